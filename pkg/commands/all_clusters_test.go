@@ -85,7 +85,7 @@ func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}
-	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "1 cluster looked at; all passed") {
+	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "1 cluster checked; all passed") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	g.world.Record = nil

@@ -31,7 +31,7 @@ func TestBackupsAreChecked(t *testing.T) {
 		"and what it means for the rest": {want: ExitNo, says: "no backup agent runs and is ready"},
 		"agents that somebody paused": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
-			want:  ExitNo, says: "all agents of the database are paused, and its spec asks for Running",
+			want:  ExitNo, says: "all agents of the database are paused, Running desired",
 		},
 		"a backup that was ended": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default") },

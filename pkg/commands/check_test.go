@@ -60,7 +60,7 @@ func TestCheckExitCodes(t *testing.T) {
 		"markdown":                          {args: []string{"sample", "-o", "markdown"}, want: ExitDone, says: "## fdb/sample: passed"},
 		"names":                             {args: []string{"sample", "-o", "name"}, want: ExitDone, says: "rule/POD-005\n"},
 		"columns":                           {args: []string{"sample", "-o", "custom-columns=R:.rule,O:.outcome", "--rules", "VOL-001", "--no-headers"}, want: ExitDone, says: "VOL-001   passed\n"},
-		"the rules":                         {args: []string{"--list"}, want: ExitDone, says: "AVAIL-001     critical   The database serves"},
+		"the rules":                         {args: []string{"--list"}, want: ExitDone, says: "AVAIL-001     critical   The database is available"},
 		"the rules of a family":             {args: []string{"--list", "--rules", "VOL", "-o", "name"}, want: ExitDone, says: "rule/VOL-001\nrule/VOL-002\n"},
 		"the rules and a cluster":           {args: []string{"sample", "--list"}, want: ExitUsage},
 		"the rules as a report":             {args: []string{"--list", "-o", "junit"}, want: ExitUsage},

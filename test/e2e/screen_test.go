@@ -190,8 +190,8 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 		s.see(soonEnough, title)
 	}
 	s.press("?")
-	s.see(soonEnough, "process groups, their conditions and for how long")
-	s.escape("process groups, their conditions and for how long")
+	s.see(soonEnough, "process groups, their conditions and since when")
+	s.escape("process groups, their conditions and since when")
 	s.press("1")
 	s.see(soonEnough, "[1 groups]")
 	old := storageGroups(t, ns)[0]

@@ -11,61 +11,61 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// availability are the rules about the database serving, now and after the next failure.
+// availability returns the rules about availability, now and after the next failure.
 func availability() []Rule {
 	return []Rule{
 		{
-			Code: "AVAIL-001", Severity: Critical, Title: "The database serves",
-			Why:  "Nobody can read or write. Nothing else is repaired before this.",
-			find: serves,
+			Code: "AVAIL-001", Severity: Critical, Title: "The database is available",
+			Why:  "Clients can neither read nor write. Nothing else is repaired until it is available.",
+			find: available,
 		},
 		{
-			Code: "AVAIL-002", Severity: Error, Title: "As many zones may fail as the redundancy promises", needs: serving,
-			Why:  "The next failure can cost availability or data. Zones of silent processes count, which the database itself shows late.",
+			Code: "AVAIL-002", Severity: Error, Title: "Fault tolerance matches the redundancy mode", needs: availableDatabase,
+			Why:  "The next failure can cost availability or data. A zone with a process that does not report counts as failed, although FoundationDB notices it late.",
 			find: toleratesFailures,
 		},
 		{
-			Code: "AVAIL-003", Severity: Error, Title: "All data has its copies", needs: serving,
-			Why:  "Data distribution is still copying, or cannot.",
+			Code: "AVAIL-003", Severity: Error, Title: "All data is fully replicated", needs: availableDatabase,
+			Why:  "Data distribution is still copying data, or cannot.",
 			find: copies,
 		},
 		{
-			Code: "AVAIL-004", Severity: Warning, Title: "Storage servers and logs keep up", needs: serving,
-			Why: "Lag beyond a minute or queues beyond 250 MiB slow writes down, and most changes wait until they are gone.",
+			Code: "AVAIL-004", Severity: Warning, Title: "Storage and log processes keep up", needs: availableDatabase,
+			Why: "Lag above a minute or queues above 250 MiB slow down writes, and most changes wait until both are lower.",
 			find: func(f Facts) ([]Finding, string) {
 				return with(f.refused(safety.LoadWithinLimits(f.Database)))
 			},
 		},
 		{
-			Code: "AVAIL-005", Severity: Error, Title: "The database is not locked", needs: serving,
-			Why:  "A restore, disaster recovery or a person locked it: applications get errors.",
+			Code: "AVAIL-005", Severity: Error, Title: "The database is not locked", needs: availableDatabase,
+			Why:  "A restore, disaster recovery or a user locked it: requests of applications fail.",
 			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.Unlocked(f.Database))) },
 		},
 		{
-			Code: "AVAIL-006", Severity: Warning, Title: "Past recoveries are over", needs: serving,
-			Why:  "Many log generations mean recoveries in a row; nothing that causes another one starts.",
+			Code: "AVAIL-006", Severity: Warning, Title: "Few active log generations", needs: availableDatabase,
+			Why:  "Many log generations mean repeated recoveries; no change that causes another one starts.",
 			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.FewGenerations(f.Database))) },
 		},
 		{
-			Code: "AVAIL-007", Severity: Warning, Title: "The database makes no remarks", needs: databaseWord,
-			Why:  "FoundationDB names what it found wrong by itself.",
-			find: remarks,
+			Code: "AVAIL-007", Severity: Warning, Title: "No database messages", needs: statusDocument,
+			Why:  "FoundationDB reports problems that it detected itself.",
+			find: messages,
 		},
 		{
-			Code: "AVAIL-008", Severity: Warning, Title: "No zone is under maintenance", needs: serving,
-			Why:  "Data of a zone under maintenance is not copied elsewhere when its servers fail. Maintenance that somebody left on hides failures until it runs out.",
+			Code: "AVAIL-008", Severity: Warning, Title: "No zone is under maintenance", needs: availableDatabase,
+			Why:  "Data of a zone under maintenance is not copied elsewhere if its processes fail. Maintenance that was left on hides failures until it expires.",
 			find: maintenance,
 		},
 		{
-			Code: "AVAIL-009", Severity: Error, Title: "No knob blinds the status document",
-			Why: "FoundationDB makes its status document from trace events of severity 10. With knob_min_trace_severity above that the document reports neither the recovery state nor the configuration, and every pass waits for ever. " +
+			Code: "AVAIL-009", Severity: Error, Title: "No knob hides data from the status document",
+			Why: "FoundationDB builds its status document from trace events of severity 10. If knob_min_trace_severity is higher, the document has neither the recovery state nor the configuration, and every pass waits forever. " +
 				"Remove the parameter, run a pass, then restart the processes by deleting their pods, one fault domain at a time.",
-			find: blindingKnobs,
+			find: hidingKnobs,
 		},
 	}
 }
 
-// refused is a finding for a check that does not hold.
+// refused returns a finding for a safety check that failed.
 func (f Facts) refused(c plan.Check) []Finding {
 	if c.OK {
 		return nil
@@ -73,7 +73,7 @@ func (f Facts) refused(c plan.Check) []Finding {
 	return one(database, c.Evidence, f.fix("status")...)
 }
 
-func serves(f Facts) ([]Finding, string) {
+func available(f Facts) ([]Finding, string) {
 	switch f.Status.State {
 	case ui.StateUnknown:
 		return nil, "no answer from the database: " + f.Database.Why()
@@ -90,32 +90,32 @@ func toleratesFailures(f Facts) ([]Finding, string) {
 	t := f.Status.FaultTolerance
 	switch {
 	case t.Zones == nil:
-		return nil, "the database does not tell how many zones may fail"
+		return nil, "the fault tolerance is unknown"
 	case *t.Zones >= t.Desired:
 		return nil, ""
 	}
-	message := fmt.Sprintf("%s may fail, %d when all is well", phrase.Count(*t.Zones, "more zone"), t.Desired)
+	message := fmt.Sprintf("%s may fail, %d desired", phrase.Count(*t.Zones, "more zone"), t.Desired)
 	return with(one(database, message, f.fix("status")...))
 }
 
-// copies leaves out that data distribution is starting: for some seconds after each
-// recovery it says nothing of its health, and all data still has its copies.
+// copies does not report data distribution that is starting: for some seconds after each
+// recovery its health is not reported, and all data is still fully replicated.
 func copies(f Facts) ([]Finding, string) {
 	switch d := f.Status.Database; {
 	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
-		return with(one(database, "some data has "+phrase.CountOf(max(0, *d.Replicas), d.ReplicasDesired, "copy"), f.fix("status")...))
+		return with(one(database, "some data has "+phrase.CountOf(max(0, *d.Replicas), d.ReplicasDesired, "replica"), f.fix("status")...))
 	case d.FullReplication == nil:
-		return nil, "the database does not tell whether all data has its copies"
+		return nil, "whether all data is fully replicated is unknown"
 	case !*d.FullReplication:
-		return with(one(database, "not all data has its copies", f.fix("status")...))
+		return with(one(database, "not all data is fully replicated", f.fix("status")...))
 	case d.DataHealthy != nil && !*d.DataHealthy:
-		return with(one(database, "data distribution is at "+d.DataState, f.fix("status")...))
+		return with(one(database, "data distribution is in state "+d.DataState, f.fix("status")...))
 	default:
 		return nil, ""
 	}
 }
 
-func remarks(f Facts) ([]Finding, string) {
+func messages(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, m := range slices.Concat(f.Database.Status.Client.Messages, f.Database.Status.Cluster.Messages) {
 		message := m.Name
@@ -135,10 +135,10 @@ func maintenance(f Facts) ([]Finding, string) {
 	return with(one("zone/"+m.Zone, fmt.Sprintf("under maintenance for %s more", m.Remaining), f.listGroups("--zone", m.Zone)...))
 }
 
-func blindingKnobs(f Facts) ([]Finding, string) {
+func hidingKnobs(f Facts) ([]Finding, string) {
 	places := f.BlindedBy()
 	if len(places) == 0 {
 		return nil, ""
 	}
-	return with(one(database, "knob_min_trace_severity above 10 blinds the status document: "+strings.Join(places, ", "), "edit", "foundationdbcluster", f.Cluster.Name))
+	return with(one(database, "knob_min_trace_severity above 10 hides data from the status document: "+strings.Join(places, ", "), "edit", "foundationdbcluster", f.Cluster.Name))
 }

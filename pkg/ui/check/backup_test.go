@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backedUp has a backup of the cluster that is as it should be, and a restore that is done.
+// backedUp adds a reconciled backup of the cluster, and a finished restore.
 func (f *Facts) backedUp() {
 	place := &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly"}
 	b := v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "fdb"}}
@@ -43,7 +43,7 @@ func onRestore(edit func(*ui.RestoreStatusView)) func(*Facts) {
 	return func(f *Facts) { edit(f.Backups.Restores[0].View) }
 }
 
-// begins is a backup whose first snapshot was begun so long ago.
+// begins returns a backup whose first snapshot began that long ago.
 func begins(ago time.Duration) func(*Facts) {
 	return onBackup(func(v *ui.BackupStatusView) {
 		v.Restorable, v.LatestRestorable, v.Snapshot.LastComplete = new(false), nil, nil
@@ -51,7 +51,7 @@ func begins(ago time.Duration) func(*Facts) {
 	})
 }
 
-// moves is a backup that was moved while a snapshot was made that began so long ago.
+// moves returns a backup that was moved during a snapshot that began that long ago.
 func moves(ago time.Duration) func(*Facts) {
 	return onBackup(func(v *ui.BackupStatusView) {
 		v.Restorable, v.LatestRestorable = new(false), nil
@@ -60,7 +60,7 @@ func moves(ago time.Duration) func(*Facts) {
 	})
 }
 
-// another adds a record of a backup that differs from the first in what edit changes.
+// another adds a copy of the first backup that edit changes.
 func another(edit func(*v1beta2.FoundationDBBackup)) func(*Facts) {
 	return func(f *Facts) {
 		b := f.Backups.All[0].DeepCopy()
@@ -83,29 +83,29 @@ func paused(wanted string, age int64) func(*Facts) {
 }
 
 var backupTroubles = map[string]trouble{
-	"a backup without agents":                  {"BACKUP-001", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 0 }), "no agent is ready, of 2", "fdb reconcile fdbbackup/nightly --dry-run"},
-	"a backup with an agent too few":           {"BACKUP-002", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents", "fdb reconcile fdbbackup/nightly --dry-run"},
-	"a backup that was ended":                  {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
-	"a backup that should be over":             {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Desired = "Stopped" }), "still runs", "--dry-run"},
-	"a backup that was told to end":            {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it was told to end"} }), "it was told to end", "--dry-run"},
-	"the tag of somebody else":                 {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
-	"a backup that is behind":                  {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
-	"a backup whose lag nobody knows":          {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = nil }), "the limit is 10m", "fdb backup status nightly"},
-	"a backup whose newest point nobody knows": {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable = nil }), "the limit is 10m", "fdb backup status nightly"},
-	"a moved backup whose log is behind":       {"BACKUP-004", both(moves(time.Minute), onBackup(func(v *ui.BackupStatusView) { v.Move.BehindSeconds = new(int64(601)) })), "in the backup is 10m old", "fdb backup status nightly"},
-	"a backup that was moved":                  {"BACKUP-005", moves(time.Hour + time.Minute), "it was moved", "fdb reconcile fdbbackup/nightly --dry-run"},
-	"a backup that moves for ever":             {"BACKUP-006", moves(2 * time.Hour), "begun 120m ago, and one is to take 60m", "fdb backup status nightly"},
-	"a backup that begins":                     {"BACKUP-005", begins(time.Hour), "nothing can be restored yet", "fdb backup status nightly"},
-	"a backup that nobody has taken up":        {"BACKUP-005", both(begins(time.Hour), onBackup(func(v *ui.BackupStatusView) { v.Snapshot = nil })), "nothing can be restored yet", "fdb backup status"},
-	"a backup that begins for ever":            {"BACKUP-006", begins(time.Hour + time.Second), "begun 60m ago, and one is to take 60m", "fdb backup status nightly"},
-	"an old snapshot":                          {"BACKUP-007", onBackup(func(v *ui.BackupStatusView) { v.Snapshot.LastComplete.AgeSeconds = new(int64(3600*5/4 + 601)) }), "its last snapshot is 85m old", "fdb backup status"},
-	"agents that somebody paused":              {"BACKUP-008", paused("Running", 30), "its spec asks for Running", "fdb reconcile fdbbackup/nightly --dry-run"},
-	"a backup that was left paused":            {"BACKUP-009", paused("Paused", 3600), "is 60m old", "fdb backup resume nightly"},
-	"two backups on one tag":                   {"BACKUP-010", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.Tag = nil }), "on tag default", "get foundationdbbackups"},
-	"two backups in one place": {"BACKUP-011", another(func(b *v1beta2.FoundationDBBackup) {
+	"a backup without agents":                {"BACKUP-001", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 0 }), "0 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup with an agent too few":         {"BACKUP-002", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that was ended":                {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
+	"a backup that should be over":           {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Desired = "Stopped" }), "still runs", "--dry-run"},
+	"a backup that has to be stopped":        {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it is being stopped"} }), "it is being stopped", "--dry-run"},
+	"the tag of another backup":              {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
+	"a backup that is behind":                {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
+	"a backup whose lag is unknown":          {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = nil }), "the limit is 10m", "fdb backup status nightly"},
+	"a backup whose newest point is unknown": {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable = nil }), "the limit is 10m", "fdb backup status nightly"},
+	"a moved backup whose log is behind":     {"BACKUP-004", both(moves(time.Minute), onBackup(func(v *ui.BackupStatusView) { v.Move.BehindSeconds = new(int64(601)) })), "in the backup is 10m old, more than 10m", "fdb backup status nightly"},
+	"a backup that was moved":                {"BACKUP-005", moves(time.Hour + time.Minute), "it was moved", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that moves forever":            {"BACKUP-006", moves(2 * time.Hour), "began 120m ago, the snapshot period is 60m", "fdb backup status nightly"},
+	"a backup that begins":                   {"BACKUP-005", begins(time.Hour), "not restorable yet", "fdb backup status nightly"},
+	"a backup without a snapshot":            {"BACKUP-005", both(begins(time.Hour), onBackup(func(v *ui.BackupStatusView) { v.Snapshot = nil })), "not restorable yet", "fdb backup status"},
+	"a backup that begins forever":           {"BACKUP-006", begins(time.Hour + time.Second), "began 60m ago, the snapshot period is 60m", "fdb backup status nightly"},
+	"an old snapshot":                        {"BACKUP-007", onBackup(func(v *ui.BackupStatusView) { v.Snapshot.LastComplete.AgeSeconds = new(int64(3600*5/4 + 601)) }), "its last snapshot is 85m old", "fdb backup status"},
+	"agents that a user paused":              {"BACKUP-008", paused("Running", 30), "Running desired", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that was left paused":          {"BACKUP-009", paused("Paused", 3600), "is 60m old", "fdb backup resume nightly"},
+	"two backups on one tag":                 {"BACKUP-010", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.Tag = nil }), "they share tag default", "get foundationdbbackups"},
+	"two backups with one destination": {"BACKUP-011", another(func(b *v1beta2.FoundationDBBackup) {
 		b.Spec.ClusterName, b.Spec.BlobStoreConfiguration.BackupName = "other", "nightly"
 	}), "they write to blobstore://key@store:443/nightly?bucket=fdb-backups", "get foundationdbbackups"},
-	"a secret in a record": {"BACKUP-012", func(f *Facts) {
+	"a secret in a backup": {"BACKUP-012", func(f *Facts) {
 		f.Backups.Backups[0].Record.Spec.BlobStoreConfiguration.AccountName = "key:hunter2@store"
 	}, "more than the name of a key", "edit foundationdbbackup nightly"},
 	"a secret in a restore": {"BACKUP-012", func(f *Facts) {
@@ -113,20 +113,20 @@ var backupTroubles = map[string]trouble{
 		place.URLParameters = []v1beta2.URLParameter{"header=Authorization:hunter2"}
 		f.Backups.Restores[0].Record.Spec.BlobStoreConfiguration = place
 	}, "more than the name of a key", "edit foundationdb"},
-	"a backup of no cluster":  {"BACKUP-013", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "gone" }), "no FoundationDBCluster gone", "describe foundationdbbackup weekly"},
-	"a restore of no cluster": {"BACKUP-013", restoreOfNoCluster, "no FoundationDBCluster gone", "describe foundationdbrestore lost"},
-	"a record without a place": {"BACKUP-014", func(f *Facts) {
+	"a backup of no cluster":  {"BACKUP-013", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "gone" }), "FoundationDBCluster gone not found", "describe foundationdbbackup weekly"},
+	"a restore of no cluster": {"BACKUP-013", restoreOfNoCluster, "FoundationDBCluster gone not found", "describe foundationdbrestore lost"},
+	"a resource without a destination": {"BACKUP-014", func(f *Facts) {
 		b := &f.Backups.Backups[0]
-		b.Record.Spec.BlobStoreConfiguration, b.View, b.Unread = nil, nil, "it makes no sense"
+		b.Record.Spec.BlobStoreConfiguration, b.View, b.Unread = nil, nil, "it is invalid"
 	}, "spec.blobStoreConfiguration", "edit foundationdbbackup nightly"},
 	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
-	"a restore that was aborted, and nobody answers": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
+	"a restore that was aborted, without an answer": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
 		v.UnknownReason, v.Done, v.RecordedState = "no agent", nil, "aborted"
 	}), "as was recorded", "fdb restore status again"},
 	"a restore with errors": {"RESTORE-002", onRestore(func(v *ui.RestoreStatusView) {
 		v.State, v.Done, v.Over, v.LastError = new("running"), new(false), false, "'File not found'"
 	}), "File not found", "fdb restore status again"},
-	"a restore that is over and a lock": {"RESTORE-003", func(f *Facts) {
+	"a finished restore and a lock": {"RESTORE-003", func(f *Facts) {
 		f.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
 	}, "locked with its UID ab", "fdb restore status again"},
 }
@@ -146,8 +146,8 @@ func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
 		"it was to be made once, and is complete": onBackup(func(v *ui.BackupStatusView) {
 			v.Mode, v.Running, v.Own, v.LatestRestorable.AgeSeconds = "oneTime", new(false), nil, nil
 		}),
-		"it is paused as it should be": paused("Paused", 600),
-		"others of another cluster":    another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName, b.Spec.Tag = "sample-2", nil }),
+		"it is paused by its spec":  paused("Paused", 600),
+		"others of another cluster": another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName, b.Spec.Tag = "sample-2", nil }),
 		"one on its tag that is being deleted": another(func(b *v1beta2.FoundationDBBackup) {
 			b.Spec.Tag, b.DeletionTimestamp = nil, &metav1.Time{Time: noon}
 		}),

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// certificates are the rules about TLS. Servers read their certificates again when the
-// files change, and end when they cannot.
+// certificates returns the rules about TLS. Processes read their certificates again when the
+// files change, and exit if they cannot.
 func certificates() []Rule {
 	return []Rule{
 		certRule("CERT-001", Critical, -1<<62, 0, "No certificate has expired",
-			"Servers and clients refuse each other: the database stops once connections are made anew."),
+			"Processes and clients reject each other: the database stops once connections are reestablished."),
 		certRule("CERT-002", Error, 0, week, "No certificate expires within a week",
-			"Whoever renews certificates has not done it yet."),
+			"Certificates should be renewed earlier than that."),
 		certRule("CERT-003", Warning, week, month, "No certificate expires within 30 days",
 			"Renew it before it is urgent. Running processes read a renewed Secret only after tls_cert_refresh_delay_seconds, 12 h by default; a restart makes them read it at once."),
 	}
@@ -26,7 +26,7 @@ const (
 	month = 30 * 24 * time.Hour
 )
 
-// certRule is about certificates that end from one time on and before another.
+// certRule returns a rule about certificates that expire at least from and less than before from now.
 func certRule(code string, severity Severity, from, before time.Duration, title, why string) Rule {
 	return Rule{Code: code, Severity: severity, Title: title, Why: why, find: func(f Facts) ([]Finding, string) {
 		if f.Secrets == nil {
@@ -44,7 +44,7 @@ func certRule(code string, severity Severity, from, before time.Duration, title,
 				certificates++
 				if left := secret.Expires[key].Sub(f.Now); left >= from && left < before {
 					found = append(found, Finding{
-						Subjects: []string{"secret/" + name}, Message: fmt.Sprintf("the certificate in %s ends at %s", key, secret.Expires[key].UTC().Format(time.RFC3339)) + certRefreshWords(f.Cluster, left),
+						Subjects: []string{"secret/" + name}, Message: fmt.Sprintf("the certificate in %s expires at %s", key, secret.Expires[key].UTC().Format(time.RFC3339)) + certRefreshText(f.Cluster, left),
 						Fix: []string{"describe", "secret", name},
 					})
 				}
@@ -54,7 +54,7 @@ func certRule(code string, severity Severity, from, before time.Duration, title,
 		case len(unread) > 0:
 			return found, strings.Join(unread, "; ")
 		case certificates == 0:
-			return found, "no Secret with certificates is mounted into the pods: they come from elsewhere"
+			return found, "no Secret with certificates is mounted into the pods: they have another source"
 		default:
 			return found, ""
 		}

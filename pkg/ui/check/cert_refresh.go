@@ -16,8 +16,8 @@ const (
 	certRefreshDefault = 12 * time.Hour
 )
 
-// certRefresh is how long running processes may go on with the old certificate after the
-// Secret was renewed: the longest of all classes, and whether the spec sets it. Known is false
+// certRefresh returns how long running processes may use the old certificate after the Secret
+// was renewed: the longest delay of all classes, and whether the spec sets it. Known is false
 // for a value that is no number of seconds.
 func certRefresh(c *v1beta2.FoundationDBCluster) (longest time.Duration, set, known bool) {
 	for _, g := range c.Status.ProcessGroups {
@@ -43,9 +43,9 @@ func certRefresh(c *v1beta2.FoundationDBCluster) (longest time.Duration, set, kn
 	return longest, set, true
 }
 
-// certRefreshWords say when a renewed certificate is in use, and whether that is in time for one
-// that ends in so long.
-func certRefreshWords(c *v1beta2.FoundationDBCluster, left time.Duration) string {
+// certRefreshText describes when a renewed certificate is in use, and whether that is in time
+// for one that expires after left.
+func certRefreshText(c *v1beta2.FoundationDBCluster, left time.Duration) string {
 	delay, set, known := certRefresh(c)
 	if !known {
 		return "; when running processes read a renewed Secret is unknown: " + knobCertRefresh + " is no number of seconds"

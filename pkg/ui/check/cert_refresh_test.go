@@ -31,7 +31,7 @@ func TestWhenARenewedCertificateIsInUse(t *testing.T) {
 			for class, parameter := range tc.parameters {
 				c.Spec.Processes[class] = v1beta2.ProcessSettings{CustomParameters: v1beta2.FoundationDBCustomParameters{v1beta2.FoundationDBCustomParameter(parameter)}}
 			}
-			got := certRefreshWords(c, tc.left)
+			got := certRefreshText(c, tc.left)
 			if !strings.Contains(got, tc.want) || strings.Contains(got, "longer than it is valid") != tc.late {
 				t.Errorf("%s", got)
 			}

@@ -7,18 +7,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// connections are the rules about how the database is found.
+// connections returns the rules about connection strings.
 func connections() []Rule {
 	return []Rule{
 		{
-			Code: "CONN-001", Severity: Error, Title: "The record's connection string is the database's own", needs: serving,
-			Why: "Who starts from the record finds coordinators that are not the database's. A pass that ended right after a change of coordinators leaves this behind; the next one mends it.",
+			Code: "CONN-001", Severity: Error, Title: "The resource has the connection string of the database", needs: availableDatabase,
+			Why: "A client that uses the connection string of the resource looks for the wrong coordinators. A pass that ended right after a change of coordinators leaves this behind; the next one fixes it.",
 			find: func(f Facts) ([]Finding, string) {
 				return f.sameString("foundationdbcluster/"+f.Cluster.Name, f.Cluster.Status.ConnectionString, f.Database.Status.Cluster.ConnectionString, "the database")
 			},
 		},
 		{
-			Code: "CONN-002", Severity: Error, Title: "The ConfigMap's cluster file is the record's",
+			Code: "CONN-002", Severity: Error, Title: "The ConfigMap has the connection string of the resource",
 			Why:  "New pods, and clients that mount the ConfigMap, start with its cluster file.",
 			find: configMapString,
 		},
@@ -34,20 +34,20 @@ func configMapString(f Facts) ([]Finding, string) {
 	name := "configmap/" + f.Cluster.ConfigMapName()
 	switch {
 	case f.ConfigMap == nil:
-		return with(one(name, "it is not there", f.fix("reconcile")...))
+		return with(one(name, "not found", f.fix("reconcile")...))
 	case f.Cluster.Status.ConnectionString == "" && f.ConfigMap.Data[objects.KeyClusterFile] == "":
 		return nil, "" // there is no database yet
 	default:
-		return f.sameString(name, f.ConfigMap.Data[objects.KeyClusterFile], f.Cluster.Status.ConnectionString, "the record")
+		return f.sameString(name, f.ConfigMap.Data[objects.KeyClusterFile], f.Cluster.Status.ConnectionString, "the resource")
 	}
 }
 
-// sameString compares connection strings by their text but for blanks around them: the
-// coordinators and the ID both count.
+// sameString compares connection strings as text, without surrounding white space: both the
+// coordinators and the ID count.
 func (f Facts) sameString(subject, have, want, whose string) ([]Finding, string) {
 	switch have, want = strings.TrimSpace(have), strings.TrimSpace(want); {
 	case want == "":
-		return nil, whose + " does not tell its connection string"
+		return nil, "the connection string of " + whose + " is unknown"
 	case have == want:
 		return nil, ""
 	default:

@@ -17,7 +17,7 @@ const (
 	heartbeat  = 2 * time.Second
 )
 
-// CoordinatorNames are the host names in the connection string in force, or in that of the
+// CoordinatorNames returns the host names in the current connection string, or in that of the
 // resource while the database does not answer. Unknown is why they cannot be determined.
 func (f Facts) CoordinatorNames() (names []string, unknown string) {
 	text := f.Cluster.Status.ConnectionString
@@ -47,8 +47,8 @@ func coordinatorNames(f Facts) ([]Finding, string) {
 	var found []Finding
 	var unread reasons
 	for _, name := range names {
-		n, looked := f.Names.Of(name)
-		if !looked {
+		n, measured := f.Names.Of(name)
+		if !measured {
 			unread.add(host(name), "was not looked up")
 			continue
 		}
@@ -61,7 +61,7 @@ func coordinatorNames(f Facts) ([]Finding, string) {
 
 func host(name string) string { return "host/" + name }
 
-// slowNames is one finding about all slow names: they share a resolver. Programs that start
+// slowNames returns one finding about all slow names: they share a resolver. Programs that start
 // slowly make every lookup slow.
 func (f Facts) slowNames(names []string) ([]Finding, string) {
 	finding := Finding{Fix: f.fix("exec", "--", "cat", "/etc/resolv.conf")}
@@ -86,7 +86,7 @@ func (f Facts) slowNames(names []string) ([]Finding, string) {
 	return finding.some(), ""
 }
 
-// brief is a duration in milliseconds or tenths of a second.
+// brief returns a duration in milliseconds or tenths of a second.
 func brief(d time.Duration) string {
 	if d < slowLookup {
 		return d.Round(time.Millisecond).String()
@@ -94,7 +94,7 @@ func brief(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// unresolved is about a name that some or all lookups did not find.
+// unresolved returns a finding about a name that some or all lookups did not find.
 func (f Facts) unresolved(n fdb.NameLookup) []Finding {
 	lookUp := f.fix("exec", "--", "getent", "ahosts", n.Name)
 	switch {
@@ -109,7 +109,7 @@ func (f Facts) unresolved(n fdb.NameLookup) []Finding {
 	return one(host(n.Name), "it does not resolve", lookUp...)
 }
 
-// lostPodOf is the pod of a process group that has this name, and whether it is missing or not
+// lostPodOf returns the pod of a process group with this name, and whether it is missing or not
 // running. Names of other clusters are no pods of this one.
 func (f Facts) lostPodOf(name string) (pod string, lost bool) {
 	for _, g := range f.Groups() {

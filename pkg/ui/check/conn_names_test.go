@@ -48,7 +48,7 @@ var nameTroubles = map[string]trouble{
 		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed = 4 }),
 		"4 of 13 lookups found no address", "fdb exec sample -- getent ahosts sample-log-",
 	},
-	"the name of a pod that is gone": {"CONN-003", withNames(func(f *Facts, first *fdb.NameLookup) {
+	"the name of a missing pod": {"CONN-003", withNames(func(f *Facts, first *fdb.NameLookup) {
 		first.Failed = 13
 		delete(f.Pods, f.first("log").PodName(f.Cluster))
 	}), "as expected: pod sample-log-", "fdb coordinators repair sample --dry-run"},
@@ -79,7 +79,7 @@ func TestHowNamesResolve(t *testing.T) {
 			f.Database.Status, first.Slowest = nil, 5*time.Second
 		}), Failed, 1, ""},
 		"not measured":      {withNames(func(f *Facts, _ *fdb.NameLookup) { f.NamesUnread = "the container has no getent" }), NotChecked, 0, "the container has no getent"},
-		"nobody measured":   {withNames(func(f *Facts, _ *fdb.NameLookup) { f.Names = fdb.NameLookups{} }), NotChecked, 0, "was not looked up"},
+		"nothing measured":  {withNames(func(f *Facts, _ *fdb.NameLookup) { f.Names = fdb.NameLookups{} }), NotChecked, 0, "was not looked up"},
 		"one not looked up": {withNames(func(_ *Facts, first *fdb.NameLookup) { first.Name = "else" }), NotChecked, 0, "was not looked up"},
 		"slow programs": {withNames(func(f *Facts, first *fdb.NameLookup) {
 			f.Names.Overhead, first.Slowest = 900*time.Millisecond, 1500*time.Millisecond

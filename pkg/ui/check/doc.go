@@ -1,4 +1,4 @@
-// Package check looks at the facts of a cluster with a list of rules and says what each
-// of them found, or why it could not look. It is pure: facts in, a report out; nothing
-// is ever repaired from here.
+// Package check evaluates rules on the facts of a cluster and reports what each of them
+// found, or why it could not be evaluated. It is pure: facts in, a report out; it never
+// repairs anything.
 package check

@@ -2,23 +2,23 @@ package check
 
 import "github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 
-// drifts are the rules about the cluster being as its spec asks.
+// drifts returns the rules about differences from the spec.
 func drifts() []Rule {
 	return []Rule{
 		{
-			Code: "DRIFT-001", Severity: Warning, Title: "The database is configured as the spec asks", needs: databaseWord,
-			Why:  "A pass changes it, or says what it waits for.",
+			Code: "DRIFT-001", Severity: Warning, Title: "The database configuration matches the spec", needs: statusDocument,
+			Why:  "A pass changes it, or reports what it waits for.",
 			find: configurationDrift,
 		},
 		{
-			Code: "DRIFT-002", Severity: Info, Title: "Nothing is left to reconcile", needs: judged,
-			Why:  "The plan says what a pass would do.",
+			Code: "DRIFT-002", Severity: Info, Title: "The cluster is reconciled", needs: currentConditions,
+			Why:  "The plan shows what a pass would do.",
 			find: unreconciled,
 		},
 		{
-			Code: "DRIFT-003", Severity: Info, Title: "Somebody looks after the cluster",
-			Why:  "spec.skip keeps operators away: nothing is repaired until somebody runs a pass.",
-			find: leftAlone,
+			Code: "DRIFT-003", Severity: Info, Title: "Reconciliation is not paused",
+			Why:  "spec.skip stops operators: nothing is repaired until a user runs a pass.",
+			find: reconciliationPaused,
 		},
 	}
 }
@@ -26,11 +26,11 @@ func drifts() []Rule {
 func configurationDrift(f Facts) ([]Finding, string) {
 	switch matches := f.Status.Configuration.Matches; {
 	case matches == nil:
-		return nil, "the database does not tell its configuration"
+		return nil, "the configuration of the database is unknown"
 	case *matches:
 		return nil, ""
 	default:
-		return with(one(database, "its configuration is not the one of the spec", f.fix("plan")...))
+		return with(one(database, "its configuration does not match the spec", f.fix("plan")...))
 	}
 }
 
@@ -38,11 +38,11 @@ func unreconciled(f Facts) ([]Finding, string) {
 	if f.Gaps.Reconciled() {
 		return nil, ""
 	}
-	return with(one("foundationdbcluster/"+f.Cluster.Name, "it is not yet as its spec asks: "+someReasons(f.Gaps.Reasons), f.fix("plan")...))
+	return with(one("foundationdbcluster/"+f.Cluster.Name, "not reconciled: "+someReasons(f.Gaps.Reasons), f.fix("plan")...))
 }
 
-// someReasons is the first reason, and how many more there are: each process group can
-// have several.
+// someReasons returns the first reason and the number of others: each process group can have
+// several.
 func someReasons(reasons []string) string {
 	if len(reasons) == 1 {
 		return reasons[0]
@@ -50,7 +50,7 @@ func someReasons(reasons []string) string {
 	return reasons[0] + ", and " + phrase.Count(len(reasons)-1, "more reason")
 }
 
-func leftAlone(f Facts) ([]Finding, string) {
+func reconciliationPaused(f Facts) ([]Finding, string) {
 	if !f.Cluster.Spec.Skip {
 		return nil, ""
 	}

@@ -42,9 +42,9 @@ type (
 	}
 )
 
-// WriteJUnit prints a report as JUnit XML. A finding below what the report fails on is in
-// the case's output; a rule that could not look is an error where it matters for the
-// answer, else it counts as skipped.
+// WriteJUnit prints a report as JUnit XML. A finding less severe than the report fails on is
+// in the case's output; a rule that was not evaluated is an error if it affects the verdict,
+// else it counts as skipped.
 func WriteJUnit(w io.Writer, r Report) error {
 	return writeSuites(w, "kubectl fdb check "+r.name(), r.junit(""))
 }
@@ -58,7 +58,7 @@ func WriteJUnits(w io.Writer, l ReportList) error {
 	return writeSuites(w, "kubectl fdb check --all-namespaces", suites)
 }
 
-// junit are the suites of one cluster.
+// junit returns the suites of one cluster.
 func (r Report) junit(prefix string) []junitSuite {
 	var suites []junitSuite
 	for _, item := range r.Items {
@@ -70,7 +70,7 @@ func (r Report) junit(prefix string) []junitSuite {
 	}
 	if r.Problem != "" {
 		s := junitSuite{Name: prefix + "cluster"}
-		s.add(junitCase{Name: "the cluster can be looked at", Classname: s.Name, Error: &junitReason{Message: r.Problem, Type: string(NotChecked)}})
+		s.add(junitCase{Name: "the cluster can be checked", Classname: s.Name, Error: &junitReason{Message: r.Problem, Type: string(NotChecked)}})
 		suites = append(suites, s)
 	}
 	return suites
@@ -120,7 +120,7 @@ func (i Item) junit(r Report, prefix string) junitCase {
 	return c
 }
 
-// lines are all findings in words.
+// lines returns all findings as text.
 func (i Item) lines() string {
 	var b strings.Builder
 	for _, f := range i.Findings {

@@ -2,7 +2,7 @@ package check
 
 import "github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 
-// Kinds are the kinds of documents of this package.
+// Kinds returns the kinds of documents of this package.
 func Kinds() []ui.Kind {
 	return []ui.Kind{
 		{Name: "CheckReport", PrintedBy: "check", Document: Report{}},

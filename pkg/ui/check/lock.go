@@ -8,38 +8,41 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// locks are the rules about who may act on the cluster.
+// locks returns the rules about the database lock, its deny list and the Lease.
 func locks() []Rule {
 	return []Rule{
 		{
-			Code: "LOCK-001", Severity: Error, Title: "The lock is not held by an instance on the deny list", needs: shared,
-			Why:  "Somebody shut the instance out while it held the lock; the next pass of another takes it over.",
+			Code: "LOCK-001", Severity: Error, Title: "The lock holder is not on the deny list", needs: sharedLists,
+			Why:  "A user denied the control-plane instance while it held the lock; the next pass of another one takes the lock over.",
 			find: deniedHolder,
 		},
 		{
-			Code: "LOCK-002", Severity: Warning, Title: "No lock was left behind", needs: shared,
-			Why:  "The lock ran out and nobody gave it back: the instance that held it died, or lost the database. The next pass takes it over; see whether that instance is well.",
-			find: lockLeftBehind,
+			Code: "LOCK-002", Severity: Warning, Title: "No stale lock", needs: sharedLists,
+			Why:  "The lock expired without being released: the control-plane instance that held it crashed, or lost the database. The next pass takes it over; check why it was not released.",
+			find: staleLock,
 		},
 		{
-			Code: "LOCK-003", Severity: Warning, Title: "The deny list is the one of the spec", needs: shared,
-			Why:  "An entry that goes from the spec stays in the database until the spec allows the instance again. An instance that nobody remembers to have shut out never acts.",
+			Code: "LOCK-003", Severity: Warning, Title: "The deny list matches the spec", needs: sharedLists,
+			Why:  "An entry that is removed from the spec stays in the database until the spec allows the control-plane instance again. A forgotten entry denies it forever.",
 			find: denyListDrift,
 		},
 		{
-			Code: "LOCK-004", Severity: Error, Title: "This instance is not shut out", needs: shared,
-			Why:  "No pass of this resource can take the lock.",
-			find: shutOut,
+			Code: "LOCK-004", Severity: Error, Title: "The current control-plane instance is not denied", needs: sharedLists,
+			Why:  "No pass for this resource can take the lock.",
+			find: ownDenial,
 		},
 		{
-			Code: "LOCK-005", Severity: Info, Title: "No run died with the cluster's Lease",
-			Why:  "A run was killed before it gave its Lease back. The next one finishes what it began.",
-			find: leaseLeftBehind,
+			Code: "LOCK-005", Severity: Info, Title: "No stale Lease",
+			Why:  "A run was killed before it released its Lease. The next run completes its work.",
+			find: staleLease,
 		},
 	}
 }
 
 const lock = "lock"
+
+// controlPlane returns a control-plane instance as a subject.
+func controlPlane(id string) string { return "instance/" + id }
 
 func deniedHolder(f Facts) ([]Finding, string) {
 	l := f.Coordination.Lock
@@ -50,32 +53,32 @@ func deniedHolder(f Facts) ([]Finding, string) {
 	return finding.some(), ""
 }
 
-func lockLeftBehind(f Facts) ([]Finding, string) {
+func staleLock(f Facts) ([]Finding, string) {
 	l := f.Coordination.Lock
 	if l == nil || l.Owner == "" || !l.ExpiredAt(f.Now) {
 		return nil, ""
 	}
-	finding := Finding{Subjects: []string{lock}, Message: fmt.Sprintf("%q took it and never gave it back", l.Owner), Since: l.End, Fix: f.fix("reconcile")}
+	finding := Finding{Subjects: []string{lock}, Message: fmt.Sprintf("%q took it and never released it", l.Owner), Since: l.End, Fix: f.fix("reconcile")}
 	return finding.some(), ""
 }
 
 func denyListDrift(f Facts) ([]Finding, string) {
 	if !f.Coordination.Read {
-		return nil, "" // nothing that the spec asks for is in the database
+		return nil, "" // the spec has no deny list, and does not use locks
 	}
 	var found []Finding
 	for _, entry := range f.Cluster.Spec.LockOptions.DenyList {
 		denied := slices.Contains(f.Coordination.DenyList, entry.ID)
 		switch {
 		case denied && entry.Allow:
-			found = append(found, one("instance/"+entry.ID, "it is shut out, and the spec allows it", f.fix("reconcile")...)...)
+			found = append(found, one(controlPlane(entry.ID), "it is denied, and the spec allows it", f.fix("reconcile")...)...)
 		case !denied && !entry.Allow:
-			found = append(found, one("instance/"+entry.ID, "it is not shut out, and the spec denies it", f.fix("reconcile")...)...)
+			found = append(found, one(controlPlane(entry.ID), "it is not denied, and the spec denies it", f.fix("reconcile")...)...)
 		}
 	}
 	for _, id := range f.Coordination.DenyList {
 		if !f.specNames(id) {
-			found = append(found, one("instance/"+id, "it is shut out, and the spec does not name it", f.allowing(id)...)...)
+			found = append(found, one(controlPlane(id), "it is denied, and the spec does not name it", f.allowing(id)...)...)
 		}
 	}
 	return found, ""
@@ -85,7 +88,7 @@ func (f Facts) specNames(id string) bool {
 	return slices.ContainsFunc(f.Cluster.Spec.LockOptions.DenyList, func(e v1beta2.LockDenyListEntry) bool { return e.ID == id })
 }
 
-// allowing has the spec let an instance in again; the other entries stay.
+// allowing returns a patch of the spec that allows a control-plane instance; other entries stay.
 func (f Facts) allowing(id string) []string {
 	entries := slices.DeleteFunc(slices.Clone(f.Cluster.Spec.LockOptions.DenyList), func(e v1beta2.LockDenyListEntry) bool { return e.ID == id })
 	entries = append(entries, v1beta2.LockDenyListEntry{ID: id, Allow: true})
@@ -96,21 +99,21 @@ func (f Facts) allowing(id string) []string {
 	return []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", string(text)}
 }
 
-func shutOut(f Facts) ([]Finding, string) {
+func ownDenial(f Facts) ([]Finding, string) {
 	owner := f.Cluster.LockOwner()
 	if owner == "" || !slices.Contains(f.Coordination.DenyList, owner) {
 		return nil, ""
 	}
-	return with(one("instance/"+owner, "it is on the deny list", f.allowing(owner)...))
+	return with(one(controlPlane(owner), "it is on the deny list", f.allowing(owner)...))
 }
 
-func leaseLeftBehind(f Facts) ([]Finding, string) {
+func staleLease(f Facts) ([]Finding, string) {
 	switch {
 	case !f.Lease.Read:
 		return nil, "the Lease could not be read"
 	case f.Lease.Holder == "" || !f.Now.After(f.Lease.Until):
 		return nil, ""
 	}
-	finding := Finding{Subjects: []string{"lease"}, Message: f.Lease.Holder + " never gave it back", Since: f.Lease.Until, Fix: f.fix("reconcile")}
+	finding := Finding{Subjects: []string{"lease"}, Message: f.Lease.Holder + " never released it", Since: f.Lease.Until, Fix: f.fix("reconcile")}
 	return finding.some(), ""
 }

@@ -46,7 +46,7 @@ func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
 
 func sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
 
-// cell is a text that stays within its cell.
+// cell returns a text escaped for a table cell.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(text)
 }

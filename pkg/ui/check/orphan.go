@@ -10,43 +10,43 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// orphans are the rules about what no process group of the record accounts for. It may be
-// all that is left of a record that was lost. A pass takes up objects with the labels of a
-// process group, and leaves all others alone.
+// orphans returns the rules about objects that belong to no process group of the resource's
+// status. They may be all that remains of a lost status. A pass adopts objects with the labels
+// of a process group, and does not touch others.
 func orphans() []Rule {
 	return []Rule{
 		{
-			Code: "ORPHAN-001", Severity: Warning, Title: "Every pod is a process group's",
-			Why:  "The record lost it, or somebody made it by hand. One that serves has to be drained before it goes.",
+			Code: "ORPHAN-001", Severity: Warning, Title: "Every pod belongs to a process group",
+			Why:  "The status lost its process group, or it was created manually. If its processes report, drain it before you delete it.",
 			find: orphanPods,
 		},
 		{
-			Code: "ORPHAN-002", Severity: Warning, Title: "Every volume claim is a process group's",
-			Why:  "It costs storage. It may hold the only copy of something if the record was lost, so it should go only while all data has its copies.",
+			Code: "ORPHAN-002", Severity: Warning, Title: "Every PVC belongs to a process group",
+			Why:  "It costs storage. If the status was lost, it may hold the only copy of some data: delete it only while all data is fully replicated.",
 			find: orphanClaims,
 		},
 		{
-			Code: "ORPHAN-003", Severity: Info, Title: "Every service is the cluster's or a process group's",
-			Why:  "Removals that were cut short leave services behind; so do changes of how processes are reached.",
+			Code: "ORPHAN-003", Severity: Info, Title: "Every service belongs to the cluster or a process group",
+			Why:  "Interrupted removals leave services behind; so do changes of the addresses of processes.",
 			find: orphanServices,
 		},
 		{
-			Code: "ORPHAN-004", Severity: Warning, Title: "Every exclusion is of a process group or of a process", needs: serving,
+			Code: "ORPHAN-004", Severity: Warning, Title: "Every exclusion matches a process group or a process", needs: availableDatabase,
 			Why:  "A new process that gets the address is excluded from its start.",
 			find: orphanExclusions,
 		},
 		{
-			Code: "ORPHAN-005", Severity: Warning, Title: "Every process is a process group's", needs: serving,
-			Why:  "A server of this cluster runs that its record does not know: its pod is an orphan, or it runs elsewhere.",
+			Code: "ORPHAN-005", Severity: Warning, Title: "Every process belongs to a process group", needs: availableDatabase,
+			Why:  "The status does not list a process that runs for this cluster: its pod is an orphan, or it runs elsewhere.",
 			find: orphanProcesses,
 		},
 	}
 }
 
-// unrecorded are the objects that the record as it is stored does not know, by name and in
-// order. What was judged for this report may know them already: a pass takes up what has
-// the labels of a process group.
-func unrecorded[T any](f Facts, objects map[string]T, of func(*v1beta2.ProcessGroupStatus) string) []string {
+// unlisted returns the names of the objects that the stored status does not list, in order.
+// The facts of this report may list them already: a pass adopts objects with the labels of a
+// process group.
+func unlisted[T any](f Facts, objects map[string]T, of func(*v1beta2.ProcessGroupStatus) string) []string {
 	known := map[string]bool{}
 	for _, g := range f.Record.Status.ProcessGroups {
 		known[of(g)] = true
@@ -54,11 +54,11 @@ func unrecorded[T any](f Facts, objects map[string]T, of func(*v1beta2.ProcessGr
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(objects)), func(name string) bool { return known[name] })
 }
 
-// takenUp says that the next pass makes a process group of an object; nil when it does not.
-func (f Facts) takenUp(subject, name string, of func(*v1beta2.ProcessGroupStatus) string) []Finding {
+// adopted returns a finding if the next pass makes an object part of a process group, else nil.
+func (f Facts) adopted(subject, name string, of func(*v1beta2.ProcessGroupStatus) string) []Finding {
 	for _, g := range f.Groups() {
 		if of(g) == name {
-			return one(subject, "the record does not know it; the next pass takes it up as "+group(g.ProcessGroupID), f.fix("plan")...)
+			return one(subject, "the status does not list it; the next pass adopts it as "+group(g.ProcessGroupID), f.fix("plan")...)
 		}
 	}
 	return nil
@@ -67,19 +67,19 @@ func (f Facts) takenUp(subject, name string, of func(*v1beta2.ProcessGroupStatus
 func orphanPods(f Facts) ([]Finding, string) {
 	of := func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(f.Cluster) }
 	var found []Finding
-	for _, name := range unrecorded(f, f.Pods, of) {
-		if taken := f.takenUp(pod(name), name, of); taken != nil {
-			found = append(found, taken...)
+	for _, name := range unlisted(f, f.Pods, of) {
+		if adopted := f.adopted(pod(name), name, of); adopted != nil {
+			found = append(found, adopted...)
 			continue
 		}
 		id := f.Pods[name].Labels[f.Cluster.ProcessGroupIDLabels()[0]]
 		switch {
 		case !f.Database.Status.ListsProcesses():
-			found = append(found, one(pod(name), "it is no process group's; whether it serves nobody knows", "describe", "pod", name)...)
+			found = append(found, one(pod(name), "it belongs to no process group; whether its processes report is unknown", "describe", "pod", name)...)
 		case id != "" && len(f.Database.Status.ProcessesOf(id)) > 0:
-			found = append(found, one(pod(name), "it is no process group's, and its processes report to the database", "describe", "pod", name)...)
+			found = append(found, one(pod(name), "it belongs to no process group, and its processes report to the database", "describe", "pod", name)...)
 		default:
-			found = append(found, one(pod(name), "it is no process group's, and none of its processes reports", "delete", "pod", name)...)
+			found = append(found, one(pod(name), "it belongs to no process group, and none of its processes reports", "delete", "pod", name)...)
 		}
 	}
 	return found, ""
@@ -92,12 +92,12 @@ func orphanClaims(f Facts) ([]Finding, string) {
 		verb = "delete"
 	}
 	var found []Finding
-	for _, name := range unrecorded(f, f.Volumes, of) {
-		taken := f.takenUp(claim(name), name, of)
-		if taken == nil {
-			taken = one(claim(name), "it is no process group's", verb, "pvc", name)
+	for _, name := range unlisted(f, f.Volumes, of) {
+		adopted := f.adopted(claim(name), name, of)
+		if adopted == nil {
+			adopted = one(claim(name), "it belongs to no process group", verb, "pvc", name)
 		}
-		found = append(found, taken...)
+		found = append(found, adopted...)
 	}
 	return found, ""
 }
@@ -105,33 +105,33 @@ func orphanClaims(f Facts) ([]Finding, string) {
 func orphanServices(f Facts) ([]Finding, string) {
 	of := func(g *v1beta2.ProcessGroupStatus) string { return g.ServiceName(f.Cluster) }
 	var found []Finding
-	for _, name := range unrecorded(f, f.Services, of) {
+	for _, name := range unlisted(f, f.Services, of) {
 		if name == f.Cluster.HeadlessServiceName() {
 			continue
 		}
-		taken := f.takenUp("service/"+name, name, of)
-		if taken == nil {
-			taken = one("service/"+name, "it is no process group's", "describe", "service", name)
+		adopted := f.adopted("service/"+name, name, of)
+		if adopted == nil {
+			adopted = one("service/"+name, "it belongs to no process group", "describe", "service", name)
 		}
-		found = append(found, taken...)
+		found = append(found, adopted...)
 	}
 	return found, ""
 }
 
-// orphanExclusions leaves out what another instance of the database accounts for: an ID
-// that does not begin as ours do, or a process that reports.
+// orphanExclusions skips exclusions of other control-plane instances: those of an ID with
+// another prefix, or of a process that reports.
 func orphanExclusions(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, target := range f.Database.Status.ExcludedTargets() {
-		if f.explained(target) {
+		if f.matched(target) {
 			continue
 		}
-		found = append(found, one("exclusion/"+target, "no process group and no process accounts for it", f.include(target)...)...)
+		found = append(found, one("exclusion/"+target, "no process group and no process matches it", f.include(target)...)...)
 	}
 	return found, ""
 }
 
-func (f Facts) explained(target string) bool {
+func (f Facts) matched(target string) bool {
 	if id, byID := strings.CutPrefix(target, v1beta2.ExclusionLocalityPrefix+":"); byID && !f.isOurs(id) {
 		return true
 	}
@@ -150,13 +150,13 @@ func sameHost(target, host string) bool {
 	return target == host || (err == nil && fdb.SameHost(a.Host, host))
 }
 
-// isOurs reports whether an ID begins as those of this record do.
+// isOurs reports whether an ID has the prefix of this resource.
 func (f Facts) isOurs(id string) bool {
 	prefix := f.Cluster.Spec.ProcessGroupIDPrefix
 	return prefix == "" || strings.HasPrefix(id, prefix+"-")
 }
 
-// include ends an exclusion in one of the pods; without any the plan has to do.
+// include returns the command that ends an exclusion in one of the pods, or else the plan.
 func (f Facts) include(target string) []string {
 	for _, g := range f.Staying() {
 		if p := f.Pod(g); p != nil && p.DeletionTimestamp == nil {
@@ -167,7 +167,7 @@ func (f Facts) include(target string) []string {
 }
 
 func orphanProcesses(f Facts) ([]Finding, string) {
-	finding := Finding{Message: "no process group of the record accounts for it", Fix: f.fix("status")}
+	finding := Finding{Message: "no process group of the resource matches it", Fix: f.fix("status")}
 	for _, p := range f.Database.Status.ProcessList() {
 		id := p.InstanceID()
 		if p.Reporting() && f.isOurs(id) && !v1beta2.ProcessClass(p.ClassType).IsTester() && f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id)) == nil {

@@ -8,50 +8,50 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// groups are the rules about process groups and their processes. Those about conditions
-// leave out groups that are marked for removal: nobody repairs them.
+// groups returns the rules about process groups and their processes. Those about conditions
+// skip process groups that are marked for removal: no pass repairs them.
 func groups() []Rule {
 	return []Rule{
 		conditionRule("PG-001", Error, v1beta2.ConditionMissingProcesses, "All processes report",
-			"The group serves nothing, and what it holds has a copy less. It is replaced when that lasts.", ""),
-		conditionRule("PG-002", Warning, v1beta2.ConditionIncorrectPodSpec, "Pods are made from the current spec",
-			"Pods are made anew, or their groups replaced, by the next passes.", "plan"),
+			"The process group serves nothing, and its data has one replica less. It is replaced if that lasts.", ""),
+		conditionRule("PG-002", Warning, v1beta2.ConditionIncorrectPodSpec, "Pods match the current spec",
+			"The next passes recreate the pods, or replace their process groups.", "plan"),
 		conditionRule("PG-003", Warning, v1beta2.ConditionIncorrectCommandLine, "Processes run with the current command line",
-			"Processes have to restart to take up what the spec asks for; a pass restarts them together.", "plan"),
-		conditionRule("PG-004", Warning, v1beta2.ConditionIncorrectConfigMap, "Pods use the current files of the ConfigMap",
-			"A pod has not loaded what it will start with.", "plan"),
+			"Processes have to restart to apply the spec; a pass restarts them together.", "plan"),
+		conditionRule("PG-004", Warning, v1beta2.ConditionIncorrectConfigMap, "Pods have the current files of the ConfigMap",
+			"A pod has not loaded the files that its processes will start with.", "plan"),
 		conditionRule("PG-005", Info, v1beta2.ConditionIncorrectPodMetadata, "Pods have the current labels and annotations",
-			"A pass adds what is missing in place.", "plan"),
+			"A pass adds missing ones without recreating the pods.", "plan"),
 		conditionRule("PG-006", Warning, v1beta2.ConditionIncorrectSidecarImage, "Sidecars run the current image",
 			"An upgrade waits until sidecars are ready for it.", "plan"),
-		conditionRule("PG-007", Warning, v1beta2.ConditionSidecarUnreachable, "Sidecars answer",
-			"Nobody can tell what such a pod will start with.", ""),
-		conditionRule("PG-008", Error, v1beta2.ConditionProcessHasIOError, "No disk fails",
-			"A process says that its disk failed or hung. The group is replaced when that lasts, or at once by hand.", "replace"),
-		conditionRule("PG-009", Warning, v1beta2.ConditionProcessIsMarkedAsExcluded, "No group that should stay is excluded",
-			"It takes no data and no roles, so the cluster has a process less than it seems. Somebody excluded it by hand.", ""),
+		conditionRule("PG-007", Warning, v1beta2.ConditionSidecarUnreachable, "Sidecars are reachable",
+			"The files that the pod's processes will start with are unknown.", ""),
+		conditionRule("PG-008", Error, v1beta2.ConditionProcessHasIOError, "No disk has failed",
+			"A process reports that its disk failed or hung. The process group is replaced if that lasts; the fix replaces it at once.", "replace"),
+		conditionRule("PG-009", Warning, v1beta2.ConditionProcessIsMarkedAsExcluded, "No process group that stays is excluded",
+			"It gets no data and no roles, so the cluster has one process less than it appears to have. It was excluded manually.", ""),
 		{
-			Code: "PG-010", Severity: Warning, Title: "No process is busy all of the time", needs: serving,
-			Why:  fmt.Sprintf("A run loop that is busy for more than %.0f%% answers late; add processes, or look for what loads it.", 100*tooBusy),
+			Code: "PG-010", Severity: Warning, Title: "No process is busy all the time", needs: availableDatabase,
+			Why:  fmt.Sprintf("A run loop that is busy for more than %.0f%% of the time responds late; add processes, or find the cause of the load.", 100*tooBusy),
 			find: busyProcesses,
 		},
 	}
 }
 
-// tooBusy is the part of its time that a process may be busy. Source: our own judgement.
+// tooBusy is the share of time that a process may be busy. Source: our own judgment.
 const tooBusy = 0.9
 
-// conditionRule is a rule about a condition of process groups. Without a command that
-// mends it the fix lists the groups.
-func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditionType, title, why, mend string) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: judged, find: func(f Facts) ([]Finding, string) {
+// conditionRule returns a rule about a condition of process groups. Without a command that
+// repairs them the fix lists the groups.
+func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditionType, title, why, command string) Rule {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: currentConditions, find: func(f Facts) ([]Finding, string) {
 		finding := Finding{Message: string(t), Fix: f.listGroups("--condition", string(t))}
-		switch mend {
+		switch command {
 		case "":
 		case "replace":
-			finding.Fix = f.fix(mend, "--condition", string(t))
+			finding.Fix = f.fix(command, "--condition", string(t))
 		default:
-			finding.Fix = f.fix(mend)
+			finding.Fix = f.fix(command)
 		}
 		for _, g := range f.Staying() {
 			if since, has := f.Since(g, t); has {
@@ -63,7 +63,7 @@ func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditi
 	}}
 }
 
-// began moves the beginning of a finding to an earlier time.
+// began moves the start of a finding to an earlier time.
 func (g *Finding) began(at time.Time) {
 	if !at.IsZero() && (g.Since.IsZero() || at.Before(g.Since)) {
 		g.Since = at

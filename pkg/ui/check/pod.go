@@ -13,39 +13,39 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// pods are the rules about pods, as Kubernetes shows them: they need no database.
+// pods returns the rules about pods as Kubernetes reports them: they need no database.
 func pods() []Rule {
 	return []Rule{
 		{
 			Code: "POD-001", Severity: Error, Title: "Every process group has its pod",
-			Why:  "A pass makes it anew over its volume.",
+			Why:  "A pass recreates it with its existing PVC.",
 			find: missingPods,
 		},
 		{
-			Code: "POD-002", Severity: Error, Title: "Every pod is on a node",
-			Why: "A pod that no node takes has no processes; its events say what it asks for.",
+			Code: "POD-002", Severity: Error, Title: "Every pod is scheduled",
+			Why: "A pod without a node has no processes; its events have the reason.",
 			find: func(f Facts) ([]Finding, string) {
 				return f.podsThat(func(p *corev1.Pod) string {
 					if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
 						return ""
 					}
-					return "no node takes the pod" + unscheduled(p)
+					return "the pod is not scheduled" + unscheduled(p)
 				}), ""
 			},
 		},
 		{
-			Code: "POD-003", Severity: Error, Title: "The containers of all pods are ready",
-			Why:  "Such a pod serves nothing, or crashes again and again.",
+			Code: "POD-003", Severity: Error, Title: "All containers are ready",
+			Why:  "The pod serves nothing, or crashes repeatedly.",
 			find: func(f Facts) ([]Finding, string) { return f.podsThat(notReady), "" },
 		},
 		{
-			Code: "POD-004", Severity: Warning, Title: "No pod takes long to end",
-			Why:  "Its node may be gone: Kubernetes waits for a word from it, and the process group waits with it.",
-			find: slowToEnd,
+			Code: "POD-004", Severity: Warning, Title: "No pod terminates slowly",
+			Why:  "Its node may be lost: Kubernetes waits for the kubelet to confirm the end, and the process group waits with it.",
+			find: slowToTerminate,
 		},
 		{
-			Code: "POD-005", Severity: Info, Title: "Pods wait for their nodes as long as suits them",
-			Why:  "How long a pod stays bound to a node that went away should follow from what it holds; docs/eviction.md has the table. A changed template replaces groups or makes pods anew, so choose the time.",
+			Code: "POD-005", Severity: Info, Title: "Unreachable-node tolerations match the process class",
+			Why:  "How long a pod stays bound to a lost node should depend on what it holds; docs/eviction.md has the table. A changed template replaces process groups or recreates pods, so choose the time.",
 			find: unsuitableTolerations,
 		},
 	}
@@ -54,7 +54,7 @@ func pods() []Rule {
 func pod(name string) string { return "pod/" + name }
 
 func missingPods(f Facts) ([]Finding, string) {
-	finding := Finding{Message: "its pod is not there", Fix: f.fix("plan")}
+	finding := Finding{Message: "its pod is missing", Fix: f.fix("plan")}
 	for _, g := range f.Staying() {
 		if f.Pod(g) == nil {
 			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
@@ -65,7 +65,7 @@ func missingPods(f Facts) ([]Finding, string) {
 	return finding.some(), ""
 }
 
-// podsThat puts pods of groups together by what is wrong with them; empty is nothing.
+// podsThat groups pods by the problem that wrong returns; empty is none.
 func (f Facts) podsThat(wrong func(*corev1.Pod) string) []Finding {
 	byMessage := map[string]*Finding{}
 	for _, g := range f.Groups() {
@@ -99,21 +99,21 @@ func unscheduled(p *corev1.Pod) string {
 	return ""
 }
 
-// notReady says of a pod on a node which of its containers does not run, and why.
+// notReady returns which container of a scheduled pod is not ready, and why.
 func notReady(p *corev1.Pod) string {
 	if p.Spec.NodeName == "" || p.DeletionTimestamp != nil {
 		return ""
 	}
 	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
-		return "the pod ended: " + cmp.Or(p.Status.Reason, string(p.Status.Phase))
+		return "the pod terminated: " + cmp.Or(p.Status.Reason, string(p.Status.Phase))
 	}
 	for _, c := range p.Status.ContainerStatuses {
 		switch {
 		case c.Ready:
 		case c.State.Waiting != nil:
-			return fmt.Sprintf("container %s waits: %s", c.Name, c.State.Waiting.Reason)
+			return fmt.Sprintf("container %s is waiting: %s", c.Name, c.State.Waiting.Reason)
 		case c.State.Terminated != nil:
-			return fmt.Sprintf("container %s ended: %s", c.Name, c.State.Terminated.Reason)
+			return fmt.Sprintf("container %s terminated: %s", c.Name, c.State.Terminated.Reason)
 		default:
 			return fmt.Sprintf("container %s is not ready", c.Name)
 		}
@@ -121,8 +121,8 @@ func notReady(p *corev1.Pod) string {
 	return ""
 }
 
-func slowToEnd(f Facts) ([]Finding, string) {
-	finding := Finding{Message: fmt.Sprintf("it has been ending for more than %s", f.Cluster.IgnoreTerminatingPodsFor()), Fix: f.fix("plan")}
+func slowToTerminate(f Facts) ([]Finding, string) {
+	finding := Finding{Message: fmt.Sprintf("it has been terminating for more than %s", f.Cluster.IgnoreTerminatingPodsFor()), Fix: f.fix("plan")}
 	for _, name := range slices.Sorted(maps.Keys(f.Pods)) {
 		if ended := f.Pods[name].DeletionTimestamp; ended != nil && f.Now.Sub(ended.Time) > f.Cluster.IgnoreTerminatingPodsFor() {
 			finding.Subjects = append(finding.Subjects, pod(name))
@@ -132,7 +132,7 @@ func slowToEnd(f Facts) ([]Finding, string) {
 	return finding.some(), ""
 }
 
-// unsuitableTolerations compares the template of each class with the table of evictions.
+// unsuitableTolerations compares the pod template of each class with docs/eviction.md.
 func unsuitableTolerations(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, class := range v1beta2.ProcessClasses() {
@@ -148,31 +148,31 @@ func unsuitableTolerations(f Facts) ([]Finding, string) {
 			return found, err.Error()
 		}
 		found = append(found, Finding{
-			Subjects: []string{"class/" + string(class)}, Message: "pods should wait " + waitWords(want[0]) + " for a node that is not ready or not reachable",
+			Subjects: []string{"class/" + string(class)}, Message: "pods should wait " + waitText(want[0]) + " for a node that is not ready or not reachable",
 			Fix: []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch},
 		})
 	}
 	return found, ""
 }
 
-func waitWords(t corev1.Toleration) string {
+func waitText(t corev1.Toleration) string {
 	if t.TolerationSeconds == nil {
-		return "for ever"
+		return "forever"
 	}
 	return fmt.Sprintf("%d s", *t.TolerationSeconds)
 }
 
-// kubernetesWaits is how many seconds a pod stays when its template says nothing.
-const kubernetesWaits = 300
+// defaultTolerationSeconds is how long a pod without own tolerations stays on a lost node.
+const defaultTolerationSeconds = 300
 
-// suits reports whether a template already says what is wanted, or need not say it.
+// suits reports whether a template has the desired tolerations, or gets them by default.
 func suits(template *corev1.PodTemplateSpec, want []corev1.Toleration) bool {
 	for _, w := range want {
-		have, said := tolerationOf(template, w.Key)
+		have, found := tolerationOf(template, w.Key)
 		switch {
-		case said && w.TolerationSeconds == nil && have.TolerationSeconds == nil:
-		case said && w.TolerationSeconds != nil && have.TolerationSeconds != nil && *w.TolerationSeconds == *have.TolerationSeconds:
-		case !said && w.TolerationSeconds != nil && *w.TolerationSeconds == kubernetesWaits:
+		case found && w.TolerationSeconds == nil && have.TolerationSeconds == nil:
+		case found && w.TolerationSeconds != nil && have.TolerationSeconds != nil && *w.TolerationSeconds == *have.TolerationSeconds:
+		case !found && w.TolerationSeconds != nil && *w.TolerationSeconds == defaultTolerationSeconds:
 		default:
 			return false
 		}
@@ -180,7 +180,7 @@ func suits(template *corev1.PodTemplateSpec, want []corev1.Toleration) bool {
 	return true
 }
 
-func tolerationOf(template *corev1.PodTemplateSpec, key string) (t corev1.Toleration, said bool) {
+func tolerationOf(template *corev1.PodTemplateSpec, key string) (t corev1.Toleration, found bool) {
 	if template == nil {
 		return t, false
 	}
@@ -192,15 +192,15 @@ func tolerationOf(template *corev1.PodTemplateSpec, key string) (t corev1.Tolera
 	return template.Spec.Tolerations[i], true
 }
 
-// tolerates is Kubernetes' own rule for taints that have no value.
+// tolerates is the rule of Kubernetes for taints without a value.
 func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
 	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == taint.Key || (t.Key == "" && t.Operator == corev1.TolerationOpExists)) &&
 		(t.Operator == corev1.TolerationOpExists || t.Value == "")
 }
 
-// tolerationPatch is a merge patch that gives a class the tolerations and changes nothing
-// else: a class without a template of its own gets a copy of the general one, which it
-// would lose otherwise, and other tolerations stay.
+// tolerationPatch returns a merge patch that gives a class the tolerations and changes
+// nothing else: a class without its own template gets a copy of the general one, which it
+// would otherwise lose, and other tolerations stay.
 func tolerationPatch(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, want []corev1.Toleration) (string, error) {
 	spec, own := corev1.PodSpec{}, record.Spec.Processes[class].PodTemplate
 	template := map[string]any{}

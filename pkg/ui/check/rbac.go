@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// rights are the rules about what whoever checks may see and do.
-func rights() []Rule {
+// permissions returns the rules about the permissions of the current user.
+func permissions() []Rule {
 	return []Rule{
 		{
-			Code: "RBAC-001", Severity: Info, Title: "Everything that the rules look at may be read",
-			Why:  "What may not be read is not checked; manifests/rbac has the roles.",
+			Code: "RBAC-001", Severity: Info, Title: "The current user may read everything that the rules need",
+			Why:  "Without permission to read its facts a rule is not checked; manifests/rbac has the roles.",
 			find: unreadable,
 		},
 		{
-			Code: "RBAC-002", Severity: Info, Title: "Whoever checks may also run a pass",
-			Why:  "A pass asks for all of its rights before it changes anything, and ends when one is missing.",
-			find: missingPowers,
+			Code: "RBAC-002", Severity: Info, Title: "The current user may reconcile",
+			Why:  "A pass checks all of its permissions before it changes anything, and ends if one is missing.",
+			find: missingPermissions,
 		},
 	}
 }
@@ -39,29 +39,29 @@ func unreadable(f Facts) ([]Finding, string) {
 	return found, ""
 }
 
-// unreadBackups are the backups and restores that may not be looked at. What keeps them
-// from being looked at otherwise is said by the rules about them.
+// unreadBackups returns findings about forbidden backups and restores. Other reasons why they
+// could not be read are reported by the rules about them.
 func unreadBackups(f Facts) []Finding {
 	var found []Finding
-	look := func(subject, why string, powers ...string) {
+	check := func(subject, why string, permission ...string) {
 		if strings.HasPrefix(why, "forbidden: ") {
-			found = append(found, one(subject, why, append([]string{"auth", "can-i"}, powers...)...)...)
+			found = append(found, one(subject, why, append([]string{"auth", "can-i"}, permission...)...)...)
 		}
 	}
-	look("foundationdbbackups", f.Backups.Unread, "list", "foundationdbbackups.apps.foundationdb.org")
+	check("foundationdbbackups", f.Backups.Unread, "list", "foundationdbbackups.apps.foundationdb.org")
 	for _, b := range f.Backups.Backups {
-		look(backup(b.Record.Name), b.Unread, "get", "deployments.apps")
+		check(backup(b.Record.Name), b.Unread, "get", "deployments.apps")
 	}
 	for _, r := range f.Backups.Restores {
-		look(restore(r.Record.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
+		check(restore(r.Record.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
 	}
 	return found
 }
 
-func missingPowers(f Facts) ([]Finding, string) {
+func missingPermissions(f Facts) ([]Finding, string) {
 	if !f.MissingRead {
-		return nil, "what is allowed could not be asked"
+		return nil, "the permissions could not be read"
 	}
-	finding := Finding{Message: "it is not allowed", Subjects: f.Missing, Fix: []string{"auth", "can-i", "--list"}}
+	finding := Finding{Message: "not allowed", Subjects: f.Missing, Fix: []string{"auth", "can-i", "--list"}}
 	return finding.some(), ""
 }

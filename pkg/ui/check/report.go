@@ -13,41 +13,41 @@ import (
 // Report is the document of `check`: what each rule found.
 type Report struct {
 	ui.Document
-	// FailOn is the severity from which on a finding makes the answer no.
+	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity `json:"failOn"`
-	// Verdict is passed, failed, or unknown: nothing that was found is bad enough, and
-	// a rule that may find such a thing could not look.
+	// Verdict is passed, failed, or unknown: no finding is severe enough, and a rule that
+	// could have one was not evaluated.
 	Verdict Verdict `json:"verdict"`
 	Summary Summary `json:"summary"`
-	// Problem is why the cluster could not be looked at; empty when it could.
+	// Problem is why the cluster could not be checked; empty if it could.
 	Problem string `json:"problem,omitempty"`
 	Items   []Item `json:"items"`
 }
 
-// Verdict is the answer of a report.
+// Verdict is the result of a report.
 type Verdict string
 
-// The answers of a report.
+// The results of a report.
 const (
 	VerdictPassed     Verdict = "passed"
 	VerdictFailed     Verdict = "failed"
 	VerdictCannotTell Verdict = "unknown"
 )
 
-// Outcome is what became of one rule.
+// Outcome is the result of one rule.
 type Outcome string
 
 // The outcomes of a rule.
 const (
 	Passed Outcome = "passed"
 	Failed Outcome = "failed"
-	// NotChecked could not look, or not everywhere; that is never a pass.
+	// NotChecked was not evaluated, or only in part; that never counts as passed.
 	NotChecked Outcome = "not-checked"
-	// Skipped was left out by whoever asked.
+	// Skipped was left out by the user.
 	Skipped Outcome = "skipped"
 )
 
-// Summary counts rules by their outcome, and findings by how bad they are.
+// Summary counts rules by their outcome, and findings by their severity.
 type Summary struct {
 	Passed     int `json:"passed"`
 	Failed     int `json:"failed"`
@@ -60,16 +60,16 @@ type Summary struct {
 	Info     int `json:"info"`
 }
 
-// Item is one rule and what became of it.
+// Item is one rule and its outcome.
 type Item struct {
 	Rule     string   `json:"rule"`
 	Family   string   `json:"family"`
 	Severity Severity `json:"severity"`
 	Title    string   `json:"title"`
-	// Explanation says what a finding of the rule means.
+	// Explanation is the meaning of a finding.
 	Explanation string  `json:"explanation"`
 	Outcome     Outcome `json:"outcome"`
-	// Reason is why the rule was skipped, or could not look.
+	// Reason is why the rule was skipped or not evaluated.
 	Reason   string        `json:"reason,omitempty"`
 	Findings []FindingView `json:"findings"`
 }
@@ -78,27 +78,27 @@ type Item struct {
 type FindingView struct {
 	Subjects []string `json:"subjects"`
 	Count    int      `json:"count"`
-	// Since is when it began; null when nobody knows.
+	// Since is when it began; null if unknown.
 	Since   *time.Time `json:"since"`
 	Message string     `json:"message"`
-	// Fix is a whole command line: what to run, or to look at, next.
+	// Fix is a whole command line: what to run or to read next.
 	Fix string `json:"fix"`
 }
 
-// Options say what to check and how to judge it.
+// Options are the rules to evaluate, and how to report on them.
 type Options struct {
-	// Only are the codes or families to look at; empty for all.
+	// Only are the codes or families to evaluate; empty for all.
 	Only []string
-	// Skip are the reasons for leaving rules out, by code or family.
+	// Skip has the reasons for leaving out rules, by code or family.
 	Skip map[string]string
-	// FailOn is the severity from which on a finding makes the answer no.
+	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity
-	// Command makes a whole command line of the words after "kubectl".
+	// Command returns a whole command line for the arguments after "kubectl".
 	Command func(words ...string) string
 }
 
-// AsksFor reports whether any rule of these codes and families is to be asked, so that what
-// they look at has to be read.
+// AsksFor reports whether any rule of these codes and families is evaluated, so that its facts
+// have to be read.
 func (o Options) AsksFor(names ...string) bool {
 	return slices.ContainsFunc(Rules(), func(r Rule) bool {
 		_, skipped := o.skipped(r)
@@ -106,7 +106,7 @@ func (o Options) AsksFor(names ...string) bool {
 	})
 }
 
-// skipped is the reason for leaving a rule out, and whether there is one.
+// skipped returns the reason for leaving out a rule, and whether there is one.
 func (o Options) skipped(r Rule) (reason string, skipped bool) {
 	if reason, skipped = o.Skip[r.Code]; skipped {
 		return reason, true
@@ -115,7 +115,7 @@ func (o Options) skipped(r Rule) (reason string, skipped bool) {
 	return reason, skipped
 }
 
-// NewReport asks every rule that is wanted.
+// NewReport evaluates every selected rule.
 func NewReport(m ui.Metadata, f Facts, o Options) Report {
 	r := Report{Document: ui.NewDocument("CheckReport", m, f.Now, ui.SourceLive), FailOn: o.FailOn, Items: []Item{}}
 	r.Warnings = append(r.Warnings, f.Warnings...)
@@ -123,7 +123,7 @@ func NewReport(m ui.Metadata, f Facts, o Options) Report {
 		if len(o.Only) > 0 && !named(rule, o.Only) {
 			continue
 		}
-		r.Items = append(r.Items, o.ask(rule, f))
+		r.Items = append(r.Items, o.evaluate(rule, f))
 	}
 	r.count()
 	return r
@@ -133,7 +133,7 @@ func named(r Rule, names []string) bool {
 	return slices.Contains(names, r.Code) || slices.Contains(names, r.Family())
 }
 
-func (o Options) ask(r Rule, f Facts) Item {
+func (o Options) evaluate(r Rule, f Facts) Item {
 	item := Item{Rule: r.Code, Family: r.Family(), Severity: r.Severity, Title: r.Title, Explanation: r.Why, Outcome: Passed, Findings: []FindingView{}}
 	if reason, skipped := o.skipped(r); skipped {
 		item.Outcome, item.Reason = Skipped, reason
@@ -167,8 +167,7 @@ func (o Options) view(g Finding) FindingView {
 	return v
 }
 
-// count sums up and judges. What could not look everywhere counts as not checked even
-// when it found something.
+// count fills in the summary and the verdict.
 func (r *Report) count() {
 	r.Verdict = VerdictPassed
 	for _, item := range r.Items {
@@ -206,10 +205,10 @@ func (s *Summary) add(item Item) {
 	}
 }
 
-// Words are the summary as one line.
+// Words returns the summary on one line.
 func (r Report) Words() string {
 	if r.Problem != "" {
-		return "could not be looked at: " + r.Problem
+		return "not checked: " + r.Problem
 	}
 	var bad []string
 	for _, part := range []struct {

@@ -13,19 +13,19 @@ import (
 // ReportList is the document of `check -A`: the report of each cluster.
 type ReportList struct {
 	ui.Document
-	// FailOn is the severity from which on a finding makes the answer no.
+	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity `json:"failOn"`
 	// Verdict is the worst of all: failed, then unknown, then passed.
 	Verdict Verdict  `json:"verdict"`
 	Items   []Report `json:"items"`
 }
 
-// NewProblem is the report about a cluster that could not be looked at.
+// NewProblem returns the report about a cluster that could not be checked.
 func NewProblem(m ui.Metadata, problem string, failOn Severity) Report {
 	return Report{Document: ui.NewDocument("CheckReport", m, time.Time{}, ui.SourceLive), FailOn: failOn, Verdict: VerdictCannotTell, Problem: problem, Items: []Item{}}
 }
 
-// NewReportList makes the document.
+// NewReportList returns the document.
 func NewReportList(m ui.Metadata, asOf time.Time, reports []Report, failOn Severity) ReportList {
 	l := ReportList{Document: ui.NewDocument("CheckReportList", m, asOf, ui.SourceLive), FailOn: failOn, Verdict: VerdictPassed, Items: append([]Report{}, reports...)}
 	for _, r := range reports {
@@ -37,7 +37,7 @@ func NewReportList(m ui.Metadata, asOf time.Time, reports []Report, failOn Sever
 	return l
 }
 
-// Words are the answer of each cluster that has not passed, as one line.
+// Words returns the summary of each cluster that has not passed, on one line.
 func (l ReportList) Words() string {
 	var words []string
 	for _, r := range l.Items {
@@ -46,9 +46,9 @@ func (l ReportList) Words() string {
 		}
 	}
 	if len(words) == 0 {
-		return phrase.Count(len(l.Items), "cluster") + " looked at; all passed"
+		return phrase.Count(len(l.Items), "cluster") + " checked; all passed"
 	}
-	return fmt.Sprintf("%s looked at, %d not passed: %s", phrase.Count(len(l.Items), "cluster"), len(words), strings.Join(words, "; "))
+	return fmt.Sprintf("%s checked, %d not passed: %s", phrase.Count(len(l.Items), "cluster"), len(words), strings.Join(words, "; "))
 }
 
 func (r Report) name() string { return r.Metadata.Namespace + "/" + r.Metadata.Cluster }

@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// troubled is a cluster with findings of all severities, alike ones of many groups, a
-// rule that was left out, and rules that could not look.
+// troubled is a cluster with findings of all severities, one of many groups, a rule that was
+// skipped, and rules that could not be evaluated.
 func troubled(t *testing.T) Report {
 	t.Helper()
 	f := healthy(t)
@@ -90,21 +90,21 @@ func TestTheVerdict(t *testing.T) {
 		options Options
 		want    Verdict
 	}{
-		"nothing found":                               {func(*Facts) {}, Options{}, VerdictPassed},
-		"a warning, where errors count":               {warns, Options{}, VerdictPassed},
-		"a warning, where warnings count":             {warns, Options{FailOn: Warning}, VerdictFailed},
-		"a warning of a rule that is left out":        {warns, Options{FailOn: Warning, Skip: map[string]string{"PG-002": "known"}}, VerdictPassed},
-		"a warning of a family that is left out":      {warns, Options{FailOn: Warning, Skip: map[string]string{"PG": "known"}}, VerdictPassed},
-		"a warning of a rule that nobody asked for":   {warns, Options{FailOn: Warning, Only: []string{"VOL"}}, VerdictPassed},
-		"an unread certificate is no pass":            {unread, Options{}, VerdictCannotTell},
-		"an unread certificate that is left out":      {unread, Options{Skip: map[string]string{"CERT": "checked elsewhere"}}, VerdictPassed},
-		"hidden nodes, where errors count":            {hidden, Options{}, VerdictPassed},
-		"hidden nodes, where warnings count":          {hidden, Options{FailOn: Warning}, VerdictCannotTell},
-		"an error beside a rule that could not look":  {func(f *Facts) { unread(f); f.ConfigMap = nil }, Options{}, VerdictFailed},
-		"an error before a rule that could not look":  {func(f *Facts) { f.ConfigMap = nil; unread(f) }, Options{}, VerdictFailed},
-		"a silent database, where errors count":       {func(f *Facts) { f.Database.Status, f.Database.Unreachable = nil, "timed out" }, Options{}, VerdictCannotTell},
-		"only what needs no database, without one":    {func(f *Facts) { f.Database.Status, f.Database.Unreachable = nil, "timed out" }, Options{Only: []string{"POD"}}, VerdictPassed},
-		"a rule that found something and missed more": {func(f *Facts) { expiring(-time.Hour)(f); f.Secrets["ca"] = Secret{Unread: "forbidden"} }, Options{}, VerdictFailed},
+		"nothing found":                                 {func(*Facts) {}, Options{}, VerdictPassed},
+		"a warning, where errors count":                 {warns, Options{}, VerdictPassed},
+		"a warning, where warnings count":               {warns, Options{FailOn: Warning}, VerdictFailed},
+		"a warning of a rule that is left out":          {warns, Options{FailOn: Warning, Skip: map[string]string{"PG-002": "known"}}, VerdictPassed},
+		"a warning of a family that is left out":        {warns, Options{FailOn: Warning, Skip: map[string]string{"PG": "known"}}, VerdictPassed},
+		"a warning of a rule that is not selected":      {warns, Options{FailOn: Warning, Only: []string{"VOL"}}, VerdictPassed},
+		"an unread certificate is no pass":              {unread, Options{}, VerdictCannotTell},
+		"an unread certificate that is left out":        {unread, Options{Skip: map[string]string{"CERT": "checked elsewhere"}}, VerdictPassed},
+		"hidden nodes, where errors count":              {hidden, Options{}, VerdictPassed},
+		"hidden nodes, where warnings count":            {hidden, Options{FailOn: Warning}, VerdictCannotTell},
+		"an error beside a rule that was not evaluated": {func(f *Facts) { unread(f); f.ConfigMap = nil }, Options{}, VerdictFailed},
+		"an error before a rule that was not evaluated": {func(f *Facts) { f.ConfigMap = nil; unread(f) }, Options{}, VerdictFailed},
+		"no answer, where errors count":                 {func(f *Facts) { f.Database.Status, f.Database.Unreachable = nil, "timed out" }, Options{}, VerdictCannotTell},
+		"only what needs no database, without one":      {func(f *Facts) { f.Database.Status, f.Database.Unreachable = nil, "timed out" }, Options{Only: []string{"POD"}}, VerdictPassed},
+		"a rule that found something and missed more":   {func(f *Facts) { expiring(-time.Hour)(f); f.Secrets["ca"] = Secret{Unread: "forbidden"} }, Options{}, VerdictFailed},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestJUnitHasTheStructureThatReadersExpect(t *testing.T) {
 	tests, failures, errs, skipped := 0, 0, 0, 0
 	for _, suite := range got.Suites {
 		if suite.Tests != len(suite.Cases) {
-			t.Errorf("suite %s says %d tests and has %d", suite.Name, suite.Tests, len(suite.Cases))
+			t.Errorf("suite %s reports %d tests and has %d", suite.Name, suite.Tests, len(suite.Cases))
 		}
 		for _, c := range suite.Cases {
 			tests, failures, errs, skipped = tests+1, failures+len(c.Failures), errs+len(c.Errors), skipped+len(c.Skips)
@@ -162,7 +162,7 @@ func TestJUnitHasTheStructureThatReadersExpect(t *testing.T) {
 		}
 	}
 	if tests != len(Rules()) || got.Tests != tests || got.Failures != failures || got.Errors != errs || got.Skipped != skipped || failures == 0 || errs == 0 || skipped == 0 {
-		t.Errorf("got %d tests, %d failures, %d errors, %d skipped, the root says %+v", tests, failures, errs, skipped, got)
+		t.Errorf("got %d tests, %d failures, %d errors, %d skipped, the root reports %+v", tests, failures, errs, skipped, got)
 	}
 }
 

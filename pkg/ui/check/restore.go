@@ -9,28 +9,28 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restores are the rules about restores into the cluster.
+// restores returns the rules about restores into the cluster.
 func restores() []Rule {
 	return []Rule{
 		{
-			Code: "RESTORE-001", Severity: Error, Title: "No restore ended without its data",
-			Why:  "The database holds a part of what was to be restored. A restore is started once: empty the database, delete the record and make it anew, or delete the record alone when nobody wants the data any more.",
-			find: eachRestore(endedWithout),
+			Code: "RESTORE-001", Severity: Error, Title: "Every finished restore is complete",
+			Why:  "The database holds only a part of the data. A restore is started once: clear the database, then delete and recreate the resource; if the data is no longer needed, only delete the resource.",
+			find: eachRestore(incomplete),
 		},
 		{
-			Code: "RESTORE-002", Severity: Warning, Title: "No restore meets errors",
-			Why:  "Agents try again. When the store has lost something, or does not let them in, that helps nothing, and the database stays locked.",
-			find: eachRestore(meetsErrors),
+			Code: "RESTORE-002", Severity: Warning, Title: "No restore encounters errors",
+			Why:  "Agents retry. If the store has lost data or denies access, retries do not help, and the database stays locked.",
+			find: eachRestore(encountersErrors),
 		},
 		{
-			Code: "RESTORE-003", Severity: Error, Title: "No restore that is over left the database locked",
-			Why:  "Nobody else unlocks it: applications are refused until somebody does, who has to know that the data is whole.",
+			Code: "RESTORE-003", Severity: Error, Title: "No finished restore left the database locked",
+			Why:  "It is not unlocked automatically: requests of applications fail until a user, who has to know that the data is complete, unlocks it.",
 			find: leftLocked,
 		},
 	}
 }
 
-// eachRestore asks a question about every restore that was started.
+// eachRestore returns a function that evaluates find on every restore that was started.
 func eachRestore(find func(f Facts, v ui.RestoreStatusView) []Finding) func(Facts) ([]Finding, string) {
 	return func(f Facts) ([]Finding, string) {
 		if f.Backups.Unread != "" {
@@ -43,7 +43,7 @@ func eachRestore(find func(f Facts, v ui.RestoreStatusView) []Finding) func(Fact
 			case r.View == nil:
 				unread.add(restore(r.Record.Name), r.Unread)
 			case r.View.UnknownReason != "" && isOver(r.View.RecordedState):
-				found = append(found, find(f, *r.View)...) // what is over stays as it was recorded
+				found = append(found, find(f, *r.View)...) // a finished restore stays as it was recorded
 			case r.View.UnknownReason != "" && r.View.RecordedState != "":
 				unread.add(restore(r.Record.Name), r.View.UnknownReason)
 			default:
@@ -54,31 +54,30 @@ func eachRestore(find func(f Facts, v ui.RestoreStatusView) []Finding) func(Fact
 	}
 }
 
-// restore is a record of a restore as a subject.
+// restore returns a FoundationDBRestore as a subject.
 func restore(name string) string { return "foundationdbrestore/" + name }
 
 func isOver(state string) bool { return state == fdb.RestoreCompleted || state == fdb.RestoreAborted }
 
-func endedWithout(_ Facts, v ui.RestoreStatusView) []Finding {
+func incomplete(_ Facts, v ui.RestoreStatusView) []Finding {
 	fix := []string{"fdb", "restore", "status", v.Name}
 	switch {
 	case v.UnknownReason != "" && v.RecordedState == fdb.RestoreAborted:
-		return one(restore(v.Name), "it was aborted, as was recorded", fix...)
+		return one(restore(v.Name), "it was aborted, as its status records", fix...)
 	case v.UnknownReason == "" && v.Over && !ptr.Deref(v.Done, false):
 		return one(restore(v.Name), v.Summary, fix...)
 	}
 	return nil
 }
 
-func meetsErrors(_ Facts, v ui.RestoreStatusView) []Finding {
+func encountersErrors(_ Facts, v ui.RestoreStatusView) []Finding {
 	if v.LastError == "" || v.Over {
 		return nil
 	}
-	return one(restore(v.Name), "it is "+*v.State+"; its last error: "+v.LastError, "fdb", "restore", "status", v.Name)
+	return one(restore(v.Name), "it is "+*v.State+"; last error: "+v.LastError, "fdb", "restore", "status", v.Name)
 }
 
-// leftLocked is about databases whose lock is the one of a restore that is over: its UID is
-// the restore's.
+// leftLocked reports a database whose lock has the UID of a finished restore.
 func leftLocked(f Facts) ([]Finding, string) {
 	switch {
 	case f.Backups.Unread != "":
@@ -88,10 +87,10 @@ func leftLocked(f Facts) ([]Finding, string) {
 	case f.Database.Status == nil:
 		return nil, "no answer from the database: " + f.Database.Why()
 	}
-	locked, uid, told := f.Database.Status.Locked()
+	locked, uid, known := f.Database.Status.Locked()
 	switch {
-	case !told:
-		return nil, "the database does not tell whether it is locked"
+	case !known:
+		return nil, "whether the database is locked is unknown"
 	case !locked:
 		return nil, ""
 	}
@@ -102,6 +101,6 @@ func leftLocked(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	v := f.Backups.Restores[i].View
-	finding := Finding{Subjects: []string{restore(v.Name), database}, Message: "it is over, and the database is locked with its UID " + uid, Fix: []string{"fdb", "restore", "status", v.Name}}
+	finding := Finding{Subjects: []string{restore(v.Name), database}, Message: "it is finished, and the database is locked with its UID " + uid, Fix: []string{"fdb", "restore", "status", v.Name}}
 	return finding.some(), ""
 }

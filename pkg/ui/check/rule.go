@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// Severity is how bad it is when a rule finds something.
+// Severity is how severe the findings of a rule are.
 type Severity string
 
-// The severities, from the lightest.
+// The severities, from the least severe.
 const (
 	Info     Severity = "info"
 	Warning  Severity = "warning"
@@ -21,10 +21,10 @@ const (
 	Critical Severity = "critical"
 )
 
-// Severities are all severities, from the lightest.
+// Severities returns all severities, from the least severe.
 func Severities() []Severity { return []Severity{Info, Warning, Error, Critical} }
 
-// AtLeast reports whether a severity is as bad as another, or worse.
+// AtLeast reports whether a severity is as severe as another, or more.
 func (s Severity) AtLeast(other Severity) bool { return s.rank() >= other.rank() }
 
 func (s Severity) rank() int {
@@ -36,46 +36,47 @@ func (s Severity) rank() int {
 	return -1
 }
 
-// Rule is one question about a cluster whose answer should be "nothing found".
+// Rule is one check of a cluster, which should find nothing.
 type Rule struct {
-	// Code names the rule for good: its family, and a number.
+	// Code identifies the rule permanently: its family and a number.
 	Code     string
 	Severity Severity
-	// Title is what should be so, as a sentence without a full stop.
+	// Title is what should be true, without a full stop.
 	Title string
-	// Why says what it means when it is not so.
+	// Why is the meaning of a finding.
 	Why string
-	// needs is what has to be known before the rule can look.
-	needs need
-	// find looks. It says in untested why it could not; what it did find counts even then.
+	// needs is what the rule requires.
+	needs requirement
+	// find evaluates the rule. Untested is why it could not do so, or only in part; the
+	// findings count even then.
 	find func(f Facts) (found []Finding, untested string)
 }
 
-// Family is the part of the code that says what a rule is about.
+// Family returns the part of the code that names the subject of a rule.
 func (r Rule) Family() string {
 	family, _, _ := strings.Cut(r.Code, "-")
 	return family
 }
 
-// Finding is one thing that a rule found, about one or many subjects.
+// Finding is one problem that a rule found, about one or more subjects.
 type Finding struct {
-	// Subjects are what it is about: "processgroup/storage-1", "database".
+	// Subjects are the affected objects: "processgroup/storage-1", "database".
 	Subjects []string
 	// Message is one sentence.
 	Message string
-	// Since is when it began; zero when nobody knows.
+	// Since is when it began; zero if unknown.
 	Since time.Time
-	// Fix are the words of a command line, without "kubectl": what to run or to look at
-	// next. Nobody runs it but a person.
+	// Fix is a command line without "kubectl", as arguments: what to run or to read next. Only
+	// a user runs it.
 	Fix []string
 }
 
-// Facts are what rules look at.
+// Facts are the input of the rules.
 type Facts struct {
 	ui.Facts
-	// Status is the same as the command status shows it.
+	// Status is the document of the command status.
 	Status ui.StatusView
-	// Record is the custom resource as it is stored, without anything spelled out.
+	// Record is the custom resource as it is stored, without defaults.
 	Record *v1beta2.FoundationDBCluster
 	// Secrets are the mounted Secrets of a cluster with TLS, by name; nil without TLS.
 	Secrets map[string]Secret
@@ -85,68 +86,68 @@ type Facts struct {
 	// they were not measured.
 	Names       fdb.NameLookups
 	NamesUnread string
-	// Missing are the powers that a pass needs and that this user does not have. Read
-	// only when MissingRead is true.
+	// Missing are the permissions that a pass needs and the user does not have. It is valid
+	// only if MissingRead is true.
 	Missing     []string
 	MissingRead bool
 }
 
-// Secret is what is known of a mounted Secret's certificates.
+// Secret has the certificates of a mounted Secret.
 type Secret struct {
-	// Expires says when each certificate ends, by key of the Secret: of several under one
-	// key the first to end.
+	// Expires is when each certificate expires, by key of the Secret: of several under one key
+	// the first.
 	Expires map[string]time.Time
-	// Unread is why nobody could look; empty when somebody could.
+	// Unread is why they could not be read; empty if they could.
 	Unread string
 }
 
-// need is what a rule cannot do without.
-type need int
+// requirement is what a rule needs to be evaluated.
+type requirement int
 
 const (
-	nothing need = iota
-	// databaseWord is a status document.
-	databaseWord
-	// listing is a document that lists the processes that report.
-	listing
-	// serving is a database that serves, by its own word.
-	serving
-	// judged are process groups whose conditions are of now.
-	judged
-	// shared is what instances keep in the database for each other.
-	shared
+	nothing requirement = iota
+	// statusDocument is a status document of the database.
+	statusDocument
+	// processList is a status document that lists the processes that report.
+	processList
+	// availableDatabase is a database that reports that it is available.
+	availableDatabase
+	// currentConditions are process groups with up-to-date conditions.
+	currentConditions
+	// sharedLists are the lock and the lists that control-plane instances keep in the database.
+	sharedLists
 )
 
-// lacking says what a rule needs and does not have; empty when it can look.
+// lacking returns the missing requirement of a rule; empty if it can be evaluated.
 func (r Rule) lacking(f Facts) string {
 	switch {
 	case r.needs == nothing:
 		return ""
 	case f.Database.Status == nil:
 		return "no answer from the database: " + f.Database.Why()
-	case r.needs == databaseWord:
+	case r.needs == statusDocument:
 		return ""
-	case r.needs == listing && !f.Database.Status.ListsProcesses():
+	case r.needs == processList && !f.Database.Status.ListsProcesses():
 		return "the database is unavailable and lists no processes"
-	case r.needs == listing:
+	case r.needs == processList:
 		return ""
-	case !f.Database.Available() && r.needs == judged && f.Cluster.Status.Configured:
-		return "the process groups were not judged anew: the database does not serve"
-	case !f.Database.Available() && r.needs != judged:
-		return "the database does not serve"
-	case r.needs == shared && !f.Coordination.Read && usesShared(f):
-		return "what instances share in the database was not read"
+	case !f.Database.Available() && r.needs == currentConditions && f.Cluster.Status.Configured:
+		return "the conditions of the process groups are outdated: the database is unavailable"
+	case !f.Database.Available() && r.needs != currentConditions:
+		return "the database is unavailable"
+	case r.needs == sharedLists && !f.Coordination.Read && usesShared(f):
+		return "the lock and the shared lists in the database were not read"
 	default:
 		return ""
 	}
 }
 
-// usesShared reports whether anything of the spec is about what instances share.
+// usesShared reports whether the spec uses the lock or the deny list.
 func usesShared(f Facts) bool {
 	return f.Cluster.LocksUsed() || len(f.Cluster.Spec.LockOptions.DenyList) > 0
 }
 
-// reasons are why a rule could not look at some of its subjects, alike ones once.
+// reasons are why a rule could not be evaluated on some of its subjects, without duplicates.
 type reasons []string
 
 func (r *reasons) add(subject, why string) {
@@ -158,23 +159,23 @@ func (r *reasons) add(subject, why string) {
 	}
 }
 
-// String is empty where there are none.
+// String returns the reasons on one line; empty if there are none.
 func (r reasons) String() string { return strings.Join(r, "; ") }
 
-// one is a list of a single finding.
+// one returns a list of a single finding.
 func one(subject, message string, fix ...string) []Finding {
 	return []Finding{{Subjects: []string{subject}, Message: message, Fix: fix}}
 }
 
-// with is a rule's answer when nothing kept it from looking.
+// with returns the result of a rule that was evaluated in full.
 func with(found []Finding) ([]Finding, string) { return found, "" }
 
 const database = "database"
 
-// group is a process group as a subject.
+// group returns a process group as a subject.
 func group(id v1beta2.ProcessGroupID) string { return "processgroup/" + string(id) }
 
-// fix is a command line of ours about the cluster.
+// fix returns a command line of this plugin about the cluster.
 func (f Facts) fix(words ...string) []string {
 	return append([]string{"fdb", words[0], f.Cluster.Name}, words[1:]...)
 }

@@ -2,8 +2,8 @@ package check
 
 import "slices"
 
-// Rules are all rules in the order of their families.
+// Rules returns all rules in the order of their families.
 func Rules() []Rule {
 	return slices.Concat(availability(), topology(), coordinators(), connections(), groups(), pods(), nodes(), volumes(), certificates(),
-		upgrades(), locks(), drifts(), orphans(), backups(), backupRecords(), restores(), rights())
+		upgrades(), locks(), drifts(), orphans(), backups(), backupRecords(), restores(), permissions())
 }

@@ -50,11 +50,11 @@ func disk(free int64) func(*Facts) {
 	}
 }
 
-// trouble breaks one thing: the rule that finds it, and words of its rows.
+// trouble breaks one thing, with the rule that finds it and parts of its row.
 type trouble struct {
 	rule  string
 	given func(*Facts)
-	says  string
+	want  string
 	fix   string
 }
 
@@ -66,7 +66,7 @@ func allTroubles() map[string]trouble {
 }
 
 var troubles = map[string]trouble{
-	"the database does not serve": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "reports that it is unavailable", "fdb status sample"},
+	"the database is unavailable": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "reports that it is unavailable", "fdb status sample"},
 	"the database was never created": {"AVAIL-001", func(f *Facts) {
 		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
 	}, "Not configured", "fdb plan sample"},
@@ -76,11 +76,11 @@ var troubles = map[string]trouble{
 	"a process with that knob": {"AVAIL-009", func(f *Facts) {
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.CommandLine += " --knob_min_trace_severity=20" })
 	}, "processgroup/", "edit foundationdbcluster sample"},
-	"no more zone may fail": {"AVAIL-002", func(f *Facts) { f.Database.Status.Cluster.FaultTolerance.WithoutLosingData = new(0) }, "0 more zones may fail, 1 when all is well", "fdb status"},
+	"no more zone may fail": {"AVAIL-002", func(f *Facts) { f.Database.Status.Cluster.FaultTolerance.WithoutLosingData = new(0) }, "0 more zones may fail, 1 desired", "fdb status"},
 	"data is healing": {"AVAIL-003", func(f *Facts) {
 		f.Database.Status.Cluster.Data.State = &fdb.DataState{Name: "healing", Healthy: new(false)}
-	}, "data distribution is at healing", "fdb status"},
-	"a copy is missing":     {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1) }, "1 of 2 copies", "fdb status"},
+	}, "data distribution is in state healing", "fdb status"},
+	"a copy is missing":     {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1) }, "1 of 2 replicas", "fdb status"},
 	"not all is replicated": {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.FullReplication = new(false) }, "not all data", "fdb status"},
 	"storage lags":          {"AVAIL-004", func(f *Facts) { f.Database.Status.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(90.0) }, "90 s, at most 60 s", "fdb status"},
 	"a restore locked the database": {"AVAIL-005", func(f *Facts) {
@@ -94,76 +94,76 @@ var troubles = map[string]trouble{
 		f.Database.Status.Cluster.MaintenanceZone, f.Database.Status.Cluster.MaintenanceSecondsRemaining = "z1", new(60.0)
 	}, "for 1m0s more", "--zone z1"},
 	"two zones for triple":              {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
-	"a class that is short of groups":   {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, the spec asks for 6", "fdb plan"},
+	"a class that is short of groups":   {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
 	"no quorum":                         {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
-	"a coordinator is silent":           {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "does not answer", "fdb status"},
+	"an unreachable coordinator":        {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
 	"a coordinator too few":             {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
-	"a coordinator leaves":              {"COORD-004", coordinatorLeaves, "is a coordinator and marked for removal", "fdb reconcile"},
-	"the record has another string":     {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
+	"a coordinator to be removed":       {"COORD-004", coordinatorToRemove, "is a coordinator and marked for removal", "fdb reconcile"},
+	"the resource has another string":   {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
 	"the ConfigMap has another string":  {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
-	"there is no ConfigMap":             {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not there", "fdb reconcile"},
+	"there is no ConfigMap":             {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not found", "fdb reconcile"},
 	"processes are missing":             {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
 	"an old pod spec":                   {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
 	"an old command line":               {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
 	"an old ConfigMap in a pod":         {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
 	"old labels":                        {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
 	"an old sidecar":                    {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
-	"a silent sidecar":                  {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
+	"an unreachable sidecar":            {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
 	"a disk fails":                      {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
-	"somebody excluded a group":         {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
+	"a group that was excluded":         {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
 	"a busy process":                    {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
-	"a pod is gone":                     {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "not there", "fdb plan"},
-	"a pod without a node":              {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "no node takes the pod", "describe pod"},
-	"a crash loop":                      {"POD-003", onPod(crash), "container foundationdb waits: CrashLoopBackOff", "describe pod"},
-	"a pod that ended":                  {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod ended: Evicted", "describe pod"},
-	"a pod that ends for ever":          {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been ending", "fdb plan"},
+	"a pod is missing":                  {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
+	"a pod without a node":              {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
+	"a crash loop":                      {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
+	"a pod that terminated":             {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
+	"a pod that terminates forever":     {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
 	"stateless pods that wait long":     {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
 	"a tainted node":                    {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
 	"a tainted node for long":           {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
-	"a claim is gone":                   {"VOL-001", func(f *Facts) { delete(f.Volumes, f.first("log").PVCName(f.Cluster)) }, "not there", "fdb plan"},
-	"a claim without a volume":          {"VOL-002", func(f *Facts) { f.Volumes[f.first("log").PVCName(f.Cluster)].Status.Phase = corev1.ClaimPending }, "Pending", "describe pvc"},
+	"a PVC is missing":                  {"VOL-001", func(f *Facts) { delete(f.Volumes, f.first("log").PVCName(f.Cluster)) }, "is missing", "fdb plan"},
+	"a PVC without a volume":            {"VOL-002", func(f *Facts) { f.Volumes[f.first("log").PVCName(f.Cluster)].Status.Phase = corev1.ClaimPending }, "Pending", "describe pvc"},
 	"a full disk":                       {"VOL-003", disk(9), "less than 10%", "get process-groups"},
 	"a disk that is nearly full":        {"VOL-004", disk(10), "less than 20%", "get process-groups"},
-	"a certificate that has expired":    {"CERT-001", expiring(-time.Hour), "ends at 2026-11-20T11:00:00Z", "describe secret tls"},
-	"a certificate of a few more days":  {"CERT-002", expiring(6 * 24 * time.Hour), "ends at", "describe secret tls"},
-	"a certificate of a few more weeks": {"CERT-003", expiring(29 * 24 * time.Hour), "ends at", "describe secret tls"},
-	"a process of another version":      {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, the spec asks for 7.3.79", "fdb plan"},
-	"a client of another protocol":      {"UPGRADE-002", func(f *Facts) { f.Database.Status.Cluster.IncompatibleConnections = []string{"10.9.9.9:1"} }, "another protocol", "get pods"},
-	"the lock of a denied instance":     {"LOCK-001", both(deny("west"), holdsLock("west", time.Minute)), `"west" holds it`, "fdb reconcile"},
-	"a lock that nobody gave back":      {"LOCK-002", holdsLock("west", -time.Minute), `"west" took it`, "fdb reconcile"},
-	"an instance that the spec denies":  {"LOCK-003", specDenies("west", false), "the spec denies it", "fdb reconcile"},
-	"an instance that the spec allows":  {"LOCK-003", both(deny("west"), specDenies("west", true)), "the spec allows it", "fdb reconcile"},
-	"an instance that no spec names":    {"LOCK-003", deny("west"), "does not name it", `{"spec":{"lockOptions":{"denyList":[{"id":"west","allow":true}]}}}`},
-	"this instance is denied":           {"LOCK-004", both(deny("east"), func(f *Facts) { f.Cluster.Spec.ProcessGroupIDPrefix = "east" }), "on the deny list", `"id":"east","allow":true`},
-	"a Lease of a run that died":        {"LOCK-005", func(f *Facts) { f.Lease.Holder, f.Lease.Until = "me pid 1", noon.Add(-time.Minute) }, "me pid 1 never gave it back", "fdb reconcile"},
-	"another configuration":             {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "not the one of the spec", "fdb plan"},
+	"a certificate that has expired":    {"CERT-001", expiring(-time.Hour), "expires at 2026-11-20T11:00:00Z", "describe secret tls"},
+	"a certificate of a few more days":  {"CERT-002", expiring(6 * 24 * time.Hour), "expires at", "describe secret tls"},
+	"a certificate of a few more weeks": {"CERT-003", expiring(29 * 24 * time.Hour), "expires at", "describe secret tls"},
+	"a process of another version":      {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, 7.3.79 desired", "fdb plan"},
+	"a client of another protocol":      {"UPGRADE-002", func(f *Facts) { f.Database.Status.Cluster.IncompatibleConnections = []string{"10.9.9.9:1"} }, "protocol is incompatible", "get pods"},
+	"a denied lock holder":              {"LOCK-001", both(deny("west"), holdsLock("west", time.Minute)), `"west" holds it`, "fdb reconcile"},
+	"a lock that was not released":      {"LOCK-002", holdsLock("west", -time.Minute), `"west" took it`, "fdb reconcile"},
+	"a holder that the spec denies":     {"LOCK-003", specDenies("west", false), "the spec denies it", "fdb reconcile"},
+	"a holder that the spec allows":     {"LOCK-003", both(deny("west"), specDenies("west", true)), "the spec allows it", "fdb reconcile"},
+	"a holder that no spec names":       {"LOCK-003", deny("west"), "does not name it", `{"spec":{"lockOptions":{"denyList":[{"id":"west","allow":true}]}}}`},
+	"the own owner is denied":           {"LOCK-004", both(deny("east"), func(f *Facts) { f.Cluster.Spec.ProcessGroupIDPrefix = "east" }), "on the deny list", `"id":"east","allow":true`},
+	"a Lease of a run that died":        {"LOCK-005", func(f *Facts) { f.Lease.Holder, f.Lease.Until = "me pid 1", noon.Add(-time.Minute) }, "me pid 1 never released it", "fdb reconcile"},
+	"another configuration":             {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "does not match the spec", "fdb plan"},
 	"something to reconcile":            {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
-	"nobody looks after it":             {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
+	"reconciliation is paused":          {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
 	"an old pod":                        {"ORPHAN-001", func(f *Facts) { f.Pods["old"] = &corev1.Pod{} }, "none of its processes reports", "delete pod old"},
-	"an old pod of a database that lists nobody": {"ORPHAN-001", func(f *Facts) {
+	"an old pod of a database that lists no processes": {"ORPHAN-001", func(f *Facts) {
 		f.Pods["old"], f.Database.Status.Cluster.Processes = &corev1.Pod{}, nil
-	}, "whether it serves nobody knows", "describe pod old"},
-	"an old pod that serves":              {"ORPHAN-001", orphanServes, "its processes report to the database", "describe pod old"},
-	"a pod that the next pass takes up":   {"ORPHAN-001", func(f *Facts) { f.Record.Status.ProcessGroups = f.Record.Status.ProcessGroups[1:] }, "the next pass takes it up as processgroup/", "fdb plan"},
-	"a claim that the next pass takes up": {"ORPHAN-002", func(f *Facts) { f.Record.Status.ProcessGroups = nil }, "the next pass takes it up as processgroup/", "fdb plan"},
-	"a service that the next pass takes up": {"ORPHAN-003", func(f *Facts) {
+	}, "whether its processes report is unknown", "describe pod old"},
+	"an old pod that serves":          {"ORPHAN-001", orphanServes, "its processes report to the database", "describe pod old"},
+	"a pod that the next pass adopts": {"ORPHAN-001", func(f *Facts) { f.Record.Status.ProcessGroups = f.Record.Status.ProcessGroups[1:] }, "the next pass adopts it as processgroup/", "fdb plan"},
+	"a PVC that the next pass adopts": {"ORPHAN-002", func(f *Facts) { f.Record.Status.ProcessGroups = nil }, "the next pass adopts it as processgroup/", "fdb plan"},
+	"a service that the next pass adopts": {"ORPHAN-003", func(f *Facts) {
 		f.Services[f.first("log").ServiceName(f.Cluster)] = &corev1.Service{}
 		f.Record.Status.ProcessGroups = nil
-	}, "the next pass takes it up as processgroup/", "fdb plan"},
-	"an old claim": {"ORPHAN-002", func(f *Facts) { f.Volumes["old"] = &corev1.PersistentVolumeClaim{} }, "no process group's", "delete pvc old"},
-	"an old claim while copies are missing": {"ORPHAN-002", func(f *Facts) {
+	}, "the next pass adopts it as processgroup/", "fdb plan"},
+	"an old PVC": {"ORPHAN-002", func(f *Facts) { f.Volumes["old"] = &corev1.PersistentVolumeClaim{} }, "belongs to no process group", "delete pvc old"},
+	"an old PVC while replicas are missing": {"ORPHAN-002", func(f *Facts) {
 		f.Volumes["old"] = &corev1.PersistentVolumeClaim{}
 		f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
-	}, "no process group's", "describe pvc old"},
-	"an old service":            {"ORPHAN-003", func(f *Facts) { f.Services["old"] = &corev1.Service{} }, "no process group's", "describe service old"},
-	"an exclusion of nobody":    {"ORPHAN-004", exclusion("10.99.0.1"), "accounts for it", "fdbcli --exec include 10.99.0.1"},
-	"an exclusion of an old ID": {"ORPHAN-004", exclusion("locality_instance_id:storage-99"), "accounts for it", "include locality_instance_id:storage-99"},
-	"a process of nobody": {"ORPHAN-005", func(f *Facts) {
+	}, "belongs to no process group", "describe pvc old"},
+	"an old service":            {"ORPHAN-003", func(f *Facts) { f.Services["old"] = &corev1.Service{} }, "belongs to no process group", "describe service old"},
+	"an unmatched exclusion":    {"ORPHAN-004", exclusion("10.99.0.1"), "no process matches it", "fdbcli --exec include 10.99.0.1"},
+	"an exclusion of an old ID": {"ORPHAN-004", exclusion("locality_instance_id:storage-99"), "no process matches it", "include locality_instance_id:storage-99"},
+	"an unmatched process": {"ORPHAN-005", func(f *Facts) {
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
-	}, "no process group of the record", "fdb status"},
-	"backups are hidden":     {"RBAC-001", func(f *Facts) { f.Backups = ui.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
-	"nodes are hidden":       {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
-	"no right to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
+	}, "no process group of the resource", "fdb status"},
+	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = ui.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"nodes are hidden":            {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
+	"no permission to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
 }
 
 func both(first, second func(*Facts)) func(*Facts) {
@@ -190,7 +190,7 @@ func specDenies(id string, allow bool) func(*Facts) {
 	}
 }
 
-func coordinatorLeaves(f *Facts) {
+func coordinatorToRemove(f *Facts) {
 	for _, g := range f.Groups() {
 		if slices.ContainsFunc(f.Database.Status.ProcessesOf(string(g.ProcessGroupID)), f.Database.Status.IsCoordinator) {
 			g.MarkForRemoval(noon.Add(-time.Hour))
@@ -225,8 +225,8 @@ func TestRulesFindTheirTroubles(t *testing.T) {
 				t.Fatalf("%s found nothing: %+v", tc.rule, item)
 			}
 			v := item.Findings[0]
-			if !strings.Contains(v.Message, tc.says) || !strings.Contains(v.Fix, tc.fix) || !strings.HasPrefix(v.Fix, "kubectl ") {
-				t.Errorf("got %q, fix %q, want %q and %q", v.Message, v.Fix, tc.says, tc.fix)
+			if !strings.Contains(v.Message, tc.want) || !strings.Contains(v.Fix, tc.fix) || !strings.HasPrefix(v.Fix, "kubectl ") {
+				t.Errorf("got %q, fix %q, want %q and %q", v.Message, v.Fix, tc.want, tc.fix)
 			}
 			if v.Count != len(v.Subjects) || v.Count == 0 {
 				t.Errorf("got %d subjects in %v", v.Count, v.Subjects)
@@ -248,7 +248,7 @@ func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules() {
 		if seen[r.Code] || r.Title == "" || r.Why == "" || r.Severity.rank() < 0 {
-			t.Errorf("%s: there twice, or without words: %+v", r.Code, r)
+			t.Errorf("%s: duplicate, or without text: %+v", r.Code, r)
 		}
 		seen[r.Code] = true
 		found := false
@@ -261,55 +261,55 @@ func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
 	}
 }
 
-// What cannot be looked at is not checked, and says why.
+// A rule that cannot be evaluated is not checked, with a reason.
 func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
-	silent := func(f *Facts) { f.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
+	unreachable := func(f *Facts) { f.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
 	tests := map[string]struct {
 		given func(*Facts)
 		rules []string
-		says  string
+		want  string
 	}{
-		"no answer from the database": {silent, []string{
+		"no answer from the database": {unreachable, []string{
 			"AVAIL-001", "AVAIL-002", "AVAIL-003", "AVAIL-007", "TOPO-001", "COORD-001", "COORD-003", "CONN-001", "PG-001", "PG-010", "VOL-003", "UPGRADE-001", "LOCK-001", "DRIFT-001", "ORPHAN-004",
 		}, "timed out"},
-		"an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-002", "PG-001", "NODE-001", "ORPHAN-005"}, "does not serve"},
+		"an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-002", "PG-001", "NODE-001", "ORPHAN-005"}, "the database is unavailable"},
 		"a database that lists no processes": {func(f *Facts) { f.Database.Status.Cluster.Processes = nil }, []string{
 			"TOPO-001", "UPGRADE-001", "UPGRADE-002", "VOL-003",
 		}, "lists no processes"},
-		"a zone of an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-008"}, "does not serve"},
+		"a zone of an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-008"}, "the database is unavailable"},
 		"backups that may not be listed": {func(f *Facts) {
 			f.Backups = ui.ClusterBackups{Unread: "forbidden: foundationdbbackups"}
 		}, []string{"BACKUP-001", "BACKUP-004", "BACKUP-010", "BACKUP-014", "RESTORE-001", "RESTORE-003"}, "forbidden: foundationdbbackups"},
-		"a backup that may not be looked at": {func(f *Facts) {
+		"a backup that may not be read": {func(f *Facts) {
 			f.Backups.Backups[0].View, f.Backups.Backups[0].Unread = nil, "forbidden: deployments.apps"
 		}, []string{"BACKUP-001", "BACKUP-003"}, "foundationdbbackup/nightly: forbidden: deployments.apps"},
-		"a backup that nobody can ask about": {onBackup(func(v *ui.BackupStatusView) {
+		"a backup without an answer": {onBackup(func(v *ui.BackupStatusView) {
 			v.UnknownReason, v.Running, v.Paused, v.Restorable, v.LatestRestorable, v.Snapshot = "no backup agent runs", nil, nil, nil, nil, nil
 		}), []string{"BACKUP-003", "BACKUP-004", "BACKUP-005", "BACKUP-006", "BACKUP-007", "BACKUP-008", "BACKUP-009"}, "no backup agent runs"},
 		"clusters that may not be listed": {func(f *Facts) { f.Backups.ClustersUnread = "forbidden" }, []string{"BACKUP-013"}, "clusters could not be listed"},
-		"a restore that nobody can ask about": {onRestore(func(v *ui.RestoreStatusView) {
+		"a restore without an answer": {onRestore(func(v *ui.RestoreStatusView) {
 			v.UnknownReason, v.RecordedState, v.Done, v.Over, v.State = "timed out", "running", nil, false, nil
 		}), []string{"RESTORE-001", "RESTORE-002"}, "timed out"},
-		"a restore that may not be looked at": {func(f *Facts) {
+		"a restore that may not be read": {func(f *Facts) {
 			f.Backups.Restores[0].View, f.Backups.Restores[0].Unread = nil, "forbidden: x"
 		}, []string{"RESTORE-001", "RESTORE-002"}, "forbidden: x"},
-		"a restore, and no answer from the database": {silent, []string{"RESTORE-003"}, "timed out"},
+		"a restore, and no answer from the database": {unreachable, []string{"RESTORE-003"}, "timed out"},
 		"hidden nodes": {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002"}, "nodes is forbidden"},
 		"Secrets that may not be read": {func(f *Facts) {
 			f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}}
 		}, []string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},
-		"certificates from elsewhere": {func(f *Facts) { f.Secrets = map[string]Secret{} }, []string{"CERT-001"}, "from elsewhere"},
-		"what instances share was not read": {func(f *Facts) {
+		"certificates from another source": {func(f *Facts) { f.Secrets = map[string]Secret{} }, []string{"CERT-001"}, "another source"},
+		"the shared lists were not read": {func(f *Facts) {
 			f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false)
-		}, []string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "was not read"},
+		}, []string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "were not read"},
 		"a Lease that may not be read": {func(f *Facts) { f.Lease.Read = false }, []string{"LOCK-005"}, "could not be read"},
-		"rights that nobody tells":     {func(f *Facts) { f.MissingRead = false }, []string{"RBAC-002"}, "could not be asked"},
-		"a disk that does not tell its size": {func(f *Facts) {
+		"permissions that are unknown": {func(f *Facts) { f.MissingRead = false }, []string{"RBAC-002"}, "the permissions could not be read"},
+		"a disk of unknown size": {func(f *Facts) {
 			f.eachProcess(f.first("storage"), func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleLog}} })
-		}, []string{"VOL-003", "VOL-004"}, "did not tell"},
-		"an unknown fault tolerance":    {func(f *Facts) { f.Database.Status.Cluster.FaultTolerance = nil }, []string{"AVAIL-002"}, "does not tell"},
-		"an unknown replication":        {func(f *Facts) { f.Database.Status.Cluster.FullReplication = nil }, []string{"AVAIL-003"}, "does not tell whether"},
-		"a database without its string": {func(f *Facts) { f.Database.Status.Cluster.ConnectionString = "" }, []string{"CONN-001"}, "does not tell its connection string"},
+		}, []string{"VOL-003", "VOL-004"}, "the disk size is unknown"},
+		"an unknown fault tolerance":    {func(f *Facts) { f.Database.Status.Cluster.FaultTolerance = nil }, []string{"AVAIL-002"}, "the fault tolerance is unknown"},
+		"an unknown replication":        {func(f *Facts) { f.Database.Status.Cluster.FullReplication = nil }, []string{"AVAIL-003"}, "fully replicated is unknown"},
+		"a database without its string": {func(f *Facts) { f.Database.Status.Cluster.ConnectionString = "" }, []string{"CONN-001"}, "the connection string of the database is unknown"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -317,8 +317,8 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 			tc.given(&f)
 			r := reportOn(f, Options{})
 			for _, code := range tc.rules {
-				if item := itemOf(t, r, code); item.Outcome != NotChecked || !strings.Contains(item.Reason, tc.says) {
-					t.Errorf("%s: %s because %q, want not-checked because %q", code, item.Outcome, item.Reason, tc.says)
+				if item := itemOf(t, r, code); item.Outcome != NotChecked || !strings.Contains(item.Reason, tc.want) {
+					t.Errorf("%s: %s because %q, want not-checked because %q", code, item.Outcome, item.Reason, tc.want)
 				}
 			}
 		})

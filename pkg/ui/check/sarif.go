@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// SARIF 2.1.0, as far as a report needs it.
+// The parts of SARIF 2.1.0 that a report uses.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -16,7 +16,7 @@ type (
 	}
 	sarifRun struct {
 		Tool sarifTool `json:"tool"`
-		// Details tell the runs of several clusters apart; null for one.
+		// Details identify the runs of several clusters; null for one.
 		Details     *sarifDetails     `json:"automationDetails,omitempty"`
 		Invocations []sarifInvocation `json:"invocations"`
 		Results     []sarifResult     `json:"results"`
@@ -67,7 +67,7 @@ type (
 		Notifications []sarifNotification `json:"toolExecutionNotifications"`
 	}
 	sarifNotification struct {
-		// Rule is null for a cluster that could not be looked at.
+		// Rule is null for a cluster that could not be checked.
 		Rule    *sarifReference `json:"associatedRule,omitempty"`
 		Level   string          `json:"level"`
 		Message sarifText       `json:"message"`
@@ -79,8 +79,8 @@ type (
 )
 
 // WriteSARIF prints a report in the format of static analysis. The subjects are logical
-// locations, since nothing that is found has a line in a file. What was not checked or
-// was skipped is a notification.
+// locations, since findings have no line in a file. Rules that were not checked or were
+// skipped are notifications.
 func WriteSARIF(w io.Writer, r Report) error { return writeRuns(w, r.sarif()) }
 
 // WriteSARIFs prints the reports of several clusters: a run for each, with its name.
@@ -98,7 +98,7 @@ func writeRuns(w io.Writer, runs ...sarifRun) error {
 	return ui.WriteIndentedJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: runs})
 }
 
-// sarif is the run of one cluster.
+// sarif returns the run of one cluster.
 func (r Report) sarif() sarifRun {
 	name, version, _ := strings.Cut(r.Metadata.Tool, " ")
 	run := sarifRun{
@@ -144,7 +144,7 @@ func (r Report) sarifResult(index int, i Item, f FindingView) sarifResult {
 	return result
 }
 
-// sarif is the level that SARIF has for a severity; it knows nothing worse than an error.
+// sarif returns the SARIF level of a severity; the highest is error.
 func (s Severity) sarif() string {
 	switch s {
 	case Critical, Error:

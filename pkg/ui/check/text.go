@@ -14,7 +14,7 @@ import (
 // mostNamed is how many subjects a row names before it only counts them.
 const mostNamed = 2
 
-// WriteTable prints a row per finding, and one for all rules that could not look for the
+// WriteTable prints a row per finding, and one for all rules that were not evaluated for the
 // same reason. Wide tables have all subjects, and a row for each rule.
 func WriteTable(w io.Writer, r Report, o ui.ListOptions) error {
 	t := ui.Table{Header: []string{"RULE", "SEVERITY", "SUBJECT", "COUNT", "SINCE", "MESSAGE", "FIX"}, Rows: r.rows(o)}
@@ -43,7 +43,7 @@ func (r Report) rows(o ui.ListOptions) [][]string {
 	return append(rows, r.notChecked()...)
 }
 
-// rest is the row of a rule that found nothing, or could not look everywhere.
+// rest returns the row of a rule without findings, or that was evaluated in part.
 func (i Item) rest() [][]string {
 	switch {
 	case i.Outcome == Failed && i.Reason == "":
@@ -57,7 +57,7 @@ func (i Item) rest() [][]string {
 	}
 }
 
-// notChecked puts the rules together that could not look for the same reason.
+// notChecked returns a row for all rules that were not evaluated for the same reason.
 func (r Report) notChecked() [][]string {
 	var reasons []string
 	rules := map[string][]string{}
@@ -96,8 +96,7 @@ func (f FindingView) since(o ui.ListOptions) string {
 	}
 }
 
-// WriteRules prints the rules themselves: what each wants to be so, and what it means
-// when it is not.
+// WriteRules prints the rules themselves: their titles, and the meaning of a finding.
 func WriteRules(w io.Writer, rules []Rule, o ui.ListOptions) error {
 	t := ui.Table{Header: []string{"RULE", "SEVERITY", "TITLE", "MEANING"}}
 	if o.NoHeaders {
@@ -124,7 +123,7 @@ type RuleView struct {
 	Explanation string   `json:"explanation"`
 }
 
-// NewRuleList makes the document.
+// NewRuleList returns the document.
 func NewRuleList(m ui.Metadata, rules []Rule) RuleList {
 	l := RuleList{Document: ui.NewDocument("CheckRuleList", m, time.Time{}, ui.SourceLive), Items: []RuleView{}}
 	for _, r := range rules {
@@ -133,8 +132,8 @@ func NewRuleList(m ui.Metadata, rules []Rule) RuleList {
 	return l
 }
 
-// Named are the rules of these codes or families, all without any; unknown is the first
-// name that no rule has.
+// Named returns the rules of these codes or families, or all without names; unknown is the
+// first name that no rule has.
 func Named(names []string) (rules []Rule, unknown string) {
 	for _, name := range names {
 		known := false

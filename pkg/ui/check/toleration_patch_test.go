@@ -115,15 +115,15 @@ func TestTolerationsThatSuit(t *testing.T) {
 		have, want []corev1.Toleration
 		suits      bool
 	}{
-		"nothing said of storage, which waits five minutes": {nil, safety.TolerationsFor(c, "storage"), true},
-		"nothing said of stateless pods":                    {nil, safety.TolerationsFor(c, "stateless"), false},
-		"what is wanted":                                    {safety.TolerationsFor(c, "stateless"), safety.TolerationsFor(c, "stateless"), true},
-		"one of the two only":                               {safety.TolerationsFor(c, "stateless")[:1], safety.TolerationsFor(c, "stateless"), false},
-		"another time":                                      {safety.TolerationsFor(c, "storage"), safety.TolerationsFor(c, "stateless"), false},
-		"nothing said of the only copy of data":             {nil, safety.TolerationsFor(single, "storage"), false},
-		"the only copy that waits for ever":                 {safety.TolerationsFor(single, "storage"), safety.TolerationsFor(single, "storage"), true},
-		"everything tolerated for ever":                     {[]corev1.Toleration{everything}, safety.TolerationsFor(single, "storage"), true},
-		"everything tolerated for ever is too long":         {[]corev1.Toleration{everything}, safety.TolerationsFor(c, "storage"), false},
+		"no tolerations of storage, which waits five minutes": {nil, safety.TolerationsFor(c, "storage"), true},
+		"no tolerations of stateless pods":                    {nil, safety.TolerationsFor(c, "stateless"), false},
+		"the desired ones":                                    {safety.TolerationsFor(c, "stateless"), safety.TolerationsFor(c, "stateless"), true},
+		"one of the two only":                                 {safety.TolerationsFor(c, "stateless")[:1], safety.TolerationsFor(c, "stateless"), false},
+		"another time":                                        {safety.TolerationsFor(c, "storage"), safety.TolerationsFor(c, "stateless"), false},
+		"no tolerations of the only copy of data":             {nil, safety.TolerationsFor(single, "storage"), false},
+		"the only copy that waits forever":                    {safety.TolerationsFor(single, "storage"), safety.TolerationsFor(single, "storage"), true},
+		"everything tolerated forever":                        {[]corev1.Toleration{everything}, safety.TolerationsFor(single, "storage"), true},
+		"everything tolerated forever is too long":            {[]corev1.Toleration{everything}, safety.TolerationsFor(c, "storage"), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,19 +7,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// topology are the rules about processes being enough, and far enough apart.
+// topology returns the rules about the number of processes and their fault domains.
 func topology() []Rule {
 	return []Rule{
 		{
-			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", needs: listing,
-			Why: "The redundancy mode needs more zones, or data halls, than there are. FoundationDB accepts that and waits for ever.",
+			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", needs: processList,
+			Why: "The redundancy mode needs more zones or data halls than there are. FoundationDB accepts such a configuration and waits forever.",
 			find: func(f Facts) ([]Finding, string) {
 				return with(f.refused(safety.CanHold(f.Database, f.Desired)))
 			},
 		},
 		{
-			Code: "TOPO-002", Severity: Warning, Title: "Each class has as many process groups as the spec asks for",
-			Why:  "Groups are missing that the next pass makes.",
+			Code: "TOPO-002", Severity: Warning, Title: "Each class has the desired number of process groups",
+			Why:  "The next pass adds the missing ones.",
 			find: fewGroups,
 		},
 	}
@@ -29,7 +29,7 @@ func fewGroups(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, c := range f.Status.ProcessGroups.Classes {
 		if c.Current < c.Desired {
-			found = append(found, one("class/"+c.Class, fmt.Sprintf("%s, the spec asks for %d", phrase.Count(c.Current, "process group"), c.Desired), f.fix("plan")...)...)
+			found = append(found, one("class/"+c.Class, fmt.Sprintf("%s, %d desired", phrase.Count(c.Current, "process group"), c.Desired), f.fix("plan")...)...)
 		}
 	}
 	return found, ""

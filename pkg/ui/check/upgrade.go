@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// upgrades are the rules about versions.
+// upgrades returns the rules about versions.
 func upgrades() []Rule {
 	return []Rule{
 		{
-			Code: "UPGRADE-001", Severity: Warning, Title: "All processes run the version of the spec", needs: listing,
-			Why:  "An upgrade is on its way, or stuck; the plan says what it waits for.",
+			Code: "UPGRADE-001", Severity: Warning, Title: "All processes run the desired version", needs: processList,
+			Why:  "An upgrade is in progress or stuck; the plan shows what it waits for.",
 			find: otherVersions,
 		},
 		{
-			Code: "UPGRADE-002", Severity: Warning, Title: "Nobody talks to the database in another protocol", needs: listing,
-			Why:  "A client or a server of another version tries to connect in vain.",
-			find: strangers,
+			Code: "UPGRADE-002", Severity: Warning, Title: "No clients with an incompatible protocol", needs: processList,
+			Why:  "A client or process of another version cannot connect.",
+			find: incompatibleClients,
 		},
 	}
 }
@@ -33,14 +33,14 @@ func otherVersions(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, version := range slices.Sorted(maps.Keys(byVersion)) {
 		found = append(found, Finding{
-			Subjects: byVersion[version], Message: fmt.Sprintf("runs %s, the spec asks for %s", version, f.Cluster.Spec.Version), Fix: f.fix("plan"),
+			Subjects: byVersion[version], Message: fmt.Sprintf("runs %s, %s desired", version, f.Cluster.Spec.Version), Fix: f.fix("plan"),
 		})
 	}
 	return found, ""
 }
 
-func strangers(f Facts) ([]Finding, string) {
-	finding := Finding{Message: "speaks another protocol than the database", Fix: []string{"get", "pods", "-A", "-o", "wide"}}
+func incompatibleClients(f Facts) ([]Finding, string) {
+	finding := Finding{Message: "its protocol is incompatible with the database", Fix: []string{"get", "pods", "-A", "-o", "wide"}}
 	for _, address := range f.Database.Status.Cluster.IncompatibleConnections {
 		finding.Subjects = append(finding.Subjects, "address/"+address)
 	}

@@ -9,27 +9,27 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// volumes are the rules about disks.
+// volumes returns the rules about PVCs and disks.
 func volumes() []Rule {
 	return []Rule{
 		{
-			Code: "VOL-001", Severity: Error, Title: "Every process group with data has its volume claim",
+			Code: "VOL-001", Severity: Error, Title: "Every stateful process group has its PVC",
 			Why:  "Its pod cannot start, or starts without its data.",
 			find: missingClaims,
 		},
 		{
-			Code: "VOL-002", Severity: Error, Title: "Every volume claim is bound",
-			Why:  "The storage class makes no volume, or the volume is gone; events of the claim say why.",
+			Code: "VOL-002", Severity: Error, Title: "Every PVC is bound",
+			Why:  "The storage class provisions no volume, or the volume no longer exists; the events of the PVC have the reason.",
 			find: unboundClaims,
 		},
 		spaceRule("VOL-003", Error, 0, fullDisk, "No disk is full",
-			"FoundationDB slows writes down and then stops taking them. Add storage, or larger volumes."),
+			"FoundationDB slows down writes and then rejects them. Add storage, or larger volumes."),
 		spaceRule("VOL-004", Warning, fullDisk, nearlyFullDisk, "No disk is nearly full",
-			"There is little room for data that moves. Add storage before it is urgent."),
+			"There is little room for data movement. Add storage before it is urgent."),
 	}
 }
 
-// The part of a disk that has to be free. Source: our own judgement.
+// The share of a disk that has to be free. Source: our own judgment.
 const (
 	fullDisk       = 0.1
 	nearlyFullDisk = 0.2
@@ -38,7 +38,7 @@ const (
 func claim(name string) string { return "persistentvolumeclaim/" + name }
 
 func missingClaims(f Facts) ([]Finding, string) {
-	finding := Finding{Message: "its volume claim is not there", Fix: f.fix("plan")}
+	finding := Finding{Message: "its PVC is missing", Fix: f.fix("plan")}
 	for _, g := range f.Staying() {
 		if g.ProcessClass.IsStateful() && f.Volumes[g.PVCName(f.Cluster)] == nil {
 			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
@@ -55,30 +55,30 @@ func unboundClaims(f Facts) ([]Finding, string) {
 			continue
 		}
 		found = append(found, Finding{
-			Subjects: []string{claim(c.Name)}, Message: "the claim is " + string(c.Status.Phase), Since: c.CreationTimestamp.Time,
+			Subjects: []string{claim(c.Name)}, Message: "the PVC is " + string(c.Status.Phase), Since: c.CreationTimestamp.Time,
 			Fix: []string{"describe", "pvc", c.Name},
 		})
 	}
 	return found, ""
 }
 
-// spaceRule is about disks of which at least one part and less than another is free.
+// spaceRule returns a rule about disks whose free share is at least from and less than below.
 func spaceRule(code string, severity Severity, from, below float64, title, why string) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: listing, find: func(f Facts) ([]Finding, string) {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: processList, find: func(f Facts) ([]Finding, string) {
 		finding := Finding{Message: fmt.Sprintf("less than %.0f%% of the disk is free", 100*below), Fix: f.listGroups("-o", "wide")}
-		untold := 0
+		unknown := 0
 		for _, p := range f.Database.Status.ProcessList() {
 			free, known := freePart(p)
 			switch {
 			case !holdsData(p):
 			case !known:
-				untold++
+				unknown++
 			case free >= from && free < below:
 				finding.Subjects = append(finding.Subjects, process(p))
 			}
 		}
-		if untold > 0 {
-			return finding.some(), phrase.Count(untold, "process") + " with data did not tell the size of the disk"
+		if unknown > 0 {
+			return finding.some(), "the disk size is unknown for " + phrase.Count(unknown, "process") + " with data"
 		}
 		return finding.some(), ""
 	}}
@@ -86,8 +86,8 @@ func spaceRule(code string, severity Severity, from, below float64, title, why s
 
 func holdsData(p fdb.Process) bool { return p.HasRole(fdb.RoleStorage) || p.HasRole(fdb.RoleLog) }
 
-// freePart is the free part of the fullest disk of a process, by what its storage and log
-// roles say. A role that does not tell leaves it unknown.
+// freePart returns the free share of the fullest disk of a process, as its storage and log
+// roles report it. It is unknown if one of them does not.
 func freePart(p fdb.Process) (part float64, known bool) {
 	part = 1
 	for _, r := range p.Roles {

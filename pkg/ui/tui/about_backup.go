@@ -7,25 +7,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// aboutBackup is all there is to say of a backup.
-func (s sight) aboutBackup(b ui.BackupRowView) []line {
+// aboutBackup returns the details of a backup.
+func (s clusterView) aboutBackup(b ui.BackupRowView) []line {
 	t, state := backupState(b)
 	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.mark()+" "+state)}
 	if v := b.Status; v == nil {
-		lines = append(lines, factIn(warn, "not seen", b.Unread))
+		lines = append(lines, factIn(warn, "not read", b.Unread))
 	} else {
 		lines = append(lines, s.backupFacts(b, *v)...)
 	}
 	return append(lines, commandLines(s.o.fdb("backup", "status", b.Name), s.o.fdb("reconcile", "fdbbackup/"+b.Name, "--dry-run"))...)
 }
 
-func (s sight) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
+func (s clusterView) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
 	lines := []line{
-		fact("in words", v.Summary), fact("wanted", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("goes to", phrase.Or(v.URL, phrase.UnknownCell)),
+		fact("summary", v.Summary), fact("desired", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
 		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
 	}
 	if snap := v.Snapshot; snap != nil {
-		lines = append(lines, fact("last snapshot", momentWords(snap.LastComplete)), fact("this snapshot", snapshotWords(snap)), fact("done in", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
+		lines = append(lines, fact("last snapshot", momentText(snap.LastComplete)), fact("this snapshot", snapshotText(snap)), fact("ETA", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
 	}
 	for _, e := range v.LastErrors {
 		lines = append(lines, factIn(bad, "error", e))
@@ -43,11 +43,11 @@ func (s sight) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
 	return lines
 }
 
-func snapshotWords(v *ui.BackupSnapshotView) string {
+func snapshotText(v *ui.BackupSnapshotView) string {
 	if v.IntervalSeconds != nil && *v.IntervalSeconds == 0 {
-		return "the first, made as fast as can be; nothing tells how far it is"
+		return "the first, made as fast as possible; its progress is unknown"
 	}
-	return snapshotBar(v) + " of its time; nothing tells how far it is"
+	return snapshotBar(v) + " of its time; its progress is unknown"
 }
 
 func pointOf(m *ui.BackupMomentView) string {
@@ -57,23 +57,23 @@ func pointOf(m *ui.BackupMomentView) string {
 	return fmt.Sprintf(", version %d", m.Version)
 }
 
-func momentWords(m *ui.BackupMomentView) string {
+func momentText(m *ui.BackupMomentView) string {
 	switch {
 	case m == nil:
 		return "none is complete"
 	case m.AgeSeconds == nil:
 		return fmt.Sprintf("version %d", m.Version)
 	default:
-		return fmt.Sprintf("version %d, %s before the look", m.Version, phrase.Seconds(*m.AgeSeconds))
+		return fmt.Sprintf("version %d, %s before the last read", m.Version, phrase.Seconds(*m.AgeSeconds))
 	}
 }
 
-// aboutRestore is all there is to say of a restore.
-func (s sight) aboutRestore(r ui.RestoreRowView) []line {
+// aboutRestore returns the details of a restore.
+func (s clusterView) aboutRestore(r ui.RestoreRowView) []line {
 	t, state := restoreState(r)
 	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.mark()+" "+state)}
 	if v := r.Status; v == nil {
-		lines = append(lines, factIn(warn, "not seen", r.Unread))
+		lines = append(lines, factIn(warn, "not read", r.Unread))
 	} else {
 		lines = append(lines, restoreFacts(*v)...)
 	}
@@ -81,9 +81,9 @@ func (s sight) aboutRestore(r ui.RestoreRowView) []line {
 }
 
 func restoreFacts(v ui.RestoreStatusView) []line {
-	lines := []line{fact("in words", v.Summary), fact("from", phrase.Or(v.URL, phrase.UnknownCell))}
+	lines := []line{fact("summary", v.Summary), fact("from", phrase.Or(v.URL, phrase.UnknownCell))}
 	if v.Percent != nil {
-		lines = append(lines, fact("progress", bar(*v.Percent/100)+", "+phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block")), fact("done in", phrase.SecondsOr(v.ETASeconds, phrase.Nothing)))
+		lines = append(lines, fact("progress", bar(*v.Percent/100)+", "+phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block")), fact("ETA", phrase.SecondsOr(v.ETASeconds, phrase.Nothing)))
 	}
 	if v.Version != nil {
 		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", phrase.BytesOr(v.BytesWritten, phrase.UnknownCell)), fact("rate", bytesRate(v.RateBytesPerSecond)))

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// cluster is the name of the cluster that is seen.
-func (s sight) cluster() string { return s.look().Metadata.Cluster }
+// cluster returns the name of the displayed cluster.
+func (s clusterView) cluster() string { return s.snapshot().Metadata.Cluster }
 
-// group is a process group by its ID.
-func (s sight) group(id string) (ui.GroupView, bool) {
-	items := s.look().Groups.Items
+// group returns a process group by its ID.
+func (s clusterView) group(id string) (ui.GroupView, bool) {
+	items := s.snapshot().Groups.Items
 	i := slices.IndexFunc(items, func(g ui.GroupView) bool { return g.ID == id })
 	if i < 0 || id == "" {
 		return ui.GroupView{}, false
@@ -22,33 +22,33 @@ func (s sight) group(id string) (ui.GroupView, bool) {
 	return items[i], true
 }
 
-func (s sight) podOf(id string) string {
+func (s clusterView) podOf(id string) string {
 	g, _ := s.group(id)
 	return g.Pod
 }
 
-// aboutGroup is all there is to say of a process group.
-func (s sight) aboutGroup(id string) []line {
+// aboutGroup returns the details of a process group.
+func (s clusterView) aboutGroup(id string) []line {
 	g, found := s.group(id)
 	if !found {
 		return nil
 	}
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
 	for _, c := range worstFirst(g.Conditions) {
-		t := gravityOf(c.Type)
-		lines = append(lines, line{{"  " + t.mark() + " ", t}, say(t, c.Type), say(plain, " for "+s.since(c.Since))})
+		t := conditionTone(c.Type)
+		lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
 	}
 	if len(g.Conditions) == 0 {
-		lines = append(lines, line{{"  " + markGood + " ", good}, say(plain, "no conditions")})
+		lines = append(lines, line{{"  " + markGood + " ", good}, styled(plain, "no conditions")})
 	}
-	lines = append(lines, s.placeOf(g)...)
+	lines = append(lines, s.locationOf(g)...)
 	lines = append(lines, s.databaseOf(g)...)
 	lines = append(lines, s.whyOf(id, heading("Why"))...)
 	return append(lines, commandLines(s.commandsFor(g)...)...)
 }
 
-// placeOf is where the group's processes run.
-func (s sight) placeOf(g ui.GroupView) []line {
+// locationOf returns where the processes of a group run.
+func (s clusterView) locationOf(g ui.GroupView) []line {
 	pod := g.Pod + ", " + podCell(g)
 	if g.Restarts != nil && *g.Restarts > 0 {
 		pod += ", " + phrase.Count(*g.Restarts, "restart")
@@ -59,7 +59,7 @@ func (s sight) placeOf(g ui.GroupView) []line {
 	}
 	lines := []line{fact("pod", pod), fact("node", phrase.Or(g.Node, phrase.Nothing)), fact("zone", zone)}
 	if g.PVC != "" {
-		lines = append(lines, fact("volume claim", g.PVC))
+		lines = append(lines, fact("PVC", g.PVC))
 	}
 	if g.Image != "" {
 		lines = append(lines, fact("image", g.Image))
@@ -67,10 +67,10 @@ func (s sight) placeOf(g ui.GroupView) []line {
 	return append(lines, fact("addresses", phrase.Or(strings.Join(g.Addresses, ", "), phrase.Nothing)))
 }
 
-// databaseOf is what the database tells of the group.
-func (s sight) databaseOf(g ui.GroupView) []line {
+// databaseOf returns what the database reports about the group.
+func (s clusterView) databaseOf(g ui.GroupView) []line {
 	lines := []line{
-		fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" report, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)),
+		fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" reporting, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)),
 		fact("roles", rolesCell(g.Roles)), fact("coordinator", g.CoordinatorWords()),
 	}
 	if g.StoredBytes != nil {
@@ -84,13 +84,13 @@ func (s sight) databaseOf(g ui.GroupView) []line {
 		lines = append(lines, factIn(warn, "exclusion", string(g.Exclusion)))
 	}
 	if g.RemovalSince != nil {
-		lines = append(lines, factIn(warn, "leaving for", s.since(g.RemovalSince)))
+		lines = append(lines, factIn(warn, "removal", "marked for "+s.since(g.RemovalSince)))
 	}
 	return lines
 }
 
-// commandsFor are whole commands that help with the group: those of the chains first.
-func (s sight) commandsFor(g ui.GroupView) []string {
+// commandsFor returns whole commands that help with the group: those of the chains first.
+func (s clusterView) commandsFor(g ui.GroupView) []string {
 	var commands []string
 	add := func(more ...string) {
 		for _, c := range more {
@@ -106,7 +106,7 @@ func (s sight) commandsFor(g ui.GroupView) []string {
 	if g.PodPhase != "" {
 		add(s.o.kubectl("describe", "pod", g.Pod), s.o.kubectl("logs", g.Pod, "--all-containers", "--tail=50"))
 	}
-	if gravity(g) == bad {
+	if groupTone(g) == bad {
 		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
 	}
 	return commands

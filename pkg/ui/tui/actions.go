@@ -6,16 +6,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// Actions are what can be done from the screen. They are the commands themselves: the
-// same plan, the same gates, the same audit.
+// Actions are the actions of the dashboard. They are the commands themselves: the same plan,
+// the same gates, the same audit.
 type Actions interface {
-	// Propose works out what a command would do, and changes nothing.
+	// Propose returns what a command would do, and changes nothing.
 	Propose(ctx context.Context, ask Ask) (Proposal, error)
-	// CarryOut does what a person approved, and sends what happens meanwhile.
+	// CarryOut runs what the user approved, and sends its progress.
 	CarryOut(ctx context.Context, p Proposal, send func(Entry)) error
 }
 
-// Ask is what a key asks for.
+// Ask is the action that a key requests.
 type Ask struct {
 	// Verb is the command: replace, exclude, include, restart, reconcile or cordon.
 	Verb string
@@ -30,13 +30,13 @@ type Proposal struct {
 	Ask
 	// CommandLine is the whole command that does the same, to copy.
 	CommandLine string
-	// Plan is what the command would do, null when it does not end in one.
+	// Plan is what the command would do, null if the command has no plan.
 	Plan *ui.PlanView
-	// Words are what the command says of it beyond the plan, one line each.
+	// Words are what the command prints beside the plan, one line each.
 	Words []string
-	// Confirm is what has to be typed: y, or the name of the cluster when data can be
-	// lost. Empty when nothing has to be confirmed.
+	// Confirm is the text to type: y, or the name of the cluster if data can be lost. Empty if
+	// no confirmation is required.
 	Confirm string
-	// Refused is why it cannot be done; empty when it can.
+	// Refused is why it cannot be done; empty if it can.
 	Refused string
 }

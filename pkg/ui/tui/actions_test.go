@@ -16,13 +16,13 @@ import (
 
 var sgr = regexp.MustCompile(`^\x1b\[[0-9;]*m`)
 
-// acting are actions that note what they were asked for, and answer as they are told.
+// acting are actions that record their calls and return fixed results.
 type acting struct {
-	mu       sync.Mutex
-	asked    []Ask
-	carried  []Ask
-	proposal Proposal
-	err      error
+	mu         sync.Mutex
+	asked      []Ask
+	carriedOut []Ask
+	proposal   Proposal
+	err        error
 }
 
 func (a *acting) Propose(_ context.Context, ask Ask) (Proposal, error) {
@@ -36,7 +36,7 @@ func (a *acting) Propose(_ context.Context, ask Ask) (Proposal, error) {
 
 func (a *acting) CarryOut(_ context.Context, p Proposal, send func(Entry)) error {
 	a.mu.Lock()
-	a.carried = append(a.carried, p.Ask)
+	a.carriedOut = append(a.carriedOut, p.Ask)
 	a.mu.Unlock()
 	for _, e := range running() {
 		send(e)
@@ -44,7 +44,7 @@ func (a *acting) CarryOut(_ context.Context, p Proposal, send func(Entry)) error
 	return a.err
 }
 
-// playing is a screen with actions, whose messages from beside it come when waited for.
+// playing is a dashboard with actions, whose background messages arrive in until.
 type playing struct {
 	t    *testing.T
 	m    model
@@ -59,7 +59,7 @@ func play(t *testing.T, a *acting) *playing {
 	return p
 }
 
-// until takes messages over until one of a kind came.
+// until applies messages until one of a kind arrived.
 func (p *playing) until(last func(tea.Msg) bool) {
 	p.t.Helper()
 	for {
@@ -70,16 +70,16 @@ func (p *playing) until(last func(tea.Msg) bool) {
 				return
 			}
 		case <-time.After(10 * time.Second):
-			p.t.Fatal("nothing more is told")
+			p.t.Fatal("no further message")
 		}
 	}
 }
 
-// read is the screen after what is on it was there for a moment.
-func (p *playing) read() { p.m = after(after(p.m, ticks{noon}), ticks{noon}) }
+// read displays the current view for a moment.
+func (p *playing) read() { p.m = after(after(p.m, tickMsg{noon}), tickMsg{noon}) }
 
-func isProposed(msg tea.Msg) bool { _, is := msg.(proposed); return is }
-func isCarried(msg tea.Msg) bool  { _, is := msg.(carried); return is }
+func isProposed(msg tea.Msg) bool { _, is := msg.(proposalMsg); return is }
+func isFinished(msg tea.Msg) bool { _, is := msg.(actionMsg); return is }
 
 func TestAReplacementFromTheScreen(t *testing.T) {
 	a := &acting{proposal: Proposal{Plan: planned(lost().Document), Words: []string{"1 process group is replaced; 3.0GiB move"}, Confirm: "sample", CommandLine: "kubectl fdb replace sample log-2 -n fdb --context prod"}}
@@ -87,37 +87,37 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	var story strings.Builder
 	scene := func(name string) { story.WriteString("# " + name + "\n" + kept(p.m.View())) }
 	p.m = pressed(p.m, "r")
-	scene("working it out")
+	scene("preparing the plan")
 	p.until(isProposed)
 	p.m = pressed(p.m, "y", "enter")
-	scene("proposed, and what was typed before is no answer")
+	scene("proposed, and earlier input is no answer")
 	p.read()
 	p.m = pressed(p.m, "y", "enter")
 	scene("y is not enough")
-	if len(a.carried) > 0 {
-		t.Fatal("it was carried out without what had to be typed")
+	if len(a.carriedOut) > 0 {
+		t.Fatal("it was carried out without its confirmation")
 	}
 	p.m = pressed(p.m, "backspace", "sample", "enter")
-	p.until(isCarried)
+	p.until(isFinished)
 	scene("done")
-	if diff := cmp.Diff([]Ask{{Verb: "replace", Cluster: "sample", Subjects: []string{"log-2"}}}, a.carried); diff != "" {
+	if diff := cmp.Diff([]Ask{{Verb: "replace", Cluster: "sample", Subjects: []string{"log-2"}}}, a.carriedOut); diff != "" {
 		t.Error(diff)
 	}
 	golden.RequireEqual(t, []byte(story.String()))
 }
 
-// The next beat may come a moment after a proposal did, and before anybody can have read it.
+// The next tick may come right after a proposal, before a user can have read it.
 func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
 	small, whole := tea.WindowSizeMsg{Width: leastWidth - 1, Height: leastHeight}, tea.WindowSizeMsg{Width: 100, Height: 40}
 	tests := map[string]struct {
 		msgs []tea.Msg
 		want bool
 	}{
-		"at once":                             {},
-		"after the beat that came next":       {msgs: []tea.Msg{ticks{noon}}},
-		"after a whole beat":                  {msgs: []tea.Msg{ticks{noon}, ticks{noon}}, want: true},
-		"after beats on a screen too small":   {msgs: []tea.Msg{small, ticks{noon}, ticks{noon}, whole}},
-		"after beats with something above it": {msgs: []tea.Msg{keyMsg("?"), ticks{noon}, ticks{noon}, keyMsg("esc")}},
+		"at once":                          {},
+		"after the next tick":              {msgs: []tea.Msg{tickMsg{noon}}},
+		"after a whole tick":               {msgs: []tea.Msg{tickMsg{noon}, tickMsg{noon}}, want: true},
+		"after ticks on a small terminal":  {msgs: []tea.Msg{small, tickMsg{noon}, tickMsg{noon}, whole}},
+		"after ticks with a pane above it": {msgs: []tea.Msg{keyMsg("?"), tickMsg{noon}, tickMsg{noon}, keyMsg("esc")}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
 				t.Errorf("carried out: %t, want %t\n%s", got, tc.want, p.m.View())
 			}
 			answered := false
-			m := after(shown(t, 100, 40, Options{}), told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?", Answer: func(bool) { answered = true }}}})
+			m := after(shown(t, 100, 40, Options{}), entryMsg{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?", Answer: func(bool) { answered = true }}}})
 			for _, msg := range tc.msgs {
 				m = after(m, msg)
 			}
@@ -169,29 +169,29 @@ func TestWhatKeysAskFor(t *testing.T) {
 			if diff := cmp.Diff([]Ask{tc.want}, a.asked); diff != "" {
 				t.Error(diff)
 			}
-			if len(a.carried) > 0 {
-				t.Error("it was carried out unasked")
+			if len(a.carriedOut) > 0 {
+				t.Error("it was carried out without approval")
 			}
 		})
 	}
 }
 
-// Without actions no key asks for anything, and each says which flag allows it.
+// Without actions no key acts, and each shows the flag that enables it.
 func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
 	for _, key := range []string{"r", "x", "i", "R", "C", "g"} {
 		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
-		if m.work != nil || !strings.Contains(m.View(), "keys change nothing here; --allow-actions lets them act") {
+		if m.work != nil || !strings.Contains(m.View(), "read-only; --allow-actions enables actions") {
 			t.Errorf("%s: %s", key, m.View())
 		}
 	}
 }
 
-// What is approved has to be what is so: not how it was some time ago.
+// An approval has to be about live data.
 func TestNothingIsDoneFromAScreenThatIsNotNow(t *testing.T) {
-	for name, keys := range map[string][]string{"paused": {"p", "r"}, "looking back": {"[", "r"}} {
+	for name, keys := range map[string][]string{"paused": {"p", "r"}, "history": {"[", "r"}} {
 		a := &acting{}
 		m := pressed(shown(t, 100, 40, Options{Actions: a}, entry(well()), entry(lost())), keys...)
-		if m.work != nil || !strings.Contains(m.View(), "this is not how it is now") {
+		if m.work != nil || !strings.Contains(m.View(), "this is not live data") {
 			t.Errorf("%s: %s", name, m.View())
 		}
 	}
@@ -209,16 +209,16 @@ func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
 	}
 	p.m = pressed(p.m, "esc")
 	if p.m.work != nil || len(p.m.panes) > 0 {
-		t.Error("esc does not leave it")
+		t.Error("esc does not cancel it")
 	}
 }
 
 func TestAnActionThatFailsSaysSo(t *testing.T) {
-	a := &acting{err: errors.New("taking the Lease: somebody else has it")}
+	a := &acting{err: errors.New("taking the Lease: another run holds it")}
 	p := play(t, a)
 	p.m = pressed(p.m, "x")
 	p.until(isProposed)
-	if !strings.Contains(p.m.View(), "✗ taking the Lease: somebody else has it") {
+	if !strings.Contains(p.m.View(), "✗ taking the Lease: another run holds it") {
 		t.Error(p.m.View())
 	}
 }
@@ -230,10 +230,10 @@ func TestOneActionAtATime(t *testing.T) {
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(p.m, "enter", "esc", "x")
-	if p.m.work.id != 1 || !strings.Contains(p.m.View(), "exclude log-2 still runs") {
+	if p.m.work.id != 1 || !strings.Contains(p.m.View(), "exclude log-2 is still running") {
 		t.Errorf("work %d: %s", p.m.work.id, p.m.View())
 	}
-	p.until(isCarried)
+	p.until(isFinished)
 	if !strings.Contains(p.m.View(), "✓ exclude log-2 is done") {
 		t.Error(p.m.View())
 	}
@@ -244,11 +244,11 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 		keys []string
 		want []bool
 	}{
-		"yes":                           {[]string{"sample", "enter"}, []bool{true}},
-		"no":                            {[]string{"n", "enter"}, []bool{false}},
-		"something else is no answer":   {[]string{"y", "enter"}, nil},
-		"esc leaves it for later":       {[]string{"esc", "2", "a", "sample", "enter"}, []bool{true}},
-		"q is a letter while one types": {[]string{"q", "backspace", "n", "enter"}, []bool{false}},
+		"yes":                        {[]string{"sample", "enter"}, []bool{true}},
+		"no":                         {[]string{"n", "enter"}, []bool{false}},
+		"other input is no answer":   {[]string{"y", "enter"}, nil},
+		"esc postpones it":           {[]string{"esc", "2", "a", "sample", "enter"}, []bool{true}},
+		"q is a letter of an answer": {[]string{"q", "backspace", "n", "enter"}, []bool{false}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -256,8 +256,8 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 			m := shown(t, 100, 40, Options{}, entry(lost()), Entry{At: noon, Cluster: "sample", Question: &Question{
 				Text: "Delete sample-storage-3?", Words: []string{"its data is on no other process"}, Confirm: "sample", Answer: func(yes bool) { got = append(got, yes) },
 			}})
-			m = pressed(m, "sample", "enter") // too early to be meant for it
-			m = after(after(m, ticks{noon}), ticks{noon})
+			m = pressed(m, "sample", "enter") // too early to be an answer to it
+			m = after(after(m, tickMsg{noon}), tickMsg{noon})
 			for _, k := range tc.keys {
 				next, cmd := m.Update(keyMsg(k))
 				m = next.(model)
@@ -269,48 +269,48 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 				t.Error(diff)
 			}
 			if waits := len(m.questions) > 0; waits != (tc.want == nil) {
-				t.Errorf("it waits for an answer: %v", waits)
+				t.Errorf("a question is open: %v", waits)
 			}
 		})
 	}
 }
 
-// Nobody waits any more for the answer to a question of an action that has ended.
+// A question ends with its action.
 func TestAQuestionEndsWithWhoAsked(t *testing.T) {
 	p := play(t, &acting{})
 	p.m = pressed(p.m, "g")
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(p.m, "enter")
-	p.m = after(p.m, told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}, work: p.m.work.id})
+	p.m = after(p.m, entryMsg{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}, work: p.m.work.id})
 	if !p.m.shows(paneQuestion) {
 		t.Fatal("the question does not show")
 	}
-	p.until(isCarried)
+	p.until(isFinished)
 	if len(p.m.questions) > 0 || p.m.shows(paneQuestion) {
 		t.Error("the question stays")
 	}
 }
 
-// A question that comes up must not be answered by what was meant for something else.
+// Input for something else must not answer a new question.
 func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
 	question := Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}
 	m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "/", "sto")
-	m = pressed(after(m, told{Entry: question}), "y", "enter")
-	if len(m.questions) != 1 || m.choice.filter != "stoy" || !strings.Contains(m.View(), "! a question waits: Go on? (a shows it)") {
+	m = pressed(after(m, entryMsg{Entry: question}), "y", "enter")
+	if len(m.questions) != 1 || m.choice.filter != "stoy" || !strings.Contains(m.View(), "! answer required: Go on? (press a)") {
 		t.Errorf("filter %q, %s", m.choice.filter, m.View())
 	}
 	p := play(t, &acting{proposal: Proposal{Confirm: "y"}})
 	p.m = pressed(p.m, "r")
 	p.until(isProposed)
 	p.read()
-	p.m = pressed(after(p.m, told{Entry: question}), "y", "enter")
+	p.m = pressed(after(p.m, entryMsg{Entry: question}), "y", "enter")
 	if len(p.m.questions) != 1 || p.m.work.phase == deciding {
 		t.Errorf("%d questions, phase %d", len(p.m.questions), p.m.work.phase)
 	}
 }
 
-// Who mistyped begins anew, and need not take it back letter by letter.
+// A wrong answer is cleared, and need not be deleted letter by letter.
 func TestAWrongAnswerIsForgotten(t *testing.T) {
 	a := &acting{proposal: Proposal{Plan: planned(lost().Document), Confirm: "y"}}
 	p := play(t, a)
@@ -318,17 +318,17 @@ func TestAWrongAnswerIsForgotten(t *testing.T) {
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(p.m, "z", "enter")
-	if view := p.m.View(); !strings.HasSuffix(view, "z is no answer: type y to agree, or esc") {
+	if view := p.m.View(); !strings.HasSuffix(view, "z is not a valid answer: type y to confirm, or esc") {
 		t.Error(view)
 	}
 	if p.m = pressed(p.m, "y", "enter"); !p.m.busy() {
-		t.Errorf("y is no answer any more:\n%s", p.m.View())
+		t.Errorf("y is no longer accepted:\n%s", p.m.View())
 	}
 	for name, keys := range map[string][]string{"a wrong answer": {"z", "enter", "y", "enter"}, "an answer that was left": {"z", "esc", "a", "y", "enter"}} {
-		m := after(shown(t, 100, 40, Options{}), told{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}})
-		m = after(after(m, ticks{noon}), ticks{noon})
+		m := after(shown(t, 100, 40, Options{}), entryMsg{Entry: Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}})
+		m = after(after(m, tickMsg{noon}), tickMsg{noon})
 		if m = pressed(m, keys...); len(m.questions) > 0 {
-			t.Errorf("%s: y is no answer any more:\n%s", name, m.View())
+			t.Errorf("%s: y is no longer accepted:\n%s", name, m.View())
 		}
 	}
 }
@@ -343,9 +343,9 @@ func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
 		m    model
 		want bool
 	}{
-		"a screen that only shows": {idle, true},
-		"while an action runs":     {acts.m, false},
-		"while passes run":         {shown(t, 100, 40, Options{Passes: true}), false},
+		"a read-only dashboard": {idle, true},
+		"while an action runs":  {acts.m, false},
+		"while passes run":      {shown(t, 100, 40, Options{Passes: true}), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

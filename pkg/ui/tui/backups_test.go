@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backedUp is one backup that is as it should be, seen twelve seconds before noon.
+// backedUp returns one reconciled backup, read twelve seconds before noon.
 func backedUp() ui.ClusterBackupsView {
 	return ui.ClusterBackupsView{AsOf: ago(12 * time.Second), Backups: []ui.BackupRowView{nightly()}, Restores: []ui.RestoreRowView{}}
 }
@@ -31,7 +31,7 @@ func nightly() ui.BackupRowView {
 	}}
 }
 
-// backedUpBadly is one backup in each kind of trouble, and restores.
+// backedUpBadly returns one backup with each kind of problem, and restores.
 func backedUpBadly() ui.ClusterBackupsView {
 	v := backedUp()
 	add := func(name string, edit func(*ui.BackupRowView)) {
@@ -42,7 +42,7 @@ func backedUpBadly() ui.ClusterBackupsView {
 	}
 	add("behind", func(b *ui.BackupRowView) {
 		b.RateBytesPerSecond, b.Status.LatestRestorable.AgeSeconds, b.Status.Agents.Ready = new(0.0), new(int64(4000)), 1
-		b.Status.Reconciled, b.Status.Summary = new(false), "not as its resource asks: 1 of 2 agents ready; the newest point that can be restored is 66m old, more than 10m"
+		b.Status.Reconciled, b.Status.Summary = new(false), "not as desired: 1 of 2 agents ready; the newest point that can be restored is 66m old, more than 10m"
 	})
 	add("hidden", func(b *ui.BackupRowView) {
 		*b = ui.BackupRowView{Name: "hidden", Unread: "forbidden: reading Deployment hidden-backup-agents: deployments.apps is forbidden"}
@@ -50,14 +50,14 @@ func backedUpBadly() ui.ClusterBackupsView {
 	add("new", func(b *ui.BackupRowView) {
 		b.SnapshotETASeconds, b.Status.Restorable, b.Status.LatestRestorable, b.Status.Snapshot.LastComplete = nil, new(false), nil, nil
 		b.Status.Snapshot.IntervalSeconds, b.Status.Snapshot.ExpectedPercent = new(int64(0)), new(100.0)
-		b.Status.Reconciled, b.Status.Summary = new(false), "not as its resource asks: nothing can be restored yet: the first snapshot is not complete"
+		b.Status.Reconciled, b.Status.Summary = new(false), "not as desired: nothing can be restored yet: the first snapshot is not complete"
 	})
 	add("without-agents", func(b *ui.BackupRowView) {
 		s := b.Status
 		b.RateBytesPerSecond, b.SnapshotETASeconds = nil, nil
 		s.Reconciled, s.Running, s.Paused, s.Restorable, s.Own, s.LatestRestorable, s.Snapshot, s.LogBytes, s.RangeBytes = nil, nil, nil, nil, nil, nil, nil, nil, nil
 		s.Agents, s.UnknownReason = ui.BackupAgentsView{Desired: 2}, "no pod of a backup agent is ready to run the backup tools"
-		s.Summary = "nobody can tell how the backup is: " + s.UnknownReason
+		s.Summary = "the state of the backup is unknown: " + s.UnknownReason
 	})
 	v.Restores = []ui.RestoreRowView{{Name: "again", Status: &ui.RestoreStatusView{
 		Name: "again", Done: new(false), State: new("running"), URL: "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups", UID: "ab", Version: new(int64(5167469305)),
@@ -73,23 +73,23 @@ func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 		tone tone
 		word string
 	}{
-		"runs":      {func(*ui.BackupRowView) {}, good, "runs"},
-		"not seen":  {func(b *ui.BackupRowView) { b.Status = nil }, unsure, "?"},
+		"running":   {func(*ui.BackupRowView) {}, good, "running"},
+		"not read":  {func(b *ui.BackupRowView) { b.Status = nil }, unsure, "?"},
 		"no answer": {func(b *ui.BackupRowView) { b.Status.UnknownReason, b.Status.Running = "timed out", nil }, unsure, "?"},
 		"no agents": {func(b *ui.BackupRowView) { b.Status.UnknownReason, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
 		"no agents, none needed": {func(b *ui.BackupRowView) {
 			s := b.Status
 			s.UnknownReason, s.Agents.Ready, s.Desired, s.Running = "none", 0, "Stopped", nil
 		}, unsure, "?"},
-		"ended by hand":           {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not running"},
+		"ended manually":          {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not running"},
 		"stopped":                 {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Desired = new(false), "Stopped" }, good, "stopped"},
 		"complete":                {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Mode = new(false), "oneTime" }, good, "complete"},
-		"somebody else's":         {func(b *ui.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "another's"},
-		"paused as it should be":  {func(b *ui.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
-		"paused by somebody":      {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.Reconciled = new(true), new(false) }, bad, "paused"},
-		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Reconciled = new(false), new(false) }, warn, "begins"},
-		"moved":                   {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Move = new(false), &ui.BackupMoveView{} }, warn, "moves"},
-		"behind":                  {func(b *ui.BackupRowView) { b.Status.Reconciled = new(false) }, bad, "runs"},
+		"its tag taken":           {func(b *ui.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "tag taken"},
+		"paused by its spec":      {func(b *ui.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
+		"paused by a user":        {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.Reconciled = new(true), new(false) }, bad, "paused"},
+		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Reconciled = new(false), new(false) }, warn, "starting"},
+		"moved":                   {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Move = new(false), &ui.BackupMoveView{} }, warn, "moving"},
+		"behind":                  {func(b *ui.BackupRowView) { b.Status.Reconciled = new(false) }, bad, "running"},
 	}
 	for name, tc := range tests {
 		b := nightly()
@@ -106,14 +106,14 @@ func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
 		tone   tone
 		word   string
 	}{
-		"not seen":    {nil, unsure, "?"},
+		"not read":    {nil, unsure, "?"},
 		"no answer":   {&ui.RestoreStatusView{UnknownReason: "timed out"}, unsure, "?"},
 		"not started": {&ui.RestoreStatusView{State: new("")}, plain, "not started"},
 		"done":        {&ui.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}, good, "completed"},
 		"aborted":     {&ui.RestoreStatusView{State: new("aborted"), Done: new(false), Over: true}, bad, "aborted"},
 		"lost":        {&ui.RestoreStatusView{State: new(""), Done: new(false), Over: true}, bad, "lost"},
 		"running":     {&ui.RestoreStatusView{State: new("running"), Done: new(false)}, warn, "running"},
-		"in trouble":  {&ui.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
+		"with errors": {&ui.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
 	}
 	for name, tc := range tests {
 		if tone, word := restoreState(ui.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
@@ -122,18 +122,18 @@ func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
 	}
 }
 
-// The newest point that can be restored gets older while nobody looks.
+// The newest restorable point gets older between two reads.
 func TestARestorablePointAgesOnTheScreen(t *testing.T) {
 	v := *nightly().Status
-	if got := (sight{now: noon}).restorable(v); got != "37s ago" {
+	if got := (clusterView{now: noon}).restorable(v); got != "37s ago" {
 		t.Errorf("got %s", got)
 	}
-	if got := (sight{now: noon.Add(time.Minute)}).restorable(v); got != "97s ago" {
+	if got := (clusterView{now: noon.Add(time.Minute)}).restorable(v); got != "97s ago" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// One switch pauses all agents of a database, so that a restore stands still as well.
+// One switch pauses all agents of a database, so that a restore stops as well.
 func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
 	v := backedUpBadly()
 	running := v.Restores[0]
@@ -150,7 +150,7 @@ func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	notes := backupNotes(ui.ClusterBackupsView{Backups: []ui.BackupRowView{paused}, Restores: []ui.RestoreRowView{running, done}})
-	if text := notes[0].text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it does not go on; it is running") {
+	if text := notes[0].text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it makes no progress; it is running") {
 		t.Errorf("got %s", text)
 	}
 }

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// frameLimit is how long one frame may take: what a screen that redraws 60 times a second
-// has for it.
+// frameLimit is how long one frame may take at 60 frames per second.
 const frameLimit = 16 * time.Millisecond
 
-// crowded is a screen of a cluster with so many process groups.
+// crowded returns a dashboard of a cluster with so many process groups.
 func crowded(tb testing.TB, groups int) model {
 	tb.Helper()
 	f := lost()
@@ -23,7 +22,7 @@ func crowded(tb testing.TB, groups int) model {
 	return shown(tb, 200, 60, Options{Color: true}, entry(f))
 }
 
-// keyAndFrame is what a key costs until the screen is drawn.
+// keyAndFrame handles a key and draws a frame.
 func keyAndFrame(m model) model {
 	m = pressed(m, "j")
 	_ = m.View()
@@ -50,16 +49,16 @@ func frameCost(m model, rounds int) (time.Duration, uint64) {
 	runtime.ReadMemStats(&before)
 	best := time.Duration(1<<63 - 1)
 	for range rounds {
-		begun := time.Now()
+		start := time.Now()
 		m = keyAndFrame(m)
-		best = min(best, time.Since(begun))
+		best = min(best, time.Since(start))
 	}
 	runtime.ReadMemStats(&after)
 	return best, (after.TotalAlloc - before.TotalAlloc) / uint64(rounds)
 }
 
-// Ten times the process groups should cost at most ten times as much: only rows that are
-// seen are drawn.
+// Ten times the process groups should cost at most ten times as much: only visible rows are
+// drawn.
 func BenchmarkFramesGrow(b *testing.B) {
 	small, large := crowded(b, 100), crowded(b, 1000)
 	for b.Loop() {

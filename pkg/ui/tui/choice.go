@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// choice is what people chose to see.
+// choice is the user's selection of rows and their order.
 type choice struct {
-	// filter leaves rows that have it in them.
+	// filter selects rows that contain it.
 	filter string
-	// trouble leaves rows that something is wrong with.
+	// trouble selects rows with problems.
 	trouble bool
 	order   order
 	by      grouping
 }
 
-// order is what process groups are sorted by.
+// order is the sort key of process groups.
 type order int
 
 const (
@@ -32,9 +32,9 @@ const (
 	orders
 )
 
-var orderWords = [orders]string{"trouble", "ID", "class", "node", "uptime"}
+var orderNames = [orders]string{"problems", "ID", "class", "node", "uptime"}
 
-// grouping is what process groups are put together by.
+// grouping is the key by which process groups are grouped.
 type grouping int
 
 const (
@@ -44,9 +44,9 @@ const (
 	groupings
 )
 
-var groupingWords = [groupings]string{"", "zone", "class"}
+var groupingNames = [groupings]string{"", "zone", "class"}
 
-// of is what a group is put together with.
+// of returns the value of the key for a process group.
 func (g grouping) of(v ui.GroupView) string {
 	switch g {
 	case byZone:
@@ -58,24 +58,24 @@ func (g grouping) of(v ui.GroupView) string {
 	}
 }
 
-// ranked is a process group with what it is sorted by.
+// ranked is a process group with its sort keys.
 type ranked struct {
 	*ui.GroupView
-	gravity tone
+	tone tone
 	// name and number are the parts of its ID: storage-9 comes before storage-10.
 	name   string
 	number int
-	// place is where it was, which decides where nothing else does.
-	place int
+	// index is its original position, which breaks ties.
+	index int
 }
 
-// sorted are process groups in the order that people chose.
+// sorted returns process groups in the selected order.
 func (c choice) sorted(groups []ui.GroupView) []*ranked {
 	list := make([]*ranked, len(groups))
 	for i := range groups {
 		g := &groups[i]
 		name, number := splitID(g.ID)
-		list[i] = &ranked{g, gravity(*g), name, number, i}
+		list[i] = &ranked{g, groupTone(*g), name, number, i}
 	}
 	slices.SortFunc(list, c.compare)
 	return list
@@ -89,22 +89,22 @@ func (c choice) compare(a, b *ranked) int {
 	var n int
 	switch c.order {
 	case byTrouble:
-		n = cmp.Or(cmp.Compare(b.gravity, a.gravity), compareTrouble(a, b))
+		n = cmp.Or(cmp.Compare(b.tone, a.tone), compareTrouble(a, b))
 	case byClass:
 		n = cmp.Compare(a.Class, b.Class)
 	case byNode:
 		n = cmp.Compare(a.Node, b.Node)
 	case byUptime:
 		n = compareUptime(a, b)
-	default: // by the ID alone
+	default: // only by the ID
 	}
 	if n != 0 {
 		return n
 	}
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.place, b.place))
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
 }
 
-// compareTrouble puts those first that have their worst condition for the longest.
+// compareTrouble sorts by the age of the worst condition, the oldest first.
 func compareTrouble(a, b *ranked) int {
 	switch {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
@@ -114,7 +114,7 @@ func compareTrouble(a, b *ranked) int {
 	}
 }
 
-// compareUptime puts those first that started last: what restarts is what to look at.
+// compareUptime sorts by uptime, the shortest first: restarts are what users look for.
 func compareUptime(a, b *ranked) int {
 	switch {
 	case a.UptimeSeconds == nil && b.UptimeSeconds == nil:
@@ -137,8 +137,7 @@ func splitID(id string) (name string, number int) {
 	return id[:at+1], n
 }
 
-// keep leaves the rows that people want to see. A headline stays where a row under it
-// does.
+// keep returns the selected rows. A headline is kept if any of its rows is.
 func (c choice) keep(rows []row) []row {
 	if c.filter == "" && !c.trouble {
 		return rows
@@ -149,7 +148,7 @@ func (c choice) keep(rows []row) []row {
 		switch {
 		case r.key == "":
 			headline = i
-		case c.wants(r):
+		case c.matches(r):
 			if headline >= 0 {
 				kept, headline = append(kept, rows[headline]), -1
 			}
@@ -159,7 +158,7 @@ func (c choice) keep(rows []row) []row {
 	return kept
 }
 
-func (c choice) wants(r row) bool {
+func (c choice) matches(r row) bool {
 	if c.trouble && r.tone < warn {
 		return false
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// clean is text as it may be drawn. What a cluster says may hold anything: an event with
-// an escape sequence in it must not move the cursor, and one with marks of direction must
-// not turn the rest of the line around.
+// clean returns text that is safe to draw. Text of a cluster can contain anything: an event
+// with an escape sequence must not move the cursor, and one with direction marks must not
+// reverse the rest of the line.
 func clean(text string) string {
 	if isPlain(text) {
 		return text
@@ -37,7 +37,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// widthOf is how many columns of the terminal a text without escape sequences takes.
+// widthOf returns how many terminal columns a text without escape sequences takes.
 func widthOf(text string) int {
 	if isPlain(text) {
 		return len(text)
@@ -45,7 +45,7 @@ func widthOf(text string) int {
 	return ansi.StringWidth(text)
 }
 
-// cut is text in at most width columns; what had to go is shown by an ellipsis.
+// cut returns text in at most width columns, with an ellipsis if it was shortened.
 func cut(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -56,7 +56,7 @@ func cut(text string, width int) string {
 	return ansi.Truncate(text, width, "…")
 }
 
-// fit is text in exactly width columns.
+// fit returns text in exactly width columns.
 func fit(text string, width int) string {
 	text = cut(text, width)
 	return text + strings.Repeat(" ", max(0, width-widthOf(text)))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a cluster tells is text and nothing else: whoever may write an event must not be
-// able to move the cursor of who reads it.
+// Data of a cluster is only text: a user who may write an event must not be able to move the
+// cursor of another user.
 func TestNothingOfAClusterControlsTheTerminal(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"plain":                      {"0/4 nodes", "0/4 nodes"},
@@ -45,7 +45,7 @@ func FuzzCleanTextIsText(f *testing.F) {
 		if w := widthOf(fit(got, width)); w != width {
 			t.Errorf("%q takes %d columns of %d", got, w, width)
 		}
-		for _, l := range wrapped(sayLine(plain, text), max(1, width)) {
+		for _, l := range wrapped(styledLine(plain, text), max(1, width)) {
 			if w := widthOf(l.text()); w > max(2, width) { // a wide character needs two
 				t.Errorf("%q takes %d columns of %d", l.text(), w, width)
 			}

@@ -8,12 +8,12 @@ import (
 // column is one column of a table.
 type column struct {
 	title string
-	// least is how narrow it may become; 0 is as wide as it is.
+	// least is the minimum width; 0 if it cannot shrink.
 	least int
-	// from is the width of the screen from which it is shown.
+	// from is the least terminal width at which it is shown.
 	from int
-	// usual is what a cell says when there is nothing to say: where all do, a narrow screen
-	// leaves the column out.
+	// usual is the value of a cell without information: a narrow terminal omits a column in
+	// which all cells have it.
 	usual string
 	// right aligns numbers.
 	right bool
@@ -21,28 +21,28 @@ type column struct {
 
 // row is one line of a table: a cell per column, or a headline over those that follow.
 type row struct {
-	// key is the same for the same thing in every frame; empty for a headline.
+	// key identifies the object in all frames; empty for a headline.
 	key   string
 	cells []span
-	// tone is how bad it is with the row.
+	// tone is the severity of the row.
 	tone tone
-	// group is the process group that the row is about, node the node; empty for none.
+	// group is the process group of the row, node its node; empty for none.
 	group, node string
-	// more is all there is to say of it; nil when that is in the cells.
-	more func(s sight) []line
+	// more returns its details; nil if the cells have all of them.
+	more func(s clusterView) []line
 }
 
-const between = 2 // blanks between columns
+const between = 2 // spaces between columns
 
-// layout is which columns are shown, and how wide each is.
+// layout is the columns to show and their widths.
 type layout struct {
 	shown  []int
 	widths []int
 }
 
-// lay finds the widths of columns: as wide as what is in them where there is room, and
-// narrower, down to their least, where there is not.
-func lay(columns []column, rows []row, width int) layout {
+// layOut returns the widths of columns: as wide as their cells if there is room, else
+// narrower, down to their minimum.
+func layOut(columns []column, rows []row, width int) layout {
 	l := layout{widths: make([]int, len(columns))}
 	total := -between
 	for i, c := range columns {
@@ -63,10 +63,10 @@ func lay(columns []column, rows []row, width int) layout {
 	return l
 }
 
-// narrow is the width of the screen below which columns that say nothing are left out.
+// narrow is the terminal width below which columns without information are omitted.
 const narrow = 100
 
-// isUsual reports whether the column says the usual in every row.
+// isUsual reports whether every row has the usual value in the column.
 func (c column) isUsual(i int, rows []row) bool {
 	return c.usual != "" && !slices.ContainsFunc(rows, func(r row) bool { return r.key != "" && i < len(r.cells) && r.cells[i].text != c.usual })
 }
@@ -81,7 +81,7 @@ func widest(i int, c column, rows []row) int {
 	return w
 }
 
-// roomiest is the column that can best do with less; -1 when none can.
+// roomiest returns the column with the most room to shrink; -1 if none can.
 func (l layout) roomiest(columns []column) int {
 	at, most := -1, 0
 	for _, i := range l.shown {
@@ -92,7 +92,7 @@ func (l layout) roomiest(columns []column) int {
 	return at
 }
 
-// drawRow is a row in its columns, as wide as the screen when it is the chosen one.
+// drawRow draws a row in its columns; the selected one fills the width.
 func (t theme) drawRow(l layout, columns []column, r row, width int, chosen bool) string {
 	if r.key == "" {
 		return t.draw(line(r.cells), width)

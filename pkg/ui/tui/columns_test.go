@@ -14,7 +14,7 @@ func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
 	cells := func(texts ...string) row {
 		r := row{key: texts[0]}
 		for _, text := range texts {
-			r.cells = append(r.cells, say(plain, text))
+			r.cells = append(r.cells, styled(plain, text))
 		}
 		return r
 	}
@@ -23,17 +23,17 @@ func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
 		rows  []row
 		want  []string
 	}{
-		"there is room":                  {120, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  node-1  7"}},
-		"a column for wide screens":      {109 - markWidth, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  7"}},
-		"one that says nothing":          {80, []row{cells("storage-1", "-", "well", "", "7")}, []string{"storage-1  well  7"}},
-		"one that says something of one": {80, []row{cells("a", "-", "x", "", "7"), cells("b", "safe", "x", "", "10")}, []string{"a   -     x      7", "b   safe  x     10"}},
-		"the widest one is cut first":    {20, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"storag…  a long …  7"}},
-		"wide characters keep columns":   {20, []row{cells("例え例え例え", "-", "全角文字全角文字", "", "7"), cells("b", "-", "c", "", "8")}, []string{"例え例…  全角文…   7", "b        c         8"}},
-		"IPv6 is cut as a word":          {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8::7:11…  a long story of …  7"}},
+		"there is room":                 {120, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  node-1  7"}},
+		"a column for wide screens":     {109 - markWidth, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  7"}},
+		"one without information":       {80, []row{cells("storage-1", "-", "well", "", "7")}, []string{"storage-1  well  7"}},
+		"one with information in a row": {80, []row{cells("a", "-", "x", "", "7"), cells("b", "safe", "x", "", "10")}, []string{"a   -     x      7", "b   safe  x     10"}},
+		"the widest one is cut first":   {20, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"storag…  a long …  7"}},
+		"wide characters keep columns":  {20, []row{cells("例え例え例え", "-", "全角文字全角文字", "", "7"), cells("b", "-", "c", "", "8")}, []string{"例え例…  全角文…   7", "b        c         8"}},
+		"IPv6 is cut as a word":         {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8::7:11…  a long story of …  7"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			l := lay(columns, tc.rows, tc.width)
+			l := layOut(columns, tc.rows, tc.width)
 			for i, r := range tc.rows {
 				got := newTheme(false).drawRow(l, columns, r, tc.width, false)
 				if got != tc.want[i] {
@@ -56,8 +56,8 @@ func TestLongLinesGoOnBelow(t *testing.T) {
 		"it fits":               {fact("node", "node-1"), 40, []string{"  node          node-1"}},
 		"under its value":       {fact("why", "one two three four"), 33, []string{"  why           one two three", "                four"}},
 		"no room beside a name": {fact("why", "one two three"), 18, []string{"    why one two", "    three"}},
-		"a word that is longer": {sayLine(plain, "  abcdefghij"), 8, []string{"  abcdef", "  ghij"}},
-		"wide characters":       {sayLine(plain, "例え例え"), 5, []string{"例え", "例え"}},
+		"a word that is longer": {styledLine(plain, "  abcdefghij"), 8, []string{"  abcdef", "  ghij"}},
+		"wide characters":       {styledLine(plain, "例え例え"), 5, []string{"例え", "例え"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -75,13 +75,13 @@ func TestLongLinesGoOnBelow(t *testing.T) {
 func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
 	f := lost()
 	f.Status.Summary = strings.Repeat("zone-3 does not report; ", 20)
-	head := shown(t, 80, 24, Options{}, entry(f)).header(sight{state: state{frame: f}, now: noon, o: &Options{}})
+	head := shown(t, 80, 24, Options{}, entry(f)).header(clusterView{state: state{frame: f}, now: noon, o: &Options{}})
 	if len(head) != 7 || !strings.HasSuffix(head[2], "…") {
 		t.Errorf("%d lines: %q", len(head), head)
 	}
 }
 
-// What is wrong with a process group shows its worst, with its age, on the narrowest screen.
+// The narrowest terminal shows the worst condition of a process group, with its age.
 func TestTheWorstConditionShowsFirst(t *testing.T) {
 	f := lost()
 	f.Groups.Items[0].Conditions = []ui.ConditionView{
@@ -102,17 +102,17 @@ func TestNodesWithTroubleComeFirst(t *testing.T) {
 	}
 	tests := map[string]struct {
 		frame *ui.Frame
-		says  string
+		want  string
 		rows  []string
 	}{
-		"one is down":               {lost(), "4 nodes, 2 with trouble", []string{"▸✗  node-3", " !  node-4", " ✓  node-1", " ✓  node-2"}},
-		"one has fallen silent":     {silent, "4 nodes, 3 with trouble", []string{"▸✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
-		"they may not be looked at": {hidden, "4 nodes, 0 with trouble, 4 unknown", []string{"▸?  node-1", " ?  node-2", " ?  node-3", " ?  node-4"}},
+		"one is down":           {lost(), "4 nodes, 2 with problems", []string{"▸✗  node-3", " !  node-4", " ✓  node-1", " ✓  node-2"}},
+		"one stopped reporting": {silent, "4 nodes, 3 with problems", []string{"▸✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
+		"they may not be read":  {hidden, "4 nodes, 0 with problems, 4 unknown", []string{"▸?  node-1", " ?  node-2", " ?  node-3", " ?  node-4"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			view := pressed(shown(t, 80, 24, Options{}, entry(tc.frame)), "2").View()
-			for _, want := range append([]string{tc.says}, tc.rows...) {
+			for _, want := range append([]string{tc.want}, tc.rows...) {
 				before, after, found := strings.Cut(view, want)
 				if !found {
 					t.Fatalf("no %q after\n%s", want, before)

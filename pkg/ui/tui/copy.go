@@ -5,18 +5,18 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// copyID has the terminal copy the ID of what is chosen, and shows it: not every terminal
-// does so.
+// copyID copies the ID of the selected row through the terminal, and displays it, since not
+// every terminal supports that.
 func (m model) copyID() (model, tea.Cmd) {
 	id := m.chosenGroup()
 	if r, chosen := m.chosenRow(); id == "" && chosen {
 		id = r.key
 	}
 	if id == "" {
-		return m.say(plain, "there is nothing to copy"), nil
+		return m.notify(plain, "nothing to copy"), nil
 	}
 	out := m.o.Out
-	return m.say(good, "copied, where the terminal allows it: "+id), func() tea.Msg {
+	return m.notify(good, "copied, if the terminal supports it: "+id), func() tea.Msg {
 		termenv.NewOutput(out, termenv.WithProfile(termenv.Ascii)).Copy(id)
 		return nil
 	}

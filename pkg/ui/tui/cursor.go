@@ -2,17 +2,17 @@ package tui
 
 import "slices"
 
-// cursor is which row of a view is chosen: the first until somebody moves it. From then on
-// it follows the thing, not the place: rows change their order with every look.
+// cursor is the selected row of a view: the first until the user moves it. After that it
+// follows the object, not the position: rows can change their order with every frame.
 type cursor struct {
 	key string
-	// moved is whether somebody chose the row.
+	// moved is true once the user selected a row.
 	moved bool
-	// at is the row when the key was seen last, top the first row that is shown.
+	// at is the last position of the key, top the first row that is shown.
 	at, top int
 }
 
-// on is the cursor over these rows, of which height can be shown.
+// on returns the cursor for these rows, of which height can be shown.
 func (c cursor) on(rows []row, height int) cursor {
 	if at := (page{rows: rows}).has(c.key); at >= 0 && c.moved {
 		c.at = at
@@ -22,7 +22,7 @@ func (c cursor) on(rows []row, height int) cursor {
 	return c.choose(rows, c.at, 1).shown(len(rows), height)
 }
 
-// choose puts the cursor on a row, or on the next one in a direction that is no headline.
+// choose moves the cursor to a row, or to the next one in a direction that is no headline.
 func (c cursor) choose(rows []row, at, direction int) cursor {
 	at = min(max(0, at), len(rows)-1)
 	for _, step := range []int{direction, -direction} {
@@ -37,7 +37,7 @@ func (c cursor) choose(rows []row, at, direction int) cursor {
 	return c
 }
 
-// shown moves what is shown so that the chosen row is in it, with the headline above it.
+// shown scrolls so that the selected row is visible, with the headline above it.
 func (c cursor) shown(rows, height int) cursor {
 	height = max(1, height)
 	c.top = min(c.top, max(0, c.at-1))
@@ -46,38 +46,38 @@ func (c cursor) shown(rows, height int) cursor {
 	return c
 }
 
-// settled is the model with its cursor on a row that is there, and its text not past its
-// end.
-func (m model) settled() model {
+// clamped returns the model with its cursor on an existing row, and its text not scrolled past
+// the end.
+func (m model) clamped() model {
 	if m.width <= 0 || m.height <= 0 {
 		return m
 	}
 	cursors := slices.Clone(m.cursors)
-	p := m.page(m.sight())
+	p := m.page(m.clusterView())
 	cursors[m.view] = cursors[m.view].on(p.rows, m.rowsOf(p))
 	m.cursors = cursors
 	if n := len(m.panes); n > 0 {
 		panes := slices.Clone(m.panes)
-		panes[n-1].top = min(max(0, panes[n-1].top), max(0, len(m.paneLines(m.sight(), panes[n-1]))-m.bodyHeight()))
+		panes[n-1].top = min(max(0, panes[n-1].top), max(0, len(m.paneLines(m.clusterView(), panes[n-1]))-m.bodyHeight()))
 		m.panes = panes
 	}
 	return m
 }
 
-// page is the view that is shown, with the rows that people want to see.
-func (m model) page(s sight) page {
+// page returns the current view with its selected rows.
+func (m model) page(s clusterView) page {
 	p := m.views[m.view].page(s)
 	all := len(p.rows)
 	p.rows = s.choice.keep(p.rows)
 	if all > 0 && len(p.rows) == 0 {
-		p.empty = "no row of this view is like that; esc shows all"
+		p.empty = "no matching rows; esc shows all"
 	}
 	return p
 }
 
-// chosenRow is the row that keys are about.
+// chosenRow returns the row that keys apply to.
 func (m model) chosenRow() (row, bool) {
-	rows := m.page(m.sight()).rows
+	rows := m.page(m.clusterView()).rows
 	at := m.cursors[m.view].at
 	if at >= len(rows) || rows[at].key == "" {
 		return row{}, false
@@ -85,7 +85,7 @@ func (m model) chosenRow() (row, bool) {
 	return rows[at], true
 }
 
-// chosenGroup is the process group that keys are about: that of what is open, or of the
+// chosenGroup returns the process group that keys apply to: that of the open pane, or of the
 // row.
 func (m model) chosenGroup() string {
 	if n := len(m.panes); n > 0 && m.panes[n-1].group != "" {
@@ -96,21 +96,21 @@ func (m model) chosenGroup() string {
 }
 
 func (m model) chosenNode() string {
-	if g, found := m.sight().group(m.chosenGroup()); found {
+	if g, found := m.clusterView().group(m.chosenGroup()); found {
 		return g.Node
 	}
 	r, _ := m.chosenRow()
 	return r.node
 }
 
-// move moves the cursor, or the text that is open.
+// move moves the cursor, or scrolls the open text.
 func (m model) move(by int) model {
 	if n := len(m.panes); n > 0 {
 		m.panes = slices.Clone(m.panes)
 		m.panes[n-1].top += by
 		return m
 	}
-	rows := m.page(m.sight()).rows
+	rows := m.page(m.clusterView()).rows
 	direction := 1
 	if by < 0 {
 		direction = -1

@@ -1,3 +1,3 @@
-// Package tui is the terminal screen of `kubectl fdb watch`. It draws what it is told
-// and asks for what keys ask for; it reads nothing and changes nothing by itself.
+// Package tui is the dashboard of `kubectl fdb watch`. It draws the entries that it receives
+// and requests the actions that keys stand for; it reads and changes nothing itself.
 package tui

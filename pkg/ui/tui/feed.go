@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/upgrade"
 )
 
-// Entry is one thing that a screen is told. A recording is a file of entries, one JSON
-// object per line, so that what is replayed is what was seen.
+// Entry is one input of a dashboard. A recording is a file of entries, one JSON object per
+// line, so that a replay shows what was displayed.
 type Entry struct {
-	// At is when it was told.
+	// At is when it was sent.
 	At time.Time `json:"at"`
-	// Cluster is the FoundationDBCluster that it is about.
+	// Cluster is the name of its FoundationDBCluster.
 	Cluster string `json:"cluster"`
-	// Frame is a new look at the cluster; null for other entries.
+	// Frame is a new snapshot of the cluster; null for other entries.
 	Frame *ui.Frame `json:"frame,omitempty"`
 	// Pass is something that happened in a pass, as a ReconcileEvent or ReconcileResult;
 	// null for other entries.
 	Pass json.RawMessage `json:"pass,omitempty"`
-	// Question is asked on the screen, above everything else; null for other entries. It
-	// is no part of a recording.
+	// Question is displayed above everything else; null for other entries. It is not part of a
+	// recording.
 	Question *Question `json:"-"`
 }
 
@@ -37,10 +37,10 @@ func (e *Entry) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(upgraded, (*entry)(e))
 }
 
-// Feed is where entries come from.
+// Feed is the source of entries.
 type Feed interface {
-	// Follow sends what is known of a cluster whenever that changes, until ctx ends.
+	// Follow sends the state of a cluster whenever it changes, until ctx ends.
 	Follow(ctx context.Context, cluster string, send func(Entry))
-	// Refresh has the next look at the cluster taken now.
+	// Refresh reads the cluster now.
 	Refresh()
 }

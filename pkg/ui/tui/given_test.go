@@ -37,11 +37,11 @@ func (c *screenCapture) String() string {
 	return c.b.String()
 }
 
-// silent is a feed that tells nothing; tests tell the screen themselves.
-type silent struct{}
+// idleFeed is a feed that sends nothing; tests send messages themselves.
+type idleFeed struct{}
 
-func (silent) Follow(ctx context.Context, _ string, _ func(Entry)) { <-ctx.Done() }
-func (silent) Refresh()                                            {}
+func (idleFeed) Follow(ctx context.Context, _ string, _ func(Entry)) { <-ctx.Done() }
+func (idleFeed) Refresh()                                            {}
 
 func commandLine(program string) func(...string) string {
 	return func(words ...string) string {
@@ -49,11 +49,11 @@ func commandLine(program string) func(...string) string {
 	}
 }
 
-// shown is a screen of a size, at noon, that was told some entries.
+// shown returns a dashboard of a size, at noon, that received some entries.
 func shown(tb testing.TB, width, height int, o Options, entries ...Entry) model {
 	tb.Helper()
 	if o.Feed == nil && o.Replay == nil {
-		o.Feed = silent{}
+		o.Feed = idleFeed{}
 	}
 	if o.Clusters == nil {
 		o.Clusters = []string{"sample", "other"}
@@ -63,10 +63,10 @@ func shown(tb testing.TB, width, height int, o Options, entries ...Entry) model 
 	}
 	o.Context, o.Namespace, o.AllowFlag, o.Interval = "prod", "fdb", "--allow-actions", 2*time.Second
 	o.Command, o.Kubectl, o.Out = commandLine("kubectl fdb"), commandLine("kubectl"), &screenCapture{}
-	m := newModel(o, &outlet{ctx: tb.Context(), send: func(tea.Msg) {}})
+	m := newModel(o, &taskRunner{ctx: tb.Context(), send: func(tea.Msg) {}})
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
 	for _, e := range entries {
-		m = after(m, told{Entry: e})
+		m = after(m, entryMsg{Entry: e})
 	}
 	return m
 }
@@ -76,7 +76,7 @@ func after(m model, msg tea.Msg) model {
 	return next.(model)
 }
 
-// pressed is the screen after keys, by the names that Bubble Tea has for them.
+// pressed returns the dashboard after keys, by their Bubble Tea names.
 func pressed(m model, keys ...string) model {
 	for _, k := range keys {
 		m = after(m, keyMsg(k))
@@ -97,14 +97,14 @@ func keyMsg(name string) tea.KeyMsg {
 
 func ago(d time.Duration) *time.Time { t := noon.Add(-d); return &t }
 
-// well is a frame of a cluster that is as it should be, taken a second before noon.
+// well returns a frame of a reconciled cluster, read a second before noon.
 func well() *ui.Frame {
 	meta := ui.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
 	doc := ui.Document{Metadata: meta, AsOf: ago(time.Second), Source: ui.SourceLive}
 	live := ui.Origin{Source: ui.SourceLive, AsOf: ago(time.Second)}
 	f := &ui.Frame{Document: doc}
 	f.Status = ui.StatusView{
-		Document: doc, State: ui.StateHealthy, Summary: "Healthy: as its spec asks, 1 more zone may fail",
+		Document: doc, State: ui.StateHealthy, Summary: "Healthy: reconciled, 1 more zone may fail",
 		Database: ui.DatabaseView{
 			Origin: live, Available: new(true), Healthy: new(true), RecoveryState: "fully_recovered", RecoveryAge: new(742.0),
 			FullyRecovered: new(true), MovingBytes: new(int64(0)), QueuedBytes: new(int64(0)),
@@ -126,7 +126,7 @@ func well() *ui.Frame {
 			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Removing: new(false),
 		})
 	}
-	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: new(true), Summary: "nothing is excluded, and nothing is wanted to be", Data: ui.DrainData{Origin: live, InFlightBytes: new(int64(0)), QueuedBytes: new(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: new(int64(58 << 30))}}
+	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: new(true), Summary: "nothing is excluded, and nothing has to be", Data: ui.DrainData{Origin: live, InFlightBytes: new(int64(0)), QueuedBytes: new(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: new(int64(58 << 30))}}
 	f.Locks = ui.LockListView{Document: doc, Items: []ui.LockView{{Cluster: "sample", Used: true, State: ui.LockFree}}, Lease: ui.LeaseView{Read: true}}
 	f.Sources = []ui.FrameSource{
 		{Name: "kubernetes", AsOf: ago(2 * time.Second)},
@@ -171,7 +171,7 @@ func node(i int) ui.NodeView {
 	}
 }
 
-// lost is the cluster half an hour after it lost node-3: replacements are under way.
+// lost returns the cluster half an hour after it lost node-3: replacements are in progress.
 func lost() *ui.Frame {
 	f := well()
 	f.Status.State, f.Status.Summary = ui.StateDegraded, "Degraded: zone-3 does not report (storage-3, log-2); some data has 1 of 2 replicas; 412MiB have to move"
@@ -190,7 +190,7 @@ func lost() *ui.Frame {
 	n.Ready, n.Taints = new(false), []string{"node.kubernetes.io/unreachable:NoExecute"}
 	n.MatchedRules = []ui.TaintRuleView{{Key: "node.kubernetes.io/unreachable", Seconds: 300}}
 	n.TaintedSince, n.DetectAt, n.ReplaceAt = ago(2*time.Minute), ago(-3*time.Minute), ago(-33*time.Minute)
-	f.Nodes.Items[3].Taints, f.Nodes.Items[3].Note = []string{"例え=テスト:NoSchedule"}, "no pass has noted the taint yet; its timers begin with the next one"
+	f.Nodes.Items[3].Taints, f.Nodes.Items[3].Note = []string{"例え=テスト:NoSchedule"}, "no pass has recorded the taint yet; its timers start with the next one"
 	f.Coordinators.Reachable = new(2)
 	f.Coordinators.Items[1].Reachable, f.Coordinators.Items[2].Address = new(false), "[2001:db8::7:11]:4501:tls"
 	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Removing = true, new(true)
@@ -208,7 +208,7 @@ func lost() *ui.Frame {
 	owner := "east"
 	f.Locks.Items[0] = ui.LockView{Cluster: "sample", Used: true, Owner: &owner, Mine: new(true), Since: ago(90 * time.Second), Until: ago(-510 * time.Second), State: ui.LockHeld}
 	f.Locks.Lease = ui.LeaseView{Read: true, Holder: "ops@laptop reconcile run7", Until: ago(-12 * time.Second)}
-	f.Locks.Denied = []ui.DeniedView{{ID: "west", InDatabase: true, InSpec: ui.SpecAllows, Drift: "the next pass lets it in again"}}
+	f.Locks.Denied = []ui.DeniedView{{ID: "west", InDatabase: true, InSpec: ui.SpecAllows, Drift: "the next pass allows it again"}}
 	f.Events.Items = []ui.EventView{
 		{Time: noon.Add(-37 * time.Minute), First: noon.Add(-37 * time.Minute), Type: "Warning", Reason: "NodeNotReady", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 1, Message: "Node is not ready", From: "node-controller"},
 		{Time: noon.Add(-20 * time.Second), First: noon.Add(-36 * time.Minute), Type: "Warning", Reason: "FailedScheduling", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 41, Message: "0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", From: "default-scheduler"},
@@ -235,7 +235,7 @@ func planned(doc ui.Document) *ui.PlanView {
 			{Number: 2, Stage: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
 		},
 		Holds: []ui.PlanHold{
-			{Stage: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be made anew; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
+			{Stage: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
 			{Stage: "ChangeCoordinators", HoldRecord: ui.HoldRecord{Reason: "too few processes may be coordinators", ManualIntervention: true}},
 		},
 	}
@@ -246,7 +246,7 @@ func blocked(doc ui.Document) *ui.WhyReport {
 		Document: doc, State: ui.WhyBlocked,
 		Items: []ui.WhyChain{
 			{
-				Subjects: []string{"storage-3", "log-2"}, State: ui.WhyBlocked, Summary: "has MissingProcesses, PodPending", Since: ago(38 * time.Minute),
+				Subjects: []string{"storage-3", "log-2"}, State: ui.WhyBlocked, Summary: "have MissingProcesses, PodPending", Since: ago(38 * time.Minute),
 				Reasons: []ui.WhyLink{
 					{Message: "its pod is Pending, no node takes it: 0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", Since: ago(37 * time.Minute)},
 					{Stage: "ReplaceFailedPods", Message: "it is replaced in 82m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)"},
@@ -262,7 +262,7 @@ func blocked(doc ui.Document) *ui.WhyReport {
 	}
 }
 
-// passLines are lines as passes write them, told second by second until noon.
+// passLines returns lines as passes write them, one per second until noon.
 func passLines(events ...reconcile.Event) []Entry {
 	var b bytes.Buffer
 	write := ui.JSON(&b)
@@ -277,7 +277,7 @@ func passLines(events ...reconcile.Event) []Entry {
 	return entries
 }
 
-// running is a pass that creates a pod.
+// running returns a pass that creates a pod.
 func running() []Entry {
 	newPod := plan.CreatePod{Group: "storage-6", Name: "sample-storage-6"}
 	return passLines(
@@ -293,7 +293,7 @@ func running() []Entry {
 
 func entry(f *ui.Frame) Entry { return Entry{At: noon, Cluster: "sample", Frame: f} }
 
-// pipe is keys to type, and where they are read.
+// pipe returns the two ends of a keyboard.
 func pipe(t *testing.T) (in io.Reader, keys io.WriteCloser) {
 	t.Helper()
 	r, w := io.Pipe()

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// header is the lines that are over every view: what people look for first.
-func (m model) header(s sight) []string {
+// header returns the lines above every view.
+func (m model) header(s clusterView) []string {
 	lines := []string{m.title(s)}
 	for _, l := range m.headLines(s) {
 		lines = append(lines, m.theme.draw(l, m.width))
@@ -21,25 +21,25 @@ func (m model) header(s sight) []string {
 	return lines
 }
 
-// headLines are those of the header below its title.
-func (m model) headLines(s sight) []line {
+// headLines returns the lines of the header below its title.
+func (m model) headLines(s clusterView) []line {
 	lines := shortened(wrapped(s.stateLine(), m.width), mostStateLines)
 	lines = slices.Concat(lines, s.vitals(m.width), []line{m.workLine(s)}, s.sources(m.width), []line{m.tabs(m.width)})
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
-// mostStateLines is how much room the sentence about the state may take.
+// mostStateLines is the maximum number of lines for the state.
 const mostStateLines = 2
 
-// title is where one is, and on the right what the screen may do and the time on it.
-func (m model) title(s sight) string {
+// title returns the cluster, and on the right the mode and time of the dashboard.
+func (m model) title(s clusterView) string {
 	name := m.o.Namespace + "/" + m.name()
-	left := line{say(strong, name)}
+	left := line{styled(strong, name)}
 	if m.o.Context != "" {
-		left = append(left, say(faint, " in "+m.o.Context))
+		left = append(left, styled(faint, " in "+m.o.Context))
 	}
 	if n := len(m.o.Clusters); n > 1 {
-		left = append(left, say(faint, fmt.Sprintf(" (%d of %d)", m.cluster+1, n)))
+		left = append(left, styled(faint, fmt.Sprintf(" (%d of %d)", m.cluster+1, n)))
 	}
 	right := m.badges(s)
 	room := m.width - widthOf(right.text()) - 1
@@ -48,38 +48,38 @@ func (m model) title(s sight) string {
 	return head + strings.Repeat(" ", blanks) + m.theme.draw(right, m.width)
 }
 
-func (m model) badges(s sight) line {
+func (m model) badges(s clusterView) line {
 	var l line
 	switch {
 	case m.o.Feed == nil && m.playing:
-		l = append(l, say(warn, fmt.Sprintf("REPLAY %d/%d  ", m.back+1, len(m.tape().shots))))
+		l = append(l, styled(warn, fmt.Sprintf("REPLAY %d/%d  ", m.back+1, len(m.history().states))))
 	case m.o.Feed == nil:
-		l = append(l, say(warn, fmt.Sprintf("REPLAY STOPPED %d/%d  ", m.back+1, len(m.tape().shots))))
+		l = append(l, styled(warn, fmt.Sprintf("REPLAY STOPPED %d/%d  ", m.back+1, len(m.history().states))))
 	case m.back >= 0:
-		l = append(l, say(warn, fmt.Sprintf("LOOKING BACK %d/%d  ", m.back+1, len(m.tape().shots))))
+		l = append(l, styled(warn, fmt.Sprintf("HISTORY %d/%d  ", m.back+1, len(m.history().states))))
 	case m.paused:
-		l = append(l, say(warn, "PAUSED  "))
+		l = append(l, styled(warn, "PAUSED  "))
 	}
 	if m.o.Passes {
-		l = append(l, say(warn, "RECONCILES  "))
+		l = append(l, styled(warn, "RECONCILES  "))
 	}
 	switch {
 	case m.o.Actions != nil:
-		l = append(l, say(warn, "ACTIONS  "))
+		l = append(l, styled(warn, "ACTIONS  "))
 	case !m.o.Passes:
-		l = append(l, say(faint, "READ-ONLY  "))
+		l = append(l, styled(faint, "READ-ONLY  "))
 	}
-	return append(l, say(plain, s.now.UTC().Format("15:04:05")+"Z"))
+	return append(l, styled(plain, s.now.UTC().Format("15:04:05")+"Z"))
 }
 
-// stateLine is the sentence that says it all.
-func (s sight) stateLine() line {
+// stateLine returns the summary of the status.
+func (s clusterView) stateLine() line {
 	if s.frame == nil {
-		return sayLine(warn, markUnknown+" nothing is known yet: waiting for the first look")
+		return styledLine(warn, markUnknown+" no data yet")
 	}
 	v := s.frame.Status
 	t, mark := toneOfState(v.State)
-	return line{{mark + " ", t}, say(t, v.Summary)}
+	return line{{mark + " ", t}, styled(t, v.Summary)}
 }
 
 func toneOfState(state ui.State) (tone, string) {
@@ -95,25 +95,25 @@ func toneOfState(state ui.State) (tone, string) {
 	}
 }
 
-// vitals are fault tolerance, recovery, data that moves, and the lock.
-func (s sight) vitals(width int) []line {
+// vitals returns fault tolerance, recovery, moving data and the lock.
+func (s clusterView) vitals(width int) []line {
 	if s.frame == nil {
 		return nil
 	}
 	v := s.frame.Status
-	moving := line{say(faint, "moving "), say(plain, phrase.BytesOr(v.Database.MovingBytes, phrase.UnknownCell))}
+	moving := line{styled(faint, "moving "), styled(plain, phrase.BytesOr(v.Database.MovingBytes, phrase.UnknownCell))}
 	if v.Database.QueuedBytes != nil && *v.Database.QueuedBytes > 0 {
-		moving = append(moving, say(plain, "+"+phrase.Bytes(*v.Database.QueuedBytes)))
+		moving = append(moving, styled(plain, "+"+phrase.Bytes(*v.Database.QueuedBytes)))
 	}
 	return flowed([]line{
-		{say(faint, "tolerates "), s.tolerance(v.FaultTolerance)},
-		{say(faint, "recovery "), s.recovery(v.Database)},
+		{styled(faint, "tolerates "), s.tolerance(v.FaultTolerance)},
+		{styled(faint, "recovery "), s.recovery(v.Database)},
 		moving,
-		{say(faint, "lock "), say(plain, s.lockWords())},
-	}, say(faint, " · "), len("tolerates "), width)
+		{styled(faint, "lock "), styled(plain, s.lockText())},
+	}, styled(faint, " · "), len("tolerates "), width)
 }
 
-func (s sight) tolerance(v ui.ToleranceView) span {
+func (s clusterView) tolerance(v ui.ToleranceView) span {
 	t := good
 	switch {
 	case v.Zones == nil:
@@ -123,46 +123,46 @@ func (s sight) tolerance(v ui.ToleranceView) span {
 	case *v.Zones < v.Desired:
 		t = warn
 	}
-	return say(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.mark())))
+	return styled(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.mark())))
 }
 
-// recovery is how long ago the database recovered last, counted on since it said so.
-func (s sight) recovery(v ui.DatabaseView) span {
+// recovery returns the time since the last recovery, counted on from when it was reported.
+func (s clusterView) recovery(v ui.DatabaseView) span {
 	switch {
 	case v.RecoveryState == "":
-		return say(plain, phrase.UnknownCell)
+		return styled(plain, phrase.UnknownCell)
 	case !ptr.Deref(v.FullyRecovered, false):
-		return say(bad, markBad+" at "+strings.ReplaceAll(v.RecoveryState, "_", " "))
+		return styled(bad, markBad+" at "+strings.ReplaceAll(v.RecoveryState, "_", " "))
 	case v.RecoveryAge == nil || v.AsOf == nil:
-		return say(plain, "complete")
+		return styled(plain, "complete")
 	}
 	age := time.Duration(*v.RecoveryAge*float64(time.Second)) + s.now.Sub(*v.AsOf)
-	return say(plain, phrase.Duration(age))
+	return styled(plain, phrase.Duration(age))
 }
 
-// slow is how long an answer may take before the header tells of it.
+// slow is how long a read may take before the header shows it.
 const slow = 3 * time.Second
 
-// sources are what the facts were read from, how old each is, and why it is; in more lines
-// than one where that takes room.
-func (s sight) sources(width int) []line {
-	const head = "seen: "
+// sources returns the sources of the data, with their ages and errors, in several lines if
+// necessary.
+func (s clusterView) sources(width int) []line {
+	const head = "age: "
 	pieces := []line{}
-	for _, v := range s.look().Sources {
+	for _, v := range s.snapshot().Sources {
 		pieces = append(pieces, line{s.source(v)})
 	}
 	if len(pieces) == 0 {
-		pieces = []line{{say(faint, "nothing so far")}}
+		pieces = []line{{styled(faint, "no data yet")}}
 	}
-	pieces[0] = append(line{say(faint, head)}, pieces[0]...)
-	lines := flowed(pieces, say(faint, " · "), len(head), width)
+	pieces[0] = append(line{styled(faint, head)}, pieces[0]...)
+	lines := flowed(pieces, styled(faint, " · "), len(head), width)
 	return lines[:min(len(lines), mostSourceLines)]
 }
 
-// mostSourceLines is how much room the sources may take.
+// mostSourceLines is the maximum number of lines for the sources.
 const mostSourceLines = 4
 
-func (s sight) source(v ui.FrameSource) span {
+func (s clusterView) source(v ui.FrameSource) span {
 	t, age := plain, "never"
 	if v.AsOf != nil {
 		age = s.age(v.AsOf)
@@ -175,17 +175,17 @@ func (s sight) source(v ui.FrameSource) span {
 		text = markWarn + " " + text
 	}
 	if v.RequestedAt != nil && s.now.Sub(*v.RequestedAt) >= slow {
-		text += ", asking " + s.age(v.RequestedAt)
+		text += ", polling " + s.age(v.RequestedAt)
 	}
 	if v.Trouble != "" {
-		return say(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)
+		return styled(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)
 	}
-	return say(t, text)
+	return styled(t, text)
 }
 
-// stale is the age from which on a source is late. A preview is made less often, and pods of
-// agents are asked less often.
-func (s sight) stale(name string) time.Duration {
+// stale returns the age from which a source is late. Previews and backups are read less
+// often.
+func (s clusterView) stale(name string) time.Duration {
 	late := max(15*time.Second, 5*s.o.Interval)
 	switch name {
 	case ui.SourceOfPreview:
@@ -196,20 +196,20 @@ func (s sight) stale(name string) time.Duration {
 	return late
 }
 
-// workLine is what is under way: an action of this screen, or a pass.
-func (m model) workLine(s sight) line {
+// workLine returns what is in progress: an action of this dashboard, or a pass.
+func (m model) workLine(s clusterView) line {
 	switch {
 	case len(m.questions) > 0 && !m.shows(paneQuestion):
-		return line{say(bad, markWarn+" a question waits: "+m.questions[0].Text+" (a shows it)")}
-	case m.work != nil && m.work.phase == carrying:
-		return append(line{say(warn, m.work.ask.words()+" runs for "+s.lastingSince(m.work.since)+" · ")}, s.passSays()...)
-	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.resting != nil):
-		return s.passSays()
+		return line{styled(bad, markWarn+" answer required: "+m.questions[0].Text+" (press a)")}
+	case m.work != nil && m.work.phase == executing:
+		return append(line{styled(warn, m.work.ask.label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
+	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.wait != nil):
+		return s.passSummary()
 	}
 	return nil
 }
 
-// tabs are the views by their keys; in short words where whole ones do not fit.
+// tabs returns the views with their keys, with short names if the whole ones do not fit.
 func (m model) tabs(width int) line {
 	whole := m.tabsBy(func(v view) string { return v.name })
 	if widthOf(strings.TrimRight(whole.text(), " ")) <= width {
@@ -223,11 +223,11 @@ func (m model) tabsBy(name func(view) string) line {
 	for i, v := range m.views {
 		text := fmt.Sprintf("%d %s", i+1, name(v))
 		if i == m.view {
-			l = append(l, say(strong, "["+text+"]"))
+			l = append(l, styled(strong, "["+text+"]"))
 		} else {
-			l = append(l, say(faint, text))
+			l = append(l, styled(faint, text))
 		}
-		l = append(l, say(plain, " "))
+		l = append(l, styled(plain, " "))
 	}
 	return l
 }

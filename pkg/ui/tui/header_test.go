@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// A screen that changes something must not say that it only shows.
+// A dashboard that changes something must not be labeled read-only.
 func TestTheHeadSaysWhetherAnythingIsDone(t *testing.T) {
 	tests := map[string]struct {
 		options     Options
-		says, never string
+		want, never string
 	}{
 		"it only shows":            {Options{}, "READ-ONLY", "RECONCILES"},
 		"passes run":               {Options{Passes: true}, "RECONCILES", "READ-ONLY"},
@@ -21,15 +21,15 @@ func TestTheHeadSaysWhetherAnythingIsDone(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			head, _, _ := strings.Cut(shown(t, 100, 24, tc.options, looks(1)...).View(), "\n")
-			if !strings.Contains(head, tc.says) || strings.Contains(head, tc.never) {
-				t.Errorf("want %q, and not %q: %s", tc.says, tc.never, head)
+			head, _, _ := strings.Cut(shown(t, 100, 24, tc.options, frames(1)...).View(), "\n")
+			if !strings.Contains(head, tc.want) || strings.Contains(head, tc.never) {
+				t.Errorf("want %q, and not %q: %s", tc.want, tc.never, head)
 			}
 		})
 	}
 }
 
-// Who has the lock is no less of use while the database recovers, which takes room to say.
+// The holder of the lock is shown also during a recovery, whose state takes room.
 func TestNothingOfTheHeadIsCut(t *testing.T) {
 	f := lost()
 	f.Status.Database.FullyRecovered, f.Status.Database.RecoveryState = new(false), "all_logs_recruited"
@@ -41,7 +41,7 @@ func TestNothingOfTheHeadIsCut(t *testing.T) {
 	}
 }
 
-// A sentence that is cut says so, wherever it is cut.
+// A truncated sentence has an ellipsis, wherever it is cut.
 func TestAStateThatIsCutSaysSo(t *testing.T) {
 	for length := range 30 {
 		f := lost()
@@ -53,7 +53,7 @@ func TestAStateThatIsCutSaysSo(t *testing.T) {
 	}
 }
 
-// However little room there is, one sees what is left out, and how to get help and away.
+// However little room there is, the last line shows what is omitted, help and quit.
 func TestTheLastLineFits(t *testing.T) {
 	f := lost()
 	for i := range 30 {
@@ -61,19 +61,19 @@ func TestTheLastLineFits(t *testing.T) {
 	}
 	tests := map[string]struct {
 		keys []string
-		says string
+		want string
 	}{
-		"rows that do not fit":           {says: "rows 1-"},
-		"rows that do not fit, scrolled": {keys: []string{"G"}, says: fmt.Sprintf("-%d of %d", len(f.Groups.Items), len(f.Groups.Items))},
-		"rows that fit":                  {keys: []string{"2"}, says: "[ ] time"},
-		"a text that does not fit":       {keys: []string{"?"}, says: "lines 1-"},
+		"rows that do not fit":           {want: "rows 1-"},
+		"rows that do not fit, scrolled": {keys: []string{"G"}, want: fmt.Sprintf("-%d of %d", len(f.Groups.Items), len(f.Groups.Items))},
+		"rows that fit":                  {keys: []string{"2"}, want: "[ ] time"},
+		"a text that does not fit":       {keys: []string{"?"}, want: "lines 1-"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			view := pressed(shown(t, 80, 24, Options{Actions: &acting{}}, entry(f)), tc.keys...).View()
 			last := view[strings.LastIndex(view, "\n")+1:]
-			if !strings.Contains(last, tc.says) || !strings.HasSuffix(last, "? help  q quit") {
-				t.Errorf("want %q: %s", tc.says, last)
+			if !strings.Contains(last, tc.want) || !strings.HasSuffix(last, "? help  q quit") {
+				t.Errorf("want %q: %s", tc.want, last)
 			}
 		})
 	}

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// place is where one can go by its name.
-type place struct {
+// jumpTarget is a view, cluster or process group that can be opened by name.
+type jumpTarget struct {
 	name  string
 	visit func(m model) model
 }
 
-// places are the places whose names are like a text, the likest first: those with this
-// name, those that begin with it, those that have it in them.
-func (m model) places(text string) []place {
+// jumpTargets returns the targets that match a text: those with this name, then those that
+// begin with it, then those that contain it.
+func (m model) jumpTargets(text string) []jumpTarget {
 	text = strings.ToLower(strings.TrimSpace(text))
-	var equal, begin, have []place
-	for _, p := range m.allPlaces() {
+	var equal, begin, have []jumpTarget
+	for _, p := range m.allJumpTargets() {
 		switch name := strings.ToLower(p.name); {
 		case name == text:
 			equal = append(equal, p)
@@ -29,26 +29,26 @@ func (m model) places(text string) []place {
 	return slices.Concat(equal, begin, have)
 }
 
-func (m model) allPlaces() []place {
-	var all []place
+func (m model) allJumpTargets() []jumpTarget {
+	var all []jumpTarget
 	for i, v := range m.views {
-		all = append(all, place{v.name, func(m model) model { return m.to(i) }})
+		all = append(all, jumpTarget{v.name, func(m model) model { return m.to(i) }})
 	}
 	for i, name := range m.o.Clusters {
-		all = append(all, place{name, func(m model) model { return m.toCluster(i) }})
+		all = append(all, jumpTarget{name, func(m model) model { return m.toCluster(i) }})
 	}
-	s := m.sight()
-	for _, g := range s.look().Groups.Items {
+	s := m.clusterView()
+	for _, g := range s.snapshot().Groups.Items {
 		visit := func(m model) model { return m.toGroup(g.ID) }
-		all = append(all, place{g.ID, visit})
+		all = append(all, jumpTarget{g.ID, visit})
 		if g.Pod != "" {
-			all = append(all, place{g.Pod, visit})
+			all = append(all, jumpTarget{g.Pod, visit})
 		}
 	}
 	return all
 }
 
-// toGroup opens all about a process group, whatever is left out of the view.
+// toGroup opens the details of a process group, whatever the filter of the view.
 func (m model) toGroup(id string) model {
 	m = m.to(viewGroups)
 	m.choice.filter, m.choice.trouble = "", false

@@ -7,14 +7,14 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// binding is a key and what it does. Keys are dispatched and help is made from the same
-// list, so that help is complete and true.
+// binding is a key and what it does. Dispatch and help use the same list, so that help is
+// complete and correct.
 type binding struct {
 	keys []string
-	// show is how people know the key.
+	// show is the name of the key in help.
 	show string
 	does string
-	// section is where help lists it.
+	// section is its section in help.
 	section string
 	do      func(m model) (model, tea.Cmd)
 }
@@ -23,10 +23,10 @@ type binding struct {
 const (
 	sectionViews = "Views"
 	sectionMove  = "Move"
-	sectionLook  = "Look closer"
+	sectionLook  = "Inspect"
 	sectionTime  = "Time"
-	sectionAct   = "Act"
-	sectionEnd   = "Screen"
+	sectionAct   = "Actions"
+	sectionEnd   = "Dashboard"
 )
 
 func sections() []string {
@@ -36,9 +36,9 @@ func sections() []string {
 func bindings() []binding {
 	return slices.Concat(viewBindings(), moveBindings(), lookBindings(), timeBindings(), actBindings(), []binding{
 		{[]string{"?", "h", "f1"}, "?", "show this help", sectionEnd, func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }},
-		{[]string{"esc"}, "esc", "go back: close what is open, end the filter, return to now", sectionEnd, model.goBack},
-		{[]string{"ctrl+z"}, "ctrl-z", "put the screen into the background; fg returns to it", sectionEnd, model.suspend},
-		{[]string{"q", "ctrl+c"}, "q", "leave; ctrl-c does so also while something is typed", sectionEnd, func(m model) (model, tea.Cmd) { return m, tea.Quit }},
+		{[]string{"esc"}, "esc", "go back: close the pane, clear the filter, return to live data", sectionEnd, model.goBack},
+		{[]string{"ctrl+z"}, "ctrl-z", "suspend the dashboard; fg resumes it", sectionEnd, model.suspend},
+		{[]string{"q", "ctrl+c"}, "q", "quit; ctrl-c also quits while text is typed", sectionEnd, func(m model) (model, tea.Cmd) { return m, tea.Quit }},
 	})
 }
 
@@ -63,7 +63,7 @@ func moveBindings() []binding {
 		by("b pgup", "a page up", func(m model) int { return 1 - m.bodyHeight() }, "pgup", "b", "ctrl+b"),
 		by("G end", "to the end", always(1<<20), "G", "end"),
 		by("home", "to the beginning", always(-1<<20), "home"),
-		{[]string{":"}, ":", "go to a view, a cluster or a process group by its name", sectionMove, func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }},
+		{[]string{":"}, ":", "go to a view, a cluster or a process group by name", sectionMove, func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }},
 	}
 }
 
@@ -72,18 +72,18 @@ func lookBindings() []binding {
 		return func(m model) (model, tea.Cmd) { return m.openAboutGroup(kind), nil }
 	}
 	return []binding{
-		{[]string{"enter"}, "enter", "all that is known of the chosen row", sectionLook, func(m model) (model, tea.Cmd) { return m.openRow(), nil }},
-		{[]string{"w"}, "w", "why: what is in the way of the process group, or of the cluster", sectionLook, func(m model) (model, tea.Cmd) { return m.openWhy(), nil }},
+		{[]string{"enter"}, "enter", "details of the selected row", sectionLook, func(m model) (model, tea.Cmd) { return m.openRow(), nil }},
+		{[]string{"w"}, "w", "why: what blocks the process group, or the cluster", sectionLook, func(m model) (model, tea.Cmd) { return m.openWhy(), nil }},
 		{[]string{"e"}, "e", "events of the process group", sectionLook, onGroup(paneEvents)},
 		{[]string{"d"}, "d", "what a pass would do about the process group", sectionLook, onGroup(paneDiff)},
 		{[]string{"y"}, "y", "copy the ID, through the terminal", sectionLook, model.copyID},
-		{[]string{"/"}, "/", "only rows with a text in them", sectionLook, func(m model) (model, tea.Cmd) { return m.typing(promptFilter), nil }},
-		{[]string{"c"}, "c", "only rows with trouble", sectionLook, func(m model) (model, tea.Cmd) { m.choice.trouble = !m.choice.trouble; return m, nil }},
-		{[]string{"s"}, "s", "sort process groups by trouble, ID, class, node, uptime", sectionLook, func(m model) (model, tea.Cmd) {
+		{[]string{"/"}, "/", "only rows that contain a text", sectionLook, func(m model) (model, tea.Cmd) { return m.typing(promptFilter), nil }},
+		{[]string{"c"}, "c", "only rows with problems", sectionLook, func(m model) (model, tea.Cmd) { m.choice.trouble = !m.choice.trouble; return m, nil }},
+		{[]string{"s"}, "s", "sort process groups by problems, ID, class, node, uptime", sectionLook, func(m model) (model, tea.Cmd) {
 			m.choice.order = (m.choice.order + 1) % orders
-			return m.say(plain, "sorted by "+orderWords[m.choice.order]), nil
+			return m.notify(plain, "sorted by "+orderNames[m.choice.order]), nil
 		}},
-		{[]string{"z"}, "z", "put process groups together by zone, by class, or not", sectionLook, func(m model) (model, tea.Cmd) {
+		{[]string{"z"}, "z", "group process groups by zone, by class, or not", sectionLook, func(m model) (model, tea.Cmd) {
 			m.choice.by = (m.choice.by + 1) % groupings
 			return m, nil
 		}},
@@ -92,10 +92,10 @@ func lookBindings() []binding {
 
 func timeBindings() []binding {
 	return []binding{
-		{[]string{"p"}, "p", "stand still, and go on; sources age all the same", sectionTime, func(m model) (model, tea.Cmd) { return m.pause(), nil }},
-		{[]string{"["}, "[", "what was seen before", sectionTime, func(m model) (model, tea.Cmd) { return m.step(-1), nil }},
-		{[]string{"]"}, "]", "what was seen next, up to now", sectionTime, func(m model) (model, tea.Cmd) { return m.step(1), nil }},
-		{[]string{"ctrl+r", "f5"}, "ctrl-r", "look again now", sectionTime, model.refresh},
+		{[]string{"p"}, "p", "pause/resume display; ages still advance", sectionTime, func(m model) (model, tea.Cmd) { return m.pause(), nil }},
+		{[]string{"["}, "[", "previous snapshot", sectionTime, func(m model) (model, tea.Cmd) { return m.step(-1), nil }},
+		{[]string{"]"}, "]", "next snapshot, up to live data", sectionTime, func(m model) (model, tea.Cmd) { return m.step(1), nil }},
+		{[]string{"ctrl+r", "f5"}, "ctrl-r", "refresh now", sectionTime, model.refresh},
 	}
 }
 
@@ -107,16 +107,16 @@ func actBindings() []binding {
 	return []binding{
 		on("r", "replace", "replace the process group", group),
 		on("x", "exclude", "exclude the process group", group),
-		on("i", "include", "end the exclusion of the process group", group),
-		on("R", "restart", "restart the process group's servers", group),
-		on("C", "cordon", "keep new pods from the node", func(m model) []string { return oneOrNone(m.chosenNode()) }),
+		on("i", "include", "include the process group", group),
+		on("R", "restart", "restart the process group's processes", group),
+		on("C", "cordon", "cordon the node", func(m model) []string { return oneOrNone(m.chosenNode()) }),
 		on("g", "reconcile", "run a pass", func(model) []string { return []string{} }),
-		{[]string{"ctrl+x"}, "ctrl-x", "stop the action that runs", sectionAct, func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
+		{[]string{"ctrl+x"}, "ctrl-x", "stop the running action", sectionAct, func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
 		{[]string{"a"}, "a", "return to the action or question", sectionAct, func(m model) (model, tea.Cmd) { return m.returnToWork(), nil }},
 	}
 }
 
-// oneOrNone is nil for nothing: an action that needs a subject has none then.
+// oneOrNone returns nil without a subject: an action that requires one then has none.
 func oneOrNone(subject string) []string {
 	if subject == "" {
 		return nil

@@ -1,14 +1,14 @@
 package tui
 
-// Key is one key of the screen, as help shows it.
+// Key is one key of the dashboard, as help shows it.
 type Key struct {
-	// Section is where help lists it.
+	// Section is its section in help.
 	Section string
-	// Press is how people know the key, Does what it is for.
+	// Press is the name of the key, Does its effect.
 	Press, Does string
 }
 
-// Keys are all keys of the screen, in the order of its help.
+// Keys returns all keys of the dashboard, in the order of its help.
 func Keys() []Key {
 	var keys []Key
 	for _, section := range sections() {

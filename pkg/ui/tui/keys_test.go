@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Help is made from the list that keys are dispatched by; this holds what that takes.
+// Help and dispatch use the same list, which this test checks.
 func TestEveryKeyDoesOneThingAndIsInHelp(t *testing.T) {
 	m := pressed(shown(t, 120, 90, Options{Actions: &acting{}}, entry(lost())), "?")
 	help, owner := m.View(), map[string]string{}
@@ -26,7 +26,7 @@ func TestEveryKeyDoesOneThingAndIsInHelp(t *testing.T) {
 	sections := strings.Join(sections(), " ")
 	for _, b := range bindings() {
 		if !strings.Contains(sections, b.section) {
-			t.Errorf("%s is in section %q, which help leaves out", b.show, b.section)
+			t.Errorf("%s is in section %q, which help omits", b.show, b.section)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func TestGoingSomewhereByName(t *testing.T) {
 		"a process group":               {"storage-4", []string{"storage-4 (storage)", "[1 groups]"}},
 		"its pod":                       {"sample-log-3", []string{"log-3 (log)"}},
 		"the exact name before longer":  {"storage-1", []string{"storage-1 (storage)"}},
-		"nothing of the name":           {"nowhere", []string{"there is no view, cluster or process group like nowhere"}},
+		"no match":                      {"nowhere", []string{"no view, cluster or process group matches nowhere"}},
 		"a part of a name, in any case": {"LESS-3", []string{"stateless-3 (stateless)"}},
 	}
 	for name, tc := range tests {
@@ -63,9 +63,9 @@ func TestTheCursorStaysOnTheThing(t *testing.T) {
 		t.Fatalf("chosen is %s", got)
 	}
 	for _, next := range []Entry{entry(lost()), entry(well())} {
-		m = after(m, told{Entry: next})
+		m = after(m, entryMsg{Entry: next})
 		if got := m.chosenGroup(); got != "storage-3" {
-			t.Errorf("chosen is %s after another look", got)
+			t.Errorf("chosen is %s after another frame", got)
 		}
 	}
 	m = pressed(m, "s", "z")
@@ -78,8 +78,8 @@ func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
 	m := pressed(shown(t, 100, 40, Options{}, entry(well())), ":", "storage-3", "enter")
 	f := well()
 	f.Groups.Items = f.Groups.Items[:2]
-	m = after(m, told{Entry: entry(f)})
-	if view := m.View(); !strings.Contains(view, "! storage-3 is not there any more") {
+	m = after(m, entryMsg{Entry: entry(f)})
+	if view := m.View(); !strings.Contains(view, "! storage-3 no longer exists") {
 		t.Error(view)
 	}
 }
@@ -87,12 +87,12 @@ func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
 func TestCopyingShowsWhatIsCopied(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(lost()))
 	next, cmd := m.Update(keyMsg("y"))
-	if view := next.View(); !strings.Contains(view, "copied, where the terminal allows it: log-2") {
+	if view := next.View(); !strings.Contains(view, "copied, if the terminal supports it: log-2") {
 		t.Error(view)
 	}
 	cmd()
 	if got, want := m.o.Out.(*screenCapture).String(), "\x1b]52;c;bG9nLTI=\a"; got != want {
-		t.Errorf("the terminal is told %q", got)
+		t.Errorf("the terminal receives %q", got)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestIDsAreSortedByTheirNumbers(t *testing.T) {
 	f.Groups.Items = f.Groups.Items[:4]
 	m := pressed(shown(t, 100, 40, Options{}, entry(f)), "s")
 	var ids []string
-	for _, r := range m.page(m.sight()).rows {
+	for _, r := range m.page(m.clusterView()).rows {
 		ids = append(ids, r.key)
 	}
 	if got := strings.Join(ids, " "); got != "log-2 storage-9 storage-10 storage-9b" {
@@ -115,30 +115,30 @@ func TestIDsAreSortedByTheirNumbers(t *testing.T) {
 func TestFilteringAndReturning(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(lost()))
 	m = pressed(m, "/", "q", "backspace", "ZONE-3", "enter")
-	if n := len(m.page(m.sight()).rows); n != 3 {
+	if n := len(m.page(m.clusterView()).rows); n != 3 {
 		t.Errorf("%d rows are in zone-3", n)
 	}
 	if view := m.View(); !strings.Contains(view, "only ZONE-3") {
-		t.Errorf("the screen does not say that rows are left out:\n%s", view)
+		t.Errorf("the view does not show that rows are omitted:\n%s", view)
 	}
-	m = pressed(m, "/", "nobody", "enter")
-	if view := m.View(); !strings.Contains(view, "no row of this view is like that; esc shows all") {
+	m = pressed(m, "/", "nothing", "enter")
+	if view := m.View(); !strings.Contains(view, "no matching rows; esc shows all") {
 		t.Error(view)
 	}
-	if m = pressed(m, "esc", "esc", "c"); len(m.page(m.sight()).rows) != 4 {
-		t.Errorf("%d rows have trouble", len(m.page(m.sight()).rows))
+	if m = pressed(m, "esc", "esc", "c"); len(m.page(m.clusterView()).rows) != 4 {
+		t.Errorf("%d rows have problems", len(m.page(m.clusterView()).rows))
 	}
 }
 
-// The first row is the worst one; the cursor stays there until somebody moves it.
+// The first row is the worst one; the cursor stays there until the user moves it.
 func TestTheCursorStaysOnTopUntilItIsMoved(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(well()))
-	if m = after(m, told{Entry: entry(lost())}); m.chosenGroup() != "log-2" {
+	if m = after(m, entryMsg{Entry: entry(lost())}); m.chosenGroup() != "log-2" {
 		t.Errorf("chosen is %s", m.chosenGroup())
 	}
 }
 
-// Keys that come quickly are told together.
+// Bubble Tea combines keys in quick succession.
 func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
 	if m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "2jj"); m.view != 1 || m.chosenNode() != "node-1" {
 		t.Errorf("view %d, node %s", m.view, m.chosenNode())
@@ -150,6 +150,6 @@ func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
 	pasted := keyMsg("rrq2")
 	pasted.Paste = true
 	if m = after(m, pasted); m.view != 0 || m.work != nil {
-		t.Errorf("what is pasted does something: view %d", m.view)
+		t.Errorf("pasted text does something: view %d", m.view)
 	}
 }

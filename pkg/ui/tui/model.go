@@ -8,24 +8,24 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// beat is how often ages are counted anew.
-const beat = time.Second
+// tickInterval is how often displayed ages are updated.
+const tickInterval = time.Second
 
-// What the screen is told beside keys and sizes.
+// Messages of the dashboard beside keys and sizes.
 type (
-	begun struct{}
-	ticks struct{ now time.Time }
-	told  struct {
+	startMsg struct{}
+	tickMsg  struct{ now time.Time }
+	entryMsg struct {
 		Entry
-		// work is the action that told it; 0 for the feed.
+		// work is the action that sent it; 0 for the feed.
 		work int
 	}
 )
 
-// model is the screen. Update returns another value; only tapes are shared between them.
+// model is the dashboard. Update returns another value; they share only the histories.
 type model struct {
 	o     Options
-	out   *outlet
+	out   *taskRunner
 	theme theme
 	views []view
 	keys  []binding
@@ -33,9 +33,9 @@ type model struct {
 	width, height int
 	now           time.Time
 
-	cluster  int
-	tapes    map[string]tape
-	unfollow context.CancelFunc
+	cluster   int
+	histories map[string]history
+	unfollow  context.CancelFunc
 
 	view    int
 	cursors []cursor
@@ -47,62 +47,62 @@ type model struct {
 	playback
 	work     *work
 	lastWork int
-	// questions wait for an answer, the first one first.
-	questions []asking
+	// questions are unanswered, in the order of arrival.
+	questions []pendingQuestion
 }
 
-// notice is a line that is shown for a while.
+// notice is a line that is shown for noticeLasts.
 type notice struct {
 	line  line
 	until time.Time
 }
 
-// noticeLasts is how long a notice can be read.
+// noticeLasts is how long a notice is shown.
 const noticeLasts = 6 * time.Second
 
-func newModel(o Options, out *outlet) model {
+func newModel(o Options, out *taskRunner) model {
 	if len(o.Clusters) == 0 {
 		o.Clusters = clustersOf(o.Replay)
 	}
 	m := model{
 		o: o, out: out, theme: newTheme(o.Color), views: views(), keys: bindings(), now: o.Now(),
-		tapes: map[string]tape{}, cursors: make([]cursor, len(views())), playback: playback{back: -1},
+		histories: map[string]history{}, cursors: make([]cursor, len(views())), playback: playback{back: -1},
 	}
 	return m.load(o.Replay)
 }
 
 // Init starts the clock and the feed.
 func (m model) Init() tea.Cmd {
-	return tea.Batch(m.tick(), func() tea.Msg { return begun{} })
+	return tea.Batch(m.tick(), func() tea.Msg { return startMsg{} })
 }
 
 func (m model) tick() tea.Cmd {
-	return tea.Tick(beat, func(time.Time) tea.Msg { return ticks{m.o.Now()} })
+	return tea.Tick(tickInterval, func(time.Time) tea.Msg { return tickMsg{m.o.Now()} })
 }
 
-// Update takes a message over. It reads and writes nothing itself.
+// Update applies a message. It reads and writes nothing itself.
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
-	case begun:
+	case startMsg:
 		m = m.follow()
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-	case ticks:
-		m, cmd = m.beats(msg.now).readied(), m.tick()
-	case told:
-		m = m.hear(msg)
-	case proposed:
-		m = m.hasProposal(msg)
-	case carried:
-		m = m.hasCarried(msg)
+	case tickMsg:
+		m, cmd = m.advance(msg.now).countTick(), m.tick()
+	case entryMsg:
+		m = m.receive(msg)
+	case proposalMsg:
+		m = m.proposalReady(msg)
+	case actionMsg:
+		m = m.actionFinished(msg)
 	case tea.KeyMsg:
 		m, cmd = m.typed(msg)
 	}
-	return m.settled(), cmd
+	return m.clamped(), cmd
 }
 
-// name is the cluster that is shown.
+// name returns the name of the displayed cluster.
 func (m model) name() string {
 	if m.cluster >= len(m.o.Clusters) {
 		return ""
@@ -110,9 +110,9 @@ func (m model) name() string {
 	return m.o.Clusters[m.cluster]
 }
 
-func (m model) tape() tape { return m.tapes[m.name()] }
+func (m model) history() history { return m.histories[m.name()] }
 
-// follow has the feed tell of the cluster that is shown, and of no other.
+// follow subscribes to the displayed cluster, and to no other.
 func (m model) follow() model {
 	if m.unfollow != nil {
 		m.unfollow()
@@ -122,20 +122,20 @@ func (m model) follow() model {
 	}
 	name, feed := m.name(), m.o.Feed
 	m.unfollow = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
-		feed.Follow(ctx, name, func(e Entry) { send(told{Entry: e}) })
+		feed.Follow(ctx, name, func(e Entry) { send(entryMsg{Entry: e}) })
 	})
 	return m
 }
 
-// hear takes an entry over.
-func (m model) hear(e told) model {
-	t, gone := m.tapes[e.Cluster].add(e.Entry).trimmed()
-	m.tapes[e.Cluster] = t
+// receive applies an entry.
+func (m model) receive(e entryMsg) model {
+	t, gone := m.histories[e.Cluster].add(e.Entry).trimmed()
+	m.histories[e.Cluster] = t
 	if e.Cluster == m.name() && m.back >= 0 {
 		m.back = max(0, m.back-gone)
 	}
 	if e.Question != nil {
-		m.questions = append(slices.Clip(m.questions), asking{Question: *e.Question, cluster: e.Cluster, work: e.work})
+		m.questions = append(slices.Clip(m.questions), pendingQuestion{Question: *e.Question, cluster: e.Cluster, work: e.work})
 		if m.prompt.kind == promptNone && !m.shows(paneWork) || m.busy() {
 			m = m.open(pane{kind: paneQuestion})
 		}
@@ -143,8 +143,8 @@ func (m model) hear(e told) model {
 	return m
 }
 
-// typed takes keys one by one: what comes quickly is told at once. What is pasted is text,
-// and of no use where no text is wanted.
+// typed handles keys one by one: Bubble Tea combines keys in quick succession. Pasted text is
+// ignored outside of a prompt.
 func (m model) typed(keys tea.KeyMsg) (model, tea.Cmd) {
 	if keys.Paste && m.prompt.kind == promptNone {
 		return m, nil
@@ -154,8 +154,8 @@ func (m model) typed(keys tea.KeyMsg) (model, tea.Cmd) {
 	}
 	var cmds []tea.Cmd
 	for i, r := range keys.Runes {
-		if i > 0 { // the last is settled with everything else
-			m = m.settled()
+		if i > 0 { // the last is clamped with everything else
+			m = m.clamped()
 		}
 		var cmd tea.Cmd
 		m, cmd = m.press(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: keys.Alt})
@@ -164,8 +164,7 @@ func (m model) typed(keys tea.KeyMsg) (model, tea.Cmd) {
 	return m, tea.Batch(cmds...)
 }
 
-// press does what a key is for: first for what is typed, then for what the key does
-// everywhere.
+// press handles a key: first as input of an open prompt, then by its binding.
 func (m model) press(key tea.KeyMsg) (model, tea.Cmd) {
 	if key.String() == "ctrl+c" {
 		return m, tea.Quit
@@ -185,22 +184,22 @@ func (m model) press(key tea.KeyMsg) (model, tea.Cmd) {
 	return m, nil
 }
 
-// say shows a notice.
-func (m model) say(t tone, text string) model {
-	m.notice = notice{sayLine(t, text), m.now.Add(noticeLasts)}
+// notify shows a notice.
+func (m model) notify(t tone, text string) model {
+	m.notice = notice{styledLine(t, text), m.now.Add(noticeLasts)}
 	return m
 }
 
-// to shows a view.
+// to switches to a view.
 func (m model) to(view int) model {
 	m.view, m.panes = view, nil
 	return m
 }
 
-// nextCluster shows the next cluster of the namespace.
+// nextCluster switches to the next cluster of the namespace.
 func (m model) nextCluster() (model, tea.Cmd) {
 	if len(m.o.Clusters) < 2 {
-		return m.say(plain, "there is no other cluster to show"), nil
+		return m.notify(plain, "no other cluster to show"), nil
 	}
 	return m.toCluster((m.cluster + 1) % len(m.o.Clusters)), nil
 }
@@ -213,13 +212,13 @@ func (m model) toCluster(i int) model {
 
 func (m model) refresh() (model, tea.Cmd) {
 	if m.o.Feed == nil {
-		return m.say(plain, "a recording cannot be looked at again"), nil
+		return m.notify(plain, "a recording cannot be refreshed"), nil
 	}
 	feed := m.o.Feed
-	return m.say(plain, "looking again"), func() tea.Msg { feed.Refresh(); return nil }
+	return m.notify(plain, "refreshing"), func() tea.Msg { feed.Refresh(); return nil }
 }
 
-// goBack closes what is open, one thing at a time.
+// goBack closes or resets one thing at a time.
 func (m model) goBack() (model, tea.Cmd) {
 	switch {
 	case len(m.panes) > 0:

@@ -2,10 +2,10 @@ package tui
 
 import "slices"
 
-// fdb is a whole command line of this program; empty words are left out.
+// fdb returns a whole command line of this program; empty arguments are omitted.
 func (o *Options) fdb(words ...string) string { return whole(o.Command, "kubectl fdb", words) }
 
-// kubectl is a whole command line of kubectl.
+// kubectl returns a whole command line of kubectl.
 func (o *Options) kubectl(words ...string) string { return whole(o.Kubectl, "kubectl", words) }
 
 func whole(line func(...string) string, program string, words []string) string {

@@ -2,26 +2,26 @@ package tui
 
 import "strings"
 
-// page is what a view shows: a sentence, a table, and notes below it.
+// page is the content of a view: a summary, a table, and notes below it.
 type page struct {
-	// says is the view's answer in one line.
-	says    line
+	// summary is the result in one line.
+	summary line
 	columns []column
 	rows    []row
-	// notes are what has to be known beside the rows.
+	// notes are shown below the rows.
 	notes []line
-	// empty is what to say when there are no rows; nothing where says does it.
+	// empty is shown if there are no rows; empty if the summary suffices.
 	empty string
 }
 
 // view is one of the numbered views.
 type view struct {
-	// name is short, for the line of tabs; title says what is in it.
+	// name is short, for the tabs; title describes the content.
 	name, title string
-	page        func(s sight) page
+	page        func(s clusterView) page
 }
 
-// brief is the name in fewer letters.
+// brief returns a shorter name.
 func (v view) brief() string {
 	if short, found := map[string]string{"exclusions": "excl", "coordinators": "coord"}[v.name]; found {
 		return short
@@ -29,28 +29,28 @@ func (v view) brief() string {
 	return v.name
 }
 
-// views are the views by their number keys, from 1.
+// views returns the views in the order of their number keys, from 1.
 func views() []view {
 	return []view{
-		{"groups", "process groups, their conditions and for how long", groupsPage},
-		{"nodes", "nodes and zones, taints, and what follows when", nodesPage},
-		{"exclusions", "what is excluded, how far it is, when it can be removed", exclusionsPage},
-		{"coordinators", "coordinators, who answers, who is about to leave", coordinatorsPage},
-		{"plan", "what the next pass would do, and what holds it", planPage},
-		{"locks", "who may act on the database, for how long", locksPage},
-		{"events", "what Kubernetes tells, the newest first", eventsPage},
-		{"pass", "the pass that runs or ran last, step by step", passPage},
-		{"backups", "backups, what could be restored, and how far restores are", backupsPage},
+		{"groups", "process groups, their conditions and since when", groupsPage},
+		{"nodes", "nodes and zones, taints, and when their rules apply", nodesPage},
+		{"exclusions", "exclusion progress, and when removal is safe", exclusionsPage},
+		{"coordinators", "coordinators, which are reachable or marked for removal", coordinatorsPage},
+		{"plan", "what the next pass would do, and what blocks it", planPage},
+		{"locks", "the database lock, the Lease and the deny list", locksPage},
+		{"events", "Kubernetes events, the newest first", eventsPage},
+		{"pass", "the running or last pass, stage by stage", passPage},
+		{"backups", "backups, restorable points, and the progress of restores", backupsPage},
 	}
 }
 
-// The numbers of views that keys lead to, less one.
+// The indexes of views that keys open.
 const (
 	viewGroups = 0
 	viewPass   = 7
 )
 
-// has reports which row has a key; -1 for none.
+// has returns the index of the row with a key; -1 for none.
 func (p page) has(key string) int {
 	for i, r := range p.rows {
 		if r.key == key && key != "" {
@@ -60,8 +60,8 @@ func (p page) has(key string) int {
 	return -1
 }
 
-// about is all there is to say of a row; its cells in full where there is no more.
-func (p page) about(s sight, r row) []line {
+// about returns the details of a row; its cells in full if it has none.
+func (p page) about(s clusterView, r row) []line {
 	if r.more != nil {
 		return r.more(s)
 	}

@@ -1,10 +1,10 @@
 package tui
 
-// pane is a text that is open over a view. It is made anew from what is known with every
-// look.
+// pane is a text that is open over a view. Every drawing recreates it from the current
+// frame.
 type pane struct {
 	kind paneKind
-	// row is the row that it is about, group the process group; empty for none.
+	// row is its row, group its process group; empty for none.
 	row   string
 	group string
 	// top is the first line that is shown.
@@ -23,7 +23,7 @@ const (
 	paneQuestion
 )
 
-// open opens a text over what is shown. One of the same kind gives way.
+// open opens a pane on top. It replaces one of the same kind.
 func (m model) open(p pane) model {
 	var panes []pane
 	for _, other := range m.panes {
@@ -47,24 +47,24 @@ func (m model) openRow() model {
 	}
 	r, chosen := m.chosenRow()
 	if !chosen {
-		return m.say(plain, "there is nothing to choose here")
+		return m.notify(plain, "nothing to select here")
 	}
 	return m.open(pane{kind: paneRow, row: r.key, group: r.group})
 }
 
-// openAboutGroup opens what is about a process group only.
+// openAboutGroup opens a pane about a process group.
 func (m model) openAboutGroup(kind paneKind) model {
 	group := m.chosenGroup()
 	if group == "" {
-		return m.say(plain, "choose a process group first")
+		return m.notify(plain, "select a process group first")
 	}
 	return m.open(pane{kind: kind, group: group})
 }
 
 func (m model) openWhy() model { return m.open(pane{kind: paneWhy, group: m.chosenGroup()}) }
 
-// paneLines is the text of a pane, fitted to the screen.
-func (m model) paneLines(s sight, p pane) []line {
+// paneLines returns the text of a pane, wrapped to the width.
+func (m model) paneLines(s clusterView, p pane) []line {
 	var lines []line
 	for _, l := range m.paneText(s, p) {
 		lines = append(lines, wrapped(l, m.width)...)
@@ -72,14 +72,14 @@ func (m model) paneLines(s sight, p pane) []line {
 	return lines
 }
 
-func (m model) paneText(s sight, p pane) []line {
+func (m model) paneText(s clusterView, p pane) []line {
 	switch p.kind {
 	case paneRow:
 		return m.rowText(s, p)
 	case paneWhy:
-		head := heading("Why " + p.group + " is as it is")
+		head := heading("Why " + p.group + " is in this state")
 		if p.group == "" {
-			head = heading("What is in the way of " + m.name())
+			head = heading("What blocks " + m.name())
 		}
 		return append(s.whyOf(p.group, head), commandLines(s.o.fdb("why", s.cluster(), p.group))...)
 	case paneEvents:
@@ -96,11 +96,11 @@ func (m model) paneText(s sight, p pane) []line {
 	return nil
 }
 
-// rowText is all about a row of the view; when that has gone, it says so.
-func (m model) rowText(s sight, p pane) []line {
+// rowText returns the details of a row of the view, or that the row no longer exists.
+func (m model) rowText(s clusterView, p pane) []line {
 	page := m.views[m.view].page(s)
 	if i := page.has(p.row); i >= 0 {
 		return page.about(s, page.rows[i])
 	}
-	return []line{sayLine(warn, markWarn+" "+p.row+" is not there any more"), sayLine(faint, "  esc goes back; [ shows what was seen before")}
+	return []line{styledLine(warn, markWarn+" "+p.row+" no longer exists"), styledLine(faint, "  esc goes back; [ shows the previous snapshot")}
 }

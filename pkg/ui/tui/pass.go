@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// pass is what a pass did so far, or did: the last one that was told of.
+// pass is the progress of the running pass, or the result of the last one.
 type pass struct {
 	// number counts passes from 1; 0 before the first.
 	number  int
@@ -17,25 +17,25 @@ type pass struct {
 	started time.Time
 	// stages are those of the pass in order; one that did not run has no outcome.
 	stages []stage
-	// refused are the gates that were answered with no before the first change.
+	// refused are the gates that refused before the first change.
 	refused []plan.Check
-	// running is the place of the stage that runs now, from 1; 0 between stages.
+	// running is the position of the running stage, from 1; 0 between stages.
 	running int
 	// ended is when it ended; zero while it runs.
 	ended   time.Time
 	outcome string
 	acted   int
 	stopped string
-	// failures are what went wrong.
+	// failures are its errors.
 	failures []string
-	// resting says how the rest after it goes; null while there is none.
-	resting *rest
+	// wait is the wait after it; nil for none.
+	wait *passWait
 }
 
-// stage is one step of a pass.
+// stage is one stage of a pass.
 type stage struct {
 	name plan.StageName
-	// round is the last one that it ran in; 0 before it did.
+	// round is the last one in which it ran; 0 for none.
 	round   int
 	outcome string
 	reason  string
@@ -43,7 +43,7 @@ type stage struct {
 	// actions are what it did, in order.
 	actions []action
 	checks  []plan.Check
-	// busy is what it does now: reading, locked, acting; empty when it does nothing.
+	// busy is what it does now: reading, acting; empty for nothing.
 	busy  string
 	since time.Time
 }
@@ -57,14 +57,14 @@ type action struct {
 	failure       string
 }
 
-// rest is the time between two passes.
-type rest struct {
+// passWait is the wait between two passes.
+type passWait struct {
 	reason                 string
 	notBefore, noLaterThan *time.Time
 }
 
-// passLine is any line that a pass writes: ReconcileEvents, and the ReconcileResult that
-// closes a run.
+// passLine is any line that a pass writes: ReconcileEvents, and the ReconcileResult at the end
+// of a run.
 type passLine struct {
 	Event   string           `json:"event"`
 	Kind    string           `json:"kind"`
@@ -91,8 +91,8 @@ type passLine struct {
 	NoLaterThan *time.Time   `json:"noLaterThan"`
 }
 
-// apply is the pass once a line was told. Lines of kinds that it does not know, which a
-// later version may have written, change nothing.
+// apply returns the pass after a line. Lines of unknown kinds, which a later version may have
+// written, change nothing.
 func (p pass) apply(at time.Time, text json.RawMessage) pass {
 	var l passLine
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -107,16 +107,16 @@ func (p pass) apply(at time.Time, text json.RawMessage) pass {
 	case "pass":
 		p.running, p.ended, p.outcome, p.acted, p.stopped, p.failures = 0, at, l.Outcome, l.Acted, l.Stopped, l.Failures
 	case "wait-started":
-		p.resting = &rest{l.Reason, l.NotBefore, l.NoLaterThan}
+		p.wait = &passWait{l.Reason, l.NotBefore, l.NoLaterThan}
 	case "wait-ended":
-		p.resting = nil
+		p.wait = nil
 	default:
 		p.inStage(at, l)
 	}
 	return p
 }
 
-// start is a new pass, or another round of one, in which what stages did stays visible.
+// start returns a new pass, or another round of one, which keeps the actions of its stages.
 func (p pass) start(at time.Time, l passLine) pass {
 	if l.Round > 1 && p.number == l.Pass {
 		p.round, p.running = l.Round, 0
@@ -129,14 +129,14 @@ func (p pass) start(at time.Time, l passLine) pass {
 	return n
 }
 
-// inStage takes over what a line says of its stage.
+// inStage applies a line to its stage.
 func (p *pass) inStage(at time.Time, l passLine) {
 	i := p.current(l.Stage)
 	if i < 0 {
 		return
 	}
 	s := p.stages[i]
-	if s.round < p.round { // in a later round only what it did stays
+	if s.round < p.round { // a later round keeps only the actions
 		s.round, s.outcome, s.reason = p.round, "", ""
 	}
 	s.actions = slices.Clone(s.actions)
@@ -146,9 +146,9 @@ func (p *pass) inStage(at time.Time, l passLine) {
 	case "decided":
 		s.busy, s.why, s.checks = "", l.Why, l.Checks
 	case "leased":
-		s.busy, s.since = "has the lease", at
+		s.busy, s.since = "holds the Lease", at
 	case "locked":
-		s.busy, s.since = "has the lock", at
+		s.busy, s.since = "holds the lock", at
 	case "acting":
 		s.busy, s.since = "acting", at
 		s.actions = append(s.actions, action{kind: l.Action.Kind, subject: l.Action.Subject, summary: l.Action.Summary, started: at})
@@ -167,8 +167,8 @@ func (p *pass) inStage(at time.Time, l passLine) {
 	p.stages[i] = s
 }
 
-// current is the stage of a name that a line is about: a pass can have one twice, and then
-// the second begins once the first has ended. -1 for none.
+// current returns the stage of a name to which a line applies: a pass can have one twice, and
+// then the second begins after the first has ended. -1 for none.
 func (p *pass) current(name plan.StageName) int {
 	found := -1
 	for i, s := range p.stages {
@@ -183,7 +183,7 @@ func (p *pass) current(name plan.StageName) int {
 	return found
 }
 
-// now is the stage that runs.
+// now returns the running stage.
 func (p pass) now() (stage, bool) {
 	if p.running == 0 {
 		return stage{}, false
@@ -191,7 +191,7 @@ func (p pass) now() (stage, bool) {
 	return p.stages[p.running-1], true
 }
 
-// ended notes how the last action of a kind on a subject ended.
+// ended records the end of the last action of a kind on a subject.
 func ended(actions []action, at time.Time, l passLine) []action {
 	for i := len(actions) - 1; i >= 0; i-- {
 		if actions[i].kind == l.Action.Kind && actions[i].subject == l.Action.Subject && actions[i].ended.IsZero() {

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// playback is which moment the screen shows.
+// playback is the displayed point in time.
 type playback struct {
-	// back is the look that is shown instead of the newest; -1 for the newest.
+	// back is the snapshot that is shown instead of the newest; -1 for the newest.
 	back int
-	// paused is whether the screen stands still at what it showed; held is that.
+	// paused is true while the display stays at held.
 	paused bool
 	held   state
-	// playing is whether a recording goes on by itself; passed is how long the look has
-	// been shown.
+	// playing is true while a recording advances; passed is how long the snapshot has been
+	// shown.
 	playing bool
 	passed  time.Duration
 }
 
-// rewound shows now, or of a recording its beginning.
+// rewound returns to live data, or to the beginning of a recording.
 func (playback) rewound(recording bool) playback {
 	if recording {
 		return playback{back: 0, playing: true}
@@ -26,19 +26,19 @@ func (playback) rewound(recording bool) playback {
 	return playback{back: -1}
 }
 
-// longestPause is how long a replay rests at most where the recording has a gap.
+// longestPause is the maximum wait of a replay at a gap of the recording.
 const longestPause = 5 * time.Second
 
-// load fills tapes with a recording.
+// load adds a recording to the histories.
 func (m model) load(entries []Entry) model {
 	for _, e := range entries {
-		m.tapes[e.Cluster] = m.tapes[e.Cluster].add(e)
+		m.histories[e.Cluster] = m.histories[e.Cluster].add(e)
 	}
 	m.playback = m.rewound(m.o.Feed == nil)
 	return m
 }
 
-// clustersOf are the clusters that a recording is about, in order.
+// clustersOf returns the clusters of a recording, in order.
 func clustersOf(entries []Entry) []string {
 	var names []string
 	for _, e := range entries {
@@ -49,8 +49,8 @@ func clustersOf(entries []Entry) []string {
 	return names
 }
 
-// beats moves the clock on, and a recording that plays.
-func (m model) beats(now time.Time) model {
+// advance updates the clock, and a recording that plays.
+func (m model) advance(now time.Time) model {
 	past := now.Sub(m.now)
 	m.now = now
 	if now.After(m.notice.until) {
@@ -60,8 +60,8 @@ func (m model) beats(now time.Time) model {
 		return m
 	}
 	m.passed += max(0, past)
-	for shots := m.tape().shots; m.back+1 < len(shots); m.back++ {
-		gap := min(longestPause, shots[m.back+1].at.Sub(shots[m.back].at))
+	for states := m.history().states; m.back+1 < len(states); m.back++ {
+		gap := min(longestPause, states[m.back+1].at.Sub(states[m.back].at))
 		if m.passed < gap {
 			return m
 		}
@@ -71,41 +71,41 @@ func (m model) beats(now time.Time) model {
 	return m
 }
 
-// pause stands still, or goes on.
+// pause pauses or resumes.
 func (m model) pause() model {
 	switch {
 	case m.o.Feed == nil && m.playing:
 		m.playing = false
 	case m.o.Feed == nil:
-		if m.back+1 >= len(m.tape().shots) {
+		if m.back+1 >= len(m.history().states) {
 			m.back = 0
 		}
 		m.playing, m.passed = true, 0
 	case m.paused || m.back >= 0:
 		m.playback = m.rewound(false)
 	default:
-		m.paused, m.held = true, m.tape().last
+		m.paused, m.held = true, m.history().last
 	}
 	return m
 }
 
-// step shows what was seen before or next.
+// step shows the previous or next snapshot.
 func (m model) step(by int) model {
-	shots := m.tape().shots
+	states := m.history().states
 	at := m.back
 	if at < 0 {
-		at = len(shots) - 1
+		at = len(states) - 1
 		if m.paused {
-			at = slices.IndexFunc(shots, func(s state) bool { return !s.at.Before(m.held.at) })
+			at = slices.IndexFunc(states, func(s state) bool { return !s.at.Before(m.held.at) })
 		}
 	}
 	to := at + by
 	switch {
-	case to < 0 || len(shots) == 0:
-		return m.say(plain, "nothing was seen before")
-	case to >= len(shots) && m.o.Feed == nil:
-		return m.say(plain, "the recording ends here")
-	case to >= len(shots):
+	case to < 0 || len(states) == 0:
+		return m.notify(plain, "no earlier snapshot")
+	case to >= len(states) && m.o.Feed == nil:
+		return m.notify(plain, "end of the recording")
+	case to >= len(states):
 		m.playback = m.rewound(false)
 		return m
 	}
@@ -113,13 +113,13 @@ func (m model) step(by int) model {
 	return m
 }
 
-// sight is what the view that is shown sees.
-func (m model) sight() sight {
-	s := sight{state: m.tape().last, now: m.now, choice: m.choice, o: &m.o}
-	shots := m.tape().shots
+// clusterView returns the input of the current view.
+func (m model) clusterView() clusterView {
+	s := clusterView{state: m.history().last, now: m.now, choice: m.choice, o: &m.o}
+	states := m.history().states
 	switch {
-	case m.back >= 0 && m.back < len(shots):
-		s.state = shots[m.back]
+	case m.back >= 0 && m.back < len(states):
+		s.state = states[m.back]
 		s.now = s.at.Add(m.passed)
 	case m.paused:
 		s.state = m.held

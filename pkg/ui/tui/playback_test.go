@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// looks are frames ten seconds apart until noon, each of which says which it is.
-func looks(n int) []Entry {
+// frames returns numbered frames, ten seconds apart until noon.
+func frames(n int) []Entry {
 	var entries []Entry
 	for i := range n {
 		f := well()
-		f.Status.Summary = fmt.Sprintf("look %d", i+1)
+		f.Status.Summary = fmt.Sprintf("frame %d", i+1)
 		entries = append(entries, Entry{At: noon.Add(time.Duration(i-n+1) * 10 * time.Second), Cluster: "sample", Frame: f})
 	}
 	return entries
@@ -23,21 +23,21 @@ func TestTimeOnTheScreen(t *testing.T) {
 		keys  []string
 		shows []string
 	}{
-		"now":                          {nil, []string{"look 5", "12:00:00Z"}},
-		"one back":                     {[]string{"["}, []string{"look 4", "11:59:50Z", "LOOKING BACK 4/5"}},
-		"two back and one on":          {[]string{"[", "[", "]"}, []string{"look 4", "LOOKING BACK 4/5"}},
-		"on past the last one is now":  {[]string{"[", "]", "]"}, []string{"look 5", "12:00:00Z"}},
-		"before the first is nothing":  {[]string{"[", "[", "[", "[", "["}, []string{"look 1", "nothing was seen before"}},
-		"esc returns to now":           {[]string{"[", "[", "esc"}, []string{"look 5", "READ-ONLY"}},
-		"paused":                       {[]string{"p"}, []string{"look 5", "PAUSED"}},
-		"paused, then one back":        {[]string{"p", "["}, []string{"look 4", "LOOKING BACK 4/5"}},
-		"paused twice goes on":         {[]string{"p", "p"}, []string{"look 5", "  READ-ONLY"}},
-		"the other cluster knows none": {[]string{"n"}, []string{"fdb/other", "nothing is known yet"}},
-		"there is nothing to act on":   {[]string{"n", "enter"}, []string{"there is nothing to choose here"}},
+		"now":                        {nil, []string{"frame 5", "12:00:00Z"}},
+		"one back":                   {[]string{"["}, []string{"frame 4", "11:59:50Z", "HISTORY 4/5"}},
+		"two back and one on":        {[]string{"[", "[", "]"}, []string{"frame 4", "HISTORY 4/5"}},
+		"past the last one is live":  {[]string{"[", "]", "]"}, []string{"frame 5", "12:00:00Z"}},
+		"nothing before the first":   {[]string{"[", "[", "[", "[", "["}, []string{"frame 1", "no earlier snapshot"}},
+		"esc returns to live data":   {[]string{"[", "[", "esc"}, []string{"frame 5", "READ-ONLY"}},
+		"paused":                     {[]string{"p"}, []string{"frame 5", "PAUSED"}},
+		"paused, then one back":      {[]string{"p", "["}, []string{"frame 4", "HISTORY 4/5"}},
+		"paused twice resumes":       {[]string{"p", "p"}, []string{"frame 5", "  READ-ONLY"}},
+		"the other cluster has none": {[]string{"n"}, []string{"fdb/other", "no data yet"}},
+		"nothing to act on":          {[]string{"n", "enter"}, []string{"nothing to select here"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			view := pressed(shown(t, 100, 24, Options{}, looks(5)...), tc.keys...).View()
+			view := pressed(shown(t, 100, 24, Options{}, frames(5)...), tc.keys...).View()
 			for _, want := range tc.shows {
 				if !strings.Contains(view, want) {
 					t.Errorf("no %q in\n%s", want, view)
@@ -48,18 +48,18 @@ func TestTimeOnTheScreen(t *testing.T) {
 }
 
 func TestAPausedScreenStandsStillAndItsSourcesAge(t *testing.T) {
-	m := pressed(shown(t, 100, 24, Options{}, looks(2)...), "p")
+	m := pressed(shown(t, 100, 24, Options{}, frames(2)...), "p")
 	f := lost()
-	m = after(m, told{Entry: Entry{At: noon.Add(20 * time.Second), Cluster: "sample", Frame: f}})
-	m = after(m, ticks{noon.Add(30 * time.Second)})
+	m = after(m, entryMsg{Entry: Entry{At: noon.Add(20 * time.Second), Cluster: "sample", Frame: f}})
+	m = after(m, tickMsg{noon.Add(30 * time.Second)})
 	view := m.View()
-	for _, want := range []string{"look 2", "PAUSED", "kubernetes 32s", "! database 33s"} {
+	for _, want := range []string{"frame 2", "PAUSED", "kubernetes 32s", "! database 33s"} {
 		if !strings.Contains(view, want) {
 			t.Errorf("no %q in\n%s", want, view)
 		}
 	}
 	if view := pressed(m, "p").View(); !strings.Contains(view, "Degraded: zone-3") {
-		t.Errorf("it does not go on:\n%s", view)
+		t.Errorf("it does not resume:\n%s", view)
 	}
 }
 
@@ -69,41 +69,41 @@ func TestWhatTheDatabaseDoesNotTellIsNotCalledWell(t *testing.T) {
 		f.Groups.Items[i].Processes = nil
 	}
 	view := shown(t, 100, 40, Options{}, entry(f)).View()
-	if !strings.Contains(view, "0 with trouble, 12 unknown") || strings.Contains(view, "✓  log") || !strings.Contains(view, "?  log-1") {
+	if !strings.Contains(view, "0 with problems, 12 unknown") || strings.Contains(view, "✓  log") || !strings.Contains(view, "?  log-1") {
 		t.Error(view)
 	}
 }
 
-// Sources of a feed that hangs grow old on the screen without any entry.
+// Displayed ages advance without any entry.
 func TestSourcesAgeByTheClockAlone(t *testing.T) {
-	m := shown(t, 100, 24, Options{}, looks(1)...)
-	m = after(m, ticks{noon.Add(5 * time.Minute)})
+	m := shown(t, 100, 24, Options{}, frames(1)...)
+	m = after(m, tickMsg{noon.Add(5 * time.Minute)})
 	if view := m.View(); !strings.Contains(view, "! kubernetes 5m") || !strings.Contains(view, "! database 5m") {
 		t.Error(view)
 	}
 }
 
 func TestARecordingPlaysAtItsOwnPace(t *testing.T) {
-	m := shown(t, 100, 24, Options{Replay: looks(4)})
+	m := shown(t, 100, 24, Options{Replay: frames(4)})
 	at := func(past time.Duration, want ...string) {
 		t.Helper()
-		m = after(m, ticks{noon.Add(past)})
+		m = after(m, tickMsg{noon.Add(past)})
 		for _, text := range want {
 			if view := m.View(); !strings.Contains(view, text) {
 				t.Errorf("after %s no %q in\n%s", past, text, view)
 			}
 		}
 	}
-	at(0, "look 1", "REPLAY 1/4", "11:59:30Z")
-	at(2*time.Second, "look 1", "11:59:32Z")
-	at(5*time.Second, "look 2", "REPLAY 2/4") // no gap of a recording is waited for longer
+	at(0, "frame 1", "REPLAY 1/4", "11:59:30Z")
+	at(2*time.Second, "frame 1", "11:59:32Z")
+	at(5*time.Second, "frame 2", "REPLAY 2/4") // the maximum wait at a gap
 	m = pressed(m, "p")
-	at(60*time.Second, "look 2", "REPLAY STOPPED 2/4")
+	at(60*time.Second, "frame 2", "REPLAY STOPPED 2/4")
 	m = pressed(m, "]", "]")
-	at(61*time.Second, "look 4", "REPLAY STOPPED 4/4")
+	at(61*time.Second, "frame 4", "REPLAY STOPPED 4/4")
 	m = pressed(m, "]")
-	at(61*time.Second, "the recording ends here")
+	at(61*time.Second, "end of the recording")
 	m = pressed(m, "p")
-	at(62*time.Second, "look 1", "REPLAY 1/4")
-	at(90*time.Second, "look 4", "REPLAY STOPPED 4/4")
+	at(62*time.Second, "frame 1", "REPLAY 1/4")
+	at(90*time.Second, "frame 4", "REPLAY STOPPED 4/4")
 }

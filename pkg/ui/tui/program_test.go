@@ -16,7 +16,7 @@ import (
 func TestTheProgramStartsShowsAndEnds(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	program := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
-	program.Send(told{Entry: entry(lost())})
+	program.Send(entryMsg{Entry: entry(lost())})
 	teatest.WaitFor(t, program.Output(), func(screen []byte) bool {
 		return bytes.Contains(screen, []byte("storage-3")) && bytes.Contains(screen, []byte("Degraded: zone-3"))
 	}, teatest.WithDuration(10*time.Second))
@@ -80,14 +80,14 @@ func TestManyTalkToTheScreenAtOnce(t *testing.T) {
 	program.WaitFinished(t, teatest.WithFinalTimeout(20*time.Second))
 }
 
-// What the screen started ends with it, where it can end.
+// Background tasks end with the dashboard, if they can.
 func TestNothingIsLeftBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	defer func() { goleak.VerifyNone(t, before) }()
 	in, keys := pipe(t)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(t.Context(), Options{In: in, Out: &screenCapture{}, Now: func() time.Time { return noon }, Clusters: []string{"sample"}, Feed: silent{}})
+		ended <- Run(t.Context(), Options{In: in, Out: &screenCapture{}, Now: func() time.Time { return noon }, Clusters: []string{"sample"}, Feed: idleFeed{}})
 	}()
 	time.Sleep(50 * time.Millisecond)
 	if _, err := keys.Write([]byte("q")); err != nil {
@@ -97,5 +97,5 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Error(err)
 	}
 	keys.Close()
-	time.Sleep(beat) // the last beat of the clock
+	time.Sleep(tickInterval) // the last tick of the clock
 }

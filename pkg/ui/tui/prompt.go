@@ -7,7 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// prompt is what is being typed in the last line.
+// prompt is the input in the last line.
 type prompt struct {
 	kind promptKind
 	text string
@@ -29,7 +29,7 @@ func (m model) typing(kind promptKind) model {
 	return m
 }
 
-// edited is a text after a key, and whether the key was for it.
+// edited returns a text after a key, and whether the key edits text.
 func edited(text string, key tea.KeyMsg) (string, bool) {
 	switch key.Type {
 	case tea.KeyRunes, tea.KeySpace:
@@ -44,7 +44,7 @@ func edited(text string, key tea.KeyMsg) (string, bool) {
 	}
 }
 
-// typeIn takes a key while something is typed.
+// typeIn handles a key while a prompt is open.
 func (m model) typeIn(key tea.KeyMsg) model {
 	switch key.Type {
 	case tea.KeyEnter:
@@ -69,21 +69,21 @@ func (m model) entered() model {
 	if p.kind != promptJump || strings.TrimSpace(p.text) == "" {
 		return m
 	}
-	places := m.places(p.text)
-	if len(places) == 0 {
-		return m.say(warn, "there is no view, cluster or process group like "+p.text)
+	targets := m.jumpTargets(p.text)
+	if len(targets) == 0 {
+		return m.notify(warn, "no view, cluster or process group matches "+p.text)
 	}
-	return places[0].visit(m)
+	return targets[0].visit(m)
 }
 
 func (m model) promptLine() line {
 	if m.prompt.kind == promptFilter {
-		return line{say(strong, "/"+m.prompt.text+"▏"), say(faint, "  enter keeps it, esc ends it")}
+		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, "  enter applies it, esc clears it")}
 	}
-	l := line{say(strong, ":"+m.prompt.text+"▏")}
+	l := line{styled(strong, ":"+m.prompt.text+"▏")}
 	var names []string
-	for _, p := range m.places(m.prompt.text) {
+	for _, p := range m.jumpTargets(m.prompt.text) {
 		names = append(names, p.name)
 	}
-	return append(l, say(faint, "  enter goes to "), say(plain, strings.Join(names[:min(len(names), 8)], "  ")))
+	return append(l, styled(faint, "  enter goes to "), styled(plain, strings.Join(names[:min(len(names), 8)], "  ")))
 }

@@ -2,11 +2,11 @@ package tui
 
 import "time"
 
-// proposalLines are what a command would do, as the command itself says it.
+// proposalLines returns what a command would do, as the command itself prints it.
 func proposalLines(p Proposal, width int) []line {
 	var lines []line
 	for _, text := range squeezed(p.Words, width-len("  ")) {
-		lines = append(lines, sayLine(plain, "  "+text))
+		lines = append(lines, styledLine(plain, "  "+text))
 	}
 	if p.Plan != nil {
 		lines = append(lines, heading("Plan"))
@@ -14,40 +14,40 @@ func proposalLines(p Proposal, width int) []line {
 			lines = append(lines, checkLines(c)...)
 		}
 		for _, item := range p.Plan.Items {
-			lines = append(lines, line{say(plain, "  → "+string(item.Stage)+"  "), say(plain, item.Summary)})
+			lines = append(lines, line{styled(plain, "  → "+string(item.Stage)+"  "), styled(plain, item.Summary)})
 			if item.Impact != "none" {
 				lines = append(lines, fact("", "impact: "+string(item.Impact)))
 			}
 		}
 		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{{"  " + markWarn + " ", warn}, say(plain, string(h.Stage)+"  "), say(warn, h.Reason)})
+			lines = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
 		}
 	}
 	if p.CommandLine != "" {
-		lines = append(lines, heading("The same by a command"), sayLine(plain, "  "+p.CommandLine))
+		lines = append(lines, heading("Equivalent command"), styledLine(plain, "  "+p.CommandLine))
 	}
 	return lines
 }
 
-// confirmLine is what is left to say yes, in the last line of the screen: there it is
-// seen however long the plan is.
+// confirmLine returns the confirmation prompt for the last line, where it is visible however
+// long the plan is.
 func confirmLine(ready bool, confirm, typed, leave string) line {
 	if !ready {
-		return line{say(faint, "Read this first; esc goes back")}
+		return line{styled(faint, "Read this first; esc goes back")}
 	}
 	if confirm == "" {
-		return line{say(strong, "Go ahead?"), say(plain, " enter does it, "+leave)}
+		return line{styled(strong, "Go ahead?"), styled(plain, " press enter, "+leave)}
 	}
-	return line{say(strong, "Go ahead?"), say(plain, " type "), say(strong, confirm), say(plain, " and press enter, "+leave+": "), say(strong, typed+"▏")}
+	return line{styled(strong, "Go ahead?"), styled(plain, " type "), styled(strong, confirm), styled(plain, " and press enter, "+leave+": "), styled(strong, typed+"▏")}
 }
 
-// progress is what passes did since a moment: steps that did something or could not.
-func (s sight) progress(since time.Time) []line {
+// progress returns the stages of passes since a time that acted or could not.
+func (s clusterView) progress(since time.Time) []line {
 	p := s.pass
 	if p.number == 0 || (!p.ended.IsZero() && p.ended.Before(since)) {
 		return nil
 	}
-	lines := []line{heading("Progress"), append(line{say(plain, "  ")}, s.passSays()...)}
+	lines := []line{heading("Progress"), append(line{styled(plain, "  ")}, s.passSummary()...)}
 	for _, st := range p.stages {
 		for _, a := range st.actions {
 			t, text := good, a.summary
@@ -56,11 +56,11 @@ func (s sight) progress(since time.Time) []line {
 			} else if a.ended.IsZero() {
 				t, text = warn, a.summary+", for "+s.lastingSince(a.started)
 			}
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, string(st.name)+"  "), say(plain, text)})
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(plain, string(st.name)+"  "), styled(plain, text)})
 		}
 		if st.reason != "" && st.outcome != "done" && st.outcome != "changed" {
 			t := toneOfOutcome(st.outcome)
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, say(plain, string(st.name)+"  "), say(t, st.outcome+": "+st.reason)})
+			lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(plain, string(st.name)+"  "), styled(t, st.outcome+": "+st.reason)})
 		}
 	}
 	return lines

@@ -1,16 +1,15 @@
 package tui
 
-// Question is something that somebody has to allow before it goes on, as a pass that
-// asks before an action does.
+// Question is a request for the user's approval, for example of a pass before an action.
 type Question struct {
-	// Text is what is asked, in one sentence.
+	// Text is the question, in one sentence.
 	Text string
-	// Words say what it is about, one line each.
+	// Words are its details, one line each.
 	Words []string
-	// Confirm is what has to be typed to say yes: y, or the name of the cluster when data
-	// can be lost. Empty is y.
+	// Confirm is the text to type for yes: y, or the name of the cluster if data can be lost.
+	// Empty is y.
 	Confirm string
-	// Answer is told what the person said, once. It may block: the screen does not wait
-	// for it. Without an answer the screen ends; who asks has to end with it.
+	// Answer receives the user's answer, once. It may block: the dashboard does not wait for it.
+	// If the dashboard ends without an answer, the sender of the question must end with it.
 	Answer func(yes bool)
 }

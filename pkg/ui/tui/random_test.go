@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// everyKey are all keys that do something, and some that do not.
+// everyKey returns all keys with a binding, and some without.
 func everyKey() []string {
 	keys := []string{"backspace", "down", "up", "home", "st", "log-2", "例え", "\x1b", "Z", "ctrl+u"}
 	for _, b := range bindings() {
@@ -22,13 +22,13 @@ func everyKey() []string {
 	return keys
 }
 
-// somewhere is a text as a cluster could tell it, or somebody who means harm.
+// somewhere returns a text as a cluster, or an attacker, could provide it.
 func somewhere(r *rand.Rand) string {
 	texts := []string{"", "storage-3", "例え=テスト", "[2001:db8::1]:4501:tls", "a\nb\tc", "\x1b[2J\x1b[31m", "\x9b2J", "e\u0301👩‍👩‍👧", strings.Repeat("long", 60), "\xff\xfe", "\u202etxet"}
 	return texts[r.IntN(len(texts))]
 }
 
-// anyFrame is a frame of which anything may be missing or odd.
+// anyFrame returns a frame with missing or odd values.
 func anyFrame(r *rand.Rand) *ui.Frame {
 	f := []func() *ui.Frame{well, lost, func() *ui.Frame { return &ui.Frame{} }}[r.IntN(3)]()
 	for range r.IntN(6) {
@@ -46,7 +46,7 @@ func anyFrame(r *rand.Rand) *ui.Frame {
 	return f
 }
 
-// anything is something that a screen can be told.
+// anything returns a message or nil, for a key.
 func anything(r *rand.Rand, lines []Entry) tea.Msg {
 	at := noon.Add(time.Duration(r.IntN(600)) * time.Second)
 	cluster := []string{"sample", "other", "stranger"}[r.IntN(3)]
@@ -54,17 +54,17 @@ func anything(r *rand.Rand, lines []Entry) tea.Msg {
 	case 0:
 		return tea.WindowSizeMsg{Width: r.IntN(220), Height: 1 + r.IntN(70)}
 	case 1:
-		return told{Entry: Entry{At: at, Cluster: cluster, Frame: anyFrame(r)}}
+		return entryMsg{Entry: Entry{At: at, Cluster: cluster, Frame: anyFrame(r)}}
 	case 2:
-		return told{Entry: Entry{At: at, Cluster: cluster, Pass: lines[r.IntN(len(lines))].Pass}}
+		return entryMsg{Entry: Entry{At: at, Cluster: cluster, Pass: lines[r.IntN(len(lines))].Pass}}
 	case 3:
-		return ticks{at}
+		return tickMsg{at}
 	case 4:
-		return told{Entry: Entry{At: at, Cluster: cluster, Question: &Question{Text: somewhere(r), Words: []string{somewhere(r)}}}}
+		return entryMsg{Entry: Entry{At: at, Cluster: cluster, Question: &Question{Text: somewhere(r), Words: []string{somewhere(r)}}}}
 	case 5:
-		return proposed{id: r.IntN(5), proposal: Proposal{Plan: planned(ui.Document{}), Words: []string{somewhere(r)}, Confirm: "y", Refused: []string{"", somewhere(r)}[r.IntN(2)]}}
+		return proposalMsg{id: r.IntN(5), proposal: Proposal{Plan: planned(ui.Document{}), Words: []string{somewhere(r)}, Confirm: "y", Refused: []string{"", somewhere(r)}[r.IntN(2)]}}
 	case 6:
-		return carried{r.IntN(5), []error{nil, fmt.Errorf("odd: %s", somewhere(r))}[r.IntN(2)]}
+		return actionMsg{r.IntN(5), []error{nil, fmt.Errorf("odd: %s", somewhere(r))}[r.IntN(2)]}
 	}
 	return nil
 }
@@ -104,8 +104,7 @@ func TestNothingBreaksTheScreen(t *testing.T) {
 	}
 }
 
-// controlIn is what in a screen could do more than show text and colors; empty for
-// nothing.
+// controlIn returns what in a view is neither text nor color; empty for nothing.
 func controlIn(screen string, color bool) string {
 	for i, r := range screen {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// stuck is a feed that tells one thing and then hangs, whatever is asked of it.
+// stuck is a feed that sends one entry and then hangs.
 type stuck struct{ entry Entry }
 
 func (f stuck) Follow(_ context.Context, _ string, send func(Entry)) {
@@ -20,12 +20,12 @@ func (f stuck) Follow(_ context.Context, _ string, send func(Entry)) {
 
 func (f stuck) Refresh() {}
 
-// leaving is how long it takes from q to the end of a screen whose feed hangs.
+// leaving returns the time from q to the end of a dashboard whose feed hangs.
 func leaving(t *testing.T) time.Duration {
 	t.Helper()
 	in, keys := pipe(t)
 	out := &screenCapture{}
-	frame := &ui.Frame{Status: ui.StatusView{Summary: "all is well"}}
+	frame := &ui.Frame{Status: ui.StatusView{Summary: "healthy"}}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(t.Context(), Options{
@@ -44,18 +44,18 @@ func leaving(t *testing.T) time.Duration {
 			t.Errorf("Run: %v", err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("q did not end the screen")
+		t.Fatal("q did not end the dashboard")
 	}
 	took := time.Since(began)
-	for what, sequence := range map[string]string{"the screen before": "\x1b[?1049l", "the cursor": "\x1b[?25h", "plain pasting": "\x1b[?2004l"} {
+	for what, sequence := range map[string]string{"the former screen": "\x1b[?1049l", "the cursor": "\x1b[?25h", "plain pasting": "\x1b[?2004l"} {
 		if !strings.Contains(out.String(), sequence) {
-			t.Errorf("%s does not come back: %q", what, out.String())
+			t.Errorf("%s is not restored: %q", what, out.String())
 		}
 	}
 	return took
 }
 
-// A machine that does other things may take its time, so that the best of a few counts.
+// A busy machine may be slower, so the best of a few counts.
 func TestTheScreenEndsAtOnceThoughTheFeedHangs(t *testing.T) {
 	best := time.Hour
 	for range 5 {
@@ -76,14 +76,14 @@ func TestTheScreenEndsWithItsContext(t *testing.T) {
 			Feed: stuck{Entry{At: noon, Cluster: "sample"}},
 		})
 	}()
-	told := errors.New("told to end")
-	cancel(told)
+	cause := errors.New("terminated")
+	cancel(cause)
 	select {
 	case err := <-ended:
-		if !errors.Is(err, told) {
+		if !errors.Is(err, cause) {
 			t.Errorf("Run: %v", err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("the end of the context did not end the screen")
+		t.Fatal("the end of the context did not end the dashboard")
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The least size that a screen is of use in.
+// The minimum size of the terminal.
 const (
 	leastWidth  = 80
 	leastHeight = 24
 )
 
-// View draws the screen: as many lines as it has, none wider than it is.
+// View draws the dashboard: as many lines as the terminal has, none wider.
 func (m model) View() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
@@ -20,8 +20,8 @@ func (m model) View() string {
 	if m.width < leastWidth || m.height < leastHeight {
 		return m.tooSmall()
 	}
-	s := m.sight()
-	var p page // made once: with many rows that is most of the work
+	s := m.clusterView()
+	var p page // computed once: with many rows that is most of the work
 	if len(m.panes) == 0 {
 		p = m.page(s)
 	}
@@ -34,7 +34,7 @@ func (m model) View() string {
 
 func (m model) tooSmall() string {
 	texts := []string{
-		fmt.Sprintf("The screen needs %dx%d,", leastWidth, leastHeight), fmt.Sprintf("this terminal has %dx%d.", m.width, m.height), "q leaves.",
+		fmt.Sprintf("The dashboard needs %dx%d,", leastWidth, leastHeight), fmt.Sprintf("this terminal has %dx%d.", m.width, m.height), "q quits.",
 	}
 	for i, text := range texts {
 		texts[i] = cut(text, m.width)
@@ -42,14 +42,14 @@ func (m model) tooSmall() string {
 	return strings.Join(texts[:min(len(texts), max(1, m.height))], "\n")
 }
 
-// bodyHeight is how many lines there are between header and footer.
+// bodyHeight returns the number of lines between header and footer.
 func (m model) bodyHeight() int {
 	const titleAndFooter = 2
-	return max(1, m.height-len(m.headLines(m.sight()))-titleAndFooter)
+	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter)
 }
 
-// body is what is between header and footer: what is open, or else a page.
-func (m model) body(s sight, p page) []string {
+// body returns the lines between header and footer: the open pane, or else the page.
+func (m model) body(s clusterView, p page) []string {
 	if n := len(m.panes); n > 0 {
 		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
 	}
@@ -57,12 +57,12 @@ func (m model) body(s sight, p page) []string {
 	return append(lines, m.preview(s, p, m.bodyHeight()-len(lines))...)
 }
 
-// leastPreview is how much room there has to be for a preview.
+// leastPreview is the minimum number of lines for a preview.
 const leastPreview = 4
 
-// preview is the beginning of what is known of the chosen row, where there is room below
-// the table: it spares a key, and shows what a narrow column cuts.
-func (m model) preview(s sight, p page, room int) []string {
+// preview returns the beginning of the details of the selected row, if there is room below the
+// table: it saves a key, and shows what a narrow column truncates.
+func (m model) preview(s clusterView, p page, room int) []string {
 	at := m.cursors[m.view].at
 	if room < leastPreview || at >= len(p.rows) || p.rows[at].key == "" {
 		return nil
@@ -74,12 +74,12 @@ func (m model) preview(s sight, p page, room int) []string {
 		}
 	}
 	if len(lines) > room {
-		lines = append(lines[:room-1], m.theme.draw(sayLine(faint, "  …"), m.width))
+		lines = append(lines[:room-1], m.theme.draw(styledLine(faint, "  …"), m.width))
 	}
 	return lines
 }
 
-// drawText is a text from a line on, and how much of it there is to see.
+// drawText draws a text from a line on.
 func (m model) drawText(lines []line, top int) []string {
 	height := m.bodyHeight()
 	top = min(max(0, top), max(0, len(lines)-height))
@@ -90,26 +90,26 @@ func (m model) drawText(lines []line, top int) []string {
 	return drawn
 }
 
-// mostNotes is how many notes are shown below a table at most.
+// mostNotes is the maximum number of notes below a table.
 const mostNotes = 6
 
-// rowsOf is how many rows of a page can be shown.
+// rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
 	return max(1, m.bodyHeight()-2-min(len(p.notes), mostNotes))
 }
 
-// drawPage is a view: its sentence, its table, its notes.
+// drawPage draws a view: its summary, its table, its notes.
 func (m model) drawPage(p page) []string {
-	lines := []string{m.theme.draw(p.says, m.width)}
+	lines := []string{m.theme.draw(p.summary, m.width)}
 	switch {
 	case len(p.rows) > 0:
 		lines = append(lines, m.drawRows(p)...)
 	case p.empty != "":
-		lines = append(lines, m.theme.draw(sayLine(faint, "  "+p.empty), m.width))
+		lines = append(lines, m.theme.draw(styledLine(faint, "  "+p.empty), m.width))
 	}
 	for i, note := range p.notes {
 		if i == mostNotes-1 && len(p.notes) > mostNotes {
-			note = sayLine(faint, fmt.Sprintf("and %d more; enter shows what is about a row", len(p.notes)-i))
+			note = styledLine(faint, fmt.Sprintf("and %d more; enter shows the details of a row", len(p.notes)-i))
 		}
 		if i < mostNotes {
 			lines = append(lines, m.theme.draw(note, m.width))
@@ -118,11 +118,11 @@ func (m model) drawPage(p page) []string {
 	return lines
 }
 
-// drawRows are the titles and the rows that fit on the screen.
+// drawRows draws the titles and the rows that fit.
 func (m model) drawRows(p page) []string {
 	height, c := m.rowsOf(p), m.cursors[m.view]
 	c = c.shown(len(p.rows), height)
-	l := lay(p.columns, p.rows, m.width-markWidth)
+	l := layOut(p.columns, p.rows, m.width-markWidth)
 	titles := make([]span, len(p.columns))
 	for i, column := range p.columns {
 		titles[i] = span{column.title, strong}
@@ -139,10 +139,10 @@ func (m model) drawRows(p page) []string {
 	return lines
 }
 
-// markWidth is the column that shows which row is chosen, for screens without colors.
+// markWidth is the width of the column that marks the selected row, for terminals without colors.
 const markWidth = 1
 
-// footer is what is typed, what there is to say, or the keys to know.
+// footer returns the prompt, the notice, or the most important keys.
 func (m model) footer(p page) string {
 	switch {
 	case m.prompt.kind != promptNone:
@@ -156,14 +156,14 @@ func (m model) footer(p page) string {
 	}
 }
 
-// hints are the keys that are of use where one is, and what is left out of the view.
+// hints returns the active filters and the keys that apply here.
 func (m model) hints(p page) line {
 	var l line
 	if m.choice.filter != "" {
-		l = append(l, say(warn, "only "+m.choice.filter+"  "))
+		l = append(l, styled(warn, "only "+m.choice.filter+"  "))
 	}
 	if m.choice.trouble {
-		l = append(l, say(warn, "only trouble  "))
+		l = append(l, styled(warn, "only problems  "))
 	}
 	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
 	if len(m.panes) > 0 {
@@ -178,12 +178,12 @@ func (m model) hints(p page) line {
 	return append(l, keysIn(hints, m.width-widthOf(l.text()))...)
 }
 
-// keysIn are as many keys as fit. The last two, help and quit, are there as long as any is:
-// help has the others.
+// keysIn returns as many keys as fit. The last two, help and quit, are dropped last: help has
+// the others.
 func keysIn(hints [][2]string, width int) line {
 	var l line
 	for _, h := range hints {
-		l = append(l, say(strong, h[0]), say(faint, " "+h[1]+"  "))
+		l = append(l, styled(strong, h[0]), styled(faint, " "+h[1]+"  "))
 	}
 	if widthOf(strings.TrimRight(l.text(), " ")) > width && len(hints) > 2 {
 		last := len(hints) - 2
@@ -195,22 +195,22 @@ func keysIn(hints [][2]string, width int) line {
 	return l
 }
 
-// rowsSeen is which rows of a view are shown, where not all are.
+// rowsSeen returns which rows of a view are shown, if not all are.
 func (m model) rowsSeen(p page) line {
 	all, height := len(p.rows), m.rowsOf(p)
 	if all <= height {
 		return nil
 	}
 	top := m.cursors[m.view].shown(all, height).top
-	return line{say(warn, fmt.Sprintf("rows %d-%d of %d  ", top+1, min(all, top+height), all))}
+	return line{styled(warn, fmt.Sprintf("rows %d-%d of %d  ", top+1, min(all, top+height), all))}
 }
 
-// scrolled is which lines of a text are shown, where not all are.
+// scrolled returns which lines of a text are shown, if not all are.
 func (m model) scrolled() line {
 	p := m.panes[len(m.panes)-1]
-	all, height := len(m.paneLines(m.sight(), p)), m.bodyHeight()
+	all, height := len(m.paneLines(m.clusterView(), p)), m.bodyHeight()
 	if all <= height {
 		return nil
 	}
-	return line{say(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}
+	return line{styled(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}
 }

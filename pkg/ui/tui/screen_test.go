@@ -12,10 +12,10 @@ import (
 
 var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
 
-// told are the entries of a cluster that lost a node, and of a pass that runs.
-func toldOfALoss() []Entry { return append([]Entry{entry(lost())}, running()...) }
+// entriesOfALoss are the entries of a cluster that lost a node, and of a running pass.
+func entriesOfALoss() []Entry { return append([]Entry{entry(lost())}, running()...) }
 
-// kept is a screen without the empty lines at its end, for a golden.
+// kept returns a view without the empty lines at its end, for a golden.
 func kept(screen string) string {
 	lines := strings.Split(screen, "\n")
 	last := lines[len(lines)-1]
@@ -28,7 +28,7 @@ func TestViews(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			var b strings.Builder
 			for _, size := range sizes {
-				m := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), fmt.Sprint(i+1))
+				m := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), fmt.Sprint(i+1))
 				fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(m.View()))
 			}
 			golden.RequireEqual(t, []byte(b.String()))
@@ -51,7 +51,7 @@ func TestColors(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			var b strings.Builder
 			for _, size := range sizes {
-				m := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), fmt.Sprint(i+1))
+				m := pressed(shown(t, size[0], size[1], Options{Color: true}, entriesOfALoss()...), fmt.Sprint(i+1))
 				fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], strings.ReplaceAll(kept(m.View()), "\x1b", "␛"))
 			}
 			golden.RequireEqual(t, []byte(b.String()))
@@ -62,13 +62,13 @@ func TestColors(t *testing.T) {
 func TestColorsChangeNoWordAndNoPlace(t *testing.T) {
 	for _, size := range sizes {
 		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
-			withoutColor := pressed(shown(t, size[0], size[1], Options{}, toldOfALoss()...), keys...).View()
-			colored := pressed(shown(t, size[0], size[1], Options{Color: true}, toldOfALoss()...), keys...).View()
+			withoutColor := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), keys...).View()
+			colored := pressed(shown(t, size[0], size[1], Options{Color: true}, entriesOfALoss()...), keys...).View()
 			if strings.Contains(withoutColor, "\x1b") {
-				t.Errorf("%v: a screen without colors has escape sequences", keys)
+				t.Errorf("%v: a view without colors has escape sequences", keys)
 			}
 			if !strings.Contains(colored, "\x1b[") {
-				t.Errorf("%v: a screen with colors has none", keys)
+				t.Errorf("%v: a view with colors has none", keys)
 			}
 			if diff := cmp.Diff(trimmedLines(withoutColor), trimmedLines(ansi.Strip(colored))); diff != "" {
 				t.Errorf("%v: %s", keys, diff)
@@ -88,28 +88,28 @@ func trimmedLines(screen string) []string {
 func TestPanes(t *testing.T) {
 	tests := map[string][]string{
 		"all about a process group":      {"enter"},
-		"why a process group is so":      {"w"},
+		"why of a process group":         {"w"},
 		"events of a process group":      {":", "storage-3", "enter", "e"},
 		"what a pass does about a group": {":", "storage-1", "enter", "d"},
-		"what is in the way of all":      {"6", "w"},
+		"why of the cluster":             {"6", "w"},
 		"a node":                         {"2", "enter"},
 		"an exclusion":                   {"3", "enter"},
 		"a lock":                         {"6", "enter"},
 		"an event":                       {"7", "j", "enter"},
-		"a step of a pass":               {"8", "j", "enter"},
+		"a stage of a pass":              {"8", "j", "enter"},
 		"a backup":                       {"9", "enter"},
-		"a backup that nobody could see": {"9", "j", "j", "enter"},
+		"a backup that was not read":     {"9", "j", "j", "enter"},
 		"a restore":                      {"9", "G", "enter"},
 		"help":                           {"?"},
 		"process groups by zone":         {"z"},
 		"process groups by class":        {"z", "z", "s"},
 		"a filter being typed":           {"/", "storage"},
-		"rows with trouble only":         {"c"},
+		"rows with problems only":        {"c"},
 		"going somewhere":                {":", "lo"},
 	}
 	for name, keys := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := pressed(shown(t, 100, 46, Options{}, toldOfALoss()...), keys...)
+			m := pressed(shown(t, 100, 46, Options{}, entriesOfALoss()...), keys...)
 			golden.RequireEqual(t, []byte(kept(m.View())))
 		})
 	}
@@ -117,8 +117,8 @@ func TestPanes(t *testing.T) {
 
 func TestAScreenThatIsTooSmallSaysWhatItNeeds(t *testing.T) {
 	for _, size := range [][2]int{{79, 24}, {80, 23}, {20, 5}, {1, 1}} {
-		m := shown(t, size[0], size[1], Options{}, toldOfALoss()...)
-		if view := m.View(); size[0] > 30 && !strings.Contains(view, fmt.Sprintf("needs 80x24,\nthis terminal has %dx%d.\nq leaves.", size[0], size[1])) {
+		m := shown(t, size[0], size[1], Options{}, entriesOfALoss()...)
+		if view := m.View(); size[0] > 30 && !strings.Contains(view, fmt.Sprintf("needs 80x24,\nthis terminal has %dx%d.\nq quits.", size[0], size[1])) {
 			t.Errorf("%v: %q", size, view)
 		}
 		if why := misfit(m); why != "" {
@@ -127,15 +127,15 @@ func TestAScreenThatIsTooSmallSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// misfit is in what way a screen does not fit its size; empty when it does.
+// misfit returns how a view exceeds the size of the terminal; empty if it does not.
 func misfit(m model) string {
 	lines := strings.Split(m.View(), "\n")
 	if len(lines) > m.height {
-		return fmt.Sprintf("%d lines in a screen of %d", len(lines), m.height)
+		return fmt.Sprintf("%d lines in a terminal of %d", len(lines), m.height)
 	}
 	for _, l := range lines {
 		if w := ansi.StringWidth(l); w > m.width {
-			return fmt.Sprintf("%d columns in a screen of %d: %q", w, m.width, l)
+			return fmt.Sprintf("%d columns in a terminal of %d: %q", w, m.width, l)
 		}
 	}
 	return ""

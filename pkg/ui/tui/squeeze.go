@@ -2,8 +2,8 @@ package tui
 
 import "strings"
 
-// squeezed are texts of which some are tables, as a command prints them: those get narrower
-// gaps between their columns where they are too wide, so that none is broken in two.
+// squeezed returns texts in which tables that are too wide have narrower gaps between their
+// columns, so that their rows do not wrap.
 func squeezed(texts []string, width int) []string {
 	var all, table []string
 	flush := func() {
@@ -24,8 +24,8 @@ func squeezed(texts []string, width int) []string {
 	return all
 }
 
-// narrowed are the rows of a table with gaps of at most so many blanks where all rows have
-// blanks.
+// narrowed returns the rows of a table with gaps of at most gap spaces where all rows have
+// spaces.
 func narrowed(rows []string, gap int) []string {
 	cells := make([][]rune, len(rows))
 	for i, row := range rows {
@@ -59,7 +59,7 @@ func narrowed(rows []string, gap int) []string {
 	return narrow
 }
 
-// cellsOf is what is in each cell of the screen: 0 behind a character that takes two.
+// cellsOf returns the character in each terminal cell: 0 after one that takes two cells.
 func cellsOf(row string) []rune {
 	var cells []rune
 	for _, r := range row {

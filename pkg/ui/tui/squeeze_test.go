@@ -9,7 +9,7 @@ import (
 
 func TestATableOfACommandStaysATable(t *testing.T) {
 	words := []string{
-		"they stay where they are, which is said in words that have to be broken somewhere",
+		"they stay where they are, which is a text that is long enough to be broken somewhere",
 		"NODE     GROUP        CLASS       COORD   DATA   FITS",
 		"node-1   log-85262    log         yes     ?      yes",
 		"node-1   例え-54209   stateless   -       ?      例え",
@@ -40,7 +40,7 @@ func TestATableOfACommandStaysATable(t *testing.T) {
 	}
 	m := shown(t, 80, 24, Options{})
 	m.work = &work{phase: deciding, proposal: Proposal{Words: []string{"NODE" + strings.Repeat(" ", 30) + "GROUP" + strings.Repeat(" ", 50) + "FITS"}}}
-	if text := m.workText(m.sight())[1].text(); text != "  NODE  GROUP  FITS" {
+	if text := m.workText(m.clusterView())[1].text(); text != "  NODE  GROUP  FITS" {
 		t.Errorf("%q", text)
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// state is what is known of a cluster at one moment. It is a value: what apply returns
-// shares with what it was called on only what nobody changes.
+// state is the data of a cluster at one point in time. It is a value: the result of apply
+// shares only immutable data with its receiver.
 type state struct {
-	// at is when the last entry was told; zero before the first.
+	// at is the time of the last entry; zero before the first.
 	at time.Time
-	// frame is the last look; nil before the first. Nobody changes it.
+	// frame is the last frame; nil before the first. It is immutable.
 	frame *ui.Frame
 	pass  pass
 }
 
-// apply is the state once an entry was told.
+// apply returns the state after an entry.
 func (s state) apply(e Entry) state {
 	s.at = e.At
 	if e.Frame != nil {

@@ -39,7 +39,7 @@ func wholePass() []Entry {
 		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Done},
 		reconcile.StageDone{Stage: "AddPods", Outcome: reconcile.Done},
 		reconcile.StageDone{Stage: "ExcludeInstances", Outcome: reconcile.Blocked, Reason: "too few would be left"},
-		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Waiting, Reason: "the cluster is not as its spec asks"},
+		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Waiting, Reason: "the cluster is not reconciled"},
 		reconcile.PassDone{Outcome: reconcile.Failed, Acted: 1, Failures: []error{errors.New("creating pod sample-storage-7: quota exceeded")}},
 	)
 }
@@ -50,10 +50,10 @@ func TestAPassStepByStep(t *testing.T) {
 	m = pressed(m, "8")
 	fmt.Fprintf(&story, "# before\n%s", kept(m.View()))
 	for _, e := range wholePass() {
-		m = after(m, ticks{e.At})
-		m = after(m, told{Entry: e})
+		m = after(m, tickMsg{e.At})
+		m = after(m, entryMsg{Entry: e})
 		fmt.Fprintf(&story, "# %s\n", e.Pass[:min(90, len(e.Pass))])
-		for _, l := range m.body(m.sight(), m.page(m.sight())) {
+		for _, l := range m.body(m.clusterView(), m.page(m.clusterView())) {
 			if strings.HasPrefix(l, "pass") || strings.Contains(l, "✗") || strings.Contains(l, "●") || strings.Contains(l, "!") || strings.Contains(l, "✓") {
 				story.WriteString(l + "\n")
 			}
@@ -62,11 +62,11 @@ func TestAPassStepByStep(t *testing.T) {
 	golden.RequireEqual(t, []byte(story.String()))
 }
 
-// A pass has more steps than a small screen has lines.
+// A pass has more stages than a small terminal has lines.
 func TestWhatAPassWaitsForIsSeenWithoutScrolling(t *testing.T) {
 	stages := make([]plan.StageName, 34)
 	for i := range stages {
-		stages[i] = plan.StageName(fmt.Sprintf("Step%d", i+1))
+		stages[i] = plan.StageName(fmt.Sprintf("Stage%d", i+1))
 	}
 	events := []reconcile.Event{reconcile.PassStarted{Round: 1, Stages: stages}}
 	for _, name := range stages[:33] {
@@ -77,14 +77,14 @@ func TestWhatAPassWaitsForIsSeenWithoutScrolling(t *testing.T) {
 		reconcile.PassDone{Outcome: reconcile.Waiting},
 	)
 	seen := pressed(shown(t, 80, 24, Options{}, append([]Entry{entry(lost())}, passLines(events...)...)...), "8").View()
-	for _, want := range []string{"Step34", "the last recovery is too near", "33 steps with nothing to do"} {
+	for _, want := range []string{"Stage34", "the last recovery is too near", "33 stages with nothing to do"} {
 		if !strings.Contains(seen, want) {
-			t.Errorf("%q is not to be seen:\n%s", want, seen)
+			t.Errorf("%q is not visible:\n%s", want, seen)
 		}
 	}
 }
 
-// What was shown stays as it was: states share nothing that later ones change.
+// States are immutable: they share nothing that later entries change.
 func TestAStateIsNotChangedByWhatFollows(t *testing.T) {
 	s, seen := state{}, map[int]string{}
 	var states []state
@@ -141,20 +141,20 @@ func TestARecordingShowsWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestLooksBackAreBounded(t *testing.T) {
+func TestTheHistoryIsLimited(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
-	for i := range 2 * mostShots {
+	for i := range 2 * mostStates {
 		f := well()
-		m = after(m, told{Entry: Entry{At: noon.Add(time.Duration(i) * time.Second), Cluster: "sample", Frame: f}})
+		m = after(m, entryMsg{Entry: Entry{At: noon.Add(time.Duration(i) * time.Second), Cluster: "sample", Frame: f}})
 	}
-	if n := len(m.tape().shots); n != mostShots {
-		t.Errorf("%d looks are kept", n)
+	if n := len(m.history().states); n != mostStates {
+		t.Errorf("%d states are kept", n)
 	}
 }
 
 // Numbers stand apart from the sentence: a reader finds them without searching it.
 func TestALinkShowsWhatThereIsAndWhatIsNeeded(t *testing.T) {
-	s := shown(t, 100, 46, Options{}).sight()
+	s := shown(t, 100, 46, Options{}).clusterView()
 	tests := map[string]struct {
 		link ui.WhyLink
 		want []string

@@ -7,28 +7,28 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// heading is over a section of a text.
-func heading(text string) line { return sayLine(strong, text) }
+// heading returns the heading of a section.
+func heading(text string) line { return styledLine(strong, text) }
 
-// factWidth is where the values of facts begin.
+// factWidth is the width of the names of facts.
 const factWidth = 14
 
-// fact is a name and its value.
+// fact returns a name and its value.
 func fact(name, value string) line { return factIn(plain, name, value) }
 
 func factIn(t tone, name, value string) line {
-	return line{say(faint, "  "+fit(name, factWidth)), say(t, value)}
+	return line{styled(faint, "  "+fit(name, factWidth)), styled(t, value)}
 }
 
-// wrapped is a line in as many lines as it needs: what does not fit goes on below where
-// its last piece began.
+// wrapped returns a line in as many lines as it needs, continued below the start of its last
+// piece.
 func wrapped(l line, width int) []line {
 	if len(l) == 0 || widthOf(l.text()) <= width {
 		return []line{l}
 	}
 	head, last := l[:len(l)-1], l[len(l)-1]
 	indent := widthOf(head.text()) + blanksBefore(last.text)
-	if indent > width/2 { // no room beside the head: all goes below each other
+	if indent > width/2 { // no room beside the head: wrap everything
 		head, last = nil, span{l.text(), last.tone}
 		indent = min(4, width/4)
 	}
@@ -45,8 +45,8 @@ func wrapped(l line, width int) []line {
 	return lines
 }
 
-// shortened is at most so many lines; that there are more shows at the end of the last, which
-// is too long then, and is cut where it is drawn.
+// shortened returns at most so many lines. If there are more, the last one is too long, so that
+// drawing it adds an ellipsis.
 func shortened(lines []line, most int) []line {
 	if len(lines) <= most {
 		return lines
@@ -59,8 +59,8 @@ func shortened(lines []line, most int) []line {
 	return lines
 }
 
-// flowed are pieces in as many lines as they need, none broken in two; between each two of a
-// line is a separator, and lines after the first begin further in.
+// flowed returns pieces in as many lines as they need, without breaking a piece. A separator
+// is between two pieces of a line, and lines after the first are indented.
 func flowed(pieces []line, separator span, indent, width int) []line {
 	var lines []line
 	for _, piece := range pieces {
@@ -77,7 +77,7 @@ func flowed(pieces []line, separator span, indent, width int) []line {
 	return lines
 }
 
-// wordsIn is a text in lines of at most width columns, broken between words, and within
+// wordsIn returns a text in lines of at most width columns, broken between words, and within
 // words that are longer than a line.
 func wordsIn(text string, width int) []string {
 	var lines []string
@@ -101,7 +101,7 @@ func wordsIn(text string, width int) []string {
 	return append(lines, last)
 }
 
-// beginning is as much of a word as fits, and one character at least.
+// beginning returns as much of a word as fits, at least one character.
 func beginning(word string, width int) string {
 	for w := width; ; w++ {
 		if begin := ansi.Truncate(word, w, ""); begin != "" {
@@ -112,14 +112,14 @@ func beginning(word string, width int) string {
 
 func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
 
-// commandLines are whole commands to copy, under a heading; none for none.
+// commandLines returns commands to copy, under a heading; nil for none.
 func commandLines(commands ...string) []line {
 	if len(commands) == 0 {
 		return nil
 	}
 	lines := []line{heading("Commands")}
 	for _, c := range commands {
-		lines = append(lines, sayLine(plain, "  "+c))
+		lines = append(lines, styledLine(plain, "  "+c))
 	}
 	return lines
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// tone is what a piece of text means. A tone is shown by a color, and never by a color
-// alone: a symbol or a word says the same.
+// tone is the meaning of a piece of text. It is shown by a color, but never only by a color: a
+// symbol or a word has the same meaning.
 type tone int
 
 const (
@@ -19,10 +19,10 @@ const (
 	faint
 	strong
 	good
-	unsure // nobody can tell
+	unsure // unknown
 	warn
 	bad
-	tones // how many there are
+	tones // the number of tones
 )
 
 // The symbols that go with tones.
@@ -49,9 +49,9 @@ func (t tone) mark() string {
 	}
 }
 
-// theme paints. Its colors are those of the terminal's own palette, which people have
-// chosen to be readable on their background, light or dark; nothing is asked of the
-// terminal, which might not answer.
+// theme applies colors. They are from the terminal's own palette, which users have chosen to be
+// readable on their background, light or dark; the terminal is not queried, since it might not
+// answer.
 type theme struct {
 	ordinary, chosen [tones]lipgloss.Style
 	color            bool
@@ -82,14 +82,14 @@ type span struct {
 	tone tone
 }
 
-// say makes a span of anything that a cluster told.
-func say(t tone, text string) span { return span{clean(text), t} }
+// styled returns a span of text that may come from a cluster.
+func styled(t tone, text string) span { return span{clean(text), t} }
 
-// line is a line before it is fitted to the screen.
+// line is a line before it is fitted to the width.
 type line []span
 
-// sayLine is a line of one tone.
-func sayLine(t tone, text string) line { return line{say(t, text)} }
+// styledLine returns a line of one tone.
+func styledLine(t tone, text string) line { return line{styled(t, text)} }
 
 func (l line) text() string {
 	var b strings.Builder
@@ -112,7 +112,7 @@ func (t theme) paint(s span, chosen bool) string {
 	return t.ordinary[s.tone].Render(s.text)
 }
 
-// draw is a line in at most width columns.
+// draw returns a line in at most width columns.
 func (t theme) draw(l line, width int) string {
 	var b strings.Builder
 	for _, s := range l {

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backupsPage answers: what could be restored if the data were lost now, and how far are
-// restores?
-func backupsPage(s sight) page {
+// backupsPage shows what could be restored if the data were lost now, and the progress of
+// restores.
+func backupsPage(s clusterView) page {
 	v := s.backups()
-	p := page{empty: "the cluster has no backup: nothing could be restored", columns: []column{
+	p := page{empty: "the cluster has no backups: nothing can be restored", columns: []column{
 		{title: " "},
 		{title: "KIND"},
 		{title: "NAME", least: 8},
@@ -24,14 +24,14 @@ func backupsPage(s sight) page {
 		{title: "ETA", right: true},
 		{title: "AGENTS", right: true},
 		{title: "PAUSED", usual: "no"},
-		{title: "GOES TO", least: 10, from: 150},
+		{title: "DESTINATION", least: 10, from: 150},
 	}}
 	switch {
 	case v.AsOf == nil:
-		p.empty = "nobody has looked at backups yet"
+		p.empty = "backups have not been read yet"
 	case v.Unread != "":
-		p.empty = "what is not read is not shown"
-		p.says = sayLine(warn, markUnknown+" backups could not be read: "+v.Unread)
+		p.empty = "backups are unknown"
+		p.summary = styledLine(warn, markUnknown+" backups could not be read: "+v.Unread)
 	}
 	for _, b := range v.Backups {
 		p.rows = append(p.rows, s.backupRow(b))
@@ -40,21 +40,21 @@ func backupsPage(s sight) page {
 		p.rows = append(p.rows, restoreRow(r, agentsPaused(v)))
 	}
 	if len(p.rows) > 0 {
-		p.says = backupSays(v, p.rows)
+		p.summary = backupsSummary(v, p.rows)
 	}
 	p.notes = backupNotes(v)
 	return p
 }
 
-// backups are those of the last look; none before there was one.
-func (s sight) backups() ui.ClusterBackupsView {
-	if b := s.look().Backups; b != nil {
+// backups returns those of the last frame; none before the first.
+func (s clusterView) backups() ui.ClusterBackupsView {
+	if b := s.snapshot().Backups; b != nil {
 		return *b
 	}
 	return ui.ClusterBackupsView{}
 }
 
-func backupSays(v ui.ClusterBackupsView, rows []row) line {
+func backupsSummary(v ui.ClusterBackupsView, rows []row) line {
 	wrong, worst := 0, good
 	for _, r := range rows {
 		if r.tone >= warn {
@@ -67,27 +67,27 @@ func backupSays(v ui.ClusterBackupsView, rows []row) line {
 		text += ", " + phrase.Count(n, "restore")
 	}
 	if wrong > 0 {
-		text += fmt.Sprintf("; %d to look at", wrong)
+		text += fmt.Sprintf("; %d with problems", wrong)
 	}
-	return sayLine(worst, text)
+	return styledLine(worst, text)
 }
 
-func (s sight) backupRow(b ui.BackupRowView) row {
+func (s clusterView) backupRow(b ui.BackupRowView) row {
 	t, state := backupState(b)
-	restorable, progress, agents, paused, place := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
+	restorable, progress, agents, paused, url := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
-		restorable, progress, paused, place = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
+		restorable, progress, paused, url = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
 		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
 	}
 	key := "backup " + b.Name
-	return row{key: key, tone: t, more: func(s sight) []line { return s.aboutBackup(b) }, cells: []span{
+	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, cells: []span{
 		{t.mark(), t},
-		say(plain, "backup"), say(plain, b.Name), say(t, state), say(plain, restorable), say(plain, progress),
-		say(plain, bytesRate(b.RateBytesPerSecond)), say(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), say(plain, agents), say(plain, paused), say(plain, place),
+		styled(plain, "backup"), styled(plain, b.Name), styled(t, state), styled(plain, restorable), styled(plain, progress),
+		styled(plain, bytesRate(b.RateBytesPerSecond)), styled(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), styled(plain, agents), styled(plain, paused), styled(plain, url),
 	}}
 }
 
-// backupState is how a backup is in a word, and how bad that is.
+// backupState returns the state of a backup, and its severity.
 func backupState(b ui.BackupRowView) (tone, string) {
 	v := b.Status
 	switch {
@@ -98,22 +98,22 @@ func backupState(b ui.BackupRowView) (tone, string) {
 	case v.Running == nil:
 		return unsure, phrase.UnknownCell
 	case !*v.Running:
-		return wantedTone(v.Reconciled), stoppedWord(*v)
+		return desiredTone(v.Reconciled), stoppedState(*v)
 	case !ptr.Deref(v.Own, true):
-		return bad, "another's"
+		return bad, "tag taken"
 	case ptr.Deref(v.Paused, false):
-		return wantedTone(v.Reconciled), "paused"
+		return desiredTone(v.Reconciled), "paused"
 	case v.Move != nil:
-		return warn, "moves"
+		return warn, "moving"
 	case !ptr.Deref(v.Restorable, true):
-		return warn, "begins"
+		return warn, "starting"
 	default:
-		return wantedTone(v.Reconciled), "runs"
+		return desiredTone(v.Reconciled), "running"
 	}
 }
 
-// wantedTone is how bad it is that something is not as it is wanted.
-func wantedTone(asWanted *bool) tone {
+// desiredTone returns the severity of a difference from the desired state.
+func desiredTone(asWanted *bool) tone {
 	switch {
 	case asWanted == nil:
 		return unsure
@@ -124,7 +124,7 @@ func wantedTone(asWanted *bool) tone {
 	}
 }
 
-func stoppedWord(v ui.BackupStatusView) string {
+func stoppedState(v ui.BackupStatusView) string {
 	switch {
 	case v.Desired == "Stopped":
 		return "stopped"
@@ -135,9 +135,9 @@ func stoppedWord(v ui.BackupStatusView) string {
 	}
 }
 
-// restorable is how old the newest point is, on the screen's clock: it ages while nobody
-// looks.
-func (s sight) restorable(v ui.BackupStatusView) string {
+// restorable returns the current age of the newest restorable point, which also grows between
+// two reads.
+func (s clusterView) restorable(v ui.BackupStatusView) string {
 	point := v.LatestRestorable
 	switch {
 	case v.Restorable == nil:
@@ -154,17 +154,17 @@ func (s sight) restorable(v ui.BackupStatusView) string {
 	return phrase.SecondsOr(&age, phrase.UnknownCell) + " ago"
 }
 
-// shortBar is how many characters a full bar has here: there are many columns.
+// shortBar is the width of a bar here: there are many columns.
 const shortBar = 6
 
-// snapshotBar is how much of the time of the present snapshot is over. One that is made as
-// fast as can be has no bar: nothing tells how far it is.
+// snapshotBar returns the elapsed share of the current snapshot's time. One that is made as fast
+// as possible has no bar: its progress is unknown.
 func snapshotBar(v *ui.BackupSnapshotView) string {
 	switch {
 	case v == nil || v.ExpectedPercent == nil:
 		return phrase.Nothing
 	case v.IntervalSeconds != nil && *v.IntervalSeconds == 0:
-		return "the first"
+		return "first"
 	default:
 		return barOf(*v.ExpectedPercent/100, shortBar)
 	}
@@ -177,8 +177,8 @@ func bytesRate(perSecond *float64) string {
 	return phrase.Bytes(int64(*perSecond)) + "/s"
 }
 
-// agentsPaused says whether the agents of the database are paused, all of them by one switch;
-// nil where no backup tells.
+// agentsPaused returns whether the agents of the database are paused, all of them by one switch;
+// nil if unknown.
 func agentsPaused(v ui.ClusterBackupsView) *bool {
 	for _, b := range v.Backups {
 		if b.Status != nil && b.Status.Paused != nil {
@@ -188,29 +188,29 @@ func agentsPaused(v ui.ClusterBackupsView) *bool {
 	return nil
 }
 
-// underWay reports whether a restore was started and is not over.
-func underWay(v *ui.RestoreStatusView) bool {
+// inProgress reports whether a restore was started and is not finished.
+func inProgress(v *ui.RestoreStatusView) bool {
 	return v != nil && v.State != nil && *v.State != "" && !v.Over
 }
 
-// restoreRow is a restore. Paused says whether the agents are, without which it does not go on.
+// restoreRow returns the row of a restore, which makes no progress while agents are paused.
 func restoreRow(r ui.RestoreRowView, paused *bool) row {
 	t, state := restoreState(r)
-	held := say(plain, "no")
-	if underWay(r.Status) && ptr.Deref(paused, false) {
-		t, held = bad, say(bad, "yes")
+	held := styled(plain, "no")
+	if inProgress(r.Status) && ptr.Deref(paused, false) {
+		t, held = bad, styled(bad, "yes")
 	}
-	progress, rate, eta, place := phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.UnknownCell
+	progress, rate, eta, url := phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.UnknownCell
 	if v := r.Status; v != nil {
 		if v.Percent != nil {
 			progress = barOf(*v.Percent/100, shortBar)
 		}
-		rate, eta, place = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
+		rate, eta, url = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
 	}
-	return row{key: "restore " + r.Name, tone: t, more: func(s sight) []line { return s.aboutRestore(r) }, cells: []span{
+	return row{key: "restore " + r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, cells: []span{
 		{t.mark(), t},
-		say(plain, "restore"), say(plain, r.Name), say(t, state), say(plain, phrase.Nothing), say(plain, progress),
-		say(plain, rate), say(plain, eta), say(plain, phrase.Nothing), held, say(plain, place),
+		styled(plain, "restore"), styled(plain, r.Name), styled(t, state), styled(plain, phrase.Nothing), styled(plain, progress),
+		styled(plain, rate), styled(plain, eta), styled(plain, phrase.Nothing), held, styled(plain, url),
 	}}
 }
 
@@ -234,12 +234,12 @@ func restoreState(r ui.RestoreRowView) (tone, string) {
 	}
 }
 
-// backupNotes are what is wrong, in whole sentences.
+// backupNotes returns the problems in whole sentences.
 func backupNotes(v ui.ClusterBackupsView) []line {
 	var notes []line
 	add := func(what, name, text string) {
 		if text != "" {
-			notes = append(notes, sayLine(faint, what+" "+name+": "+text))
+			notes = append(notes, styledLine(faint, what+" "+name+": "+text))
 		}
 	}
 	for _, b := range v.Backups {
@@ -256,8 +256,8 @@ func backupNotes(v ui.ClusterBackupsView) []line {
 			add("restore", r.Name, r.Unread)
 		case !ptr.Deref(r.Status.Done, false):
 			text := r.Status.Summary
-			if underWay(r.Status) && ptr.Deref(agentsPaused(v), false) {
-				text = "all agents of the database are paused, so it does not go on; " + text
+			if inProgress(r.Status) && ptr.Deref(agentsPaused(v), false) {
+				text = "all agents of the database are paused, so it makes no progress; " + text
 			}
 			add("restore", r.Name, text)
 		}

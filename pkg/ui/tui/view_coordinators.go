@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// coordinatorsPage answers: does a quorum answer, and will it after what comes next?
-func coordinatorsPage(s sight) page {
-	v := s.look().Coordinators
-	p := page{empty: "no coordinator is known", columns: []column{
+// coordinatorsPage shows whether a quorum is reachable, and what is marked for removal.
+func coordinatorsPage(s clusterView) page {
+	v := s.snapshot().Coordinators
+	p := page{empty: "no coordinators known", columns: []column{
 		{title: " "},
 		{title: "ADDRESS", least: 16},
 		{title: "ID", least: 10},
 		{title: "ZONE", least: 5},
 		{title: "DC", least: 2, from: 110},
-		{title: "ANSWERS"},
-		{title: "LEAVING"},
+		{title: "REACHABLE"},
+		{title: "REMOVAL"},
 		{title: "TLS"},
 	}}
 	t := good
@@ -31,12 +31,12 @@ func coordinatorsPage(s sight) page {
 	case v.Reachable != nil && *v.Reachable < len(v.Items):
 		t = warn
 	}
-	p.says = line{say(t, fmt.Sprintf("%s of %d answer, %d wanted; a quorum answers: %s", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell)))}
+	p.summary = line{styled(t, fmt.Sprintf("%s of %d reachable, %d desired; quorum reachable: %s", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell)))}
 	for _, c := range v.Items {
 		p.rows = append(p.rows, coordinatorRow(c))
 	}
 	for _, text := range v.Warnings {
-		p.notes = append(p.notes, sayLine(warn, markWarn+" "+text))
+		p.notes = append(p.notes, styledLine(warn, markWarn+" "+text))
 	}
 	return p
 }
@@ -51,16 +51,16 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	case c.Reachable == nil:
 		t = unsure
 	}
-	return row{key: c.Address, group: c.Group, tone: t, more: func(s sight) []line { return s.aboutCoordinator(c) }, cells: []span{
+	return row{key: c.Address, group: c.Group, tone: t, more: func(s clusterView) []line { return s.aboutCoordinator(c) }, cells: []span{
 		{t.mark(), t},
-		say(plain, c.Address), say(plain, phrase.Or(c.Group, phrase.UnknownCell)), say(plain, phrase.Or(c.Zone, phrase.UnknownCell)), say(plain, phrase.Or(c.DC, phrase.Nothing)),
-		say(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), say(plain, phrase.YesNo(c.Removing, phrase.UnknownCell)), say(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
+		styled(plain, c.Address), styled(plain, phrase.Or(c.Group, phrase.UnknownCell)), styled(plain, phrase.Or(c.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(c.DC, phrase.Nothing)),
+		styled(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), styled(plain, phrase.YesNo(c.Removing, phrase.UnknownCell)), styled(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}}
 }
 
-func (s sight) aboutCoordinator(c ui.CoordinatorDetailView) []line {
+func (s clusterView) aboutCoordinator(c ui.CoordinatorDetailView) []line {
 	lines := []line{
-		heading("Coordinator " + c.Address), fact("answers", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("leaving", phrase.YesNo(c.Removing, phrase.UnknownCell)),
+		heading("Coordinator " + c.Address), fact("reachable", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("removal", phrase.YesNo(c.Removing, phrase.UnknownCell)),
 		fact("process group", phrase.Or(c.Group, phrase.UnknownCell)), fact("zone", phrase.Or(c.Zone, phrase.UnknownCell)), fact("TLS", phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}
 	lines = append(lines, s.aboutGroup(c.Group)...)

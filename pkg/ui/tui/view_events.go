@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// eventsPage answers: what happened, the newest first?
-func eventsPage(s sight) page {
-	items := s.look().Events.Items
-	p := page{empty: "Kubernetes tells nothing of the cluster's objects", columns: eventColumns()}
+// eventsPage shows what happened, the newest first.
+func eventsPage(s clusterView) page {
+	items := s.snapshot().Events.Items
+	p := page{empty: "no Kubernetes events of the cluster's objects", columns: eventColumns()}
 	warnings := 0
 	for _, e := range slices.Backward(items) {
 		r := s.eventRow(e)
@@ -22,7 +22,7 @@ func eventsPage(s sight) page {
 		}
 		p.rows = append(p.rows, r)
 	}
-	p.says = line{say(plain, phrase.Count(len(items), "event")+", "), say(toneOfCount(warnings), phrase.Count(warnings, "warning"))}
+	p.summary = line{styled(plain, phrase.Count(len(items), "event")+", "), styled(toneOfCount(warnings), phrase.Count(warnings, "warning"))}
 	return p
 }
 
@@ -38,28 +38,28 @@ func eventColumns() []column {
 	}
 }
 
-func (s sight) eventRow(e ui.EventView) row {
+func (s clusterView) eventRow(e ui.EventView) row {
 	t := plain
 	if e.Type == "Warning" {
 		t = warn
 	}
 	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
-	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s sight) []line { return s.aboutEvent(e) }, cells: []span{
-		{t.mark(), t}, say(plain, s.age(&e.Time)), say(t, e.Reason), say(plain, s.shortObject(e.Object)), say(plain, strconv.Itoa(e.Count)), say(plain, phrase.Or(e.Message, phrase.Nothing)), say(plain, phrase.Or(e.From, phrase.Nothing)),
+	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s clusterView) []line { return s.aboutEvent(e) }, cells: []span{
+		{t.mark(), t}, styled(plain, s.age(&e.Time)), styled(t, e.Reason), styled(plain, s.shortObject(e.Object)), styled(plain, strconv.Itoa(e.Count)), styled(plain, phrase.Or(e.Message, phrase.Nothing)), styled(plain, phrase.Or(e.From, phrase.Nothing)),
 	}}
 }
 
-func (s sight) aboutEvent(e ui.EventView) []line {
+func (s clusterView) aboutEvent(e ui.EventView) []line {
 	return []line{
 		heading(e.Reason), fact("type", e.Type), fact("object", e.Object), fact("process group", phrase.Or(e.ProcessGroup, phrase.Nothing)),
 		fact("seen", s.moment(e.Time)), fact("first", s.moment(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", phrase.Or(e.From, phrase.Nothing)), fact("message", e.Message),
 	}
 }
 
-// eventsOf are the events about a process group, the newest first.
-func (s sight) eventsOf(id string) []line {
+// eventsOf returns the events of a process group, the newest first.
+func (s clusterView) eventsOf(id string) []line {
 	lines := []line{heading("Events of " + id)}
-	for _, e := range slices.Backward(s.look().Events.Items) {
+	for _, e := range slices.Backward(s.snapshot().Events.Items) {
 		if e.ProcessGroup != id {
 			continue
 		}
@@ -67,17 +67,16 @@ func (s sight) eventsOf(id string) []line {
 		if e.Type == "Warning" {
 			t = warn
 		}
-		lines = append(lines, line{say(faint, "  "+fit(s.age(&e.Time), 6)), {t.mark() + " ", t}, say(t, e.Reason+"  "), say(plain, e.Message)})
+		lines = append(lines, line{styled(faint, "  "+fit(s.age(&e.Time), 6)), {t.mark() + " ", t}, styled(t, e.Reason+"  "), styled(plain, e.Message)})
 	}
 	if len(lines) == 1 {
-		lines = append(lines, sayLine(plain, "  Kubernetes tells nothing"))
+		lines = append(lines, styledLine(plain, "  no events"))
 	}
 	return append(lines, commandLines(s.o.fdb("events", s.cluster()))...)
 }
 
-// shortObject is an object without the name of the cluster, which all have and nobody
-// reads.
-func (s sight) shortObject(object string) string {
+// shortObject returns an object without the name of the cluster, which all have.
+func (s clusterView) shortObject(object string) string {
 	kind, name, _ := strings.Cut(object, "/")
 	if kind == "foundationdbcluster" {
 		return "cluster"

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// exclusionsPage answers: how far is what is excluded, and when is it safe to remove?
-func exclusionsPage(s sight) page {
-	v := s.look().Exclusions
+// exclusionsPage shows the progress of exclusions, and when removal is safe.
+func exclusionsPage(s clusterView) page {
+	v := s.snapshot().Exclusions
 	p := page{columns: []column{
 		{title: " "},
 		{title: "ID", least: 10},
 		{title: "PROCESS", least: 15, from: 110},
 		{title: "STATE"},
-		{title: "GONE", least: 8},
+		{title: "MOVED", least: 8},
 		{title: "LEFT", right: true},
 		{title: "RATE", right: true},
 		{title: "ETA", right: true, least: 6},
@@ -35,32 +35,32 @@ func exclusionsPage(s sight) page {
 	case v.Safe == nil:
 		t = warn
 	}
-	p.says = line{say(t, v.Summary)}
+	p.summary = line{styled(t, v.Summary)}
 	for i, d := range v.Items {
 		p.rows = append(p.rows, drainRow(i, d))
 	}
 	for _, text := range reasonsOf(v.Items) {
-		p.notes = append(p.notes, sayLine(faint, text))
+		p.notes = append(p.notes, styledLine(faint, text))
 	}
 	p.notes = append(p.notes, dataLine(v.Data))
 	return p
 }
 
 func drainRow(i int, d ui.DrainView) row {
-	t := gravityOfDrain(d)
+	t := drainTone(d)
 	key := d.ID + " " + d.Process
 	if key == " " {
 		key = strconv.Itoa(i)
 	}
-	return row{key: key, group: d.ID, tone: t, more: func(s sight) []line { return s.aboutDrain(key) }, cells: []span{
+	return row{key: key, group: d.ID, tone: t, more: func(s clusterView) []line { return s.aboutDrain(key) }, cells: []span{
 		{t.mark(), t},
-		say(toneOfID(t), phrase.Or(d.ID, phrase.Nothing)), say(plain, phrase.Or(d.Process, phrase.Nothing)), say(t, string(d.State)), say(t, goneBar(d)),
-		say(plain, phrase.BytesOr(d.LeftBytes, phrase.Nothing)), say(plain, rateCell(d)), say(plain, etaCell(d)), say(stallTone(d), phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
-		say(plain, rolesCell(d.Roles)),
+		styled(toneOfID(t), phrase.Or(d.ID, phrase.Nothing)), styled(plain, phrase.Or(d.Process, phrase.Nothing)), styled(t, string(d.State)), styled(t, movedBar(d)),
+		styled(plain, phrase.BytesOr(d.LeftBytes, phrase.Nothing)), styled(plain, rateCell(d)), styled(plain, etaCell(d)), styled(stallTone(d), phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
+		styled(plain, rolesCell(d.Roles)),
 	}}
 }
 
-func gravityOfDrain(d ui.DrainView) tone {
+func drainTone(d ui.DrainView) tone {
 	switch {
 	case d.State == ui.ExclusionSafe:
 		return good
@@ -78,12 +78,12 @@ func stallTone(d ui.DrainView) tone {
 	return plain
 }
 
-// barWidth is how many characters a full bar has.
+// barWidth is the width of a bar.
 const barWidth = 10
 
-// goneBar is how much of what was there at first sight is gone. What nobody can tell has
-// no bar.
-func goneBar(d ui.DrainView) string {
+// movedBar returns the share of the data of the first read that has moved away. An unknown
+// share has no bar.
+func movedBar(d ui.DrainView) string {
 	switch {
 	case d.State == ui.ExclusionSafe:
 		return bar(1)
@@ -94,10 +94,10 @@ func goneBar(d ui.DrainView) string {
 	}
 }
 
-// bar is a share as a bar and a number. It is full for the whole only.
+// bar returns a share as a bar and a number. Only the whole fills it.
 func bar(share float64) string { return barOf(share, barWidth) }
 
-// barOf is a bar of so many characters.
+// barOf returns a bar of a width.
 func barOf(share float64, width int) string {
 	share = min(1, max(0, share))
 	full := int(math.Floor(share * float64(width)))
@@ -111,7 +111,7 @@ func rateCell(d ui.DrainView) string {
 	return phrase.Bytes(int64(*d.RateBytesPerSecond)) + "/s"
 }
 
-// etaCell is the range that the end is likely to be in; an end out of sight is "?".
+// etaCell returns the likely range of the end; "?" if it is unknown.
 func etaCell(d ui.DrainView) string {
 	if d.ETASeconds == nil {
 		return phrase.Nothing
@@ -123,7 +123,7 @@ func etaCell(d ui.DrainView) string {
 	return soonest + "-" + latest
 }
 
-// reasonsOf are why rows are not safe, alike ones once.
+// reasonsOf returns why rows are not safe, without duplicates.
 func reasonsOf(items []ui.DrainView) []string {
 	var lines []string
 	for _, d := range items {
@@ -140,24 +140,24 @@ func reasonsOf(items []ui.DrainView) []string {
 }
 
 func dataLine(d ui.DrainData) line {
-	l := sayLine(plain, fmt.Sprintf("moving %s, queued %s", phrase.BytesOr(d.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(d.QueuedBytes, phrase.UnknownCell)))
+	l := styledLine(plain, fmt.Sprintf("moving %s, queued %s", phrase.BytesOr(d.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(d.QueuedBytes, phrase.UnknownCell)))
 	for _, r := range d.MinReplicas {
-		l = append(l, say(plain, fmt.Sprintf(" · %s of %s at least", phrase.NumberOr(r.Remaining, phrase.UnknownCell), phrase.Count(d.ReplicasDesired, "replica"))))
+		l = append(l, styled(plain, fmt.Sprintf(" · at least %s of %s", phrase.NumberOr(r.Remaining, phrase.UnknownCell), phrase.Count(d.ReplicasDesired, "replica"))))
 	}
-	return append(l, say(plain, fmt.Sprintf(" · fullest server has %s free", phrase.BytesOr(d.LeastSpaceStorageBytes, phrase.UnknownCell))))
+	return append(l, styled(plain, fmt.Sprintf(" · least free space %s", phrase.BytesOr(d.LeastSpaceStorageBytes, phrase.UnknownCell))))
 }
 
-// aboutDrain is all there is to say of a process that leaves.
-func (s sight) aboutDrain(key string) []line {
-	for i, d := range s.look().Exclusions.Items {
+// aboutDrain returns the details of an excluded process.
+func (s clusterView) aboutDrain(key string) []line {
+	for i, d := range s.snapshot().Exclusions.Items {
 		if drainRow(i, d).key != key {
 			continue
 		}
-		t := gravityOfDrain(d)
+		t := drainTone(d)
 		return append([]line{
-			heading("Exclusion of " + phrase.Or(d.ID+" "+d.Process, phrase.UnknownCell)), factIn(t, "state", t.mark()+" "+string(d.State)), fact("because", phrase.Or(d.Reason, phrase.Nothing)),
-			fact("roles", rolesCell(d.Roles)), fact("gone", goneBar(d)), fact("moved", phrase.BytesOr(d.MovedBytes, phrase.UnknownCell)), fact("left", phrase.BytesOr(d.LeftBytes, phrase.UnknownCell)),
-			fact("rate", rateCell(d)), fact("done in", etaCell(d)), factIn(stallTone(d), "stalled for", phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
+			heading("Exclusion of " + phrase.Or(d.ID+" "+d.Process, phrase.UnknownCell)), factIn(t, "state", t.mark()+" "+string(d.State)), fact("reason", phrase.Or(d.Reason, phrase.Nothing)),
+			fact("roles", rolesCell(d.Roles)), fact("progress", movedBar(d)), fact("moved", phrase.BytesOr(d.MovedBytes, phrase.UnknownCell)), fact("left", phrase.BytesOr(d.LeftBytes, phrase.UnknownCell)),
+			fact("rate", rateCell(d)), fact("ETA", etaCell(d)), factIn(stallTone(d), "stalled for", phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
 		}, commandLines(s.o.fdb("exclusion", "status", s.cluster()), s.o.fdb("exclusion", "wait", s.cluster()))...)
 	}
 	return nil

@@ -11,11 +11,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// groupsPage answers: which process groups have something wrong with them, and for how
-// long?
-func groupsPage(s sight) page {
-	groups := s.choice.sorted(s.look().Groups.Items)
-	p := page{empty: "no process groups are recorded", columns: []column{
+// groupsPage shows which process groups have problems, and for how long.
+func groupsPage(s clusterView) page {
+	groups := s.choice.sorted(s.snapshot().Groups.Items)
+	p := page{empty: "no process groups in the status", columns: []column{
 		{title: " "},
 		{title: "ID", least: 12},
 		{title: "CLASS", least: 7},
@@ -37,19 +36,19 @@ func groupsPage(s sight) page {
 		}
 		p.rows = append(p.rows, s.groupRow(g))
 	}
-	p.says = s.groupsSay(groups)
+	p.summary = s.groupsSummary(groups)
 	return p
 }
 
-// groupsSay counts process groups, and says how they are shown.
-func (s sight) groupsSay(groups []*ranked) line {
-	v := s.look().Status.ProcessGroups
+// groupsSummary counts process groups, and describes their order.
+func (s clusterView) groupsSummary(groups []*ranked) line {
+	v := s.snapshot().Status.ProcessGroups
 	troubled, unsures := 0, 0
 	for _, g := range groups {
 		switch {
-		case g.gravity >= warn:
+		case g.tone >= warn:
 			troubled++
-		case g.gravity == unsure:
+		case g.tone == unsure:
 			unsures++
 		}
 	}
@@ -58,52 +57,52 @@ func (s sight) groupsSay(groups []*ranked) line {
 		tone = warn
 	}
 	l := line{
-		say(plain, fmt.Sprintf("%s of %d wanted, ", phrase.Count(len(groups), "process group"), v.Desired)),
-		say(tone, fmt.Sprintf("%d with trouble", troubled)),
+		styled(plain, fmt.Sprintf("%s, %d desired, ", phrase.Count(len(groups), "process group"), v.Desired)),
+		styled(tone, fmt.Sprintf("%d with problems", troubled)),
 	}
 	if unsures > 0 {
-		l = append(l, say(warn, fmt.Sprintf(", %d unknown", unsures)))
+		l = append(l, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
 	}
 	if v.Removing > 0 {
-		l = append(l, say(plain, fmt.Sprintf(", %d leaving", v.Removing)))
+		l = append(l, styled(plain, fmt.Sprintf(", %d to be removed", v.Removing)))
 	}
-	l = append(l, say(faint, " · by "+orderWords[s.choice.order]))
+	l = append(l, styled(faint, " · by "+orderNames[s.choice.order]))
 	if s.choice.by != byNothing {
-		l = append(l, say(faint, " per "+groupingWords[s.choice.by]))
+		l = append(l, styled(faint, " per "+groupingNames[s.choice.by]))
 	}
 	if v.Source == ui.SourceRecord {
-		l = append(l, say(warn, " · "+markWarn+" conditions as last recorded "+s.age(v.AsOf)+" ago"))
+		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
 	}
 	return l
 }
 
-// headline is over the groups of a zone or class, with how many they are.
-func (s sight) headline(of string) []span {
+// headline returns the headline of a zone or class, with the number of its groups.
+func (s clusterView) headline(of string) []span {
 	n, troubled := 0, 0
-	for _, g := range s.look().Groups.Items {
+	for _, g := range s.snapshot().Groups.Items {
 		if s.choice.by.of(g) == of {
 			n++
-			if gravity(g) >= warn {
+			if groupTone(g) >= warn {
 				troubled++
 			}
 		}
 	}
-	return []span{say(strong, fmt.Sprintf("%s %s", groupingWords[s.choice.by], of)), say(faint, fmt.Sprintf("  %d, %d with trouble", n, troubled))}
+	return []span{styled(strong, fmt.Sprintf("%s %s", groupingNames[s.choice.by], of)), styled(faint, fmt.Sprintf("  %d, %d with problems", n, troubled))}
 }
 
-func (s sight) groupRow(r *ranked) row {
-	t, g := r.gravity, r.GroupView
-	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s sight) []line { return s.aboutGroup(g.ID) }, cells: []span{
+func (s clusterView) groupRow(r *ranked) row {
+	t, g := r.tone, r.GroupView
+	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, cells: []span{
 		{t.mark(), t},
-		say(toneOfID(t), g.ID), say(plain, g.Class), say(t, s.conditions(*g)),
-		say(plain, exclusionCell(*g)), say(plain, podCell(*g)), say(plain, phrase.Or(g.Zone, phrase.UnknownCell)), say(plain, phrase.Or(g.Node, phrase.Nothing)),
-		say(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), say(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
-		say(plain, rolesCell(g.Roles)), say(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
+		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
+		styled(plain, exclusionCell(*g)), styled(plain, podCell(*g)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
+		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
+		styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
 	}}
 }
 
-// toneOfID leaves the IDs of those that are well in the ordinary color: a screen full of
-// green shows nothing.
+// toneOfID returns the ordinary color for the IDs of healthy objects: a page full of green shows
+// nothing.
 func toneOfID(t tone) tone {
 	if t < warn {
 		return plain
@@ -111,8 +110,8 @@ func toneOfID(t tone) tone {
 	return t
 }
 
-// gravity is how bad it is with a process group.
-func gravity(g ui.GroupView) tone {
+// groupTone returns the severity of a process group.
+func groupTone(g ui.GroupView) tone {
 	worst := good
 	if g.Processes == nil {
 		worst = unsure
@@ -124,13 +123,13 @@ func gravity(g ui.GroupView) tone {
 		worst = bad
 	}
 	for _, c := range g.Conditions {
-		worst = max(worst, gravityOf(c.Type))
+		worst = max(worst, conditionTone(c.Type))
 	}
 	return worst
 }
 
-// gravityOf is how bad a condition is: what a replacement would follow from is bad.
-func gravityOf(condition string) tone {
+// conditionTone returns the severity of a condition: it is bad if it leads to a replacement.
+func conditionTone(condition string) tone {
 	c := v1beta2.ProcessGroupConditionType(condition)
 	switch {
 	case c.IsInformational(), c == v1beta2.ConditionPodPending, c == v1beta2.ConditionProcessIsMarkedAsExcluded:
@@ -142,9 +141,9 @@ func gravityOf(condition string) tone {
 	}
 }
 
-// conditions are what is wrong, each with for how long; all that a narrow column shows is
-// the worst.
-func (s sight) conditions(g ui.GroupView) string {
+// conditions returns all conditions with their ages, the worst first: a narrow column shows only
+// that.
+func (s clusterView) conditions(g ui.GroupView) string {
 	words := make([]string, 0, len(g.Conditions)+1)
 	for _, c := range worstFirst(g.Conditions) {
 		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(c.Since)))
@@ -153,15 +152,15 @@ func (s sight) conditions(g ui.GroupView) string {
 		words = append(words, "no process reports")
 	}
 	if g.RemovalSince != nil {
-		words = append(words, "leaving "+s.age(g.RemovalSince))
+		words = append(words, "marked for removal "+s.age(g.RemovalSince))
 	}
 	return phrase.Or(strings.Join(words, ", "), phrase.Nothing)
 }
 
-// worstFirst are conditions, of alike ones the oldest first.
+// worstFirst sorts conditions by severity, then by age.
 func worstFirst(conditions []ui.ConditionView) []ui.ConditionView {
 	return slices.SortedStableFunc(slices.Values(conditions), func(a, b ui.ConditionView) int {
-		return cmp.Or(cmp.Compare(gravityOf(b.Type), gravityOf(a.Type)), ui.CompareTimes(a.Since, b.Since))
+		return cmp.Or(cmp.Compare(conditionTone(b.Type), conditionTone(a.Type)), ui.CompareTimes(a.Since, b.Since))
 	})
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// locksPage answers: who may act on the cluster and its database, and until when?
-func locksPage(s sight) page {
-	v := s.look().Locks
-	p := page{empty: "nothing is known of locks", columns: []column{
-		{title: " "}, {title: "WHAT", least: 10}, {title: "WHO", least: 12}, {title: "STATE", least: 8}, {title: "FOR", right: true}, {title: "LEFT", right: true}, {title: "NOTE", least: 10},
+// locksPage shows the holders of the lock and the Lease, until when, and the deny list.
+func locksPage(s clusterView) page {
+	v := s.snapshot().Locks
+	p := page{empty: "locks are unknown", columns: []column{
+		{title: " "}, {title: "WHAT", least: 10}, {title: "HOLDER", least: 12}, {title: "STATE", least: 8}, {title: "FOR", right: true}, {title: "LEFT", right: true}, {title: "NOTE", least: 10},
 	}}
 	for _, l := range v.Items {
 		p.rows = append(p.rows, s.lockRow(l))
@@ -27,30 +27,30 @@ func locksPage(s sight) page {
 	}
 	for _, u := range v.Upgrades {
 		p.rows = append(p.rows, row{key: "upgrade " + u.Version, cells: []span{
-			{" ", plain}, say(plain, "upgrade"), say(plain, u.Version), say(plain, "announced"), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, strings.Join(u.Groups, ", ")),
+			{" ", plain}, styled(plain, "upgrade"), styled(plain, u.Version), styled(plain, "announced"), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, strings.Join(u.Groups, ", ")),
 		}})
 	}
 	for _, e := range v.Lists {
 		since := e.Since
 		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.ControlPlaneInstance, e.Group), group: e.Group, cells: []span{
-			{" ", plain}, say(plain, string(e.List)), say(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), say(plain, "listed"), say(plain, s.age(&since)), {phrase.Nothing, plain}, say(plain, e.Group),
+			{" ", plain}, styled(plain, string(e.List)), styled(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), {phrase.Nothing, plain}, styled(plain, e.Group),
 		}})
 	}
-	p.says = s.lockSays()
+	p.summary = s.lockSummary()
 	return p
 }
 
-func (s sight) lockSays() line {
-	l := line{say(plain, "lock of the database: "), say(plain, s.lockWords())}
-	if n := len(s.look().Locks.Denied); n > 0 {
-		l = append(l, say(warn, fmt.Sprintf(" · %s on the deny list", phrase.Count(n, "owner"))))
+func (s clusterView) lockSummary() line {
+	l := line{styled(plain, "database lock: "), styled(plain, s.lockText())}
+	if n := len(s.snapshot().Locks.Denied); n > 0 {
+		l = append(l, styled(warn, fmt.Sprintf(" · %s on the deny list", phrase.Count(n, "owner"))))
 	}
 	return l
 }
 
-// lockWords are the lock in a few words, for the header too.
-func (s sight) lockWords() string {
-	items := s.look().Locks.Items
+// lockText returns the lock in a few words, also for the header.
+func (s clusterView) lockText() string {
+	items := s.snapshot().Locks.Items
 	switch {
 	case len(items) == 0:
 		return phrase.UnknownCell
@@ -65,42 +65,42 @@ func (s sight) lockWords() string {
 	}
 }
 
-func (s sight) lockRow(l ui.LockView) row {
+func (s clusterView) lockRow(l ui.LockView) row {
 	owner, since, left, note := phrase.Nothing, phrase.Nothing, phrase.Nothing, ""
 	t := good
 	if l.Owner != nil {
 		owner, since, left = phrase.Or(*l.Owner, phrase.UnknownCell), s.age(l.Since), s.until(l.Until)
 		if left == "due" {
-			left = "over"
+			left = "expired"
 		}
 	}
 	switch {
 	case l.State == ui.LockExpired, l.State == ui.LockOwnerDenied:
-		t, note = warn, "anybody may take it over"
+		t, note = warn, "may be taken over"
 	case !l.Used:
-		note = "the spec does not ask for it"
+		note = "not used by the spec"
 	case ptr.Deref(l.Mine, false):
-		note = "this instance's"
+		note = "this control-plane instance"
 	case !ptr.Deref(l.Mine, true):
-		t, note = warn, "another instance's"
+		t, note = warn, "another control-plane instance"
 	}
 	return row{key: "lock", tone: t, cells: []span{
-		{t.mark(), t}, say(plain, "lock"), say(plain, owner), say(t, string(l.State)), say(plain, since), say(plain, left), say(plain, note),
+		{t.mark(), t}, styled(plain, "lock"), styled(plain, owner), styled(t, string(l.State)), styled(plain, since), styled(plain, left), styled(plain, note),
 	}}
 }
 
-func (s sight) leaseRow(l ui.LeaseView) row {
-	t, state, who, left, note := good, "free", phrase.Nothing, phrase.Nothing, "keeps runs in this Kubernetes cluster apart"
+func (s clusterView) leaseRow(l ui.LeaseView) row {
+	t, state, who, left, note := good, "free", phrase.Nothing, phrase.Nothing, "one run at a time in this Kubernetes cluster"
 	switch {
 	case !l.Read:
 		t, state, note = warn, phrase.UnknownCell, "the Lease could not be read"
 	case l.Holder != "" && l.Until != nil && l.Until.Before(s.now):
-		t, state, who, left = warn, "expired", l.Holder, "over"
+		t, state, who, left = warn, "expired", l.Holder, "expired"
 	case l.Holder != "":
 		state, who, left = "held", l.Holder, s.until(l.Until)
 	}
 	return row{key: "lease", tone: t, cells: []span{
-		{t.mark(), t}, say(plain, "lease"), say(plain, who), say(t, state), {phrase.Nothing, plain}, say(plain, left), say(plain, note),
+		{t.mark(), t}, styled(plain, "lease"), styled(plain, who), styled(t, state), {phrase.Nothing, plain}, styled(plain, left), styled(plain, note),
 	}}
 }
 
@@ -114,7 +114,7 @@ func deniedRow(d ui.DeniedView) row {
 		t = bad
 	}
 	return row{key: "deny " + d.ID, tone: t, cells: []span{
-		{t.mark(), t}, say(plain, "deny list"), say(plain, d.ID), say(t, state), {phrase.Nothing, plain}, {phrase.Nothing, plain}, say(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
+		{t.mark(), t}, styled(plain, "deny list"), styled(plain, d.ID), styled(t, state), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
 	}}
 }
 

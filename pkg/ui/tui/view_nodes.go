@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// nodesPage answers: which node or zone is in trouble, and when does what follow from it?
-func nodesPage(s sight) page {
-	v := s.look().Nodes
-	p := page{empty: "no pod of the cluster runs on any node", columns: []column{
+// nodesPage shows which nodes and zones have problems, and when taint rules apply.
+func nodesPage(s clusterView) page {
+	v := s.snapshot().Nodes
+	p := page{empty: "no pod of the cluster is on any node", columns: []column{
 		{title: " "},
 		{title: "NODE", least: 12},
 		{title: "ZONE", least: 5},
@@ -43,17 +43,17 @@ func nodesPage(s sight) page {
 		}
 		p.rows = append(p.rows, r)
 		if n.Note != "" {
-			p.notes = append(p.notes, sayLine(faint, n.Name+": "+n.Note))
+			p.notes = append(p.notes, styledLine(faint, n.Name+": "+n.Note))
 		}
 	}
 	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
-	p.says = line{say(plain, phrase.Count(len(v.Items), "node")+", "), say(toneOfCount(troubled), fmt.Sprintf("%d with trouble", troubled))}
+	p.summary = line{styled(plain, phrase.Count(len(v.Items), "node")+", "), styled(toneOfCount(troubled), fmt.Sprintf("%d with problems", troubled))}
 	if unsures > 0 {
-		p.says = append(p.says, say(warn, fmt.Sprintf(", %d unknown", unsures)))
+		p.summary = append(p.summary, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
 	}
-	p.says = append(p.says, s.zonesSay()...)
+	p.summary = append(p.summary, s.zonesSummary()...)
 	if v.Hidden != "" {
-		p.notes = append(p.notes, sayLine(warn, markWarn+" taints and rules are not checked: "+v.Hidden))
+		p.notes = append(p.notes, styledLine(warn, markWarn+" taints and rules are not checked: "+v.Hidden))
 	}
 	return p
 }
@@ -65,23 +65,23 @@ func toneOfCount(n int) tone {
 	return good
 }
 
-// zonesSay is which zones are silent and which is under maintenance.
-func (s sight) zonesSay() line {
+// zonesSummary returns which zones do not report and which is under maintenance.
+func (s clusterView) zonesSummary() line {
 	var l line
-	v := s.look().Status
+	v := s.snapshot().Status
 	if silent := v.FaultTolerance.ZonesNotReporting; len(silent) > 0 {
-		l = append(l, say(bad, " · "+markBad+" silent: "+strings.Join(silent, ", ")))
+		l = append(l, styled(bad, " · "+markBad+" not reporting: "+strings.Join(silent, ", ")))
 	}
 	if v.Database.MaintenanceZone != "" {
-		l = append(l, say(warn, " · "+markWarn+" maintenance of "+v.Database.MaintenanceZone+", "+phrase.SecondsOr(v.Database.MaintenanceLeft, phrase.UnknownCell)+" left"))
+		l = append(l, styled(warn, " · "+markWarn+" maintenance of "+v.Database.MaintenanceZone+", "+phrase.SecondsOr(v.Database.MaintenanceLeft, phrase.UnknownCell)+" left"))
 	}
 	return l
 }
 
-// zonesOfNodes are the zones of the process groups on each node.
-func (s sight) zonesOfNodes() map[string]string {
+// zonesOfNodes returns the zones of the process groups on each node.
+func (s clusterView) zonesOfNodes() map[string]string {
 	on := map[string]map[string]bool{}
-	for _, g := range s.look().Groups.Items {
+	for _, g := range s.snapshot().Groups.Items {
 		if g.Node == "" || g.Zone == "" {
 			continue
 		}
@@ -97,8 +97,8 @@ func (s sight) zonesOfNodes() map[string]string {
 	return zones
 }
 
-func (s sight) nodeRow(n ui.NodeView, zone string) row {
-	t := gravityOfNode(n)
+func (s clusterView) nodeRow(n ui.NodeView, zone string) row {
+	t := nodeTone(n)
 	detect, replace := phrase.Nothing, phrase.Nothing
 	if len(n.MatchedRules) > 0 && len(n.ProcessGroups) > 0 {
 		detect, replace = n.DetectWords(s.until), n.ReplaceWords(s.until)
@@ -107,15 +107,15 @@ func (s sight) nodeRow(n ui.NodeView, zone string) row {
 	if n.TaintedSince != nil {
 		since = s.age(n.TaintedSince)
 	}
-	return row{key: n.Name, node: n.Name, tone: t, more: func(s sight) []line { return s.aboutNode(n.Name) }, cells: []span{
+	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, cells: []span{
 		{t.mark(), t},
-		say(toneOfID(t), n.Name), say(plain, phrase.Or(zone, phrase.UnknownCell)), say(t, n.ReadyWord()), say(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
-		say(plain, taintsCell(n)), say(plain, since), say(t, detect), say(t, replace),
-		say(plain, strconv.Itoa(len(n.ProcessGroups))), say(plain, strconv.Itoa(n.Coordinators)), say(plain, classesCell(n)),
+		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, n.ReadyWord()), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
+		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
+		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
 	}}
 }
 
-func gravityOfNode(n ui.NodeView) tone {
+func nodeTone(n ui.NodeView) tone {
 	switch {
 	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), n.IsSilent():
 		return bad
@@ -143,9 +143,9 @@ func classesCell(n ui.NodeView) string {
 	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
-// aboutNode is all there is to say of a node.
-func (s sight) aboutNode(name string) []line {
-	items := s.look().Nodes.Items
+// aboutNode returns the details of a node.
+func (s clusterView) aboutNode(name string) []line {
+	items := s.snapshot().Nodes.Items
 	i := slices.IndexFunc(items, func(n ui.NodeView) bool { return n.Name == name })
 	if i < 0 {
 		return nil
@@ -161,15 +161,15 @@ func (s sight) aboutNode(name string) []line {
 		lines = append(lines, fact("rule", r.Words()))
 	}
 	if n.TaintedSince != nil {
-		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("noted in", n.DetectWords(s.until)), fact("replaced in", n.ReplaceWords(s.until)))
+		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", n.DetectWords(s.until)), fact("replaced in", n.ReplaceWords(s.until)))
 	}
 	if n.Note != "" {
 		lines = append(lines, fact("note", n.Note))
 	}
 	lines = append(lines, heading("Process groups"))
-	for _, g := range s.look().Groups.Items {
+	for _, g := range s.snapshot().Groups.Items {
 		if g.Node == name {
-			lines = append(lines, line{say(plain, "  "), {gravity(g).mark(), gravity(g)}, say(plain, " "+g.ID+"  "), say(gravity(g), s.conditions(g))})
+			lines = append(lines, line{styled(plain, "  "), {groupTone(g).mark(), groupTone(g)}, styled(plain, " "+g.ID+"  "), styled(groupTone(g), s.conditions(g))})
 		}
 	}
 	return append(lines, commandLines(s.o.fdb("get", "nodes", s.cluster()), s.o.kubectl("describe", "node", name), s.o.fdb("drain", name, "--dry-run"))...)

@@ -13,7 +13,7 @@ func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 	far := time.Date(2343, 10, 9, 0, 0, 0, 0, time.UTC)
 	tests := map[string]struct {
 		node   func(*ui.NodeView)
-		cells  []string // noted in, replaced in
+		cells  []string // detected in, replaced in
 		detail string
 	}{
 		"never": {func(n *ui.NodeView) { n.Never, n.MatchedRules[0].Never = true, true }, []string{"never", "never"}, "drain never causes a replacement"},
@@ -31,7 +31,7 @@ func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 			tc.node(&n)
 			f := well()
 			f.Nodes.Items = []ui.NodeView{n}
-			s := sight{state: state{frame: f}, now: noon, o: &Options{}}
+			s := clusterView{state: state{frame: f}, now: noon, o: &Options{}}
 			var cells []string
 			for _, cell := range s.nodeRow(n, "zone-1").cells[7:9] {
 				cells = append(cells, cell.text)

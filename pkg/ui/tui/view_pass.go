@@ -8,67 +8,67 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// passPage answers: what does the pass do right now, and how did each step end?
-func passPage(s sight) page {
+// passPage shows what the pass does now, and how each stage ended.
+func passPage(s clusterView) page {
 	p := page{empty: s.noPass(), columns: []column{
-		{title: " "}, {title: "STEP", least: 16}, {title: "OUTCOME"}, {title: "DID", right: true}, {title: "REASON", least: 20},
+		{title: " "}, {title: "STAGE", least: 16}, {title: "OUTCOME"}, {title: "ACTIONS", right: true}, {title: "REASON", least: 20},
 	}}
 	if s.pass.number == 0 {
 		return p
 	}
-	p.says, p.rows = s.passSays(), s.stageRows()
+	p.summary, p.rows = s.passSummary(), s.stageRows()
 	for _, c := range s.pass.refused {
-		p.notes = append(p.notes, sayLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Words())))
+		p.notes = append(p.notes, styledLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Words())))
 	}
 	for _, text := range s.pass.failures {
-		p.notes = append(p.notes, sayLine(bad, markBad+" "+text))
+		p.notes = append(p.notes, styledLine(bad, markBad+" "+text))
 	}
 	if s.pass.stopped != "" {
-		p.notes = append(p.notes, sayLine(bad, markBad+" stopped early: "+s.pass.stopped))
+		p.notes = append(p.notes, styledLine(bad, markBad+" stopped early: "+s.pass.stopped))
 	}
 	return p
 }
 
-// noPass is what to say while no pass was told of.
-func (s sight) noPass() string {
+// noPass returns the text before the first pass.
+func (s clusterView) noPass() string {
 	if s.o.Feed == nil && len(s.o.Replay) > 0 {
-		return "the recording has told of no pass so far"
+		return "no pass in the recording so far"
 	}
-	return "this screen saw no pass so far; --reconcile runs them, and keys that act do"
+	return "no pass so far; --reconcile and action keys run passes"
 }
 
-// stageRows are the steps that say something first: a pass has dozens, of which most find
-// nothing to do.
-func (s sight) stageRows() []row {
-	var telling, idle, rest []row
+// stageRows returns the stages that ran, acted or wait first: a pass has dozens, of which most
+// have nothing to do.
+func (s clusterView) stageRows() []row {
+	var active, idle, later []row
 	for i, st := range s.pass.stages {
 		r := s.stageRow(i, st)
 		switch {
 		case s.pass.running == i+1, st.outcome != "" && (st.outcome != "done" || len(st.actions) > 0):
-			telling = append(telling, r)
+			active = append(active, r)
 		case st.outcome != "":
 			idle = append(idle, r)
 		default:
-			rest = append(rest, r)
+			later = append(later, r)
 		}
 	}
-	left := "to come"
+	left := "pending"
 	if !s.pass.ended.IsZero() {
-		left = "the pass did not come to"
+		left = "not reached"
 	}
-	return slices.Concat(telling, under(idle, "with nothing to do"), under(rest, left))
+	return slices.Concat(active, under(idle, "with nothing to do"), under(later, left))
 }
 
-// under are rows below a headline that counts them; none for none.
+// under returns rows below a headline that counts them; nil for none.
 func under(rows []row, what string) []row {
 	if len(rows) == 0 {
 		return nil
 	}
-	return append([]row{{cells: []span{say(faint, phrase.Count(len(rows), "step")+" "+what)}}}, rows...)
+	return append([]row{{cells: []span{styled(faint, phrase.Count(len(rows), "stage")+" "+what)}}}, rows...)
 }
 
-// passSays is where the pass is, in one line; the header has it while it runs.
-func (s sight) passSays() line {
+// passSummary returns the progress of the pass, in one line; the header has it while it runs.
+func (s clusterView) passSummary() line {
 	p := s.pass
 	name := fmt.Sprintf("pass %d", p.number)
 	if p.preview {
@@ -79,30 +79,30 @@ func (s sight) passSays() line {
 	}
 	if !p.ended.IsZero() {
 		t := toneOfOutcome(p.outcome)
-		l := line{{t.mark() + " ", t}, say(t, fmt.Sprintf("%s: %s", name, p.outcome)), say(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.ended.Sub(p.started)), phrase.Count(p.acted, "action"), s.lastingSince(p.ended)))}
-		return append(l, s.restSays()...)
+		l := line{{t.mark() + " ", t}, styled(t, fmt.Sprintf("%s: %s", name, p.outcome)), styled(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.ended.Sub(p.started)), phrase.Count(p.acted, "action"), s.lastingSince(p.ended)))}
+		return append(l, s.waitSummary()...)
 	}
-	l := line{say(strong, name+" runs for "+s.lastingSince(p.started))}
+	l := line{styled(strong, name+" running for "+s.lastingSince(p.started))}
 	if st, running := p.now(); running {
-		l = append(l, say(plain, " · "+string(st.name)), say(strong, s.doing(st)))
+		l = append(l, styled(plain, " · "+string(st.name)), styled(strong, s.doing(st)))
 	}
 	return l
 }
 
-// restSays is when the next pass begins.
-func (s sight) restSays() line {
-	r := s.pass.resting
+// waitSummary returns when the next pass begins.
+func (s clusterView) waitSummary() line {
+	r := s.pass.wait
 	if r == nil {
 		return nil
 	}
 	if r.noLaterThan == nil {
-		return line{say(faint, " · rests")}
+		return line{styled(faint, " · waiting")}
 	}
-	return line{say(faint, " · next within "+s.until(r.noLaterThan))}
+	return line{styled(faint, " · next within "+s.until(r.noLaterThan))}
 }
 
-// doing is what a stage does now, and for how long.
-func (s sight) doing(st stage) string {
+// doing returns what a stage does now, and for how long.
+func (s clusterView) doing(st stage) string {
 	for _, a := range slices.Backward(st.actions) {
 		if a.ended.IsZero() {
 			return ": " + a.summary + ", " + s.lastingSince(a.started)
@@ -127,7 +127,7 @@ func toneOfOutcome(outcome string) tone {
 	}
 }
 
-func (s sight) stageRow(i int, st stage) row {
+func (s clusterView) stageRow(i int, st stage) row {
 	t, outcome, reason := toneOfOutcome(st.outcome), st.outcome, st.reason
 	mark := t.mark()
 	switch {
@@ -151,13 +151,13 @@ func (s sight) stageRow(i int, st stage) row {
 			done++
 		}
 	}
-	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: t, more: func(s sight) []line { return s.aboutStage(i) }, cells: []span{
-		{mark, t}, say(plain, string(st.name)), say(t, outcome), say(plain, fmt.Sprint(done)), say(plain, phrase.Or(reason, phrase.Nothing)),
+	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: t, more: func(s clusterView) []line { return s.aboutStage(i) }, cells: []span{
+		{mark, t}, styled(plain, string(st.name)), styled(t, outcome), styled(plain, fmt.Sprint(done)), styled(plain, phrase.Or(reason, phrase.Nothing)),
 	}}
 }
 
-// aboutStage is all that a step did.
-func (s sight) aboutStage(i int) []line {
+// aboutStage returns the details of a stage.
+func (s clusterView) aboutStage(i int) []line {
 	if i >= len(s.pass.stages) {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (s sight) aboutStage(i int) []line {
 	if s.pass.running == i+1 {
 		outcome = "running" + s.doing(st)
 	}
-	lines := []line{heading(string(st.name)), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", phrase.Or(st.reason, phrase.Nothing)), fact("wants", phrase.Or(st.why, phrase.Nothing))}
+	lines := []line{heading(string(st.name)), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", phrase.Or(st.reason, phrase.Nothing)), fact("why", phrase.Or(st.why, phrase.Nothing))}
 	for _, c := range st.checks {
 		lines = append(lines, checkLines(c)...)
 	}
@@ -176,11 +176,11 @@ func (s sight) aboutStage(i int) []line {
 	for _, a := range st.actions {
 		switch {
 		case a.failure != "":
-			lines = append(lines, line{{"  " + markBad + " ", bad}, say(plain, a.summary+": "), say(bad, a.failure)})
+			lines = append(lines, line{{"  " + markBad + " ", bad}, styled(plain, a.summary+": "), styled(bad, a.failure)})
 		case a.ended.IsZero():
-			lines = append(lines, line{{"  ● ", strong}, say(plain, a.summary+", for "+s.lastingSince(a.started))})
+			lines = append(lines, line{{"  ● ", strong}, styled(plain, a.summary+", for "+s.lastingSince(a.started))})
 		default:
-			lines = append(lines, line{{"  " + markGood + " ", good}, say(plain, a.summary+", took "+phrase.Duration(a.ended.Sub(a.started)))})
+			lines = append(lines, line{{"  " + markGood + " ", good}, styled(plain, a.summary+", took "+phrase.Duration(a.ended.Sub(a.started)))})
 		}
 	}
 	return lines

@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// mostNamed is how many names a heading lists before it only counts them.
+// mostNamed is the maximum number of names that a heading lists; others are counted.
 const mostNamed = 3
 
-// chainsOf are the chains about a process group; all of them for no group.
-func (s sight) chainsOf(id string) []ui.WhyChain {
-	v := s.look().Why
+// chainsOf returns the chains of a process group; all of them for no group.
+func (s clusterView) chainsOf(id string) []ui.WhyChain {
+	v := s.snapshot().Why
 	if v == nil {
 		return nil
 	}
@@ -26,40 +26,40 @@ func (s sight) chainsOf(id string) []ui.WhyChain {
 	return chains
 }
 
-// whyOf is what is in the way of a process group, or of the cluster for no group: from
-// what is wanted down to what is behind it.
-func (s sight) whyOf(id string, head line) []line {
+// whyOf returns what blocks a process group, or the cluster for no group: from the state down
+// to its cause.
+func (s clusterView) whyOf(id string, head line) []line {
 	lines := []line{head}
-	if s.look().Why == nil {
-		return append(lines, sayLine(faint, "  nobody can tell yet: no preview of a pass so far"))
+	if s.snapshot().Why == nil {
+		return append(lines, styledLine(faint, "  unknown: no preview of a pass yet"))
 	}
 	chains := s.chainsOf(id)
 	for _, c := range chains {
 		lines = append(lines, s.chainLines(c, id == "")...)
 	}
 	if len(chains) == 0 {
-		lines = append(lines, sayLine(plain, "  nothing is in the way"))
+		lines = append(lines, styledLine(plain, "  nothing blocks it"))
 	}
 	return lines
 }
 
-func (s sight) chainLines(c ui.WhyChain, whole bool) []line {
+func (s clusterView) chainLines(c ui.WhyChain, whole bool) []line {
 	t := toneOfWhy(c.State)
-	wish := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
+	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
 	if c.Since != nil {
-		wish += ", for " + s.age(c.Since)
+		state += ", for " + s.age(c.Since)
 	}
-	lines := []line{{{"  " + t.mark() + " ", t}, say(t, string(c.State)+"  "), say(plain, wish)}}
+	lines := []line{{{"  " + t.mark() + " ", t}, styled(t, string(c.State)+"  "), styled(plain, state)}}
 	lines = append(lines, s.linkLines(c.Reasons, "    ")...)
 	if whole {
 		for _, next := range c.Next {
-			lines = append(lines, line{say(faint, "    next: "), say(plain, next)})
+			lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
 		}
 	}
 	return lines
 }
 
-func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
+func (s clusterView) linkLines(links []ui.WhyLink, indent string) []line {
 	var lines []line
 	for _, l := range links {
 		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
@@ -70,9 +70,9 @@ func (s sight) linkLines(links []ui.WhyLink, indent string) []line {
 		if l.Since != nil {
 			what += ", for " + s.age(l.Since)
 		}
-		lines = append(lines, line{say(faint, indent+"└ "), say(plain, what)})
+		lines = append(lines, line{styled(faint, indent+"└ "), styled(plain, what)})
 		if l.Have != "" || l.Need != "" {
-			lines = append(lines, line{say(faint, indent+"  "), say(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
+			lines = append(lines, line{styled(faint, indent+"  "), styled(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
 		}
 		lines = append(lines, s.linkLines(l.Reasons, indent+"   ")...)
 	}

@@ -21,67 +21,67 @@ type work struct {
 	since, over time.Time
 	proposal    Proposal
 	typed       string
-	// seen is how long the proposal is on the screen.
-	seen    beats
+	// seen is how long the proposal has been displayed.
+	seen    tickCount
 	failure string
 	end     context.CancelFunc
 }
 
-// phase is how far an action is.
+// phase is the progress of an action.
 type phase int
 
 const (
 	proposing phase = iota
 	deciding
-	carrying
+	executing
 	finished
 )
 
-// What actions tell the screen.
+// Messages of actions to the dashboard.
 type (
-	proposed struct {
+	proposalMsg struct {
 		id       int
 		proposal Proposal
 		err      error
 	}
-	carried struct {
+	actionMsg struct {
 		id  int
 		err error
 	}
 )
 
-func (a Ask) words() string {
+func (a Ask) label() string {
 	return strings.TrimSpace(a.Verb + " " + strings.Join(a.Subjects, " "))
 }
 
-// busy reports whether an action runs that another one must not run beside.
-func (m model) busy() bool { return m.work != nil && m.work.phase == carrying }
+// busy reports whether an action is running: only one may.
+func (m model) busy() bool { return m.work != nil && m.work.phase == executing }
 
-// propose asks what a command would do. Nil subjects are none chosen.
+// propose requests what a command would do. Nil subjects mean that none is selected.
 func (m model) propose(verb string, subjects []string) model {
 	switch {
 	case m.o.Actions == nil:
-		return m.say(warn, m.readOnly())
+		return m.notify(warn, m.readOnly())
 	case m.busy():
-		return m.say(warn, m.work.ask.words()+" still runs; a shows it, ctrl-x stops it")
+		return m.notify(warn, m.work.ask.label()+" is still running; a shows it, ctrl-x stops it")
 	case m.back >= 0 || m.paused:
-		return m.say(warn, "this is not how it is now; esc returns to that")
+		return m.notify(warn, "this is not live data; esc returns to it")
 	case subjects == nil:
-		return m.say(plain, "choose what to "+verb+" first")
+		return m.notify(plain, "select what to "+verb+" first")
 	}
 	m.lastWork++
 	w := work{id: m.lastWork, ask: Ask{Verb: verb, Cluster: m.name(), Subjects: subjects}, since: m.now}
 	actions := m.o.Actions
 	w.end = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
 		p, err := actions.Propose(ctx, w.ask)
-		send(proposed{w.id, p, err})
+		send(proposalMsg{w.id, p, err})
 	})
 	m.work = &w
 	return m.open(pane{kind: paneWork})
 }
 
-// hasProposal takes over what a command would do.
-func (m model) hasProposal(p proposed) model {
+// proposalReady applies the result of propose.
+func (m model) proposalReady(p proposalMsg) model {
 	if m.work == nil || m.work.id != p.id {
 		return m
 	}
@@ -94,20 +94,21 @@ func (m model) hasProposal(p proposed) model {
 	return m
 }
 
-// carryOut does what was approved.
-func (m model) carryOut() model {
+// execute runs what was approved.
+func (m model) execute() model {
 	w := *m.work
-	w.phase, w.since = carrying, m.now
+	w.phase, w.since = executing, m.now
 	actions := m.o.Actions
 	w.end = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
-		err := actions.CarryOut(ctx, w.proposal, func(e Entry) { send(told{e, w.id}) })
-		send(carried{w.id, err})
+		err := actions.CarryOut(ctx, w.proposal, func(e Entry) { send(entryMsg{e, w.id}) })
+		send(actionMsg{w.id, err})
 	})
 	m.work = &w
 	return m
 }
 
-func (m model) hasCarried(c carried) model {
+// actionFinished applies the end of an action.
+func (m model) actionFinished(c actionMsg) model {
 	if m.work == nil || m.work.id != c.id {
 		return m
 	}
@@ -117,7 +118,7 @@ func (m model) hasCarried(c carried) model {
 		w.failure = c.err.Error()
 	}
 	m.work = &w
-	m.questions = slices.DeleteFunc(slices.Clone(m.questions), func(q asking) bool { return q.work == c.id })
+	m.questions = slices.DeleteFunc(slices.Clone(m.questions), func(q pendingQuestion) bool { return q.work == c.id })
 	if m.shows(paneQuestion) && len(m.questions) == 0 {
 		m, _ = m.goBack()
 	}
@@ -125,25 +126,25 @@ func (m model) hasCarried(c carried) model {
 		return m
 	}
 	if w.failure != "" {
-		return m.say(bad, markBad+" "+w.ask.words()+": "+w.failure)
+		return m.notify(bad, markBad+" "+w.ask.label()+": "+w.failure)
 	}
-	return m.say(good, markGood+" "+w.ask.words()+" is done")
+	return m.notify(good, markGood+" "+w.ask.label()+" is done")
 }
 
-// stopWork has the action that runs end. What it does at that moment it finishes.
+// stopWork cancels the running action, which first completes the change in progress.
 func (m model) stopWork() model {
 	if !m.busy() {
-		return m.say(plain, "no action runs")
+		return m.notify(plain, "no action is running")
 	}
 	m.work.end()
-	return m.say(warn, "stopping "+m.work.ask.words())
+	return m.notify(warn, "stopping "+m.work.ask.label())
 }
 
-// suspend stops this program until the shell goes on with it. What runs would stop with it,
-// half done and with what it locked.
+// suspend stops this program until the shell resumes it. A running action would stop as well,
+// half done and with its locks held.
 func (m model) suspend() (model, tea.Cmd) {
 	if m.busy() || m.o.Passes {
-		return m.say(warn, "what acts here would stop half done: not while it runs"), nil
+		return m.notify(warn, "cannot suspend: running actions and passes would stop half done"), nil
 	}
 	return m, tea.Suspend
 }
@@ -157,24 +158,24 @@ func (m model) returnToWork() model {
 	case m.work != nil:
 		return m.open(pane{kind: paneWork})
 	default:
-		return m.say(plain, "there is no action")
+		return m.notify(plain, "no action")
 	}
 }
 
-// answer takes a key while an action or a question waits for an answer; taken says that
-// the key was for that.
+// answer handles a key while an action or a question waits for an answer; taken reports whether
+// it was handled.
 func (m model) answer(key tea.KeyMsg) (next model, cmd tea.Cmd, taken bool) {
 	switch {
 	case m.shows(paneQuestion) && len(m.questions) > 0:
 		return m.answerQuestion(key)
-	case m.shows(paneWork) && m.work != nil && m.work.phase != carrying:
+	case m.shows(paneWork) && m.work != nil && m.work.phase != executing:
 		next, taken = m.decide(key)
 		return next, nil, taken
 	}
 	return m, nil, false
 }
 
-// decide takes a key while a proposal waits. Leaving it ends it.
+// decide handles a key while a proposal waits. Leaving the proposal cancels it.
 func (m model) decide(key tea.KeyMsg) (model, bool) {
 	w := *m.work
 	switch {
@@ -188,12 +189,12 @@ func (m model) decide(key tea.KeyMsg) (model, bool) {
 	case !w.seen.ready() && (key.Type == tea.KeyEnter || isText(key)):
 		return m, true
 	case key.Type == tea.KeyEnter && w.typed == w.proposal.Confirm:
-		return m.carryOut(), true
+		return m.execute(), true
 	case key.Type == tea.KeyEnter:
-		said := notTheWord(w.typed, w.proposal.Confirm, "to agree, or esc")
+		text := wrongAnswer(w.typed, w.proposal.Confirm, "to confirm, or esc")
 		w.typed = ""
 		m.work = &w
-		return m.say(warn, said), true
+		return m.notify(warn, text), true
 	case w.proposal.Confirm == "":
 		return m, false
 	}
@@ -203,46 +204,45 @@ func (m model) decide(key tea.KeyMsg) (model, bool) {
 	return m, taken
 }
 
-// notTheWord is what to say to who typed something else than what agrees. He begins anew.
-func notTheWord(typed, confirm, otherwise string) string {
-	said := "type " + confirm + " " + otherwise
+// wrongAnswer returns the notice after an invalid answer, which has been cleared.
+func wrongAnswer(typed, confirm, otherwise string) string {
+	text := "type " + confirm + " " + otherwise
 	if typed != "" {
-		said = typed + " is no answer: " + said
+		text = typed + " is not a valid answer: " + text
 	}
-	return said
+	return text
 }
 
-// spinner shows that something goes on, on screens that show motion and on those that
-// are read.
-func (s sight) spinner() string { return []string{"|", "/", "-", "\\"}[s.now.Unix()&3] }
+// spinner shows that something is in progress.
+func (s clusterView) spinner() string { return []string{"|", "/", "-", "\\"}[s.now.Unix()&3] }
 
-// workText is the action: what it would do, what it does, how it ended.
-func (m model) workText(s sight) []line {
+// workText returns what the action would do, what it does, or how it ended.
+func (m model) workText(s clusterView) []line {
 	if m.work == nil {
-		return []line{sayLine(plain, "there is no action")}
+		return []line{styledLine(plain, "no action")}
 	}
 	w := m.work
-	lines := []line{heading(w.ask.words() + " in " + w.ask.Cluster)}
+	lines := []line{heading(w.ask.label() + " in " + w.ask.Cluster)}
 	switch w.phase {
 	case proposing:
-		return append(lines, sayLine(plain, fmt.Sprintf("  %s working out what it would do, for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), sayLine(faint, "  esc ends that"))
+		return append(lines, styledLine(plain, fmt.Sprintf("  %s preparing the plan, for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), styledLine(faint, "  esc cancels it"))
 	case deciding:
 		lines = append(lines, proposalLines(w.proposal, m.width)...)
 		if w.proposal.Refused != "" {
-			lines = append(lines, heading("Refused"), sayLine(bad, "  "+markBad+" "+w.proposal.Refused))
+			lines = append(lines, heading("Refused"), styledLine(bad, "  "+markBad+" "+w.proposal.Refused))
 		}
 		return lines
-	case carrying:
-		lines = append(lines, sayLine(strong, fmt.Sprintf("  %s runs for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), sayLine(faint, "  esc leaves it running, ctrl-x stops it"))
+	case executing:
+		lines = append(lines, styledLine(strong, fmt.Sprintf("  %s running for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), styledLine(faint, "  esc leaves it running, ctrl-x stops it"))
 	case finished:
 		t, text := good, markGood+" done"
 		if w.failure != "" {
 			t, text = bad, markBad+" "+w.failure
 		}
-		lines = append(lines, sayLine(t, "  "+text+", "+phrase.Duration(m.now.Sub(w.over))+" ago"))
+		lines = append(lines, styledLine(t, "  "+text+", "+phrase.Duration(m.now.Sub(w.over))+" ago"))
 	}
 	if w.proposal.CommandLine != "" {
-		lines = append(lines, fact("the same by", w.proposal.CommandLine))
+		lines = append(lines, fact("command", w.proposal.CommandLine))
 	}
 	return append(lines, s.progress(w.since)...)
 }

@@ -6,26 +6,26 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// asking is a question that waits for a person.
-type asking struct {
+// pendingQuestion is a question that waits for the user.
+type pendingQuestion struct {
 	Question
 	cluster string
 	typed   string
-	// seen is how long it is on the screen: what somebody typed just before was meant for
+	// seen is how long it has been displayed: what the user typed just before was meant for
 	// something else, and is no answer.
-	seen beats
-	// work is the action that asks, and with which the question ends; 0 for none.
+	seen tickCount
+	// work is the action with the question, which ends with it; 0 for none.
 	work int
 }
 
-// beats are how many of them something was on the screen for.
-type beats int
+// tickCount is the number of ticks for which something has been displayed.
+type tickCount int
 
-// ready reports whether it was there for a whole beat. The first one that finds it there may
-// come before a frame with it was drawn; between two there is always time for one.
-func (b beats) ready() bool { return b > 1 }
+// ready reports whether it has been displayed for a whole tick. The first tick may come before
+// the first frame with it was drawn; between two ticks a frame is always drawn.
+func (b tickCount) ready() bool { return b > 1 }
 
-func (a asking) confirm() string {
+func (a pendingQuestion) confirm() string {
 	if a.Confirm == "" {
 		return "y"
 	}
@@ -34,18 +34,18 @@ func (a asking) confirm() string {
 
 func (m model) questionText() []line {
 	if len(m.questions) == 0 {
-		return []line{sayLine(plain, "the question was answered")}
+		return []line{styledLine(plain, "the question was answered")}
 	}
 	q := m.questions[0]
 	lines := []line{heading(q.cluster + ": " + q.Text)}
 	for _, text := range squeezed(q.Words, m.width-len("  ")) {
-		lines = append(lines, sayLine(plain, "  "+text))
+		lines = append(lines, styledLine(plain, "  "+text))
 	}
-	return append(lines, sayLine(faint, "  esc looks at the rest first; a returns here"))
+	return append(lines, styledLine(faint, "  esc goes back without an answer; a returns here"))
 }
 
-// answerQuestion takes a key while a question is asked. Who asked is told beside the
-// screen, since that may take a while.
+// answerQuestion handles a key while a question is open. The answer is sent in the background,
+// since that may block.
 func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	q := m.questions[0]
 	if isAnswer := key.Type == tea.KeyEnter || isText(key); isAnswer && !q.seen.ready() {
@@ -54,10 +54,10 @@ func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	if key.Type == tea.KeyEnter {
 		yes, no := q.typed == q.confirm(), q.typed == "n" || q.typed == "no"
 		if !yes && !no {
-			said := notTheWord(q.typed, q.confirm(), "to allow it, or n")
+			text := wrongAnswer(q.typed, q.confirm(), "to approve, or n")
 			q.typed = ""
-			m.questions = append([]asking{q}, m.questions[1:]...)
-			return m.say(warn, said), nil, true
+			m.questions = append([]pendingQuestion{q}, m.questions[1:]...)
+			return m.notify(warn, text), nil, true
 		}
 		m.questions = slices.Clone(m.questions[1:])
 		if len(m.questions) == 0 {
@@ -72,19 +72,19 @@ func (m model) answerQuestion(key tea.KeyMsg) (model, tea.Cmd, bool) {
 	}
 	var taken bool
 	q.typed, taken = edited(q.typed, key)
-	m.questions = append([]asking{q}, m.questions[1:]...)
+	m.questions = append([]pendingQuestion{q}, m.questions[1:]...)
 	return m, nil, taken
 }
 
-// isText reports whether a key is for what is typed.
+// isText reports whether a key edits a text.
 func isText(key tea.KeyMsg) bool {
 	_, is := edited("", key)
 	return is
 }
 
-// readied counts a beat for what is on the screen, so that it can be answered once it was
-// there for long enough. On a screen that is too small nothing is.
-func (m model) readied() model {
+// countTick counts a tick for the displayed question or proposal, which can be answered once
+// it was displayed for long enough. Nothing is displayed on a terminal that is too small.
+func (m model) countTick() model {
 	if m.width < leastWidth || m.height < leastHeight {
 		return m
 	}
@@ -100,14 +100,14 @@ func (m model) readied() model {
 	return m
 }
 
-// decisionLine is what is left to type for what is open; nil for nothing.
+// decisionLine returns the prompt for the open question or proposal; nil for none.
 func (m model) decisionLine() line {
 	switch {
 	case m.shows(paneQuestion) && len(m.questions) > 0:
 		q := m.questions[0]
-		return confirmLine(q.seen.ready(), q.confirm(), q.typed, "n refuses it")
+		return confirmLine(q.seen.ready(), q.confirm(), q.typed, "n refuses")
 	case m.shows(paneWork) && m.work != nil && m.work.phase == deciding && m.work.proposal.Refused == "":
-		return confirmLine(m.work.seen.ready(), m.work.proposal.Confirm, m.work.typed, "esc leaves it")
+		return confirmLine(m.work.seen.ready(), m.work.proposal.Confirm, m.work.typed, "esc cancels")
 	}
 	return nil
 }

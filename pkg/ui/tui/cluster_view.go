@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// clusterView is the input of a view: a state, the current time, and the user's choice.
+type clusterView struct {
+	state
+	now    time.Time
+	choice choice
+	o      *Options
+}
+
+// snapshot returns the frame; an empty one before the first.
+func (s clusterView) snapshot() ui.Frame {
+	if s.frame == nil {
+		return ui.Frame{}
+	}
+	return *s.frame
+}
+
+// age returns how long ago a time was; "?" if unknown.
+func (s clusterView) age(t *time.Time) string {
+	if t == nil {
+		return phrase.UnknownCell
+	}
+	return phrase.Duration(s.now.Sub(*t))
+}
+
+// until returns the time left until t; "due" if none is left.
+func (s clusterView) until(t *time.Time) string {
+	switch {
+	case t == nil:
+		return phrase.UnknownCell
+	case !t.After(s.now):
+		return "due"
+	default:
+		return phrase.Until(*t, s.now)
+	}
+}
+
+// clock returns a time of day, with the date if it is another day.
+func (s clusterView) clock(t time.Time) string {
+	t, now := t.UTC(), s.now.UTC()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("01-02 15:04")
+}
+
+// lastingSince returns the duration from t until now.
+func (s clusterView) lastingSince(t time.Time) string { return phrase.Duration(s.now.Sub(t)) }
+
+// since returns a duration and its start.
+func (s clusterView) since(t *time.Time) string {
+	if t == nil {
+		return phrase.UnknownCell
+	}
+	return s.age(t) + ", since " + s.clock(*t)
+}
+
+// moment returns how long ago something happened, and when.
+func (s clusterView) moment(t time.Time) string { return s.age(&t) + " ago, at " + s.clock(t) }

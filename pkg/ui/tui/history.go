@@ -1,0 +1,53 @@
+package tui
+
+import (
+	"slices"
+	"time"
+)
+
+// The history is limited in the number of states and in the number of process groups in them:
+// a dashboard can stay open for days.
+const (
+	mostStates      = 600
+	mostStateGroups = 60_000
+)
+
+// stateGap is the minimum time between two states of a pass in the history.
+const stateGap = time.Second
+
+// history is the states of a cluster, in order. Its zero value is empty.
+type history struct {
+	// states are the states to go back to, the oldest first.
+	states []state
+	// last is the state after the last entry.
+	last state
+}
+
+// add adds an entry.
+func (t history) add(e Entry) history {
+	t.last = t.last.apply(e)
+	if t.last.frame == nil {
+		return t
+	}
+	if e.Frame != nil || t.last.at.Sub(t.states[len(t.states)-1].at) >= stateGap {
+		t.states = append(t.states, t.last)
+	}
+	return t
+}
+
+// trimmed returns the history without the oldest states above the limits, and their number.
+func (t history) trimmed() (history, int) {
+	groups, keep := 0, 0
+	for i := len(t.states) - 1; i >= 0 && keep < mostStates; i-- {
+		groups += len(t.states[i].frame.Groups.Items)
+		if groups > mostStateGroups && keep > 1 {
+			break
+		}
+		keep++
+	}
+	gone := len(t.states) - keep
+	if gone > 0 {
+		t.states = slices.Clone(t.states[gone:])
+	}
+	return t, gone
+}
