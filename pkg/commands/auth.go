@@ -14,23 +14,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newAuth is the parent of what is said of rights. It is no command of its own.
+// newAuth is the parent of the commands about permissions. It does nothing by itself.
 func newAuth(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth COMMAND",
 		Short: "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("what about rights?"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
+				return usage(errors.New("auth command is required: can-i or role"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
 			}
-			return usage(fmt.Errorf("there is no command %q about rights; there are can-i and role", args[0]), "kubectl fdb auth --help")
+			return usage(fmt.Errorf("unknown auth command %q: must be can-i or role", args[0]), "kubectl fdb auth --help")
 		},
 	}
 	cmd.AddCommand(newAuthCanI(env), newAuthRole(env))
 	return cmd
 }
 
-// canIOptions is what `kubectl fdb auth can-i` was asked.
+// canIOptions are the options of `kubectl fdb auth can-i`.
 type canIOptions struct{ outputFlags }
 
 func newAuthCanI(env *Env) *cobra.Command {
@@ -96,7 +96,7 @@ func powerNames(items []ui.PowerView) []string {
 	return names
 }
 
-// askAll asks about each power once, however many commands need it.
+// reviewAll checks each permission once, however many commands need it.
 func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNeeds) ([]ui.PowerView, error) {
 	c, err := e.Client()
 	if err != nil {
@@ -125,7 +125,7 @@ func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNe
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("asking what is allowed: %w", err)
+		return nil, fmt.Errorf("checking permissions: %w", err)
 	}
 	for _, command := range commands {
 		for _, n := range command.needs {
@@ -135,7 +135,7 @@ func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNe
 	return items, nil
 }
 
-// namespace is where the power is needed; empty for everywhere.
+// namespace returns where the permission is required; empty for cluster-wide.
 func (n need) namespace(namespace string) string {
 	if n.everywhere {
 		return ""

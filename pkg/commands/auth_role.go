@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// roleOptions is what `kubectl fdb auth role` was asked for.
+// roleOptions are the options of `kubectl fdb auth role`.
 type roleOptions struct {
 	commands []string
 	name     string
@@ -51,9 +51,9 @@ is changed, and no API server is contacted.`,
 func (o roleOptions) run(env *Env) error {
 	switch {
 	case len(o.commands) == 0:
-		return usagef("a Role for what? --for COMMAND; the commands are %s", strings.Join(neededNames(), ", "))
+		return usagef("--for is required: one or more of %s", strings.Join(neededNames(), ", "))
 	case !slices.Contains(roleOutputs, o.output):
-		return usagef("-o is one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
+		return usagef("-o must be one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
 	}
 	commands, err := needsOf(o.commands)
 	if err != nil {
@@ -73,7 +73,7 @@ func (o roleOptions) run(env *Env) error {
 	return nil
 }
 
-// role is a Role or a ClusterRole, as manifests have it.
+// role is the manifest of a Role or a ClusterRole.
 type role struct {
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
@@ -92,7 +92,8 @@ type roleRule struct {
 	Verbs     []string `json:"verbs"`
 }
 
-// roles are one for the namespace, and one for everywhere else where that is needed.
+// roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
+// required.
 func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
 	var here, everywhere []power
 	for _, command := range commands {
@@ -114,8 +115,8 @@ func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
 	return roles
 }
 
-// rulesFor are the fewest rules that grant the powers and no other: resources of one
-// group that have the same verbs share a rule.
+// rulesFor returns the fewest rules that grant exactly the permissions: resources of one group
+// with the same verbs share a rule.
 func rulesFor(powers []power) []roleRule {
 	verbs := map[[2]string][]string{} // by group and resource
 	for _, p := range powers {
@@ -141,7 +142,7 @@ func rulesFor(powers []power) []roleRule {
 	return rules
 }
 
-// byVerb puts reading before writing.
+// byVerb orders read verbs before write verbs.
 func byVerb(a, b string) int {
 	order := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 	return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
@@ -166,7 +167,7 @@ func (o roleOptions) print(env *Env, roles []role) error {
 	return nil
 }
 
-// binding is the command that gives the role to somebody.
+// binding returns the command that binds the role to a user.
 func (r role) binding() string {
 	kind, flag := "rolebinding", "--role="
 	if r.Kind == "ClusterRole" {

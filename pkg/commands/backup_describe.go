@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backupDescribeOptions is what `kubectl fdb backup describe` was asked.
+// backupDescribeOptions are the options of `kubectl fdb backup describe`.
 type backupDescribeOptions struct{ recordLook }
 
 func newBackupDescribe(env *Env) *cobra.Command {

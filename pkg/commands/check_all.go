@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// lookAtAll checks the clusters of all namespaces, a few at a time. What keeps one from
-// being looked at is in its report, and keeps no other.
+// lookAtAll checks the clusters of all namespaces, a few at a time. If one cannot be read, its
+// report has the reason and the others are still checked.
 func (o checkOptions) lookAtAll(ctx context.Context, env *Env, wanted check.Options) (checked, error) {
 	reports, err := ofEach(ctx, env, "", func(key types.NamespacedName, _ *cluster) check.Report {
 		return o.lookOrSay(ctx, env, key, wanted)
@@ -19,13 +19,13 @@ func (o checkOptions) lookAtAll(ctx context.Context, env *Env, wanted check.Opti
 		return checked{}, err
 	}
 	if len(reports) == 0 {
-		env.talk("there is no FoundationDBCluster %s", inNamespace(""))
+		env.talk("no FoundationDBCluster found %s", inNamespace(""))
 	}
 	list := check.NewReportList(env.metadata(types.NamespacedName{}), env.Clock.Now(), reports, wanted.FailOn)
 	return checked{verdict: list.Verdict, words: list.Words(), write: func() error { return o.writeAll(env, list) }}, nil
 }
 
-// lookOrSay checks one cluster, or says why it could not.
+// lookOrSay checks one cluster, or reports why it could not be read.
 func (o checkOptions) lookOrSay(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) check.Report {
 	wanted.Command = func(words ...string) string { return env.kubectlIn(key.Namespace, words...) }
 	r, err := o.look(ctx, env, key, wanted)

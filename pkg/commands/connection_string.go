@@ -12,19 +12,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newConnectionString is the parent of what is about connection strings. It is no command
-// of its own.
+// newConnectionString is the parent of the connection-string commands. It does nothing by
+// itself.
 func newConnectionString(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connection-string",
 		Short: "Show, compare and sync the connection string",
 	}
 	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env), newConnectionStringSync(env))
-	asParent(cmd, "what of connection strings?", "command", "about connection strings")
+	asParent(cmd, "connection-string command")
 	return cmd
 }
 
-// connectionStringOptions is what both commands were asked.
+// connectionStringOptions are the options of both commands.
 type connectionStringOptions struct{ lookOptions }
 
 func newConnectionStringShow(env *Env) *cobra.Command {
@@ -72,8 +72,8 @@ Exit code 0: all copies match. 1: some differ. 8: none differ, but not all could
 	return cmd
 }
 
-// clusterFiles are the facts about one cluster, and the connection strings in use. The
-// status document is not asked for: without a database it takes long, and tells no more.
+// clusterFiles returns the facts about one cluster and the connection strings in use. The
+// status document is not read: without a database that takes long and adds nothing.
 func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, plan.ClusterFiles, error) {
 	var files plan.ClusterFiles
 	session, err := env.Connect(ctx, key)
@@ -90,7 +90,7 @@ func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.F
 		files, err = session.ReadClusterFiles(ctx)
 		asked <- err
 	}()
-	err = observation{env: env, key: key}.await(asked, func() { env.talk("reading cluster files takes its time, still asking") })
+	err = observation{env: env, key: key}.await(asked, func() { env.talk("waiting for cluster files…") })
 	return ui.Facts{Snapshot: s}, files, causeOf(ctx, err)
 }
 
@@ -101,7 +101,7 @@ func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.N
 	}
 	v, known := ui.NewConnectionStringView(env.metadata(key), facts, files)
 	if !known {
-		return looked{}, &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell the connection string of %s: the record has none, and %s", key.Name, files.LiveUnknown)}
+		return looked{}, &failure{code: ExitUnreachable, err: fmt.Errorf("cannot determine the connection string of %s: the status has none, and %s", key.Name, files.LiveUnknown)}
 	}
 	return looked{warnings: v.Warnings, printable: printable{
 		document: v, names: []string{"connectionstring/" + v.GenerationID},

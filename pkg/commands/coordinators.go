@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newCoordinators is the parent of what is about coordinators. It is no command of its own.
+// newCoordinators is the parent of the coordinators commands. It does nothing by itself.
 func newCoordinators(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "coordinators",
@@ -19,15 +19,14 @@ func newCoordinators(env *Env) *cobra.Command {
 		Short:   "List, change and repair coordinators",
 	}
 	cmd.AddCommand(newCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
-	asParent(cmd, "what of coordinators?", "command", "about coordinators")
+	asParent(cmd, "coordinators command")
 	return cmd
 }
 
-// coordinatorsListOptions is what `kubectl fdb coordinators list` was asked.
+// coordinatorsListOptions are the options of `kubectl fdb coordinators list`.
 type coordinatorsListOptions struct{ lookOptions }
 
-// newCoordinatorsList is one command under two names: coordinators list and get
-// coordinators.
+// newCoordinatorsList is one command under two names: coordinators list and get coordinators.
 func newCoordinatorsList(env *Env, name string) *cobra.Command {
 	var o coordinatorsListOptions
 	cmd := &cobra.Command{
@@ -63,7 +62,7 @@ func (o coordinatorsListOptions) see(ctx context.Context, env *Env, key types.Na
 		table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = key.Name + " has no connection string yet, and so no coordinators"
+		r.none = key.Name + " has no coordinators yet: it has no connection string"
 	}
 	return r, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// coordinatorsChangeOptions is what `kubectl fdb coordinators change` was asked to do.
+// coordinatorsChangeOptions are the options of `kubectl fdb coordinators change`.
 type coordinatorsChangeOptions struct {
 	clusterFlag
 	changeFlags
@@ -68,8 +68,8 @@ func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []str
 	})
 }
 
-// movingCoordinators is the purpose of `coordinators change`: coordinators as they should
-// be, and none on these process groups.
+// movingCoordinators is the goal of `coordinators change`: coordinators that match the spec,
+// and none on these process groups.
 type movingCoordinators []v1beta2.ProcessGroupID
 
 func (m movingCoordinators) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {

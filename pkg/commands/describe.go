@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// describeOptions is what `kubectl fdb describe` was asked to show.
+// describeOptions are the options of `kubectl fdb describe`.
 type describeOptions struct {
 	clusterFlag
 	outputFlags
@@ -102,7 +102,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 		return err
 	}
 	if len(groups) != 1 {
-		return usagef("describe shows one process group at a time; %d are named", len(groups))
+		return usagef("describe accepts one process group, not %d", len(groups))
 	}
 	g := groups[0]
 	in.Events, in.EventsHidden = env.eventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
@@ -112,7 +112,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 	}})
 }
 
-// described is what is described: backups are of no matter to a process group.
+// described is the subject of a description: backups do not matter to a process group.
 type described int
 
 const (
@@ -120,7 +120,7 @@ const (
 	aGroup
 )
 
-// look sees the cluster, and what a pass would do about it.
+// look observes the cluster, and decides what a pass would do.
 func (o describeOptions) look(ctx context.Context, env *Env, args []string, what described) (in ui.DescribeInput, key types.NamespacedName, err error) {
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
@@ -138,7 +138,7 @@ func (o describeOptions) look(ctx context.Context, env *Env, args []string, what
 	}
 	preview, err := l.preview(ctx, env, key, live.GateOptions{})
 	if err != nil {
-		return in, key, fmt.Errorf("deciding what a pass would do: %w", err)
+		return in, key, fmt.Errorf("planning a pass: %w", err)
 	}
 	env.withNodes(ctx, &l.Facts)
 	found, err := backups()

@@ -21,37 +21,37 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// Env is what every subcommand is given: all of the world that is not an argument.
+// Env is the environment of every subcommand: everything external except its arguments.
 type Env struct {
 	genericiooptions.IOStreams
-	// Kube holds the flags that say which API server is meant.
+	// Kube holds the flags that select the API server.
 	Kube *genericclioptions.ConfigFlags
-	// Clock tells the time and waits.
+	// Clock returns the time and waits.
 	Clock clock.WithTicker
 	// Getenv reads an environment variable.
 	Getenv func(string) string
-	// IsTerminal reports whether a stream is one that a person sits at.
+	// IsTerminal reports whether a stream is an interactive terminal.
 	IsTerminal func(stream any) bool
-	// Random makes the choices of a pass.
+	// Random makes the random choices of a pass.
 	Random func() uint64
-	// Holder is who we are in a Lease: user, host and process.
+	// Holder is our identity in a Lease: user, host and process.
 	Holder string
-	// Overrides are the gates that the caller waves through, with the reasons.
+	// Overrides are the overridden gates, with the reasons.
 	Overrides map[plan.Gate]string
-	// RunID names this run of the program in everything it says.
+	// RunID identifies this run of the program in all its output.
 	RunID string
 	// Client opens the API server. Replaced in tests.
 	Client func() (client.Client, error)
-	// Connect opens a cluster. It is called once a command's input is known to be
-	// sound. Replaced in tests.
+	// Connect opens a cluster. It is called once a command's input is validated. Replaced in
+	// tests.
 	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
 	// ConnectBackup and ConnectRestore open a backup and a restore. Replaced in tests.
 	ConnectBackup, ConnectRestore func(key types.NamespacedName) (Session, error)
-	// Follow opens what tells of changes of a cluster's objects: changed is told of
-	// what, trouble why something cannot be followed. Replaced in tests.
+	// Follow opens a watch on a cluster's objects: changed is called with what changed, trouble
+	// with why something cannot be watched. Replaced in tests.
 	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
 
-	// Tool opens what runs programs in a container of a pod. Replaced in tests.
+	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 
 	// planned is the approved plan that the command carries out; nil without --plan.
