@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// exclusionStatusOptions is what `kubectl fdb exclusion status` was asked.
+// exclusionStatusOptions are the options of `kubectl fdb exclusion status`.
 type exclusionStatusOptions struct {
 	lookOptions
 	selection
-	// others lists exclusions of no process group of the resource, too.
+	// others also lists exclusions of no process group of the resource.
 	others bool
 }
 
@@ -100,7 +100,7 @@ func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *Env) {
 func (o exclusionStatusOptions) run(ctx context.Context, env *Env, args []string) error {
 	const shortest = time.Second
 	if o.interval < shortest {
-		return usagef("--interval is %s at least", shortest)
+		return usagef("--interval must be at least %s", shortest)
 	}
 	cluster, ids := splitIDs(args, o.name)
 	words, err := wordsOf(append(ids, o.ids...), env.In)
@@ -160,7 +160,7 @@ func drainCode(v ui.ExclusionStatusView) int {
 	}
 }
 
-// drainNames are the process groups, each once.
+// drainNames returns the process groups, each once.
 func drainNames(v ui.ExclusionStatusView) []string {
 	var names []string
 	for _, d := range v.Items {
@@ -172,9 +172,9 @@ func drainNames(v ui.ExclusionStatusView) []string {
 }
 
 func noneExcluded(v ui.ExclusionStatusView) string {
-	words := "no process group of " + v.Metadata.Cluster + " that matches is excluded or wanted to be"
+	words := "no matching process group of " + v.Metadata.Cluster + " is excluded or to be excluded"
 	if v.Others != nil && *v.Others > 0 {
-		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " is of others, --all lists it", " are of others, --all lists them")
+		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " of others, --all lists it", " of others, --all lists them")
 	}
 	return words
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// clustersOptions is what `kubectl fdb get clusters` was asked to list.
+// clustersOptions are the options of `kubectl fdb get clusters`.
 type clustersOptions struct {
 	outputFlags
 	repetition

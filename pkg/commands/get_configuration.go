@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// configurationOptions is what `kubectl fdb get configuration` was asked to show.
+// configurationOptions are the options of `kubectl fdb get configuration`.
 type configurationOptions struct {
 	lookOptions
-	// line prints the configure command instead.
+	// line prints only the configure command.
 	line bool
 }
 
@@ -46,7 +46,7 @@ the spec does not have are not listed, and passes do not change them. Nothing is
 
 func (o configurationOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.line && !o.isTable() {
-		return usagef("--string prints one line; -o %s has it as .configure", o.format)
+		return usagef("--string conflicts with -o %s, which has it as .configure", o.format)
 	}
 	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
 		if o.line {
@@ -91,11 +91,11 @@ func (o configurationOptions) seeLine(ctx context.Context, env *Env, key types.N
 	}}}, nil
 }
 
-// configureLine is the command that brings a database to what the spec asks for.
+// configureLine returns the command that configures a database as in the spec.
 func configureLine(c *cluster) (string, error) {
 	line, err := admin.ConfigureLine(objects.DesiredConfiguration(c))
 	if err != nil {
-		return "", usage(fmt.Errorf("the spec of %s asks for a configuration that no database can have: %w", c.Name, err))
+		return "", usage(fmt.Errorf("the spec of %s has an invalid database configuration: %w", c.Name, err))
 	}
 	return line, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// nodesOptions is what `kubectl fdb get nodes` was asked to list.
+// nodesOptions are the options of `kubectl fdb get nodes`.
 type nodesOptions struct {
 	lookOptions
 	all bool

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// groupsOptions is what `kubectl fdb get process-groups` was asked to list.
+// groupsOptions are the options of `kubectl fdb get process-groups`.
 type groupsOptions struct {
 	lookOptions
 	selection
@@ -106,7 +106,7 @@ func hasGroup(groups []*v1beta2.ProcessGroupStatus, id string) bool {
 	return slices.ContainsFunc(groups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == id })
 }
 
-// selection chooses process groups; what is not asked for does not matter.
+// selection selects process groups; zero fields match all.
 type selection struct {
 	ids, classes, conditions, zones, nodes []string
 	olderThan                              time.Duration
@@ -132,7 +132,7 @@ func (s *selection) add(cmd *cobra.Command, env *Env) {
 	completeWith(cmd, "zone", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
 }
 
-// conditionTypes are all conditions that a process group can have.
+// conditionTypes returns all conditions that a process group can have.
 func conditionTypes() []v1beta2.ProcessGroupConditionType {
 	return []v1beta2.ProcessGroupConditionType{
 		v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionIncorrectPodMetadata, v1beta2.ConditionIncorrectConfigMap,
@@ -144,26 +144,26 @@ func conditionTypes() []v1beta2.ProcessGroupConditionType {
 	}
 }
 
-// groupFilter is the question whether a group is selected.
+// groupFilter reports whether a group is selected.
 type groupFilter func(g ui.GroupView, now time.Time) bool
 
-// filter returns the question whether a group is selected by anything but its name.
+// filter returns the filter of the flags, without the names.
 func (s selection) filter() (groupFilter, error) {
 	selector, err := labels.Parse(s.labels)
 	if err != nil {
-		return nil, usage(fmt.Errorf("reading -l: %w", err))
+		return nil, usage(fmt.Errorf("invalid -l: %w", err))
 	}
 	if s.olderThan < 0 {
-		return nil, usagef("--older-than cannot be negative")
+		return nil, usagef("--older-than must not be negative")
 	}
 	for _, c := range s.conditions {
 		if !slices.Contains(phrase.Strings(conditionTypes()), c) {
-			return nil, usagef("there is no condition %q; the conditions are %s%s", c, phrase.List(conditionTypes()), orMeant(c, phrase.Strings(conditionTypes())))
+			return nil, usagef("unknown condition %q: must be one of %s%s", c, phrase.List(conditionTypes()), orMeant(c, phrase.Strings(conditionTypes())))
 		}
 	}
 	for _, c := range s.classes {
 		if !v1beta2.ProcessClass(c).IsKnown() {
-			return nil, usagef("there is no process class %q; the classes are %s%s", c, phrase.List(v1beta2.ProcessClasses()), orMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
+			return nil, usagef("unknown process class %q: must be one of %s%s", c, phrase.List(v1beta2.ProcessClasses()), orMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {
@@ -173,7 +173,7 @@ func (s selection) filter() (groupFilter, error) {
 	}, nil
 }
 
-// anyOf reports whether any of the values is wanted; when nothing is, all are.
+// anyOf reports whether any of the values is wanted; if none are given, all are.
 func anyOf(wanted []string, values ...string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(wanted, v) })
 }

@@ -16,20 +16,20 @@ func (o groupsOptions) runOnAll(ctx context.Context, env *Env, named bool, keep 
 		return err
 	}
 	if named {
-		return usagef("-A lists those of all clusters; leave out names")
+		return usagef("-A conflicts with names of clusters and process groups")
 	}
 	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return o.seeAll(ctx, env, keep) })
 }
 
-// groupsOrWhyNot are the process groups of one cluster of several.
+// groupsOrWhyNot holds the process groups of one cluster of several, or the error.
 type groupsOrWhyNot struct {
 	key    types.NamespacedName
 	groups ui.GroupListView
 	err    error
 }
 
-// seeAll looks at all clusters. One that cannot be looked at is a warning, and what the exit
-// code says; it hides no other.
+// seeAll reads all clusters. One that cannot be read causes a warning and sets the exit code;
+// the others are still shown.
 func (o groupsOptions) seeAll(ctx context.Context, env *Env, keep groupFilter) (looked, error) {
 	all, err := ofEach(ctx, env, "", func(key types.NamespacedName, _ *cluster) groupsOrWhyNot {
 		facts, err := observation{env: env, key: key}.facts(ctx)
@@ -47,7 +47,7 @@ func (o groupsOptions) seeAll(ctx context.Context, env *Env, keep groupFilter) (
 	for _, one := range all {
 		if one.err != nil {
 			code = ExitUnreachable
-			list.Warnings = append(list.Warnings, one.key.String()+" could not be looked at: "+explain(one.err))
+			list.Warnings = append(list.Warnings, one.key.String()+" could not be read: "+explain(one.err))
 			continue
 		}
 		list.Add(one.groups)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// processesOptions is what `kubectl fdb get processes` was asked to list.
+// processesOptions are the options of `kubectl fdb get processes`.
 type processesOptions struct {
 	lookOptions
 	selection
@@ -67,7 +67,7 @@ func (o processesOptions) see(ctx context.Context, env *Env, key types.Namespace
 		return looked{}, err
 	}
 	if !facts.Database.Status.ListsProcesses() {
-		return looked{}, unanswered(facts, "which processes there are")
+		return looked{}, unanswered(facts, "the processes")
 	}
 	among, err := o.among(env, key, facts)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o processesOptions) see(ctx context.Context, env *Env, key types.Namespace
 		table: func(w io.Writer) error { return ui.WriteProcesses(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = "the database of " + key.Name + " reports no such process"
+		r.none = "the database of " + key.Name + " reports no matching process"
 	}
 	return r, nil
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// hearing hears what passes say, where no terminal does.
+// runObserver receives the events of passes and answers their prompts, instead of the terminal.
 type hearing struct {
-	// event is told what happens in a pass.
+	// event receives the events of a pass.
 	event func(reconcile.Event)
-	// document is told what a run says besides: its rests, and how it ended.
+	// document receives the other documents of a run: its intervals, and how it ended.
 	document func(any)
-	// agrees asks whether a plan may be carried out; no answer is an error. The answer is
-	// typed, a name where data may be lost; empty is y.
+	// agrees prompts for the approval of a plan; no answer is an error. The typed text is a
+	// name if data may be lost; empty means yes or no.
 	agrees func(ctx context.Context, v ui.PlanView, question, typed string) error
-	// turn waits until no other pass of this process runs, and returns what ends ours. The
-	// Lease keeps processes apart: to it, all passes of one are the same holder's.
+	// turn waits until no other pass of this process runs, and returns a function that ends the
+	// turn. The Lease does not separate passes of one process: they have the same holder.
 	turn func(ctx context.Context) (end func(), err error)
 }
 
-// turn waits for the turn of a pass. A command has but one at a time.
+// turn waits for the turn of a pass. A command runs one pass at a time.
 func (e *Env) turn(ctx context.Context) (end func(), err error) {
 	if e.hearing == nil {
 		return func() {}, nil
@@ -29,7 +29,7 @@ func (e *Env) turn(ctx context.Context) (end func(), err error) {
 	return e.hearing.turn(ctx)
 }
 
-// agrees asks a person whether a plan may be carried out.
+// agrees prompts the user to approve a plan.
 func (e *Env) agrees(ctx context.Context, v ui.PlanView, question string) error {
 	if e.hearing != nil {
 		return e.hearing.agrees(ctx, v, question, "")
@@ -37,7 +37,7 @@ func (e *Env) agrees(ctx context.Context, v ui.PlanView, question string) error 
 	return e.confirm(ctx, question)
 }
 
-// agreesByName asks a person who types the name of what may lose data.
+// agreesByName prompts the user to approve a loss of data by typing the name.
 func (e *Env) agreesByName(ctx context.Context, v ui.PlanView, noun, name string) error {
 	if e.hearing != nil {
 		return e.hearing.agrees(ctx, v, nameQuestion(noun), name)
@@ -45,5 +45,5 @@ func (e *Env) agreesByName(ctx context.Context, v ui.PlanView, noun, name string
 	return e.confirmName(ctx, noun, name)
 }
 
-// canBeAsked reports whether anybody is there to agree to more than before.
+// canBeAsked reports whether a prompt can be answered.
 func (e *Env) canBeAsked() bool { return e.hearing != nil || e.IsTerminal(e.In) }

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newLocks is the parent of what is about the lock in the database. It is no command of
-// its own.
+// newLocks is the parent of the commands about the database lock. It does nothing by itself.
 func newLocks(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "locks",
@@ -20,11 +19,11 @@ func newLocks(env *Env) *cobra.Command {
 		Short:   "Manage the database lock and its deny list",
 	}
 	cmd.AddCommand(newLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
-	asParent(cmd, "what of locks?", "command", "about locks")
+	asParent(cmd, "locks command")
 	return cmd
 }
 
-// locksListOptions is what `kubectl fdb locks list` was asked.
+// locksListOptions are the options of `kubectl fdb locks list`.
 type locksListOptions struct{ lookOptions }
 
 // newLocksList is one command under two names: locks list and get locks.
@@ -63,7 +62,7 @@ func (o locksListOptions) see(ctx context.Context, env *Env, key types.Namespace
 		return looked{}, err
 	}
 	if !facts.Coordination.Read {
-		return looked{}, unanswered(facts, "who has the lock")
+		return looked{}, unanswered(facts, "the lock holder")
 	}
 	v := ui.NewLockListView(env.metadata(key), facts)
 	return looked{warnings: v.Warnings, printable: printable{
@@ -72,13 +71,13 @@ func (o locksListOptions) see(ctx context.Context, env *Env, key types.Namespace
 	}}, nil
 }
 
-// sharedFacts are the facts about one cluster and all that instances share, whether or
-// not the spec has a pass read it.
+// sharedFacts returns the facts about one cluster and the state shared by all control-plane
+// instances, whether or not the spec enables locks.
 func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
 	why := ""
 	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {
-			return nil // there is nobody to ask, and trying takes a minute
+			return nil // the database is unavailable, and trying takes a minute
 		}
 		read, err := r.ReadShared(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -88,7 +87,7 @@ func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Fa
 		return ctx.Err()
 	}}.facts(ctx)
 	if why != "" {
-		facts.Warnings = append(facts.Warnings, "what instances share could not be read: "+why)
+		facts.Warnings = append(facts.Warnings, "cannot read the shared state of control-plane instances: "+why)
 	}
 	return facts, err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// shutOutOptions is what `kubectl fdb locks deny` and `locks allow` were asked to do.
+// denyOptions are the options of `kubectl fdb locks deny` and `locks allow`.
 type shutOutOptions struct {
 	clusterFlag
 	changeFlags
@@ -66,7 +66,7 @@ func newShutOut(env *Env, deny bool, cmd *cobra.Command) *cobra.Command {
 func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error {
 	instance := args[len(args)-1]
 	if instance == "" || strings.ContainsFunc(instance, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
-		return usagef("%q is no instance: want a spec.processGroupIDPrefix", instance)
+		return usagef("invalid control-plane instance %q: must be a spec.processGroupIDPrefix", instance)
 	}
 	if err := o.check(env); err != nil {
 		return err
@@ -91,8 +91,8 @@ func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error 
 	return err
 }
 
-// offerDenyList has the command that brings the spec's deny list in line with what was
-// done. A merge patch replaces the whole list, so it has all that is there.
+// offerDenyList prints the command that makes the same change to the deny list in the spec. A
+// merge patch replaces the whole list, so it includes all entries.
 func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string, deny bool) {
 	wanted := v1beta2.LockDenyListEntry{ID: instance, Allow: !deny}
 	there := record.Spec.LockOptions.DenyList
@@ -100,19 +100,19 @@ func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string
 	if (i >= 0 && there[i] == wanted) || (i < 0 && !deny) {
 		return
 	}
-	why := "hint: to have the spec say so too: "
+	why := "hint: to update the spec as well: "
 	if i >= 0 {
-		why = "warning: the spec says the opposite, and the next pass takes it back; to have the spec say so too: "
+		why = "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: "
 	}
 	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance }), wanted)
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"lockOptions": map[string]any{"denyList": list}}})
 	if err != nil {
-		return // a list of two texts cannot fail to be JSON
+		return // strings always marshal
 	}
 	e.talk("%s%s", why, e.patchCommand(record, patch))
 }
 
-// patchCommand is the whole command of kubectl that merges a patch into a cluster's resource.
+// patchCommand returns the kubectl command that merges a patch into a cluster's resource.
 func (e *Env) patchCommand(record *v1beta2.FoundationDBCluster, patch []byte) string {
 	line := []string{"kubectl", "patch", "foundationdbcluster", record.Name, "-n", record.Namespace}
 	if name := e.contextName(); name != "" {
@@ -125,8 +125,8 @@ func (e *Env) patchCommand(record *v1beta2.FoundationDBCluster, patch []byte) st
 	return strings.Join(line, " ")
 }
 
-// shuttingOut is the purpose of `locks deny` and `locks allow`: the deny list in the
-// database, read back.
+// denying is the goal of `locks deny` and `locks allow`: the deny list in the database, read
+// back.
 type shuttingOut struct {
 	instance string
 	deny     bool
@@ -143,7 +143,7 @@ func (o shuttingOut) look(ctx context.Context, s Session) ([]ui.Target, bool, er
 
 func (o shuttingOut) did(bool) string {
 	if o.deny {
-		return fmt.Sprintf("%s may not take the lock; the database says so", o.instance)
+		return fmt.Sprintf("%s is on the deny list of the database", o.instance)
 	}
-	return fmt.Sprintf("%s may take the lock; the database says so", o.instance)
+	return fmt.Sprintf("%s is not on the deny list of the database", o.instance)
 }

@@ -9,44 +9,43 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// looked is one look: the document, and what it means for the shell.
+// output is the result of one read: the document and the exit code.
 type looked struct {
 	printable
-	// warnings are what the reader has to know before believing the document.
+	// warnings qualify the document and are printed before it.
 	warnings []string
-	// none is said instead of a table without rows.
+	// none is printed instead of an empty table.
 	none string
 	code int
-	// reason is what a wait goes on for.
+	// reason is what --wait waits for.
 	reason string
-	// over is true when no wait makes the answer any better.
+	// over is true if waiting cannot improve the answer.
 	over bool
 }
 
-// look looks once.
+// viewFunc reads the cluster state once.
 type look func(context.Context) (looked, error)
 
-// lookInterval is how long to rest between two looks at a cluster.
+// lookInterval is the interval between two reads of a cluster.
 const lookInterval = 5 * time.Second
 
-// repetition is how often a command looks: once, again and again, or until the answer
-// is yes.
+// pollOptions select how often a command reads: once, continuously, or until the answer is yes.
 type repetition struct {
 	watch    bool
 	wait     bool
 	timeout  time.Duration
 	interval time.Duration
-	// said are the warnings that were told. They are not repeated with every look.
+	// warned are the warnings that were printed. They are not repeated with every read.
 	said map[string]bool
 }
 
-// addWatch adds the flag of commands that can look again and again.
+// addWatch adds the flag of commands that can poll continuously.
 func (r *repetition) addWatch(cmd *cobra.Command) {
 	r.interval = lookInterval
 	cmd.Flags().BoolVarP(&r.watch, "watch", "w", false, "If true, repeat the output continuously")
 }
 
-// addWait adds the flags of commands that can wait for something.
+// addWait adds the flags of commands that can wait for a condition.
 func (r *repetition) addWait(cmd *cobra.Command, until string) {
 	cmd.Flags().BoolVar(&r.wait, "wait", false, "If true, wait until "+until+" before printing the result")
 	r.addTimeout(cmd)
@@ -59,15 +58,15 @@ func (r *repetition) addTimeout(cmd *cobra.Command) {
 func (r repetition) check() error {
 	switch {
 	case r.timeout < 0:
-		return usagef("--timeout cannot be negative")
+		return usagef("--timeout must not be negative")
 	case r.watch && r.wait:
-		return usagef("--watch goes on, --wait ends: choose one")
+		return usagef("--watch conflicts with --wait")
 	default:
 		return nil
 	}
 }
 
-// run looks as often as was asked for, and prints.
+// run reads as often as requested, and prints.
 func (r repetition) run(ctx context.Context, env *Env, o outputFlags, see look) error {
 	r.said = map[string]bool{}
 	if r.watch {
@@ -83,7 +82,7 @@ func (r repetition) run(ctx context.Context, env *Env, o outputFlags, see look) 
 	return r.once(ctx, env, o, see)
 }
 
-// once looks once, or with --wait until the answer is yes.
+// once reads once, or with --wait until the answer is yes.
 func (r repetition) once(ctx context.Context, env *Env, o outputFlags, see look) error {
 	said := ""
 	for {
@@ -128,7 +127,7 @@ func (r repetition) print(env *Env, o outputFlags, seen looked) error {
 	return o.print(env.Out, seen.printable)
 }
 
-// ended is for a wait that something cut short.
+// ended handles a wait that was interrupted.
 func (r repetition) ended(ctx context.Context, err error, said string) error {
 	cause := causeOf(ctx, err)
 	if errors.Is(cause, errTimeout) && said != "" {
@@ -137,7 +136,7 @@ func (r repetition) ended(ctx context.Context, err error, said string) error {
 	return cause
 }
 
-// lookOptions is what every command that shows parts of one cluster was asked.
+// viewOptions are the options of every command that shows parts of one cluster.
 type lookOptions struct {
 	clusterFlag
 	outputFlags
@@ -155,7 +154,7 @@ func (o *lookOptions) add(cmd *cobra.Command, env *Env) {
 	o.addWatch(cmd)
 }
 
-// look finds the cluster and shows what see sees of it.
+// display finds the cluster and prints what read returns.
 func (o lookOptions) look(ctx context.Context, env *Env, args []string, see func(context.Context, types.NamespacedName) (looked, error)) error {
 	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
 		return err
@@ -171,7 +170,7 @@ func (o lookOptions) look(ctx context.Context, env *Env, args []string, see func
 	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return see(ctx, key) })
 }
 
-// namesOf are the rows for -o name: KIND/NAME.
+// namesOf returns the rows for -o name: KIND/NAME.
 func namesOf[T any](kind string, items []T, name func(T) string) []string {
 	names := make([]string, len(items))
 	for i, item := range items {

@@ -9,35 +9,35 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// need is a power that a command makes use of.
+// requirement is a permission that a command uses.
 type need struct {
 	power
-	// everywhere is true for what is not in the cluster's namespace.
+	// everywhere is true for permissions outside of the cluster's namespace.
 	everywhere bool
-	// without says what is missing without it; empty where the command cannot do without.
+	// without describes what is missing without it; empty if it is mandatory.
 	without string
 }
 
-// commandNeeds is what one command makes use of.
+// commandNeeds are the permissions that one command uses.
 type commandNeeds struct {
 	command string
 	needs   []need
 }
 
-// allNeeds are the needs of all commands that talk to an API server.
+// allNeeds returns the requirements of all commands that access an API server.
 func allNeeds() []commandNeeds { return slices.Concat(actingNeeds(), lookingNeeds()) }
 
-// lookingNeeds are those of the commands that only look.
+// lookingNeeds returns those of the read-only commands.
 func lookingNeeds() []commandNeeds {
 	all := []commandNeeds{
-		{"why", slices.Concat(looking(), operators(), backupsToo("backups are not looked at"))},
+		{"why", slices.Concat(looking(), operators(), backupsToo("backups are not read"))},
 		{"why fdbbackup", slices.Concat(lookingAtBackups("foundationdbbackups"), operators())},
 		{"why fdbrestore", slices.Concat(lookingAtBackups("foundationdbrestores"), operators(), aroundRestores())},
 		{"can drain", slices.Concat(looking(), operators(), everywhere(required(power{"get", "", "nodes", ""})))},
 	}
-	events := optional("no events are shown", power{"list", "", "events", ""})
+	events := optional("events are not shown", power{"list", "", "events", ""})
 	all = append(all,
-		commandNeeds{"describe", slices.Concat(looking(), operators(), events, backupsToo("backups are not looked at"))},
+		commandNeeds{"describe", slices.Concat(looking(), operators(), events, backupsToo("backups are not read"))},
 		commandNeeds{"describe process-group", slices.Concat(looking(), operators(), events)},
 	)
 	for _, verb := range []string{"delete", "reconcile", "replace", "restart", "upgrade"} {
@@ -54,17 +54,17 @@ func lookingNeeds() []commandNeeds {
 	return all
 }
 
-// screenNeeds are those of a screen, which can be let act.
+// screenNeeds returns those of the dashboard, with and without actions.
 func screenNeeds() []commandNeeds {
-	events := optional("no events are shown", power{"list", "", "events", ""})
+	events := optional("events are not shown", power{"list", "", "events", ""})
 	return []commandNeeds{
-		{"watch", slices.Concat(looking(), operators(), following(), events, backupsToo("no backups are shown"))},
-		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, backupsToo("no backups are shown"), everywhere(optional("cordon is refused", nodePowers()...)))},
-		{"watch --reconcile", slices.Concat(reconciling(), required(watchPowers()...), events, backupsToo("no backups are shown"))},
+		{"watch", slices.Concat(looking(), operators(), following(), events, backupsToo("backups are not shown"))},
+		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, backupsToo("backups are not shown"), everywhere(optional("cordon is refused", nodePowers()...)))},
+		{"watch --reconcile", slices.Concat(reconciling(), required(watchPowers()...), events, backupsToo("backups are not shown"))},
 	}
 }
 
-// actingNeeds are those of all others.
+// actingNeeds returns those of all other commands.
 func actingNeeds() []commandNeeds {
 	return []commandNeeds{
 		{"status", slices.Concat(looking(), optional("backups are not shown", theBackups()...))},
@@ -75,12 +75,12 @@ func actingNeeds() []commandNeeds {
 		{"reconcile --with-backups", slices.Concat(required(withBackups(reconcilePowers())...), operators(), telling())},
 		{"reconcile --watch --with-backups", slices.Concat(
 			required(withBackups(reconcilePowers())...), required(watchPowers()...), operators(), telling(),
-			optional("changes of backups and restores show every --resync only", followBackupPowers()...),
+			optional("changes of backups and restores are only seen every --resync", followBackupPowers()...),
 		)},
 		{"reconcile fdbbackup", slices.Concat(required(backupPowers()...), operators(), telling())},
 		{"reconcile fdbrestore", slices.Concat(required(restorePowers()...), operators(), telling())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPowers()...))},
-		{"replace", slices.Concat(reconciling(), optional("process groups that were replaced already are known from the audit file alone", power{"list", "", "events", ""}))},
+		{"replace", slices.Concat(reconciling(), optional("already replaced process groups are only known from the audit file", power{"list", "", "events", ""}))},
 		{"restart", changingDatabase()},
 		{"exclude", changingDatabase()},
 		{"include", changingDatabase()},
@@ -113,14 +113,14 @@ func actingNeeds() []commandNeeds {
 		{"restore wait", lookingAtBackups("foundationdbrestores")},
 		{"pause", slices.Concat(required(pausePowers()...), finding(), telling())},
 		{"resume", slices.Concat(required(pausePowers()...), finding(), telling())},
-		{"version", slices.Concat(optional("its versions are not known", lookPowers()...), finding(), operators())},
+		{"version", slices.Concat(optional("its versions are unknown", lookPowers()...), finding(), operators())},
 		{"cli", slices.Concat(required(toolPowers()...), finding())},
 		{"exec", slices.Concat(required(toolPowers()...), finding())},
 		{"wait", slices.Concat(required(lookPowers()...), watchingLocks(), finding(), beyond())},
 	}
 }
 
-// followBackupPowers are all that it takes to follow backups, restores and their agents.
+// followBackupPermissions returns what is required to watch backups, restores and their agents.
 func followBackupPowers() []power {
 	all := followPowers()
 	return slices.Concat(all[plan.Backup], all[plan.Restore], all[plan.Agents])
@@ -136,19 +136,19 @@ func required(powers ...power) []need {
 	return needs
 }
 
-// looking is seeing all of a cluster. What only the database knows is shown as unknown
-// to those who may not ask it.
+// looking returns what is required to read all of a cluster. Without access to the database,
+// its values are unknown.
 func looking() []need {
 	needs := required(lookPowers()...)
 	for i := range needs {
 		if needs[i].subresource == "exec" {
-			needs[i].without = "nobody asks the database"
+			needs[i].without = "the database is not queried"
 		}
 	}
 	return slices.Concat(needs, watchingLocks(), finding(), beyond())
 }
 
-// lookingAtAll is seeing all clusters, which nobody can name.
+// lookingAtAll returns what is required to read all clusters, which takes no name.
 func lookingAtAll() []need {
 	needs := looking()
 	for i := range needs {
@@ -159,7 +159,7 @@ func lookingAtAll() []need {
 	return needs
 }
 
-// optional are powers that the command goes on without.
+// optional returns permissions that the command can do without.
 func optional(without string, powers ...power) []need {
 	needs := required(powers...)
 	for i := range needs {
@@ -172,43 +172,45 @@ func reconciling() []need {
 	return slices.Concat(required(reconcilePowers()...), finding(), beyond(), operators(), telling())
 }
 
-// telling is for the audit: what is done is told on the cluster's object.
+// telling returns what is required for the audit: Events on the cluster.
 func telling() []need {
-	return optional("what is done is not told in Events on the cluster", power{"create", "", "events", ""}, power{"patch", "", "events", ""})
+	return optional("no audit Events are written", power{"create", "", "events", ""}, power{"patch", "", "events", ""})
 }
 
-// changingDatabase is changing the database and nothing in Kubernetes but the record.
+// changingDatabase returns what is required to change the database, and only the status in
+// Kubernetes.
 func changingDatabase() []need {
 	return slices.Concat(required(databasePowers()...), finding(), beyond(), operators())
 }
 
-// cordoning is reconciling, and changing nodes.
+// cordoning returns what is required to reconcile, and to change nodes.
 func cordoning() []need {
 	return slices.Concat(required(reconcilePowers()...), finding(), everywhere(required(nodePowers()...)),
-		everywhere(optional("whether groups fit on other nodes is not told", power{"list", "", "pods", ""})), operators())
+		everywhere(optional("capacity of other nodes is not checked", power{"list", "", "pods", ""})), operators())
 }
 
-// changingBackups is what passes over a backup take, and finding it.
+// changingBackups returns what passes over a backup require, including to find it.
 func changingBackups() []need {
 	list := power{"list", v1beta2.GroupVersion.Group, "foundationdbbackups", ""}
-	return slices.Concat(required(backupPowers()...), optional("its name has to be given", list), operators(), telling())
+	return slices.Concat(required(backupPowers()...), optional("its name is required", list), operators(), telling())
 }
 
-// lookingAtBackups is seeing a backup or a restore: the tools are asked in pods of agents.
+// lookingAtBackups returns what is required to read a backup or restore: the tools run in pods
+// of agents.
 func lookingAtBackups(plural string) []need {
 	crd := v1beta2.GroupVersion.Group
 	own := required(power{"get", crd, plural, ""}, power{"list", "", "pods", ""})
-	own = append(own, optional("nobody asks the database", power{"create", "", "pods", "exec"})...)
+	own = append(own, optional("the database is not queried", power{"create", "", "pods", "exec"})...)
 	if plural == "foundationdbbackups" {
 		own = append(own, required(power{"get", "apps", "deployments", ""})...)
-	} else { // the agents are those of the backups of the cluster
+	} else { // a restore uses the agents of the cluster's backups
 		own = append(own, required(power{"get", crd, "foundationdbclusters", ""}, power{"list", crd, "foundationdbbackups", ""})...)
 	}
-	return append(own, optional("its name has to be given", power{"list", crd, plural, ""})...)
+	return append(own, optional("its name is required", power{"list", crd, plural, ""})...)
 }
 
-// backupsToo is seeing all backups of a cluster and all restores into it, for commands that
-// go on without.
+// backupsToo returns what is required to read all backups of a cluster and all restores into
+// it, for commands that can do without.
 func backupsToo(without string) []need {
 	crd := v1beta2.GroupVersion.Group
 	return optional(without,
@@ -218,29 +220,30 @@ func backupsToo(without string) []need {
 	)
 }
 
-// aroundRestores is seeing what restores wait for and leave behind: the database of their
-// cluster, its backups, and the other restores into it.
+// aroundRestores returns what is required to read what restores wait for and leave behind: the
+// database of their cluster, its backups, and the other restores into it.
 func aroundRestores() []need {
 	return slices.Concat(
-		optional("whether the database is left locked is not known", lookPowers()...),
-		backupsToo("whether agents are paused is not known"),
+		optional("whether the database is locked is unknown", lookPowers()...),
+		backupsToo("whether agents are paused is unknown"),
 	)
 }
 
-// listingBackups is seeing all backups, which nobody can name.
+// listingBackups returns what is required to read all backups, which takes no name.
 func listingBackups() []need {
 	needs := lookingAtBackups("foundationdbbackups")
 	needs[len(needs)-1].without = ""
 	return needs
 }
 
-// theBackups are the records of all backups of a cluster and of all restores into it.
+// theBackups returns what is required to read the backups of a cluster and the restores into
+// it.
 func theBackups() []power {
 	crd := v1beta2.GroupVersion.Group
 	return []power{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
 }
 
-// everywhere says of needs that they are not in the cluster's namespace.
+// everywhere marks requirements as outside of the cluster's namespace.
 func everywhere(needs []need) []need {
 	for i := range needs {
 		needs[i].everywhere = true
@@ -248,31 +251,31 @@ func everywhere(needs []need) []need {
 	return needs
 }
 
-// finding is for those who do not name the cluster, or misspell it.
+// finding returns what is required if the cluster is not named, or the name is misspelled.
 func finding() []need {
 	return []need{{
 		power:   power{"list", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
-		without: "the cluster has to be named",
+		without: "the cluster name is required",
 	}}
 }
 
 func watchingLocks() []need {
-	return []need{{power: power{"get", "coordination.k8s.io", "leases", ""}, without: "nobody can tell who has the Lease"}}
+	return []need{{power: power{"get", "coordination.k8s.io", "leases", ""}, without: "the holder of the Lease is unknown"}}
 }
 
-// beyond is what only some clusters need.
+// beyond returns what only some clusters require.
 func beyond() []need {
 	return []need{
-		{power: power{"create", "", "pods", "portforward"}, without: "the sidecars of split images are not asked"},
+		{power: power{"create", "", "pods", "portforward"}, without: "sidecars of split images are not queried"},
 		{power: power{"list", "", "nodes", ""}, everywhere: true, without: "rules about the taints of nodes are not checked"},
 	}
 }
 
-// following is seeing changes as they come.
-func following() []need { return optional("changes show up to 10 s later", watchPowers()...) }
+// following returns what is required to see changes as they occur.
+func following() []need { return optional("changes are seen up to 10 s later", watchPowers()...) }
 
 func operators() []need {
-	const without = "nobody can tell whether an operator runs: G-OPERATOR refuses without --coexist"
+	const without = "whether an operator runs is unknown: G-OPERATOR refuses without --coexist"
 	return []need{
 		{power: power{"list", "apps", "deployments", ""}, everywhere: true, without: without},
 		{power: power{"list", "coordination.k8s.io", "leases", ""}, everywhere: true, without: without},
@@ -282,7 +285,7 @@ func operators() []need {
 // commandAliases are other names of commands.
 var commandAliases = map[string]string{"get pg": "get process-groups", "diff": "plan", "reconcile -w": "reconcile --watch"}
 
-// needsOf are those of the named commands; of all when none is named.
+// needsOf returns those of the named commands, or of all if none is named.
 func needsOf(commands []string) ([]commandNeeds, error) {
 	all := allNeeds()
 	if len(commands) == 0 {
@@ -293,7 +296,7 @@ func needsOf(commands []string) ([]commandNeeds, error) {
 		command = cmp.Or(commandAliases[command], command)
 		i := slices.IndexFunc(all, func(n commandNeeds) bool { return n.command == command })
 		if i < 0 {
-			return nil, usagef("%q is no command that asks the API server for anything; those are %s%s", command, strings.Join(neededNames(), ", "), orMeant(command, neededNames()))
+			return nil, usagef("unknown command %q, or it does not access the API server: must be one of %s%s", command, strings.Join(neededNames(), ", "), orMeant(command, neededNames()))
 		}
 		chosen = append(chosen, all[i])
 	}

@@ -18,39 +18,39 @@ import (
 )
 
 const (
-	// askKubernetes is what the API server alone tells.
+	// askKubernetes are the facets read from the API server alone.
 	askKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
-	// askPods is what has to be asked through the cluster's pods.
+	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 
-	// slowDatabase is how long the database may take before people are shown what
-	// Kubernetes knows. One that is down takes up to 19 s to say so.
+	// slowDatabase is how long the database may take before the facts from Kubernetes are
+	// shown. It takes up to 19 s to report a database that is down.
 	slowDatabase = 5 * time.Second
 )
 
-// observation looks at one cluster without changing anything.
+// clusterReader reads one cluster without changing anything.
 type observation struct {
 	env *Env
 	key types.NamespacedName
-	// nodes has nodes read whatever the spec's rules are about.
+	// nodes includes nodes regardless of the spec's rules.
 	nodes bool
-	// asks is what the cluster's pods are asked; 0 is everything.
+	// asks are the facets queried from the cluster's pods; 0 means all.
 	asks plan.Facet
-	// more reads what people want to know beyond that; nil for nothing.
+	// more reads additional facts for the user; nil for none.
 	more func(context.Context, Reader, *plan.Snapshot) error
-	// slow is told what Kubernetes knows when the database takes its time; nil tells nobody.
+	// slow is called with the facts from Kubernetes if the database takes long; nil for none.
 	slow func(ui.Facts)
 }
 
-// sight is what an observation saw, and what it saw it through.
+// observation is the result of reading a cluster, and the session that read it.
 type sight struct {
 	ui.Facts
-	// seen is what was observed, as a pass would: its record not judged anew.
+	// seen is the snapshot as a pass reads it: its status is not updated.
 	seen    plan.Snapshot
 	session Session
 }
 
-// facts reads everything there is to know about the cluster.
+// facts reads all facts about the cluster.
 func (o observation) facts(ctx context.Context) (ui.Facts, error) {
 	l, err := o.look(ctx)
 	return l.Facts, err
@@ -84,7 +84,7 @@ func (o observation) look(ctx context.Context) (sight, error) {
 	return sight{Facts: judged(facts, full), seen: full, session: session}, nil
 }
 
-// ask asks through the cluster's pods.
+// ask queries the cluster's pods.
 func (o observation) ask(ctx context.Context, session Session, into *plan.Snapshot) error {
 	asks := o.asks
 	if asks == 0 {
@@ -96,8 +96,8 @@ func (o observation) ask(ctx context.Context, session Session, into *plan.Snapsh
 	return o.more(ctx, session, into)
 }
 
-// await returns the answer. When it takes its time it calls slow, once, and says
-// every ten seconds that it is still waiting.
+// await returns the answer. If it takes long, await calls slow once, and prints progress every
+// ten seconds.
 func (o observation) await(asked <-chan error, slow func()) error {
 	ticker := o.env.Clock.NewTicker(slowDatabase)
 	defer ticker.Stop()
@@ -110,22 +110,22 @@ func (o observation) await(asked <-chan error, slow func()) error {
 		if ticks == 1 {
 			slow()
 		} else if ticks%2 == 1 {
-			o.env.talk("no answer from the database yet, still asking")
+			o.env.talk("waiting for database status…")
 		}
 	}
 }
 
 func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {
-	o.env.talk("no answer from the database yet, still asking")
+	o.env.talk("waiting for database status…")
 	if o.slow == nil {
 		return
 	}
-	s.Database.Unreachable = "it has not answered yet"
+	s.Database.Unreachable = "no answer yet"
 	o.slow(judged(facts, s))
 }
 
-// lease reads who may act on the cluster. That it cannot be read is shown, and
-// keeps nothing else from being shown.
+// lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being
+// shown.
 func (o observation) lease(ctx context.Context) ui.Lease {
 	return o.env.leaseNamed(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)})
 }
@@ -149,14 +149,14 @@ func (e *Env) leaseNamed(ctx context.Context, key types.NamespacedName) ui.Lease
 	return ui.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
 }
 
-// judged judges the record anew on what was observed, as a pass would, so that
-// conditions are of now and not of the last pass.
+// judged updates the status from what was observed, as a pass would, so that conditions are
+// current.
 func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	facts.Recorded = s.Cluster
-	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
+	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
 	if d.Hold != nil && d.Hold.Human {
 		facts.Unjudged = d.Hold.Text()
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Text()))
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("process groups are shown as of the last status update: %s", d.Hold.Text()))
 	}
 	for _, c := range d.Checks {
 		if !c.OK {

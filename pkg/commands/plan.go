@@ -17,15 +17,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// planOptions is what `kubectl fdb plan` was asked to show.
+// planOptions are the options of `kubectl fdb plan`.
 type planOptions struct {
 	clusterFlag
 	stepFlags
 	outputFlags
 	coexist bool
-	// server has the API server try the plan.
+	// server validates the plan with the API server.
 	server bool
-	// withBackups plans for the cluster's backups and restores as well.
+	// withBackups also plans for the cluster's backups and restores.
 	withBackups bool
 }
 
@@ -71,7 +71,7 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	if kind, name := recordKindOf(args); kind != nil && o.withBackups {
-		return usagef("--with-backups is for a cluster: it comes to %s/%s by itself", kind.short, name)
+		return usagef("--with-backups requires a cluster: it includes %s/%s", kind.short, name)
 	} else if kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
@@ -121,13 +121,13 @@ func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName,
 	return r.showPlan(ctx, o)
 }
 
-// command is the pass that the plan is of.
+// command returns the command that carries out the plan.
 func (o planOptions) command(cluster string) []string {
 	r := reconcileOptions{stepFlags: o.stepFlags, changeFlags: changeFlags{coexist: o.coexist}}
 	return change{changeFlags: r.changeFlags, words: r.words(cluster)}.command()
 }
 
-// showPlan prints what a pass would do, and answers whether it would do anything.
+// showPlan prints what a pass would do, and reports whether it would do anything.
 func (r *run) showPlan(ctx context.Context, o planOptions) error {
 	view, done, err := r.preview(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (o planOptions) show(env *Env, v ui.PlanView) error {
 	}})
 }
 
-// subjectsOf are what the plan's actions are about, each action by its kind.
+// subjectsOf returns the subjects of the plan's actions by kind.
 func subjectsOf(v ui.PlanView) []string {
 	var names []string
 	for _, item := range v.Items {
@@ -159,8 +159,8 @@ func subjectsOf(v ui.PlanView) []string {
 	return names
 }
 
-// planEnd is how a plan ends for the shell: the answer to "is there something to
-// do?", unless no plan could be made.
+// planEnd returns the end of a plan command: the answer to "is there anything to do?", unless
+// no plan could be made.
 func planEnd(v ui.PlanView, done reconcile.PassDone) error {
 	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
 	switch {
@@ -173,7 +173,7 @@ func planEnd(v ui.PlanView, done reconcile.PassDone) error {
 	}
 }
 
-// run is one command's passes over one cluster.
+// run holds the passes of one command over one cluster.
 type run struct {
 	env     *Env
 	key     types.NamespacedName
@@ -181,19 +181,18 @@ type run struct {
 	steps   []plan.Stage
 	seed    uint64
 	gates   live.GateOptions
-	// command is what carries out what a preview shows.
+	// command carries out what a preview shows.
 	command []string
-	// readsNodes has nodes observed whatever the spec's rules are about.
+	// readsNodes includes nodes regardless of the spec's rules.
 	readsNodes bool
-	// lockless is true for what never needs the database's lock.
+	// lockless is true for commands that never need the database lock.
 	lockless bool
-	// record is what the run is about, where that is no cluster.
+	// record is the kind of the resource if it is not a cluster.
 	record *recordKind
-	// seen is what the last preview was about, and lease the name of its Lease.
+	// seen is the snapshot of the last preview, and lease the name of its Lease.
 	seen  identity
 	lease string
-	// readsOnly is of a preview for a command that only reads: it works with any spec that
-	// makes sense.
+	// readsOnly marks a preview for a read-only command: it accepts any valid spec.
 	readsOnly bool
 }
 
@@ -210,7 +209,7 @@ func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
 	return err
 }
 
-// preview decides everything and changes nothing.
+// preview decides all stages and changes nothing.
 func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, error) {
 	recorder, beat := &ui.PlanRecorder{}, &heartbeat{env: r.env}
 	r.seen = identity{}
@@ -222,7 +221,7 @@ func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, err
 	return view, done, err
 }
 
-// sees keeps what a preview is about, as it was read first.
+// sees keeps the first snapshot of a preview.
 func (r *run) sees(e reconcile.Event) {
 	if o, ok := e.(reconcile.Observed); ok && r.seen == (identity{}) {
 		r.seen, _ = identityOf(o.Snapshot)
@@ -230,7 +229,7 @@ func (r *run) sees(e reconcile.Event) {
 	}
 }
 
-// observer refuses specs that must not be carried out, where that is what the run is for.
+// observer rejects specs that must not be carried out, if the run carries them out.
 func (r *run) observer() reconcile.Observer { //nolint:ireturn // two kinds of observers
 	if r.readsOnly {
 		return r.session
@@ -250,7 +249,7 @@ func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
 	return p
 }
 
-// lockAllowed asks whether this instance may have the database's lock at all.
+// lockAllowed reads whether this control-plane instance may take the database lock.
 func (r *run) lockAllowed(s plan.Snapshot) []plan.Check {
 	return safety.LockAllowed(s, safety.LockRights{
 		AllowNameless: r.env.Overrides[plan.GateLockOwner] != "",

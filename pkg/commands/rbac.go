@@ -13,13 +13,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// power is one thing that a command has to be allowed to do in its namespace.
+// permission is a verb on a resource that a command uses in its namespace.
 type power struct{ verb, group, resource, subresource string }
 
-// String reads as RBAC rules are written: "create pods/exec".
+// String returns the permission in the notation of RBAC: "create pods/exec".
 func (p power) String() string { return p.verb + " " + p.path() }
 
-// path is the resource as kubectl writes it: "foundationdbclusters.apps.foundationdb.org/status".
+// path returns the resource as kubectl writes it:
+// "foundationdbclusters.apps.foundationdb.org/status".
 func (p power) path() string {
 	resource := p.resource
 	if p.group != "" {
@@ -31,7 +32,7 @@ func (p power) path() string {
 	return resource
 }
 
-// within is the resource as rules of its group write it: "pods/exec".
+// within returns the resource as rules of its group write it: "pods/exec".
 func (p power) within() string {
 	if p.subresource == "" {
 		return p.resource
@@ -39,7 +40,7 @@ func (p power) within() string {
 	return p.resource + "/" + p.subresource
 }
 
-// lookPowers are what it takes to see all of a cluster, its database included.
+// lookPermissions are required to read all of a cluster, its database included.
 func lookPowers() []power {
 	return []power{
 		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
@@ -51,7 +52,7 @@ func lookPowers() []power {
 	}
 }
 
-// toolPowers are what it takes to run programs in a cluster's pods.
+// toolPermissions are required to run programs in a cluster's pods.
 func toolPowers() []power {
 	return []power{
 		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
@@ -60,7 +61,7 @@ func toolPowers() []power {
 	}
 }
 
-// reconcilePowers are what a pass cannot do without.
+// reconcilePermissions are required by every pass.
 func reconcilePowers() []power {
 	crd := v1beta2.GroupVersion.Group
 	return []power{
@@ -88,8 +89,8 @@ func reconcilePowers() []power {
 	}
 }
 
-// databasePowers are what it takes to change something in the database and to record what
-// was seen, and nothing else.
+// databasePermissions are required to change the database and to update the status, and nothing
+// else.
 func databasePowers() []power {
 	return append(lookPowers(),
 		power{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
@@ -99,7 +100,7 @@ func databasePowers() []power {
 	)
 }
 
-// watchPowers are what --watch cannot do without, besides what every pass needs.
+// watchPermissions are required by --watch, besides those of every pass.
 func watchPowers() []power {
 	crd := v1beta2.GroupVersion.Group
 	return []power{
@@ -113,8 +114,8 @@ func watchPowers() []power {
 	}
 }
 
-// maySee makes sure that what Kubernetes knows of a cluster may be read. What only the
-// database knows is shown as unknown to those who may not ask it.
+// maySee verifies that a cluster may be read in Kubernetes. Without access to the database, its
+// values are shown as unknown.
 func (e *Env) maySee(ctx context.Context, namespace string) error {
 	c, err := e.Client()
 	if err != nil {
@@ -124,11 +125,11 @@ func (e *Env) maySee(ctx context.Context, namespace string) error {
 	return refuseWithout(ctx, c, namespace, needs, "")
 }
 
-// parallelReviews bounds how many questions are asked at once.
+// parallelReviews bounds how many permissions are checked concurrently.
 const parallelReviews = 10
 
-// mayDo makes sure, before anything is changed, that everything which a command
-// needs is allowed. What is missing is in one message.
+// mayDo verifies all required permissions of a command before anything is changed. All missing
+// ones are in one error.
 func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error {
 	c, err := e.Client()
 	if err != nil {
@@ -137,23 +138,23 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 	return refuseWithout(ctx, c, namespace, needs, "; nothing was changed")
 }
 
-// refuseWithout names in one message which of the powers are missing, and what that means.
+// refuseWithout returns an error with all missing permissions and what that means.
 func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []power, meaning string) error {
 	missing, err := missingPowers(ctx, c, namespace, needs)
 	if err != nil {
-		return fmt.Errorf("asking what is allowed: %w", err)
+		return fmt.Errorf("checking permissions: %w", err)
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	return &failure{
 		code:  ExitForbidden,
-		err:   fmt.Errorf("not allowed in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
+		err:   fmt.Errorf("not permitted in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
 		hints: []string{"kubectl auth can-i --list -n " + namespace},
 	}
 }
 
-// missingPowers asks which of the powers the API server would refuse.
+// missingPermissions returns the permissions that the API server would refuse.
 func missingPowers(ctx context.Context, c client.Client, namespace string, needs []power) ([]string, error) {
 	allowed := make([]bool, len(needs))
 	group, ctx := errgroup.WithContext(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// passes are the passes of one change: one, or with --wait as many as it takes.
+// passes are the passes of one change: one, or with --wait as many as required.
 type passes struct {
 	run
 	change
@@ -24,23 +24,23 @@ type passes struct {
 	last  reconcile.PassDone
 	// trouble is what kept the last pass from running to its end.
 	trouble error
-	kept    error // why the Lease or the lock was not given back
+	kept    error // why the Lease or the lock was not released
 	why     summary
 	tell    func(reconcile.Event)
-	said    string // what was last said to be waited for
-	// paused is what was last seen of a pause, so that it is told once.
+	said    string // the last printed reason to wait
+	// paused is the last seen pause, so that it is printed once.
 	paused string
 
-	// targets are what the command is about, as far as they are; reached is true once all
-	// are where they should be.
+	// targets are the subjects of the command with their progress; reached is true once all
+	// reached their goal.
 	targets []ui.Target
 	reached bool
 
-	// added are the process groups that were made.
+	// added are the process groups that were created.
 	added []v1beta2.ProcessGroupID
 
-	// retries space tries while nobody answers; since is when that began, zero while
-	// somebody does.
+	// retries spaces retries while there is no answer; since is when that began, zero while
+	// there are answers.
 	retries pace.Pace
 	since   time.Time
 }
@@ -71,8 +71,8 @@ func (p *passes) all(ctx context.Context) error {
 	}
 }
 
-// ask shows what a pass would do and asks whether it may. It is never called while
-// the Lease or the lock is held.
+// ask shows what a pass would do and prompts for confirmation. It is never called while the
+// Lease or the lock is held.
 func (p *passes) ask(ctx context.Context) error {
 	view, err := p.show(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *passes) ask(ctx context.Context) error {
 	}
 	p.approved.about(p.seen)
 	if len(view.Items) == 0 {
-		return nil // nothing to agree to; the pass will say what it waits for
+		return nil // nothing to approve; the pass reports what it waits for
 	}
 	if err := p.question(ctx, view); err != nil {
 		return err
@@ -89,10 +89,10 @@ func (p *passes) ask(ctx context.Context) error {
 	return nil
 }
 
-// question asks whether what was shown shall be done.
+// question prompts for the confirmation of what was shown.
 func (p *passes) question(ctx context.Context, view ui.PlanView) error {
 	if !p.losesData(view) {
-		return p.env.agrees(ctx, view, "Do this?")
+		return p.env.agrees(ctx, view, "Apply these changes?")
 	}
 	if err := p.env.agreesByName(ctx, view, p.noun(), p.key.Name); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 }
 
 func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
-	if p.env.hearing != nil { // who is asked is shown the plan
+	if p.env.hearing != nil { // the prompt shows the plan
 		return refusalOf(view, done)
 	}
 	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
@@ -120,7 +120,7 @@ func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
 	return refusalOf(view, done)
 }
 
-// refusalOf is why a pass could do nothing of its plan; nil when it could.
+// refusalOf returns why a pass could carry out nothing of its plan; nil if it could.
 func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
 		return &failure{code: passCode(done), err: failureOf(done), told: true}
@@ -147,7 +147,7 @@ func (p *passes) once(ctx context.Context) error {
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
 		p.approved.passed()
-	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have come to that
+	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have got there
 		done.Housekeeping = p.last.Housekeeping
 	}
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
@@ -166,13 +166,13 @@ func (p *passes) reporter() func(reconcile.Event) {
 	case p.output == "json":
 		return ui.JSON(p.env.Out)
 	case !p.tells():
-		return func(reconcile.Event) {} // the document at the end is all that is printed
+		return func(reconcile.Event) {} // only the document at the end is printed
 	}
 	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
 }
 
-// goOn decides whether another pass is to run, and waits until it is time for it. The
-// error is one of the last pass that a wait bears.
+// shouldContinue decides whether to run another pass, and waits until it is due. The error is
+// one of the last pass that is not retryable.
 func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
 	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.canBeAsked() {
@@ -207,11 +207,11 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
 }
 
-// look asks how far the targets are.
+// progress reads how far the targets are.
 func (p *passes) look(ctx context.Context) error {
 	targets, reached, err := p.purpose.look(ctx, p.session)
 	if err != nil {
-		return fmt.Errorf("looking how far it is: %w", err)
+		return fmt.Errorf("reading the progress: %w", err)
 	}
 	if !p.waitAll {
 		targets, reached = ui.Removed(targets, reached, p.last.Housekeeping)
@@ -223,33 +223,33 @@ func (p *passes) look(ctx context.Context) error {
 	return nil
 }
 
-// waitsFor says what the next pass may find to have changed.
+// waitsFor describes what the next pass may find changed.
 func (p *passes) waitsFor() string {
 	if words := p.why.words(p.last); words != "" {
 		return words
 	}
 	for _, t := range p.targets {
-		if !t.Reached && (!p.last.Interrupted || p.last.Acted == 0) { // else they were looked at before that
+		if !t.Reached && (!p.last.Interrupted || p.last.Acted == 0) { // else they were read before the changes
 			return fmt.Sprintf("%s is %s", t.ID, t.Phase)
 		}
 	}
 	if len(p.last.Housekeeping) > 0 {
 		return p.last.Housekeeping[0].Words()
 	}
-	return "the next pass looks at what has come of this one"
+	return "the next pass checks the result of this one"
 }
 
-// longestRest bounds the rest between two passes. What one stage waits for can take ten
-// minutes, and meanwhile another one could go on: nobody tells a run that waits. The
-// operator comes back after 15 s for most causes.
+// longestRest bounds the interval between two passes. What one stage waits for can take ten
+// minutes, while another one could already continue: a waiting run receives no events. The
+// operator requeues after 15 s for most causes.
 const longestRest = 15 * time.Second
 
-// restAfter is how long to rest after a pass that waits, --interval at least.
+// restAfter returns the interval after a pass that waits, at least --interval.
 func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 	return max(min(retryAfter(done), longestRest), interval)
 }
 
-// waitFor says what is waited for now; text has said so on stdout.
+// waitFor prints what the command waits for; with text output that is already on stdout.
 func (p *passes) waitFor(reason string) {
 	if !p.tells() {
 		p.env.talk("waiting: %s", reason)
@@ -258,8 +258,8 @@ func (p *passes) waitFor(reason string) {
 	p.env.heard()
 }
 
-// worthWaiting reports whether time can make the next pass end better, or whether
-// the last one has changed something that it has to look at again.
+// worthWaiting reports whether time can improve the end of the next pass, or whether the last
+// one changed something that must be read again.
 func (p *passes) worthWaiting() bool {
 	switch passCode(p.last) {
 	case ExitDone:
@@ -270,7 +270,7 @@ func (p *passes) worthWaiting() bool {
 		return p.unfinished() != nil
 	case ExitConflict:
 		var beyond *reconcile.BeyondPlanError
-		var refused *reconcile.RefusedError // on the deny list, until a user takes the instance off
+		var refused *reconcile.RefusedError // on the deny list until a user removes it
 		return !errors.As(p.last.Stopped, &beyond) && !errors.As(p.last.Stopped, &refused)
 	default:
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// replacing is the purpose of `replace`: process groups that are gone.
+// replacing is the goal of `replace`: removed process groups.
 type replacing []v1beta2.ProcessGroupID
 
 func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
@@ -26,10 +26,10 @@ func (r replacing) did(reached bool) string {
 	if reached {
 		return "replaced: " + names
 	}
-	return "asked to leave: " + names + "; a reconcile pass, or --wait, sees it through"
+	return "marked for removal: " + names + "; run reconcile (or use --wait) to complete"
 }
 
-// keeping is the purpose of `replace --undo`: process groups without a mark.
+// keeping is the goal of `replace --undo`: process groups without a mark.
 type keeping []v1beta2.ProcessGroupID
 
 func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
