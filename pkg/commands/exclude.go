@@ -85,7 +85,7 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 	return nil
 }
 
-// prepare chooses the groups, and makes the change of them.
+// prepare selects the groups, and builds the change.
 func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
 	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err != nil {

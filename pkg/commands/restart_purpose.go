@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restarting is the purpose of `restart`: process groups whose servers are all younger
-// than the command.
+// restarting is the goal of `restart`: process groups whose processes all started after the
+// command.
 type restarting struct {
 	groups []v1beta2.ProcessGroupID
 	since  time.Time
@@ -31,5 +31,5 @@ func (r restarting) did(reached bool) string {
 	if reached {
 		return "restarted: " + names
 	}
-	return "told to restart: " + names + "; --wait sees them come back"
+	return "restart requested: " + names + "; use --wait to wait for them to report again"
 }

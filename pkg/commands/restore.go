@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newRestore is the parent of what is about restores. It is no command of its own.
+// newRestore is the parent of the restore commands. It does nothing by itself.
 func newRestore(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
 		Short: "Start, inspect and abort restores",
 	}
 	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
-	asParent(cmd, "what of restores?", "command", "about restores")
+	asParent(cmd, "restore command")
 	return cmd
 }
 
-// restoreStatusOptions is what `kubectl fdb restore status` was asked.
+// restoreStatusOptions are the options of `kubectl fdb restore status`.
 type restoreStatusOptions struct{ recordLook }
 
 const restoreStatusLong = `
@@ -85,7 +85,7 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 	reason := v.Summary
 	if !facts.Started {
 		if v.NoAnswer == "" {
-			reason += "; a pass starts it: " + env.command("reconcile", "fdbrestore/"+key.Name, "--wait")
+			reason += "; start it: " + env.command("reconcile", "fdbrestore/"+key.Name, "--wait")
 		}
 		o.hint(ctx, env, restoreKind, key, code)
 	}
@@ -98,9 +98,9 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 	}
 }
 
-// restoreFacts are what the view of a restore is made of.
+// restoreFacts returns the facts that the view of a restore is built from.
 func restoreFacts(s plan.Snapshot) ui.RestoreFacts {
 	facts := ui.RestoreFacts{Snapshot: s, Started: stages.WasStarted(s.Restore), Own: stages.OwnRestore(s)}
-	facts.URL, _ = objects.RestoreURL(s.Restore) // without one it is shown as unknown
+	facts.URL, _ = objects.RestoreURL(s.Restore) // shown as unknown if empty
 	return facts
 }

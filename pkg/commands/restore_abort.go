@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restoreAbortOptions is what `kubectl fdb restore abort` was asked to do.
+// restoreAbortOptions are the options of `kubectl fdb restore abort`.
 type restoreAbortOptions struct{ changeFlags }
 
 func newRestoreAbort(env *Env) *cobra.Command {
@@ -67,7 +67,7 @@ func (o restoreAbortOptions) run(ctx context.Context, env *Env, args []string) e
 	})
 }
 
-// abortingRestore is the purpose of `restore abort`: the restore and the database, read back.
+// abortingRestore is the goal of `restore abort`: the restore and the database, read back.
 type abortingRestore struct{ target ui.Target }
 
 func (a *abortingRestore) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
@@ -81,7 +81,7 @@ func (a *abortingRestore) look(ctx context.Context, s Session) ([]ui.Target, boo
 
 func (a *abortingRestore) did(reached bool) string {
 	if !reached {
-		return "it is " + a.target.Phase
+		return "the restore is " + a.target.Phase
 	}
-	return "it is aborted, and nothing goes on with it; " + a.target.Note
+	return "the restore is aborted and will not continue; " + a.target.Note
 }

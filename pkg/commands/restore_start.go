@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restoreStartOptions is what `kubectl fdb restore start` was asked to do.
+// restoreStartOptions are the options of `kubectl fdb restore start`.
 type restoreStartOptions struct{ changeFlags }
 
 func newRestoreStart(env *Env) *cobra.Command {
@@ -57,14 +57,14 @@ func (o restoreStartOptions) run(ctx context.Context, env *Env, args []string) e
 	return p.withHint(env, err)
 }
 
-// startingRestore is the purpose of `restore start`: a restore that runs, or with --wait one
-// that is done.
+// startingRestore is the goal of `restore start`: a running restore, or with --wait a completed
+// one.
 type startingRestore struct {
 	wait bool
-	// follow is the command that follows it.
+	// follow is the command that shows its progress.
 	follow  string
 	cluster string
-	// occupied is true where the restore was not started and the database holds data.
+	// occupied is true if the restore was not started because the database holds data.
 	occupied bool
 	target   ui.Target
 }
@@ -81,22 +81,22 @@ func (p *startingRestore) look(ctx context.Context, s Session) ([]ui.Target, boo
 }
 
 func (p *startingRestore) did(bool) string {
-	text := "it is " + p.target.Phase
+	text := "the restore is " + p.target.Phase
 	if p.target.Note != "" {
 		text += ", " + p.target.Note
 	}
 	if !p.target.Reached || p.wait || p.target.Phase == ui.RestoreDone {
 		return text
 	}
-	return text + "; follow it: " + p.follow
+	return text + "; show its progress: " + p.follow
 }
 
-// withHint adds to the refusal of a database with data how to see what is in it. How to lose
-// that is no hint.
+// withHint adds to the refusal of a database with data how to see the data. How to delete it is
+// no hint.
 func (p *startingRestore) withHint(env *Env, err error) error {
 	var f *failure
 	if errors.As(err, &f) && f.code == ExitRefused && p.occupied {
-		f.hints = append(f.hints, "see what is in it: "+env.command("cli", p.cluster, "--", `getrangekeys "" \xff 10`))
+		f.hints = append(f.hints, "show the data: "+env.command("cli", p.cluster, "--", `getrangekeys "" \xff 10`))
 	}
 	return err
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// The rests of a screen between two questions to the same source, where it is not
-// --interval that says so.
+// The intervals of the dashboard between two queries of one source that do not depend on
+// --interval.
 const (
 	eventsInterval  = 15 * time.Second
 	previewInterval = 15 * time.Second
-	// backupsInterval is longer than that of the database: a tool runs in a pod for each
-	// backup, and one for all restores.
+	// backupsInterval exceeds that of the database: each query runs a tool in a pod per backup,
+	// and one for all restores.
 	backupsInterval = 20 * time.Second
-	// longestBackOff bounds the rest after errors.
+	// longestBackOff bounds the backoff after errors.
 	longestBackOff = 30 * time.Second
 )
 
-// asking is how it goes to ask one source for facts, again and again.
+// sourceState is the state of one source of facts that is polled continuously.
 type asking struct {
 	name string
-	// every is how long it takes from one question to the next while all is well.
+	// every is the interval between queries without errors.
 	every time.Duration
 
-	asOf    time.Time // of the last answer; zero before there was one
-	askedAt time.Time // since when an answer is awaited; zero when none is
-	last    time.Time // when it was asked last
-	due     time.Time // when to ask next
-	trouble string    // why the last question has no answer
-	// failures counts the questions without an answer since the last answer.
+	asOf    time.Time // of the last answer; zero before the first
+	askedAt time.Time // start of the pending query; zero if none
+	last    time.Time // start of the last query
+	due     time.Time // start of the next query
+	trouble string    // why the last query failed
+	// failures counts failed queries since the last answer.
 	failures int
 }
 
@@ -37,19 +37,19 @@ func (a *asking) isDue(now time.Time) bool { return a.askedAt.IsZero() && !now.B
 
 func (a *asking) begin(now time.Time) { a.askedAt, a.last = now, now }
 
-// end notes an answer that is as of a time, or the trouble that there was none for.
+// end records an answer as of a time, or the error instead of one.
 func (a *asking) end(now, asOf time.Time, trouble string) {
 	a.askedAt, a.trouble = time.Time{}, trouble
 	if trouble == "" {
 		a.asOf, a.failures = asOf, 0
-		a.due = later(a.last.Add(a.every), now.Add(a.every/4)) // a slow source gets a rest, too
+		a.due = later(a.last.Add(a.every), now.Add(a.every/4)) // also spaces the queries of a slow source
 		return
 	}
 	a.failures++
 	a.due = now.Add(a.backOff())
 }
 
-// backOff is how long to rest after failures: twice as long after each.
+// backOff returns the interval after failures, which doubles with each.
 func (a *asking) backOff() time.Duration {
 	rest := a.every
 	for range a.failures - 1 {
@@ -61,14 +61,14 @@ func (a *asking) backOff() time.Duration {
 	return max(a.every, min(rest, longestBackOff))
 }
 
-// sooner has the next question asked at a time, if that is before it was to be.
+// sooner brings the next query forward to a time.
 func (a *asking) sooner(at time.Time) {
 	if at.Before(a.due) {
 		a.due = at
 	}
 }
 
-// source is what a frame tells of it.
+// source returns the source as a frame shows it.
 func (a *asking) source() ui.FrameSource {
 	return ui.NewFrameSource(a.name, a.asOf, a.askedAt, a.trouble)
 }

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// leastGap is how far apart two looks are at least, however often something changes.
+	// leastGap is the minimum interval between two reads, however often something changes.
 	leastGap = 500 * time.Millisecond
-	// patienceForOneFrame is how long one half of a look waits for the other, so that one
-	// look makes one frame where both are quick.
+	// patienceForOneFrame is how long one half of a read waits for the other, so that one read
+	// causes one frame if both are quick.
 	patienceForOneFrame = 300 * time.Millisecond
-	// sampleGap is how far apart the looks are that rates of exclusions are made of.
+	// sampleGap is the interval between the samples that rates of exclusions are computed from.
 	sampleGap = 10 * time.Second
 )
 
-// eye keeps looking at one cluster, and makes frames of what it sees. One goroutine owns
-// it; each source is asked beside that, one question at a time, so that none can keep
-// others from being asked or shown.
+// poller continuously reads one cluster, and builds frames of it. One goroutine owns it; each
+// source is queried concurrently, one query at a time, so that none delays the others or the
+// display.
 type eye struct {
 	env     *Env
 	key     types.NamespacedName
@@ -39,13 +39,13 @@ type eye struct {
 	kubernetes, database, events, preview, backups asking
 	answers                                        chan func()
 	workers                                        sync.WaitGroup
-	showBy                                         time.Time // when to show what is new at the latest; zero for nothing new
+	showBy                                         time.Time // deadline to show news; zero if there are none
 
-	seen         plan.Snapshot // what Kubernetes told last; a nil Cluster before it did
+	seen         plan.Snapshot // last read from Kubernetes; the Cluster is nil before
 	gone         bool          // the cluster was deleted
 	lease        ui.Lease
 	readAt       map[plan.Facet]time.Time
-	rung         plan.Facet // what changed since it was read
+	rung         plan.Facet // facets that changed since they were read
 	told         plan.DatabaseFacts
 	coordination plan.CoordinationFacts
 	sharedAt     time.Time
@@ -55,7 +55,7 @@ type eye struct {
 	why          *ui.WhyReport
 	history      *ui.DrainHistory
 	backedUp     *ui.ClusterBackupsView
-	found        *ui.ClusterBackups // the same, for what is in the way
+	found        *ui.ClusterBackups // the same, with what blocks them
 	ofBackups    *ui.BackupHistory
 	ofRestores   map[string]*ui.RestoreHistory
 	since        sinceMemory
@@ -74,7 +74,7 @@ func newEye(env *Env, key types.NamespacedName, interval time.Duration, refresh 
 	}
 }
 
-// follow looks until the context ends. Nothing that does not answer keeps it from ending.
+// follow polls until the context ends. A source that does not answer does not delay that.
 func (e *eye) follow(ctx context.Context) {
 	defer e.workers.Wait()
 	if err := e.open(ctx); err != nil {
@@ -99,14 +99,14 @@ func (e *eye) open(ctx context.Context) (err error) {
 	return err
 }
 
-// ask asks every source whose time has come.
+// ask queries every source that is due.
 func (e *eye) ask(ctx context.Context) {
 	now := e.env.Clock.Now()
 	if e.kubernetes.isDue(now) {
 		e.askKubernetes(ctx, now)
 	}
 	if e.seen.Cluster == nil {
-		return // nobody knows whom to ask
+		return // the database cannot be reached before the cluster is read
 	}
 	if e.database.isDue(now) {
 		e.askDatabase(ctx, now)
@@ -122,10 +122,10 @@ func (e *eye) ask(ctx context.Context) {
 	}
 }
 
-// databaseTold reports whether the database answered, or was found not to.
+// databaseKnown reports whether the database answered, or was found unreachable.
 func (e *eye) databaseTold() bool { return e.told.Status != nil || e.told.Why() != "" }
 
-// await waits for an answer, a change, or the time for the next question.
+// await waits for an answer, a change, or the next query.
 func (e *eye) await(ctx context.Context) {
 	timer := e.env.Clock.NewTimer(e.untilNext())
 	defer timer.Stop()
@@ -141,7 +141,7 @@ func (e *eye) await(ctx context.Context) {
 	}
 }
 
-// beside asks a question beside everything else. What it returns takes the answer over.
+// beside runs a query concurrently. The function that it returns applies the answer.
 func (e *eye) beside(ctx context.Context, question func() (apply func())) {
 	e.workers.Go(func() {
 		apply := question()
@@ -152,7 +152,7 @@ func (e *eye) beside(ctx context.Context, question func() (apply func())) {
 	})
 }
 
-// heard notes what changed, and has it looked at soon.
+// changed records what changed, and makes it due soon.
 func (e *eye) heard() {
 	what := e.bell.heard()
 	e.rung |= what
@@ -160,7 +160,7 @@ func (e *eye) heard() {
 	e.kubernetes.sooner(e.kubernetes.last.Add(leastGap))
 }
 
-// hurry has everything asked now.
+// hurry makes all sources due now.
 func (e *eye) hurry() {
 	now := e.env.Clock.Now()
 	e.rung = askKubernetes
@@ -173,7 +173,7 @@ func (e *eye) sources() []*asking {
 	return []*asking{&e.kubernetes, &e.database, &e.events, &e.preview, &e.backups}
 }
 
-// untilNext is how long nothing has to be done.
+// untilNext returns how long there is nothing to do.
 func (e *eye) untilNext() time.Duration {
 	now := e.env.Clock.Now()
 	next := now.Add(e.kubernetes.every)

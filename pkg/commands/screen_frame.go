@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// previewLimit bounds one preview. Its parts have limits of their own; this is for all of
+// previewLimit bounds one preview. Its parts have limits of their own; this one bounds all of
 // them together.
 const previewLimit = 2 * time.Minute
 
-// showSoon has a frame shown within d.
+// showSoon makes a frame due within d.
 func (e *eye) showSoon(d time.Duration) {
 	at := e.env.Clock.Now().Add(d)
 	if e.showBy.IsZero() || at.Before(e.showBy) {
@@ -23,8 +23,7 @@ func (e *eye) showSoon(d time.Duration) {
 	}
 }
 
-// showWith has an answer shown together with the other half of the same look, if that is
-// quick.
+// showWith shows an answer together with the other half of the same read, if that is quick.
 func (e *eye) showWith(other *asking) {
 	if other.askedAt.IsZero() {
 		e.showSoon(0)
@@ -33,8 +32,8 @@ func (e *eye) showWith(other *asking) {
 	e.showSoon(patienceForOneFrame)
 }
 
-// showWhatIsDue shows what is new once its time has come, and how old everything is when
-// a source keeps silent.
+// showWhatIsDue shows news once they are due, and the age of everything while a source is not
+// responding.
 func (e *eye) showWhatIsDue() {
 	now := e.env.Clock.Now()
 	silent := func(a asking) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
@@ -46,7 +45,7 @@ func (e *eye) showWhatIsDue() {
 	e.show(e.frame())
 }
 
-// frame is what is known now.
+// frame returns what is known now.
 func (e *eye) frame() ui.Frame {
 	now := e.env.Clock.Now().UTC()
 	in := ui.FrameInput{Events: e.happened, Plan: e.plan, Why: e.why, Backups: e.backedUp, History: e.history, Unknown: e.unknown()}
@@ -60,7 +59,7 @@ func (e *eye) frame() ui.Frame {
 	return ui.NewFrame(e.env.metadata(e.key), in)
 }
 
-// unknown is why nothing is known of the cluster; empty when something is.
+// unknown returns why nothing is known of the cluster; empty if something is.
 func (e *eye) unknown() string {
 	switch {
 	case e.gone:
@@ -70,11 +69,11 @@ func (e *eye) unknown() string {
 	case e.kubernetes.trouble != "":
 		return e.kubernetes.trouble
 	default:
-		return "the API server has not answered yet"
+		return "waiting for the API server"
 	}
 }
 
-// facts are what is known, judged anew.
+// facts returns what is known, with an updated status.
 func (e *eye) facts(now time.Time) ui.Facts {
 	facts := ui.Facts{Lease: e.lease}
 	if e.unread != "" {
@@ -82,26 +81,26 @@ func (e *eye) facts(now time.Time) ui.Facts {
 	}
 	s := e.whole(now)
 	if !e.databaseTold() {
-		s.Database.NotAsked = "it has not answered yet"
+		s.Database.NotAsked = "no answer yet"
 	}
 	facts = judged(facts, s)
 	facts.Cluster = e.since.keep(facts.Cluster)
 	return facts
 }
 
-// whole is all that was seen, with what the database said as far as that holds still.
+// whole returns all that was read, with the database facts that are still valid.
 func (e *eye) whole(now time.Time) plan.Snapshot {
 	s := e.seen
 	s.Now, s.Coordination = now, e.coordination
 	s.Database = currentDatabase(e.told, &e.database, now)
-	if !s.Database.Available() { // who tells what is excluded and locked is the database
+	if !s.Database.Available() { // exclusions and locks are in the database
 		s.Coordination = plan.CoordinationFacts{}
 	}
 	return s
 }
 
-// askPreview decides what a pass would do about what was seen, and why it would not do
-// more. Pods are asked for their files as a pass would; nothing is changed.
+// askPreview decides what a pass would do about what was read, and what it would wait for.
+// Files in pods are queried as in a pass; nothing is changed.
 func (e *eye) askPreview(ctx context.Context, now time.Time) {
 	e.preview.begin(now)
 	seen, facts := e.whole(now), e.facts(now)

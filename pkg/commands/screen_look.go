@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// followedAnew is after how long objects are listed again whose changes are told: what
-	// is told is only a hint.
+	// rereadFollowed is the interval at which watched objects are listed again: watch events
+	// are only hints.
 	followedAnew = time.Minute
-	// unfollowedAnew is the same for those whose changes nobody tells.
+	// rereadUnfollowed is the interval for objects that are not watched.
 	unfollowedAnew = 10 * time.Second
-	// sharedAnew is after how long locks and exclusions are read again while no process
-	// group is on its way out.
+	// rereadShared is the interval at which locks and exclusions are read while no process
+	// group is draining.
 	sharedAnew = 10 * time.Second
 )
 
-// deafness is what nobody tells changes of: those are listed more often.
+// unwatched holds the facets that cannot be watched: those are listed more often.
 type deafness struct {
 	mu   sync.Mutex
 	what plan.Facet
@@ -49,7 +49,7 @@ func (d *deafness) is(what plan.Facet) bool {
 	return d.what&what != 0
 }
 
-// askKubernetes reads the record, and of the objects what changed or was read long ago.
+// askKubernetes reads the resource, and the objects that changed or were read long ago.
 func (e *eye) askKubernetes(ctx context.Context, now time.Time) {
 	e.kubernetes.begin(now)
 	facets, seen := e.stale(now), e.seen
@@ -64,8 +64,8 @@ func (e *eye) askKubernetes(ctx context.Context, now time.Time) {
 	})
 }
 
-// stale are the parts of Kubernetes to read now. Nodes are not followed as they are
-// needed here: a Follower tells of their taints alone.
+// stale returns the facets of Kubernetes to read now. Nodes count as unwatched here: a Follower
+// only reports changes of their taints.
 func (e *eye) stale(now time.Time) plan.Facet {
 	facets := plan.Record
 	if e.rung&plan.Pods != 0 {
@@ -104,8 +104,8 @@ func (e *eye) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets pla
 	e.showWith(&e.database)
 }
 
-// askDatabase reads one status document, which all that a frame tells of the database is
-// made of, and now and then what instances share.
+// askDatabase reads one status document, the source of all that a frame shows of the database,
+// and sometimes the shared state of control-plane instances.
 func (e *eye) askDatabase(ctx context.Context, now time.Time) {
 	e.database.begin(now)
 	seen, shared, unread := e.seen, e.coordination, ""
@@ -130,7 +130,7 @@ func (e *eye) tookDatabase(told plan.DatabaseFacts, err error) {
 	if err != nil {
 		told = plan.DatabaseFacts{Unreachable: explain(err)}
 	}
-	if !told.Available() { // nobody can tell any more what is excluded and locked
+	if !told.Available() { // exclusions and locks are unknown now
 		e.coordination, e.sharedAt, e.unread = plan.CoordinationFacts{}, time.Time{}, ""
 	}
 	e.told = told
@@ -138,8 +138,7 @@ func (e *eye) tookDatabase(told plan.DatabaseFacts, err error) {
 	e.showWith(&e.kubernetes)
 }
 
-// anyLeaves reports whether any process is on its way out, so that how far it is matters
-// now.
+// anyLeaves reports whether any process is draining, so that exclusion progress matters now.
 func anyLeaves(s plan.Snapshot) bool {
 	for _, p := range s.Database.Status.ProcessList() {
 		if p.IsExcluded() {
@@ -149,18 +148,18 @@ func anyLeaves(s plan.Snapshot) bool {
 	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool { return g.IsMarkedForRemoval() || g.IsExcluded() })
 }
 
-// readCoordination reads exclusions and what instances share. What cannot be read is
-// unread, and says why.
+// readCoordination reads exclusions and the shared state of control-plane instances. If that
+// fails, unread has the reason.
 func readCoordination(ctx context.Context, r Reader) (facts plan.CoordinationFacts, unread string) {
 	shared, sharedErr := r.ReadShared(ctx)
 	lists, listsErr := r.ReadExclusions(ctx)
 	shared.ExclusionsRead, shared.Exclusions = lists.ExclusionsRead, lists.Exclusions
 	shared.FailedExclusions, shared.InProgressExclusions = lists.FailedExclusions, lists.InProgressExclusions
 	if sharedErr != nil {
-		unread = "what instances share could not be read: " + explain(sharedErr)
+		unread = "cannot read the shared state of control-plane instances: " + explain(sharedErr)
 	}
 	if listsErr != nil {
-		unread = "exclusions could not be read: " + explain(listsErr)
+		unread = "cannot read exclusions: " + explain(listsErr)
 	}
 	return shared, unread
 }
@@ -186,8 +185,8 @@ func (e *eye) askEvents(ctx context.Context, now time.Time) {
 	})
 }
 
-// askBackups looks at backups and restores. What cannot be read is in what was seen; each
-// question to a pod of agents has a limit of its own.
+// askBackups reads backups and restores. Errors are in the result; each query of an agent's pod
+// has a timeout of its own.
 func (e *eye) askBackups(ctx context.Context, now time.Time) {
 	e.backups.begin(now)
 	e.beside(ctx, func() func() {
@@ -205,10 +204,9 @@ func (e *eye) askBackups(ctx context.Context, now time.Time) {
 	})
 }
 
-// currentDatabase is what may still be said of the database at a time. An answer that the
-// next question has waited too long for is no answer any more: what was available may not
-// be so now. That it was down holds for longer, since such a database takes up to 19 s to
-// say so again.
+// currentDatabase returns what is still valid of the database facts. Once the next query has
+// taken too long, an earlier answer is void: an available database may have become unavailable.
+// A down database counts as down for longer, since it takes up to 19 s to report that again.
 func currentDatabase(told plan.DatabaseFacts, asked *asking, now time.Time) plan.DatabaseFacts {
 	const downFor = 40 * time.Second
 	waited := now.Sub(asked.askedAt)
@@ -218,5 +216,5 @@ func currentDatabase(told plan.DatabaseFacts, asked *asking, now time.Time) plan
 	case told.Status != nil && !told.Available() && now.Sub(told.AsOf) < downFor:
 		return told
 	}
-	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("no answer from the database for %s, still asking", waited.Truncate(time.Second))}
+	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("waiting for database status for %s", waited.Truncate(time.Second))}
 }

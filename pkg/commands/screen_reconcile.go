@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// reconcilingFeed is a feed beside which passes run, as reconcile --watch runs them.
+// reconcilingFeed is a feed that also runs passes, like reconcile --watch.
 type reconcilingFeed struct {
 	tui.Feed
 	actions *screenActions
 	once    sync.Once
 
 	mu  sync.Mutex
-	err error // why passes ended before anybody left
+	err error // why passes ended before the user quit
 }
 
 // Follow implements tui.Feed.
@@ -30,8 +30,8 @@ func (r *reconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 	r.Feed.Follow(ctx, cluster, send)
 }
 
-// run runs passes until somebody leaves. That passes cannot run is told on the screen,
-// which goes on.
+// run runs passes until the user quits. If passes cannot run, the TUI reports that and
+// continues.
 func (r *reconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
 	words := &said{}
 	env := r.actions.env.beside(words)
@@ -54,7 +54,7 @@ func (r *reconcilingFeed) run(left context.Context, cluster string, send func(tu
 	r.err = err
 }
 
-// end is why passes ended before anybody left; nil when they did not.
+// end returns why passes ended before the user quit; nil if they did not.
 func (r *reconcilingFeed) end() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

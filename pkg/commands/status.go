@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// statusOptions is what `kubectl fdb status` was asked to show.
+// statusOptions are the options of `kubectl fdb status`.
 type statusOptions struct {
 	clusterFlag
 	outputFlags
@@ -59,17 +59,17 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 	return cmd
 }
 
-// checkSections finds a choice of sections that makes no sense.
+// checkSections validates --sections.
 func (o statusOptions) checkSections() error {
 	if len(o.sections) == 0 {
 		return nil
 	}
 	if o.all || !o.isTable() {
-		return usagef("--sections chooses what the screen of one cluster shows: it means nothing with -A or -o %s", o.format)
+		return usagef("--sections conflicts with -A and -o %s", o.format)
 	}
 	for _, name := range o.sections {
 		if !slices.Contains(ui.StatusSections(), name) {
-			return usagef("there is no section %q; the sections are %s", name, strings.Join(ui.StatusSections(), ", "))
+			return usagef("unknown section %q: must be one of %s", name, strings.Join(ui.StatusSections(), ", "))
 		}
 	}
 	return nil
@@ -88,11 +88,11 @@ func (o statusOptions) run(ctx context.Context, env *Env, args []string) error {
 	return o.repetition.run(ctx, env, o.outputFlags, see)
 }
 
-// looker returns what to do for one look: at one cluster, or at all.
+// looker returns the function that reads once: one cluster, or all.
 func (o statusOptions) looker(ctx context.Context, env *Env, args []string) (look, error) {
 	if o.all {
 		if len(args) > 0 || o.name != "" {
-			return nil, usagef("-A lists all clusters; leave out the name of one")
+			return nil, usagef("-A conflicts with a cluster name")
 		}
 		return func(ctx context.Context) (looked, error) { return listClusters(ctx, env, o.outputFlags, "") }, nil
 	}

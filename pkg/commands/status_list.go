@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// parallelLooks bounds how many clusters are asked at once.
+// parallelLooks bounds how many clusters are read concurrently.
 const parallelLooks = 8
 
-// ofEach looks at each cluster of a namespace, or of all when it is empty, a few at a time,
-// and returns what was seen in the order of their names. That one cannot be looked at is
-// something to see as well, and keeps no other from being seen.
+// ofEach reads each cluster of a namespace, or of all if it is empty, a few at a time, and
+// returns the results in the order of their names. A failure to read one is a result as well,
+// and keeps no other from being read.
 func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(types.NamespacedName, *cluster) T) ([]T, error) {
 	c, err := env.Client()
 	if err != nil {
@@ -38,14 +38,14 @@ func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(typ
 			return nil
 		})
 	}
-	_ = group.Wait() // what went wrong is in what was seen
+	_ = group.Wait() // errors are in the results
 	if ctx.Err() != nil {
 		return nil, causeOf(ctx, ctx.Err())
 	}
 	return seen, nil
 }
 
-// listClusters looks at all clusters of a namespace, or of all when it is empty.
+// listClusters reads all clusters of a namespace, or of all if it is empty.
 func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (looked, error) {
 	views, err := ofEach(ctx, env, namespace, func(key types.NamespacedName, record *cluster) ui.StatusView {
 		return statusOrWhyNot(ctx, env, key, record)
@@ -55,13 +55,13 @@ func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string
 	}
 	r := listed(env, o, views)
 	if len(views) == 0 {
-		r.none = "there is no FoundationDBCluster " + inNamespace(namespace)
+		r.none = "no FoundationDBCluster found " + inNamespace(namespace)
 	}
 	return r, nil
 }
 
-// statusOrWhyNot is the status of one cluster of several. One that cannot be looked at is
-// shown as far as its listed resource tells, with the reason; it hides no other.
+// statusOrWhyNot returns the status of one cluster of several. One that cannot be read is shown
+// from its listed resource, with the reason; the others are still shown.
 func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, record *cluster) ui.StatusView {
 	facts, err := observation{env: env, key: key}.facts(ctx)
 	if err == nil {
@@ -70,7 +70,7 @@ func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, rec
 	why := explain(err)
 	facts = ui.Facts{Recorded: record}
 	facts.Cluster, facts.Now, facts.Database.Unreachable = record, env.Clock.Now(), why
-	facts.Warnings = []string{"it could not be looked at: " + why}
+	facts.Warnings = []string{"cannot read the cluster: " + why}
 	return ui.NewStatusView(env.metadata(key), facts)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// stepAliases are the names that newer releases of the operator use.
+// stageAliases are the names in newer releases of the operator.
 var stepAliases = map[string]plan.StageName{
 	"ExcludeProcesses":                  plan.StageExcludeInstances,
 	"RemoveProcessGroups":               plan.StageRemovePods,
@@ -19,7 +19,7 @@ var stepAliases = map[string]plan.StageName{
 	"ReplaceMisconfiguredProcessGroups": plan.StageReplaceMisconfiguredPods,
 }
 
-// stepFlags choose the steps of a pass, and how they judge.
+// stageFlags select the stages of a pass, and configure them.
 type stepFlags struct {
 	only, skip []string
 	options    stages.Options
@@ -37,10 +37,10 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// steps are the steps to run, in their order.
+// stages returns the stages to run, in their order.
 func (f stepFlags) steps() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
 
-// chosen are those of all steps that are to run, in their order.
+// chosen returns those of all stages that are to run, in their order.
 func (f stepFlags) chosen(steps []plan.Stage) ([]plan.Stage, error) {
 	only, err := canonical(f.only, steps)
 	if err != nil {
@@ -54,12 +54,12 @@ func (f stepFlags) chosen(steps []plan.Stage) ([]plan.Stage, error) {
 		return (len(only) > 0 && !slices.Contains(only, s.Name)) || slices.Contains(skip, s.Name)
 	})
 	if len(steps) == 0 {
-		return nil, usagef("--only and --skip leave no step to run")
+		return nil, usagef("--only and --skip leave no stage to run")
 	}
 	return steps, nil
 }
 
-// facetsOf are the parts of the world that steps look at, or may.
+// facetsOf returns the facets of the cluster state that stages read, or may read.
 func facetsOf(steps []plan.Stage) plan.Facet {
 	var facets plan.Facet
 	for _, s := range steps {
@@ -68,7 +68,7 @@ func facetsOf(steps []plan.Stage) plan.Facet {
 	return facets
 }
 
-// canonical maps names and aliases to the names of steps that exist.
+// canonical maps names and aliases to the names of existing stages.
 func canonical(names []string, steps []plan.Stage) ([]plan.StageName, error) {
 	known := stepNames(steps)
 	out := make([]plan.StageName, len(names))
@@ -78,13 +78,13 @@ func canonical(names []string, steps []plan.Stage) ([]plan.StageName, error) {
 			out[i] = alias
 		}
 		if !slices.Contains(known, out[i]) {
-			return nil, usagef("there is no step %q; the steps are %s", name, phrase.List(known))
+			return nil, usagef("unknown stage %q: must be one of %s", name, phrase.List(known))
 		}
 	}
 	return out, nil
 }
 
-// stepNames are the steps' names, each once, in their order.
+// stageNames returns the names of stages, each once, in their order.
 func stepNames(steps []plan.Stage) []plan.StageName {
 	var names []plan.StageName
 	for _, s := range steps {

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// shortestInterval is how often a cluster may be looked at.
+// shortestInterval is the minimum interval between reads of a cluster.
 const shortestInterval = time.Second
 
-// waitOptions is what `kubectl fdb wait` was asked to wait for.
+// waitOptions are the options of `kubectl fdb wait`.
 type waitOptions struct {
 	clusterFlag
 	outputFlags
@@ -62,13 +62,13 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 func (o waitOptions) check() error {
 	switch {
 	case len(o.conditions) == 0:
-		return usagef("wait for what? --for=CONDITION; the conditions are %s", conditionNames())
+		return usagef("--for is required: one or more of %s", conditionNames())
 	case o.stable < 0, o.timeout < 0:
-		return usagef("--stable and --timeout cannot be negative")
+		return usagef("--stable and --timeout must not be negative")
 	case o.interval < shortestInterval:
-		return usagef("--interval is %s at least", shortestInterval)
+		return usagef("--interval must be at least %s", shortestInterval)
 	case o.timeout > 0 && o.stable >= o.timeout:
-		return usagef("--stable %s does not fit into --timeout %s", o.stable, o.timeout)
+		return usagef("--stable %s must not exceed --timeout %s", o.stable, o.timeout)
 	default:
 		return o.outputFlags.check()
 	}
@@ -100,8 +100,8 @@ func (o waitOptions) run(ctx context.Context, env *Env, args []string) error {
 	return o.end(ctx, env, wait, o.await(ctx, env, wait, key))
 }
 
-// needs are the powers to ask for what is waited for: without one of them nobody
-// could ever tell.
+// needs returns the permissions that the conditions require: without one of them they can never
+// be determined.
 func (o waitOptions) needs() []power {
 	if slices.Contains(o.conditions, "lock-free") {
 		return append(lookPowers(), power{"get", "coordination.k8s.io", "leases", ""})
@@ -109,7 +109,7 @@ func (o waitOptions) needs() []power {
 	return lookPowers()
 }
 
-// await looks until everything holds. It tells what for whenever that changes.
+// await reads until all conditions are met. It prints the reason whenever that changes.
 func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
 	said := ""
 	for {
@@ -133,7 +133,7 @@ func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key typ
 	}
 }
 
-// look looks once. That nobody answers ends the first look only: a wait of hours
+// look reads once. An error for lack of an answer only ends the first read: a wait of hours
 // outlasts a restart of the API server.
 func (o waitOptions) look(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
 	first := len(wait.View().Conditions) == 0
@@ -150,7 +150,7 @@ func (o waitOptions) look(ctx context.Context, env *Env, wait *ui.Wait, key type
 	}
 }
 
-// end prints how far it came, unless nothing was seen at all.
+// end prints the last progress, unless nothing was read.
 func (o waitOptions) end(ctx context.Context, env *Env, wait *ui.Wait, err error) error {
 	err = causeOf(ctx, err)
 	v := wait.View()

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// bell collects what changed until somebody listens. Ringing it never waits.
+// changeNotifier collects changed facets for a receiver. notify never blocks.
 type bell struct {
-	// rings has something in it while there is news.
+	// ready is full while there are pending changes.
 	rings chan struct{}
 
 	mu   sync.Mutex
-	news plan.Facet // since it was last heard
-	all  plan.Facet // since the last rest was over
+	news plan.Facet // since they were last taken
+	all  plan.Facet // since the last interval ended
 }
 
 func newBell() *bell { return &bell{rings: make(chan struct{}, 1)} }
@@ -26,11 +26,11 @@ func (b *bell) ring(what plan.Facet) {
 	b.mu.Unlock()
 	select {
 	case b.rings <- struct{}{}:
-	default: // it rings already
+	default: // already ready
 	}
 }
 
-// heard returns the news and forgets it.
+// take returns the pending facets and clears them.
 func (b *bell) heard() plan.Facet {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,7 +39,7 @@ func (b *bell) heard() plan.Facet {
 	return news
 }
 
-// facets are all that changed during a rest.
+// facets returns all that changed during an interval.
 func (b *bell) facets() plan.Facet {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,10 +48,10 @@ func (b *bell) facets() plan.Facet {
 	return all
 }
 
-// troubleInterval is how often trouble with the same thing is said at most.
+// troubleInterval is the minimum interval between reports of the same problem.
 const troubleInterval = 10 * time.Minute
 
-// spoken remembers when trouble with something was last said.
+// reported remembers when a problem was last reported.
 type spoken struct {
 	mu   sync.Mutex
 	last map[plan.Facet]time.Time
@@ -59,7 +59,7 @@ type spoken struct {
 
 func newSpoken() *spoken { return &spoken{last: map[plan.Facet]time.Time{}} }
 
-// due reports whether it is time to say it again, and takes it as said.
+// due reports whether to report a problem again, and counts it as reported.
 func (s *spoken) due(what plan.Facet, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

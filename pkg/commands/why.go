@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// whyOptions is what `kubectl fdb why` was asked about.
+// whyOptions are the options of `kubectl fdb why`.
 type whyOptions struct {
 	clusterFlag
 	outputFlags
@@ -88,8 +88,8 @@ func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
 	return whyEnd(report)
 }
 
-// why looks at a cluster, decides what a pass would do, and joins both. Backups are of no
-// matter to process groups.
+// why reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
+// process groups.
 func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (ui.WhyReport, error) {
 	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	if len(words) == 0 {
@@ -157,7 +157,7 @@ func whyEnd(v ui.WhyReport) error {
 	return answer{ExitInternal}
 }
 
-// commands are command lines as hints show them.
+// commands returns command lines as hints show them.
 func (e *Env) commands() ui.Commands {
 	return ui.Commands{FDB: e.command, Kubectl: e.kubectl}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// runOn tells why one backup or restore is as it is.
+// runOn explains the state of one backup or restore.
 func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
 	steps, err := stepFlags{}.stepsOn(kind, name, o.name)
 	if err != nil {
@@ -39,9 +39,8 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	return o.tell(env, ui.NewRecordWhyReport(env.metadata(kind.named(key)), ui.WhyInput{Facts: facts, Plan: preview, Commands: env.commands()}))
 }
 
-// aroundRecord looks at a backup alone. What a restore waits for and leaves behind is known
-// by the backups and the database of its cluster, so of that it looks at what `why` of the
-// cluster does.
+// aroundRecord reads a backup alone. What a restore waits for and leaves behind is in the
+// backups and the database of its cluster, so it reads them as `why` of the cluster does.
 func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.Facts, error) {
 	if kind == backupKind {
 		seen, err := e.seenRecord(ctx, kind, key)
@@ -68,7 +67,7 @@ func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.Name
 	return facts, err
 }
 
-// databaseOf is what the database of a cluster says. That nobody could ask it is a fact.
+// databaseOf returns what the database of a cluster reports. A failure to query it is a fact.
 func (e *Env) databaseOf(ctx context.Context, cluster types.NamespacedName) plan.DatabaseFacts {
 	l, err := observation{env: e, key: cluster, asks: plan.Database}.look(ctx)
 	if err != nil {
@@ -77,7 +76,7 @@ func (e *Env) databaseOf(ctx context.Context, cluster types.NamespacedName) plan
 	return l.Database
 }
 
-// seenRecord looks at one backup or restore alone.
+// seenRecord reads one backup or restore alone.
 func (e *Env) seenRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.ClusterBackups, error) {
 	found, metadata := ui.ClusterBackups{}, e.metadata(kind.named(key))
 	if kind == backupKind {

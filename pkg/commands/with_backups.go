@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// family are passes over a cluster, its backups and the restores into it, in this order: a
-// backup needs a database, and a restore the agents of a backup. Each pass takes the Lease of
-// what it is about, and gives it back before the next begins.
+// resourceSet runs passes over a cluster, its backups and the restores into it, in this order:
+// a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
+// of its resource, and releases it before the next begins.
 type family struct {
 	env     *Env
 	key     types.NamespacedName // of the cluster
@@ -25,31 +25,31 @@ type family struct {
 	members []*passes // the cluster's come first
 	known   map[types.UID]*passes
 	out     *headed
-	// available is what the cluster's last pass saw of its database.
+	// available is whether the cluster's last pass found its database available.
 	available bool
 }
 
-// checkTogether finds what makes no sense with --with-backups.
+// checkTogether validates the flags with --with-backups.
 func (o reconcileOptions) checkTogether() error {
 	switch {
 	case !o.withBackups:
 		return nil
 	case len(o.only)+len(o.skip) > 0:
-		return usagef("--only and --skip name the steps of one resource, and --with-backups is about several")
+		return usagef("--only and --skip conflict with --with-backups: they name the stages of one resource")
 	case o.plan != "":
-		return usagef("--plan is about one resource: without --with-backups, one after the other")
+		return usagef("--plan conflicts with --with-backups: apply a plan per resource")
 	default:
 		return nil
 	}
 }
 
-// togetherPowers are what it takes to run passes over a cluster, its backups and restores.
+// togetherPermissions are required to run passes over a cluster, its backups and restores.
 func (o reconcileOptions) togetherPowers() []power {
 	return withBackups(o.powers())
 }
 
-// withBackups adds to the powers that passes over a cluster take those over its backups and
-// restores, and of finding them.
+// withBackups adds the permissions for passes over backups and restores, and to find them, to
+// those for the cluster.
 func withBackups(cluster []power) []power {
 	var needs []power
 	for _, p := range slices.Concat(cluster, backupPowers(), restorePowers(), findRecordPowers()) {
@@ -60,7 +60,7 @@ func withBackups(cluster []power) []power {
 	return needs
 }
 
-// findRecordPowers are what it takes to find the backups and the restores of a cluster.
+// findRecordPermissions are required to find the backups and restores of a cluster.
 func findRecordPowers() []power {
 	crd := v1beta2.GroupVersion.Group
 	return []power{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
@@ -70,7 +70,7 @@ func (e *Env) family(key types.NamespacedName, o reconcileOptions) *family {
 	return &family{env: e, key: key, options: o, out: &headed{w: e.Out}, known: map[types.UID]*passes{}}
 }
 
-// reconcileTogether carries out what a cluster, its backups and its restores ask for.
+// reconcileTogether reconciles a cluster, its backups and its restores.
 func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions) error {
 	if o.dry() {
 		return e.planTogether(ctx, key, o, planOptions{outputFlags: outputFlags{format: o.output}})
@@ -90,7 +90,7 @@ func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o
 	return t.all(ctx)
 }
 
-// change is what the command wants of a resource of a kind; nil is the cluster.
+// change returns the change of a resource of a kind; nil is the cluster.
 func (t *family) change(kind *recordKind) change {
 	c := change{changeFlags: t.options.changeFlags, words: t.options.words(t.key.Name), needs: t.options.togetherPowers(), record: kind}
 	if kind == nil {
@@ -101,8 +101,8 @@ func (t *family) change(kind *recordKind) change {
 	return c
 }
 
-// gather finds the backups and the restores of the cluster, as they are now. Passes over what
-// was there before go on as they were.
+// discover finds the current backups and restores of the cluster. Passes over known ones
+// continue as they were.
 func (t *family) gather(ctx context.Context) error {
 	c, err := t.env.Client()
 	if err != nil {
@@ -130,7 +130,7 @@ func (t *family) gather(ctx context.Context) error {
 	return nil
 }
 
-// member are the passes over one of them, those that were begun before if there are any.
+// member returns the passes over a resource: the existing ones if there are any.
 func (t *family) member(ctx context.Context, kind *recordKind, record client.Object) (*passes, error) {
 	if p := t.known[record.GetUID()]; p != nil {
 		return p, nil
@@ -145,7 +145,7 @@ func (t *family) member(ctx context.Context, kind *recordKind, record client.Obj
 	return p, nil
 }
 
-// join has passes tell what happens under the name of what they are about.
+// attach makes passes report under the name of their resource.
 func (t *family) join(p *passes) {
 	p.tell = p.reporterTo(t.out.under(p.subject()), p.subject())
 	if p.run.record == nil {
@@ -154,10 +154,10 @@ func (t *family) join(p *passes) {
 	}
 }
 
-// seesDatabase notes whether the database is available, as often as a pass looks at it. What
-// an earlier pass saw does not count: one that ends before it looks tells nothing.
+// seesDatabase records whether the database is available whenever a pass reads it. An earlier
+// pass does not count: one that ends before reading it determines nothing.
 func (t *family) seesDatabase(e reconcile.Event) {
-	switch e := e.(type) { //nolint:gochecksumtype // nothing else tells of the database
+	switch e := e.(type) { //nolint:gochecksumtype // no other event is about the database
 	case reconcile.PassStarted:
 		t.available = t.available && e.Round > 1
 	case reconcile.Observed:
@@ -167,7 +167,7 @@ func (t *family) seesDatabase(e reconcile.Event) {
 	}
 }
 
-// reporterTo tells what happens in passes that are not alone on a stream.
+// reporterTo reports the events of passes that share a stream.
 func (p *passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) {
 	if p.output == "json" {
 		return ui.JSONOf(p.env.Out, resource)
@@ -175,7 +175,7 @@ func (p *passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) 
 	return ui.Text(w, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
 }
 
-// headed writes what is said about several things, and whom it is about whenever that
+// sectionWriter writes the output of several resources, with a header whenever the resource
 // changes.
 type headed struct {
 	w    io.Writer

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// planTogether shows what passes over all of them would do. No plan of one is kept back
-// because none could be made of another.
+// planTogether shows what passes over all of them would do. A plan that could not be made does
+// not withhold the others.
 func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions, show planOptions) error {
 	t := e.family(key, o)
 	cluster := &passes{run: e.runOf(t.change(nil)), change: t.change(nil)}
@@ -56,9 +56,9 @@ func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) erro
 	return o.print(env.Out, all)
 }
 
-// all runs passes over all of them in turn, until nothing that can be waited for is left.
+// all runs passes over all of them in turn, until nothing is left that a wait could change.
 func (t *family) all(ctx context.Context) error {
-	if err := t.agree(ctx, "Do all of this?"); err != nil {
+	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
 		return causeOf(ctx, err)
 	}
 	ctx, stop := withTimeout(ctx, t.env.Clock, t.options.timeout)
@@ -75,8 +75,8 @@ func (t *family) all(ctx context.Context) error {
 	}
 }
 
-// agree asks once whether what all of them would do may be done, and besides for the name of
-// what would lose data. Nothing has been changed yet.
+// agree prompts once for what all of them would do, and also for the name of what would lose
+// data. Nothing was changed before.
 func (t *family) agree(ctx context.Context, question string) error {
 	if t.options.agreed() {
 		return nil
@@ -87,7 +87,7 @@ func (t *family) agree(ctx context.Context, question string) error {
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // its own pass will meet it; the others are not held up by it
+		if err != nil { // its own pass reports it; the others continue
 			t.env.talk("%s: %s", p.subject(), explain(err))
 			view = ui.PlanView{}
 		}
@@ -126,8 +126,8 @@ func (t *family) round(ctx context.Context) error {
 	return nil
 }
 
-// notYet is why it is not the turn of one of them: nothing is restored into a cluster whose
-// database was not seen to be available in this round.
+// notYet returns why a resource has to wait: nothing is restored to a cluster whose database
+// was not found available in this round.
 func (t *family) notYet(p *passes) string {
 	if p.run.record == restoreKind && !t.available {
 		return "waiting for the database of cluster " + t.key.Name + " to be available"
@@ -143,8 +143,8 @@ func (p *passes) holdUp(why string) {
 	p.why.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 }
 
-// one runs a pass over one of them, again where a person agrees to what it wants beyond what
-// was shown.
+// one runs a pass over one of them, and again if the user approves actions beyond what was
+// shown.
 func (t *family) one(ctx context.Context, p *passes) error {
 	for {
 		p.trouble = p.once(ctx)
@@ -162,7 +162,7 @@ func (t *family) one(ctx context.Context, p *passes) error {
 	}
 }
 
-// rest is how long to rest before the next round; again is false when none makes sense.
+// rest returns the interval before the next round; again is false if none makes sense.
 func (t *family) rest() (rest time.Duration, again bool) {
 	if !t.options.wait {
 		return 0, false
@@ -194,7 +194,7 @@ func (p *passes) mayImprove() bool {
 	return true
 }
 
-// waiting is the first of them that waits; the cluster's passes where none does.
+// waiting returns the first of them that waits, or the cluster's passes if none does.
 func (t *family) waiting() *passes {
 	for _, p := range t.members {
 		if p.mayImprove() {
@@ -206,7 +206,7 @@ func (t *family) waiting() *passes {
 
 func (t *family) waitsFor() string { return t.waiting().subject() + ": " + t.waiting().waitsFor() }
 
-// finish sums up how it ended for each, and ends the command as the most telling of them.
+// finish prints how each ended, and ends the command with the most significant end.
 func (t *family) finish(ctx context.Context, err error) error {
 	ends := make([]error, len(t.members))
 	for i, p := range t.members {
@@ -221,7 +221,7 @@ func (t *family) finish(ctx context.Context, err error) error {
 	}
 	for i, p := range t.members {
 		if p.hadNoTurn() {
-			fmt.Fprintf(t.env.Out, "%s: it had no turn yet\n", p.subject())
+			fmt.Fprintf(t.env.Out, "%s: no pass was run\n", p.subject())
 			continue
 		}
 		fmt.Fprintln(t.env.Out, p.sentence(ends[i]))
@@ -251,14 +251,14 @@ func (t *family) document(ends []error, end error) ui.ReconcileResultList {
 	return v
 }
 
-// tellingCodes are exit codes by how much they tell of several: what has to be mended first,
-// then what cannot be known, then what others or time will clear.
+// tellingCodes are exit codes by significance: first what the user must fix, then what is
+// unknown, then what other runs or time will clear.
 var tellingCodes = []int{
 	ExitInternal, ExitUsage, ExitForbidden, ExitUnreachable, ExitUnconfirmed, ExitPartly, ExitRefused, ExitConflict, ExitWaiting, ExitNo,
 }
 
-// mostTelling is the end that a command over several things has: the most telling of theirs,
-// the first of its kind.
+// mostTelling returns the end of a command over several resources: the most significant of
+// theirs, the first of its kind.
 func mostTelling(ends []error) error {
 	for _, code := range tellingCodes {
 		for _, end := range ends {
