@@ -60,9 +60,9 @@ func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
 		case reconcile.ActionStarted:
 			a.began[keyOf(e.Stage, e.Action)] = a.env.Clock.Now()
 		case reconcile.ActionDone:
-			a.keep(e.Stage, e.Action, e.Err)
+			a.record(e.Stage, e.Action, e.Err)
 		case reconcile.StageDone:
-			a.tell(ctx)
+			a.writeEvents(ctx)
 		case reconcile.PassStarted:
 			a.mute = a.forbidden
 		case reconcile.Observing, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
@@ -104,8 +104,8 @@ func keyOf(stage plan.StageName, a plan.Action) actionKey {
 	return actionKey{stage, plan.Fingerprint(a)}
 }
 
-// keep writes the audit line of an action.
-func (a *auditor) keep(stage plan.StageName, action plan.Action, err error) {
+// record writes the audit line of an action.
+func (a *auditor) record(stage plan.StageName, action plan.Action, err error) {
 	key := keyOf(stage, action)
 	entry := audit.NewEntry(a.run, stage, action, err, a.began[key], a.env.Clock.Now())
 	delete(a.began, key)
@@ -120,12 +120,12 @@ func (a *auditor) keep(stage plan.StageName, action plan.Action, err error) {
 
 func (a *auditor) withoutFile(err error) {
 	a.path = ""
-	a.env.talk("warning: no audit file is written: %s", err)
+	a.env.logf("warning: no audit file is written: %s", err)
 }
 
 // writeEvents writes the Events of a stage. After the first failure no more are written in this
 // pass, so that a slow API server does not slow it down.
-func (a *auditor) tell(ctx context.Context) {
+func (a *auditor) writeEvents(ctx context.Context) {
 	entries := a.done
 	a.done = nil
 	if len(entries) == 0 || a.events == nil || a.mute {
@@ -142,7 +142,7 @@ func (a *auditor) tell(ctx context.Context) {
 		return
 	}
 	a.warned = true
-	a.env.talk("warning: no audit Events are written: %s%s", explain(causeOf(ctx, err)), a.missing(err))
+	a.env.logf("warning: no audit Events are written: %s%s", explain(causeOf(ctx, err)), a.missing(err))
 }
 
 // missing describes the permissions required to write Events.

@@ -43,7 +43,7 @@ is changed, and no API server is contacted.`,
 	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
 	flags.BoolVar(&o.least, "required-only", false, "If true, omit optional permissions")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
-	complete(cmd, "for", neededNames)
+	complete(cmd, "for", namesWithRequirements)
 	complete(cmd, "output", func() []string { return roleOutputs })
 	return cmd
 }
@@ -51,11 +51,11 @@ is changed, and no API server is contacted.`,
 func (o roleOptions) run(env *Env) error {
 	switch {
 	case len(o.commands) == 0:
-		return usagef("--for is required: one or more of %s", strings.Join(neededNames(), ", "))
+		return usagef("--for is required: one or more of %s", strings.Join(namesWithRequirements(), ", "))
 	case !slices.Contains(roleOutputs, o.output):
 		return usagef("-o must be one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
 	}
-	commands, err := needsOf(o.commands)
+	commands, err := requirementsOf(o.commands)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (o roleOptions) run(env *Env) error {
 		return err
 	}
 	for _, r := range roles {
-		env.talk("hint: %s", r.binding())
+		env.logf("hint: %s", r.binding())
 	}
 	return nil
 }
@@ -94,16 +94,16 @@ type roleRule struct {
 
 // roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
 // required.
-func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
-	var here, everywhere []power
+func (o roleOptions) roles(commands []commandRequirements, namespace string) []role {
+	var here, everywhere []permission
 	for _, command := range commands {
-		for _, n := range command.needs {
+		for _, n := range command.requirements {
 			switch {
 			case o.least && n.without != "":
 			case n.everywhere:
-				everywhere = append(everywhere, n.power)
+				everywhere = append(everywhere, n.permission)
 			default:
-				here = append(here, n.power)
+				here = append(here, n.permission)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
 
 // rulesFor returns the fewest rules that grant exactly the permissions: resources of one group
 // with the same verbs share a rule.
-func rulesFor(powers []power) []roleRule {
+func rulesFor(powers []permission) []roleRule {
 	verbs := map[[2]string][]string{} // by group and resource
 	for _, p := range powers {
 		at := [2]string{p.group, p.within()}

@@ -71,7 +71,7 @@ func TestGeneratedRolesAreThoseThatShip(t *testing.T) {
 				t.Fatalf("want a Role and a ClusterRole: %s", &g.out)
 			}
 			for i, files := range [][]string{tc.here, tc.elsewhere} {
-				if diff := cmp.Diff(shipped(t, files), powersIn(t, parts[i])); diff != "" {
+				if diff := cmp.Diff(shipped(t, files), permissionsIn(t, parts[i])); diff != "" {
 					t.Errorf("the role that is printed is not that of %q:\n%s", files, diff)
 				}
 			}
@@ -85,21 +85,21 @@ func shipped(t *testing.T, files []string) []string {
 	for _, file := range files {
 		rules = append(rules, rulesOf(t, file)...)
 	}
-	return sortedPowers(rules)
+	return sortedPermissions(rules)
 }
 
-func powersIn(t *testing.T, text string) []string {
+func permissionsIn(t *testing.T, text string) []string {
 	t.Helper()
 	var r rbacv1.Role
 	if err := yaml.UnmarshalStrict([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
-	return sortedPowers(r.Rules)
+	return sortedPermissions(r.Rules)
 }
 
-func sortedPowers(rules []rbacv1.PolicyRule) []string {
+func sortedPermissions(rules []rbacv1.PolicyRule) []string {
 	words := map[string]bool{}
-	for _, p := range powersOf(rules) {
+	for _, p := range permissionsOf(rules) {
 		words[p.String()] = true
 	}
 	return slices.Sorted(maps.Keys(words))
@@ -109,11 +109,11 @@ func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
 	g := newGiven(t)
 	g.run("auth", "role", "--for", "reconcile", "--required-only")
 	var want []string
-	for _, p := range reconcilePowers() {
+	for _, p := range reconcilePermissions() {
 		want = append(want, p.String())
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, powersIn(t, g.out.String())); diff != "" {
+	if diff := cmp.Diff(want, permissionsIn(t, g.out.String())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -128,7 +128,7 @@ func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 		for _, child := range cmd.Commands() {
 			visit(child)
 		}
-		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(neededNames(), name) {
+		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(namesWithRequirements(), name) {
 			missing = append(missing, name)
 		}
 	}

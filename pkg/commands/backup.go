@@ -30,7 +30,7 @@ func newBackup(env *Env) *cobra.Command {
 
 // backupStatusOptions are the options of `kubectl fdb backup status`.
 type backupStatusOptions struct {
-	recordLook
+	recordViewOptions
 	maxLag time.Duration
 }
 
@@ -60,8 +60,8 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 			if o.maxLag <= 0 {
 				return usagef("--max-lag must be positive")
 			}
-			return o.look(cmd.Context(), env, backupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) looked {
-				return o.see(cmd.Context(), env, key, s)
+			return o.display(cmd.Context(), env, backupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) output {
+				return o.view(cmd.Context(), env, key, s)
 			})
 		},
 	}
@@ -72,11 +72,11 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 	return cmd
 }
 
-func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) looked {
+func (o backupStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) output {
 	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, o.maxLag))
 	code := verdictCode(v.AsWanted)
 	o.hint(ctx, env, backupKind, key, code)
-	return looked{
+	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbbackup/" + key.Name},
 			table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, o.screen(env, w)) },
@@ -95,13 +95,13 @@ func backupFacts(s plan.Snapshot, maxLag time.Duration) ui.BackupFacts {
 	return facts
 }
 
-func (o recordLook) screen(env *Env, w io.Writer) ui.StatusOptions {
+func (o recordViewOptions) screen(env *Env, w io.Writer) ui.StatusOptions {
 	return ui.StatusOptions{Paint: env.paint(w), Absolute: o.absolute, Now: env.Clock.Now()}
 }
 
 // hint prints the command that reconciles the resource.
-func (o recordLook) hint(ctx context.Context, env *Env, kind *recordKind, key types.NamespacedName, code int) {
+func (o recordViewOptions) hint(ctx context.Context, env *Env, kind *recordKind, key types.NamespacedName, code int) {
 	if code == ExitNo && o.isTable() && !o.watch && !o.wait && ctx.Err() == nil {
-		env.talk("hint: %s", env.command("reconcile", kind.named(key).Name, "--dry-run"))
+		env.logf("hint: %s", env.command("reconcile", kind.named(key).Name, "--dry-run"))
 	}
 }

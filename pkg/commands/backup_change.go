@@ -16,8 +16,8 @@ import (
 type backupVerb struct {
 	name, short, long string
 	state             v1beta2.BackupState
-	// goesOn is true for a verb that requires a backup that is not stopped.
-	goesOn bool
+	// requiresActive is true for a verb that requires a backup that is not stopped.
+	requiresActive bool
 	// done describes the reached state, begun a change in progress.
 	done, begun string
 	// until completes the sentence "repeat passes until …".
@@ -45,13 +45,13 @@ var backupVerbs = []backupVerb{
 		done:  "the backup is stopped; its data remains", begun: "the backup is stopping; it ends once it is restorable",
 	},
 	{
-		name: "pause", state: v1beta2.BackupStatePaused, goesOn: true, until: "the backup is paused", undo: "resume",
+		name: "pause", state: v1beta2.BackupStatePaused, requiresActive: true, until: "the backup is paused", undo: "resume",
 		short: "Pause all backup agents of the database",
 		long:  "Pause all backup agents of the database: one switch for all its backups and restores. While\nthey are paused, the database stores all changes that are not backed up yet, which takes\nspace." + carriesOut,
 		done:  "the backup and all other agents of the database are paused", begun: "the backup agents are pausing",
 	},
 	{
-		name: "resume", state: v1beta2.BackupStateRunning, goesOn: true, until: "the backup runs", undo: "pause",
+		name: "resume", state: v1beta2.BackupStateRunning, requiresActive: true, until: "the backup runs", undo: "pause",
 		short: "Resume all backup agents of the database",
 		long:  "Resume all backup agents of the database, for all its backups and restores." + carriesOut,
 		done:  "the backup runs", begun: "the backup agents are resuming",
@@ -91,8 +91,8 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 		return causeOf(ctx, err)
 	}
 	c := change{
-		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, needs: backupPowers(),
-		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.goesOn)}, stages.Backup()), purpose: &changingBackup{backupVerb: verb},
+		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, permissions: backupPermissions(),
+		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.requiresActive)}, stages.Backup()), goal: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {
 		c.undo = []string{"backup", verb.undo, key.Name}
@@ -103,21 +103,21 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 // changingBackup is the goal of a verb, and the last observed state of the backup.
 type changingBackup struct {
 	backupVerb
-	seen ui.Target
+	observed ui.Target
 }
 
-func (c *changingBackup) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (c *changingBackup) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
 		return nil, false, err
 	}
-	c.seen = ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), c.state)
-	return []ui.Target{c.seen}, c.seen.Reached, nil
+	c.observed = ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), c.state)
+	return []ui.Target{c.observed}, c.observed.Reached, nil
 }
 
-func (c *changingBackup) did(reached bool) string {
+func (c *changingBackup) summary(reached bool) string {
 	switch {
-	case reached && c.seen.Phase == ui.BackupComplete:
+	case reached && c.observed.Phase == ui.BackupComplete:
 		return "the backup is complete (a single snapshot) and restorable"
 	case reached:
 		return c.done

@@ -135,8 +135,8 @@ func (f changeFlags) carryOut(ctx context.Context, env *Env, args []string, verb
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: f, words: append([]string{"backup", verb, key.Name}, flags...), record: backupKind, needs: storePowers(),
-		stages: []plan.Stage{stage}, purpose: &deletingOfBackup{stage: stage},
+		changeFlags: f, words: append([]string{"backup", verb, key.Name}, flags...), record: backupKind, permissions: storePermissions(),
+		stages: []plan.Stage{stage}, goal: &deletingOfBackup{stage: stage},
 	})
 }
 
@@ -147,7 +147,7 @@ type deletingOfBackup struct {
 	target ui.Target
 }
 
-func (d *deletingOfBackup) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (d *deletingOfBackup) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, d.stage.Reads); err != nil {
 		return nil, false, err
@@ -156,7 +156,7 @@ func (d *deletingOfBackup) look(ctx context.Context, s Session) ([]ui.Target, bo
 	return []ui.Target{d.target}, d.target.Reached, nil
 }
 
-func (d *deletingOfBackup) did(reached bool) string {
+func (d *deletingOfBackup) summary(reached bool) string {
 	switch {
 	case !reached:
 		return d.target.Note
@@ -169,11 +169,11 @@ func (d *deletingOfBackup) did(reached bool) string {
 
 // storePermissions returns the permissions required to delete backup data that belongs to no
 // other resource.
-func storePowers() []power {
+func storePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPowers(),
-		power{"get", crd, "foundationdbbackups", ""},
-		power{"list", crd, "foundationdbbackups", ""},
-		power{"get", "apps", "deployments", ""},
+	return append(recordPermissions(),
+		permission{"get", crd, "foundationdbbackups", ""},
+		permission{"list", crd, "foundationdbbackups", ""},
+		permission{"get", "apps", "deployments", ""},
 	)
 }

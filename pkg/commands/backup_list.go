@@ -20,7 +20,7 @@ import (
 // backupListOptions are the options of `kubectl fdb backup list`.
 type backupListOptions struct {
 	outputFlags
-	repetition
+	pollOptions
 	all   bool
 	store bool
 }
@@ -51,22 +51,22 @@ it belongs to; - means that it belongs to none of those listed.`,
 }
 
 func (o backupListOptions) run(ctx context.Context, env *Env) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	namespace, err := env.namespaceUnless(o.all)
 	if err != nil {
 		return err
 	}
-	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
-		return o.see(ctx, env, namespace)
+	return o.pollOptions.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) {
+		return o.view(ctx, env, namespace)
 	})
 }
 
-func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) (looked, error) {
+func (o backupListOptions) view(ctx context.Context, env *Env, namespace string) (output, error) {
 	keys, err := backupKind.keys(ctx, env, namespace)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.BackupListView{
 		Document: ui.NewDocument("BackupList", env.metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), ui.SourceLive),
@@ -74,7 +74,7 @@ func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) 
 	}
 	warnings := make([]string, len(keys))
 	var group errgroup.Group
-	group.SetLimit(parallelLooks)
+	group.SetLimit(parallelReads)
 	for i, key := range keys {
 		group.Go(func() error {
 			v.Items[i], warnings[i] = backupOrWhyNot(ctx, env, key)
@@ -86,11 +86,11 @@ func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) 
 		v.Stores = storesOf(ctx, env, keys, v.Items)
 	}
 	if ctx.Err() != nil {
-		return looked{}, causeOf(ctx, ctx.Err())
+		return output{}, causeOf(ctx, ctx.Err())
 	}
-	v.Warnings = append(v.Warnings, gone(v)...)
+	v.Warnings = append(v.Warnings, emptyStoreWarnings(v)...)
 	v.Warnings = append(v.Warnings, slices.DeleteFunc(warnings, func(w string) bool { return w == "" })...)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("foundationdbbackup", v.Items, func(b ui.BackupStatusView) string { return b.Name }),
 		table: func(w io.Writer) error { return ui.WriteBackupList(w, v, o.list(env)) },
 	}}
@@ -119,9 +119,9 @@ func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui
 	return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be read: " + why
 }
 
-// gone returns warnings about backups that the database reports as restorable although their
+// emptyStoreWarnings returns warnings about backups that the database reports as restorable although their
 // stores hold no data of them: it never checks the store again.
-func gone(v ui.BackupListView) []string {
+func emptyStoreWarnings(v ui.BackupListView) []string {
 	var all []string
 	for _, b := range v.Items {
 		at := slices.IndexFunc(v.Stores, func(s ui.BackupStoreView) bool { return s.Found != nil && fdb.SharesBackupPlace(s.URL, b.URL) })

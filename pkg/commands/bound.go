@@ -66,7 +66,7 @@ func (a *approval) holdsFor(s plan.Snapshot) error {
 		return nil
 	}
 	if now != *a.of && !a.wroteOnly(now, s) {
-		return &reconcile.BeyondPlanError{Moved: movedWords(*a.of, now)}
+		return &reconcile.BeyondPlanError{Moved: specChange(*a.of, now)}
 	}
 	a.of, a.spec, a.wrote = &now, specsOf(s), nil
 	return nil
@@ -89,7 +89,7 @@ func specsOf(s plan.Snapshot) *specs {
 	return of
 }
 
-func movedWords(approved, now identity) string {
+func specChange(approved, now identity) string {
 	if approved.uid != now.uid {
 		return "the approved resource was deleted and recreated under the same name"
 	}

@@ -56,7 +56,7 @@ type question struct {
 	// needsIDs is true if at least one process group is required.
 	needsIDs bool
 	// answer fills in the checks.
-	answer func(ctx context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
+	answer func(ctx context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
 }
 
 // ask observes the cluster that args name, and answers.
@@ -64,7 +64,7 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 	if err := o.check(); err != nil {
 		return err
 	}
-	words, err := wordsOf(q.ids, env.In)
+	words, err := expandArgs(q.ids, env.In)
 	if err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 }
 
 func (e *Env) can(ctx context.Context, key types.NamespacedName, q question) (ui.CanReport, error) {
-	l, err := observation{env: e, key: key}.look(ctx)
+	l, err := clusterReader{env: e, key: key}.read(ctx)
 	if err != nil {
 		return ui.CanReport{}, err
 	}
 	var groups []*v1beta2.ProcessGroupStatus
 	if q.chosen.chooses() {
-		if groups, err = q.chosen.among(e, key, l.Facts); err != nil {
+		if groups, err = q.chosen.match(e, key, l.Facts); err != nil {
 			return ui.CanReport{}, err
 		}
 		if len(groups) == 0 {

@@ -39,7 +39,7 @@ Exit code 0: yes. 1: no.`,
 }
 
 // canReconcile requires no answer from the database: passes also start a database that is down.
-func (e *Env) canReconcile(ctx context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canReconcile(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	in.NeedsDatabase = false
 	rights, err := e.rights(ctx, l.Cluster.Namespace)
 	if err != nil {
@@ -70,7 +70,7 @@ func (e *Env) rights(ctx context.Context, namespace string) (plan.Check, error) 
 	if err != nil {
 		return c, err
 	}
-	missing, err := missingPowers(ctx, api, namespace, reconcilePowers())
+	missing, err := missingPermissions(ctx, api, namespace, reconcilePermissions())
 	if err != nil {
 		return c, fmt.Errorf("checking permissions: %w", err)
 	}
@@ -100,7 +100,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 			if _, err := fdb.ParseVersion(version); err != nil {
 				return usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")
 			}
-			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				env.canUpgrade(l.Snapshot, version, in)
 				return nil
 			}})

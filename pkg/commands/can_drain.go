@@ -39,7 +39,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 			if err != nil {
 				return err
 			}
-			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				return env.canDrain(ctx, l, nodes, in)
 			}})
 		},
@@ -66,7 +66,7 @@ func nodesNamed(args []string) ([]string, error) {
 	return nodes, nil
 }
 
-func (e *Env) canDrain(ctx context.Context, l sight, nodes []string, in *ui.CanInput) error {
+func (e *Env) canDrain(ctx context.Context, l observation, nodes []string, in *ui.CanInput) error {
 	groups := groupsOn(l, nodes)
 	if err := e.known(ctx, l, nodes, in); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (e *Env) canDrain(ctx context.Context, l sight, nodes []string, in *ui.CanI
 }
 
 // known verifies that the nodes exist: a mistyped one has no pods and would look safe to drain.
-func (e *Env) known(ctx context.Context, l sight, nodes []string, in *ui.CanInput) error {
+func (e *Env) known(ctx context.Context, l observation, nodes []string, in *ui.CanInput) error {
 	all, err := e.nodes(ctx)
 	for _, node := range nodes {
 		switch {
@@ -99,7 +99,7 @@ func (e *Env) known(ctx context.Context, l sight, nodes []string, in *ui.CanInpu
 }
 
 // groupsOn returns the process groups whose pods are on nodes.
-func groupsOn(l sight, nodes []string) []*v1beta2.ProcessGroupStatus {
+func groupsOn(l observation, nodes []string) []*v1beta2.ProcessGroupStatus {
 	return slices.DeleteFunc(slices.Clone(l.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
 		pod := l.Pod(g)
 		return pod == nil || !slices.Contains(nodes, pod.Spec.NodeName)
@@ -108,7 +108,7 @@ func groupsOn(l sight, nodes []string) []*v1beta2.ProcessGroupStatus {
 
 // evictions evaluates the rule of each group, and for groups with data whether they share a
 // fault domain. A group that must not be evicted may still be replaceable.
-func (e *Env) evictions(l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
+func (e *Env) evictions(l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
 	var withData, stay []*v1beta2.ProcessGroupStatus
 	kinds := map[string]bool{}
 	for _, g := range groups {

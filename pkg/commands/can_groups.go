@@ -38,7 +38,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 	return cmd
 }
 
-func (e *Env) canDelete(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canDelete(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	pods := inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
 	in.Checks = ui.About("", stages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
@@ -70,7 +70,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func (e *Env) canReplace(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canReplace(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	in.Checks = ui.About("", stages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
 		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
@@ -123,7 +123,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func canRestart(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func canRestart(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	if len(groups) == 0 { // no selection means all
 		for _, g := range l.Staying() {
 			in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))

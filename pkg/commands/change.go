@@ -132,9 +132,9 @@ func (f changeFlags) check(env *Env) (err error) {
 // dry reports whether the command makes no changes.
 func (f changeFlags) dry() bool { return f.dryRun == dryRunClient || f.dryRun == dryRunServer }
 
-// tells reports whether progress is printed as text on stdout, which is otherwise reserved for
+// printsText reports whether progress is printed as text on stdout, which is otherwise reserved for
 // a document.
-func (f changeFlags) tells() bool { return outputFlags{format: f.output}.isTable() }
+func (f changeFlags) printsText() bool { return outputFlags{format: f.output}.isTable() }
 
 // intent returns the access that the command needs: a dry run only reads.
 func (f changeFlags) intent() intent {
@@ -178,10 +178,10 @@ type change struct {
 	words []string
 	// stages are the stages of one pass.
 	stages []plan.Stage
-	// needs are the required permissions.
-	needs []power
+	// permissions are the required permissions.
+	permissions []permission
 	// goal is what the command waits for; nil means that no stage has anything left to do.
-	purpose purpose
+	goal goal
 	// undo is the command that reverts it; nil if there is none.
 	undo []string
 	// nodes is true for commands about nodes.
@@ -204,17 +204,17 @@ func (c change) command() []string {
 }
 
 // goal is what a command waits for, where that is less than a reconciled cluster.
-type purpose interface {
+type goal interface {
 	// progress returns how far each target is, and whether all are reached. It may read the
 	// cluster again.
-	look(ctx context.Context, s Session) (targets []ui.Target, reached bool, err error)
+	progress(ctx context.Context, s Session) (targets []ui.Target, reached bool, err error)
 	// summary describes what was reached, or begun if the command does not wait.
-	did(reached bool) string
+	summary(reached bool) string
 }
 
 // passesOver returns the passes of a change, once its permissions are verified.
 func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change) (*passes, error) {
-	if err := e.mayDo(ctx, key.Namespace, c.needs); err != nil {
+	if err := e.mayDo(ctx, key.Namespace, c.permissions); err != nil {
 		return nil, err
 	}
 	audit := e.auditor(key, c)
@@ -243,7 +243,7 @@ func (f changeFlags) agreed() bool {
 }
 
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, lockless: c.lockless, record: c.record}
+	return run{env: e, stageList: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, lockless: c.lockless, record: c.record}
 }
 
 // carryOut previews a change, or confirms it and carries it out.

@@ -104,7 +104,7 @@ func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
 	if o.all {
-		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.lookAtAll(ctx, env, wanted) })
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, wanted) })
 	}
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
 	env.about = key
 	wanted.Command = env.kubectl
 	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
-		r, err := o.look(ctx, env, key, wanted)
+		r, err := o.evaluate(ctx, env, key, wanted)
 		return checked{verdict: r.Verdict, words: r.Words(), write: func() error { return o.write(env, r) }}, err
 	})
 }
@@ -178,15 +178,15 @@ func (o checkOptions) explain(env *Env, args []string) error {
 	return o.print(env.Out, p)
 }
 
-// look checks the cluster once.
-func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
+// evaluate checks the cluster once.
+func (o checkOptions) evaluate(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
 	c, err := env.Client()
 	if err != nil {
 		return check.Report{}, err
 	}
 	facts := check.Facts{}
 	backups := backupsBeside(ctx, env, key, wanted)
-	seen, err := (observation{env: env, key: key}).look(ctx)
+	seen, err := (clusterReader{env: env, key: key}).read(ctx)
 	if err != nil {
 		return check.Report{}, err
 	}
@@ -200,7 +200,7 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 	}
 	facts.Status = ui.NewStatusView(env.metadata(key), facts.Facts)
 	facts.Secrets = certificatesOf(ctx, c, facts.Snapshot)
-	missing, err := missingPowers(ctx, c, key.Namespace, reconcilePowers())
+	missing, err := missingPermissions(ctx, c, key.Namespace, reconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil
 	if ctx.Err() != nil {
 		return check.Report{}, causeOf(ctx, ctx.Err())
@@ -214,26 +214,26 @@ func backupsBeside(ctx context.Context, env *Env, key types.NamespacedName, want
 	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
 		return func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	}
-	return backupsLook{env: env, key: key}.beside(ctx)
+	return backupsReader{env: env, key: key}.beside(ctx)
 }
 
 // until checks once, or with --wait until the answer is yes.
 func (o checkOptions) until(ctx context.Context, env *Env, look func(context.Context) (checked, error)) error {
-	said := ""
+	printed := ""
 	for {
 		r, err := look(ctx)
 		if err != nil {
-			return o.ended(ctx, err, said)
+			return o.ended(ctx, err, printed)
 		}
 		if !o.wait || r.verdict == check.VerdictPassed {
 			return r.end(env)
 		}
-		if r.words != said {
-			env.talk("waiting: %s", r.words)
-			said = r.words
+		if r.words != printed {
+			env.logf("waiting: %s", r.words)
+			printed = r.words
 		}
-		if err := env.pause(ctx, lookInterval, said); err != nil {
-			return o.ended(ctx, err, said)
+		if err := env.pause(ctx, pollInterval, printed); err != nil {
+			return o.ended(ctx, err, printed)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func (r checked) end(env *Env) error {
 	if err := r.write(); err != nil {
 		return err
 	}
-	env.talk("%s", r.words)
+	env.logf("%s", r.words)
 	switch r.verdict {
 	case check.VerdictPassed:
 		return nil
@@ -264,7 +264,7 @@ func (r checked) end(env *Env) error {
 
 func (o checkOptions) write(env *Env, r check.Report) error {
 	for _, warning := range r.Warnings {
-		env.talk("warning: %s", warning)
+		env.logf("warning: %s", warning)
 	}
 	switch o.format {
 	case "junit":

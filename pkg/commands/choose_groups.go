@@ -22,7 +22,7 @@ func (s selection) chooses() bool {
 // empty selection is a usage error.
 func (s *selection) readIDs(env *Env, args []string, flag string) (cluster []string, err error) {
 	cluster, ids := splitIDs(args, flag)
-	s.ids, err = wordsOf(slices.Concat(ids, s.ids), env.In)
+	s.ids, err = expandArgs(slices.Concat(ids, s.ids), env.In)
 	if err == nil && !s.chooses() {
 		err = usagef("process groups are required: as arguments, or selected with --class, --condition, --node, --zone or -l")
 	}
@@ -35,7 +35,7 @@ func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedNam
 	if _, err := s.filter(); err != nil {
 		return nil, err // fail before reading
 	}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedNam
 
 // chooseFrom selects among the observed process groups.
 func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts) ([]v1beta2.ProcessGroupID, error) {
-	among, err := s.among(env, key, facts)
+	among, err := s.match(env, key, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts
 }
 
 // match returns the named process groups, or all, filtered by the flags.
-func (s selection) among(env *Env, key types.NamespacedName, facts ui.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
+func (s selection) match(env *Env, key types.NamespacedName, facts ui.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
 	keep, err := s.filter()
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (o cliOptions) run(ctx context.Context, env *Env, args []string, script str
 		return err
 	}
 	if len(changes) > 0 {
-		env.talk("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
+		env.logf("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
 	}
 	if asks {
 		if err := env.confirm(ctx, "Run them?"); err != nil {
@@ -133,14 +133,14 @@ func (o cliOptions) pass(ctx context.Context, env *Env, cli *admin.FDBCLI, scrip
 	return ended(r.ExitCode)
 }
 
-// looksOnly are the fdbcli commands that change nothing, with any arguments.
-var looksOnly = []string{
+// readOnlyCommands are the fdbcli commands that change nothing, with any arguments.
+var readOnlyCommands = []string{
 	"status", "help", "get", "getrange", "getrangekeys", "getversion", "getlocation", "getestimatedsize",
 	"gettenant", "listtenants", "option", "hotrange", "get_audit_status", "exit", "quit", "",
 }
 
-// looksAlone are the commands that only list when they have no arguments.
-var looksAlone = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
+// readOnlyWithoutArguments are the commands that only list when they have no arguments.
+var readOnlyWithoutArguments = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
 
 // changesOf returns the commands of a script that may change the database: all that are not
 // known to be read-only. A semicolon inside quotes also splits a command, which can only add to
@@ -153,7 +153,7 @@ func changesOf(script string) []string {
 		if len(words) > 0 {
 			name = words[0]
 		}
-		if slices.Contains(looksOnly, name) || (len(words) == 1 && slices.Contains(looksAlone, name)) {
+		if slices.Contains(readOnlyCommands, name) || (len(words) == 1 && slices.Contains(readOnlyWithoutArguments, name)) {
 			continue
 		}
 		changes = append(changes, strings.Join(words, " "))

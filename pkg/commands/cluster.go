@@ -153,7 +153,7 @@ func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string
 	case 0:
 		return nil, usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", e.kubectlIn("", "fdb", "status", "-A"))
 	case 1:
-		e.talk("using cluster %s, the only one in namespace %s", there[0].Name, namespace)
+		e.logf("using cluster %s, the only one in namespace %s", there[0].Name, namespace)
 		return e.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: there[0].Name})
 	default:
 		return nil, usagef("cluster name is required: namespace %s has %s", namespace, names(there))

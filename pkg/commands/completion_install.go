@@ -55,7 +55,7 @@ func (o installOptions) run(env *Env) error {
 	there, err := os.ReadFile(file) //nolint:gosec // a path given by the user
 	switch {
 	case err == nil && bytes.Equal(there, []byte(completionScript)):
-		env.talk("%s already exists", file)
+		env.logf("%s already exists", file)
 	case err == nil && !o.force:
 		return usage(fmt.Errorf("%s already exists and is not from kubectl fdb (nothing was changed)", file), "kubectl fdb completion install --force", "kubectl fdb completion install --dir DIR")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -105,5 +105,5 @@ func (o installOptions) warn(env *Env, dir string) {
 			return
 		}
 	}
-	env.talk("warning: %s is not on the PATH: kubectl does not find the program there", dir)
+	env.logf("warning: %s is not on the PATH: kubectl does not find the program there", dir)
 }

@@ -211,7 +211,7 @@ func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	w.Client, err = e.Client()
 	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.planDigest(), e.Overrides, e.Clock, rand.Text
 	w.Command = func(words ...string) string { return e.kubectlIn(key.Namespace, words...) }
-	w.Tell = func(words string) { e.talk("%s", words) }
+	w.Tell = func(words string) { e.logf("%s", words) }
 	return err
 }
 

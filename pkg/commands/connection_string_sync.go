@@ -71,7 +71,7 @@ func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
 	}
 	syncing := &syncingConnectionString{}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: syncing, lockless: true, words: []string{"connection-string", "sync", key.Name},
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: syncing, lockless: true, words: []string{"connection-string", "sync", key.Name},
 		stages: []plan.Stage{stages.SyncConnectionString(files.Live)},
 	})
 	env.offerSeed(facts.Cluster, files.Live)
@@ -90,7 +90,7 @@ func (e *Env) offerSeed(c *v1beta2.FoundationDBCluster, inForce fdb.ConnectionSt
 	if err != nil {
 		return // a string always marshals
 	}
-	e.talk("hint: spec.seedConnectionString is outdated and would not work if the status were lost; to update it: %s", e.patchCommand(c, patch))
+	e.logf("hint: spec.seedConnectionString is outdated and would not work if the status were lost; to update it: %s", e.patchCommand(c, patch))
 }
 
 // podsLeft ends a command that cannot update the cluster files that some processes hold.
@@ -120,7 +120,7 @@ type syncingConnectionString struct {
 	differ []string
 }
 
-func (p *syncingConnectionString) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p *syncingConnectionString) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
 		return nil, false, err
@@ -134,7 +134,7 @@ func (p *syncingConnectionString) look(ctx context.Context, s Session) ([]ui.Tar
 	return targets, reached, nil
 }
 
-func (*syncingConnectionString) did(reached bool) string {
+func (*syncingConnectionString) summary(reached bool) string {
 	if reached {
 		return "status and ConfigMap have the current connection string"
 	}

@@ -24,7 +24,7 @@ func newCoordinators(env *Env) *cobra.Command {
 }
 
 // coordinatorsListOptions are the options of `kubectl fdb coordinators list`.
-type coordinatorsListOptions struct{ lookOptions }
+type coordinatorsListOptions struct{ viewOptions }
 
 // newCoordinatorsList is one command under two names: coordinators list and get coordinators.
 func newCoordinatorsList(env *Env, name string) *cobra.Command {
@@ -42,8 +42,8 @@ with unknown reachability.`,
   # For scripts
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -51,13 +51,13 @@ with unknown reachability.`,
 	return cmd
 }
 
-func (o coordinatorsListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+func (o coordinatorsListOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewCoordinatorListView(env.metadata(key), facts)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("coordinator", v.Items, func(c ui.CoordinatorDetailView) string { return c.Address }),
 		table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.list(env)) },
 	}}

@@ -59,7 +59,7 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 	if err != nil {
 		return err
 	}
-	facts, err := observation{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,11 +67,11 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 		return env.diagnoseCoordinators(key, facts, o.output)
 	}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: movingCoordinators(nil),
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: movingCoordinators(nil),
 		words: []string{"coordinators", "repair", key.Name}, stages: stages.Marking(stages.MoveCoordinators()),
 	})
 	if err == nil && o.dryRun == dryRunNone {
-		env.talk("hint: find stale connection strings: %s", env.command("connection-string", "drift", key.Name))
+		env.logf("hint: find stale connection strings: %s", env.command("connection-string", "drift", key.Name))
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, out
 		return &failure{code: ExitRefused, err: fmt.Errorf("%s has no coordinators to repair yet: it has no connection string", key.Name)}
 	}
 	for _, warning := range v.Warnings {
-		e.talk("warning: %s", warning)
+		e.logf("warning: %s", warning)
 	}
 	err := outputFlags{format: output}.print(e.Out, printable{
 		document: v, table: func(w io.Writer) error { return ui.WriteCoordinatorDiagnosis(w, v) },

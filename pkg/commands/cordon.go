@@ -188,8 +188,8 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	}
 	first := []plan.Stage{stages.CordonNodes(nodes, taint)}
 	c := change{
-		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		purpose: emptying{nodes: nodes, cordonOnly: !o.wait},
+		changeFlags: o.changeFlags, words: words, permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
+		goal: emptying{nodes: nodes, cordonOnly: !o.wait},
 	}
 	switch o.evacuate {
 	case evacuateNow:
@@ -209,13 +209,13 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 
 // showEvacuation prints which groups are on the nodes, and when each is replaced.
 func (e *Env) showEvacuation(ctx context.Context, key types.NamespacedName, nodes []string, taint *corev1.Taint) error {
-	facts, err := observation{env: e, key: key, nodes: true}.facts(ctx)
+	facts, err := clusterReader{env: e, key: key, nodes: true}.facts(ctx)
 	if err != nil {
 		return err
 	}
 	view := ui.NewEvacuationView(facts, nodes, taint, e.placesBeside(ctx, facts, nodes))
 	if len(view.Items) == 0 {
-		e.talk("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
+		e.logf("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
 		return nil
 	}
 	if e.global.quiet {
@@ -231,7 +231,7 @@ type emptying struct {
 	cordonOnly bool
 }
 
-func (e emptying) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (e emptying) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	s.ReadNodes()
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
@@ -241,7 +241,7 @@ func (e emptying) look(ctx context.Context, s Session) ([]ui.Target, bool, error
 	return targets, !e.cordonOnly && ui.AllReached(targets), nil
 }
 
-func (e emptying) did(reached bool) string {
+func (e emptying) summary(reached bool) string {
 	names := strings.Join(e.nodes, ", ")
 	if reached {
 		return "evacuated: " + names

@@ -103,9 +103,9 @@ func (o drainOptions) change(cluster string, nodes []string) change {
 		words = append(words, "--wait=false")
 	}
 	return change{
-		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		stages:  stages.Draining(nodes, o.most),
-		purpose: emptying{nodes: nodes},
+		changeFlags: o.changeFlags, words: words, permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
+		stages: stages.Draining(nodes, o.most),
+		goal:   emptying{nodes: nodes},
 	}
 }
 
@@ -155,13 +155,13 @@ func (o drainOptions) undoing(ctx context.Context, env *Env, key types.Namespace
 	still, err := env.openAmong(ctx, open)
 	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
 	if err == nil && len(ours) > 0 {
-		env.talk("the drain failed: uncordoning %s", strings.Join(ours, ", "))
+		env.logf("the drain failed: uncordoning %s", strings.Join(ours, ", "))
 		o.yes, o.wait, o.plan, env.planned = true, false, "", nil // the cordon was approved, reverting it needs no approval
 		undo := cordonOptions{clusterFlag: o.clusterFlag, changeFlags: o.changeFlags}
 		err = env.carryOut(ctx, key, undo.uncordonChange(key.Name, ours, nil))
 	}
 	if err != nil {
-		env.talk("nodes remain cordoned: %s; undo: %s", explain(err), env.command(uncordonWords(key.Name, open, nil)...))
+		env.logf("nodes remain cordoned: %s; undo: %s", explain(err), env.command(uncordonWords(key.Name, open, nil)...))
 	}
 	return end
 }

@@ -62,14 +62,14 @@ type Env struct {
 	acted int
 	// observer receives the events of passes and answers their prompts instead of the terminal;
 	// nil for the terminal.
-	hearing *hearing
+	observer *runObserver
 
 	global  globalFlags
 	about   types.NamespacedName // the cluster of the command, once known
 	started bool                 // the command line is valid
 
-	mu     sync.Mutex // guards spoken, and keeps lines whole
-	spoken time.Time  // when progress was last printed
+	mu         sync.Mutex // guards spoken, and keeps lines whole
+	lastOutput time.Time  // when progress was last printed
 }
 
 // Session is one open cluster.

@@ -45,9 +45,9 @@ type failure struct {
 	hints []string
 	// differences are the differences of the cluster state since a plan was made.
 	differences []ui.PlanDifference
-	// told is true if the result on stdout already contains the error, so that text output does
+	// printed is true if the result on stdout already contains the error, so that text output does
 	// not repeat it.
-	told bool
+	printed bool
 }
 
 func (f *failure) Error() string { return f.err.Error() }

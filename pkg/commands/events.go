@@ -80,12 +80,12 @@ func (o *eventsOptions) run(ctx context.Context, env *Env, args []string) error 
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	v, err := o.look(ctx, env, key)
+	v, err := o.read(ctx, env, key)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
 	if len(v.Items) == 0 {
-		env.talk("no matching events found for cluster %s", key.Name)
+		env.logf("no matching events found for cluster %s", key.Name)
 	}
 	if !o.watch {
 		return o.show(env, v)
@@ -103,17 +103,17 @@ func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.Namespac
 			}
 			o.noHeaders = true
 		}
-		if err := env.pause(ctx, lookInterval, ""); err != nil {
+		if err := env.pause(ctx, pollInterval, ""); err != nil {
 			return err
 		}
 		var err error
-		if v, err = o.look(ctx, env, key); err != nil {
+		if v, err = o.read(ctx, env, key); err != nil {
 			return causeOf(ctx, err)
 		}
 	}
 }
 
-func (o *eventsOptions) look(ctx context.Context, env *Env, key types.NamespacedName) (ui.EventListView, error) {
+func (o *eventsOptions) read(ctx context.Context, env *Env, key types.NamespacedName) (ui.EventListView, error) {
 	c, err := env.Client()
 	if err != nil {
 		return ui.EventListView{}, err

@@ -80,14 +80,14 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	if record.ReplacementsEnabled() && record.FailureDetectionTime() < v1beta2.Never {
-		env.talk("process groups that stay excluded for %s are replaced by a pass (automationOptions.replacements)", record.FailureDetectionTime())
+		env.logf("process groups that stay excluded for %s are replaced by a pass (automationOptions.replacements)", record.FailureDetectionTime())
 	}
 	return nil
 }
 
 // prepare selects the groups, and builds the change.
 func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return change{}, err
 	}
@@ -108,7 +108,7 @@ func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 // change returns the stages that exclude the groups.
 func (o excludeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
 	return change{
-		changeFlags: o.changeFlags, words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), needs: databasePowers(),
-		stages: stages.Excluding(chosen), purpose: excluding(chosen),
+		changeFlags: o.changeFlags, words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), permissions: databasePermissions(),
+		stages: stages.Excluding(chosen), goal: excluding(chosen),
 	}
 }

@@ -201,7 +201,7 @@ func TestAGroupThatWentSilentOnceItWasExcludedIsProvenDrained(t *testing.T) {
 				g.fdbcli("exclude no_wait " + g.exclusionOf(id))
 			}
 			g.world.Tick(5 * time.Minute)
-			targets, reached, err := excluding{v1beta2.ProcessGroupID(id)}.look(t.Context(), wentSilent{session{g.world, g}, v1beta2.ProcessGroupID(id)})
+			targets, reached, err := excluding{v1beta2.ProcessGroupID(id)}.progress(t.Context(), wentSilent{session{g.world, g}, v1beta2.ProcessGroupID(id)})
 			if err != nil || reached != excluded {
 				t.Errorf("reached %t, want %t: %+v, %v", reached, excluded, targets, err)
 			}

@@ -29,7 +29,7 @@ func newExclusion(env *Env) *cobra.Command {
 // start moving data again.
 func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
 	why := ""
-	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {
 			return nil // the database is unavailable, and trying takes a minute
 		}
@@ -47,7 +47,7 @@ func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui
 }
 
 // exclusionListOptions are the options of `kubectl fdb exclusion list`.
-type exclusionListOptions struct{ lookOptions }
+type exclusionListOptions struct{ viewOptions }
 
 // newExclusionList is one command under two names: exclusion list and get exclusions.
 func newExclusionList(env *Env, name string) *cobra.Command {
@@ -64,8 +64,8 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
   # Print the targets as used by fdbcli
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -73,16 +73,16 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
 	return cmd
 }
 
-func (o exclusionListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o exclusionListOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	facts, err := exclusionFacts(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if !facts.Coordination.ExclusionsRead {
-		return looked{}, unanswered(facts, "the exclusions")
+		return output{}, unanswered(facts, "the exclusions")
 	}
 	v := ui.NewExclusionListView(env.metadata(key), facts)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("exclusion", v.Items, func(e ui.ExclusionView) string { return e.Target }),
 		table: func(w io.Writer) error { return ui.WriteExclusions(w, v, o.list(env)) },
 	}}

@@ -75,7 +75,7 @@ func (o execOptions) run(ctx context.Context, env *Env, args, program []string) 
 	if err != nil {
 		return err
 	}
-	env.talk("using pod %s", pod.Name)
+	env.logf("using pod %s", pod.Name)
 	tool, err := env.Tool(pod, o.container)
 	if err != nil {
 		return err

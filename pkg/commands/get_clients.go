@@ -19,7 +19,7 @@ import (
 
 // clientsOptions are the options of `kubectl fdb get clients`.
 type clientsOptions struct {
-	lookOptions
+	viewOptions
 	// blocking is the version that clients must support.
 	blocking string
 	// everywhere searches the pods of clients in all namespaces.
@@ -59,18 +59,18 @@ func (o clientsOptions) run(ctx context.Context, env *Env, args []string) error 
 			return usage(fmt.Errorf("invalid --blocking: %w", err))
 		}
 	}
-	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key)
+	return o.display(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+		return o.view(ctx, env, key)
 	})
 }
 
-func (o clientsOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+func (o clientsOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if facts.Database.Status == nil || facts.Database.Status.Cluster.Clients == nil {
-		return looked{}, unanswered(facts, "the clients")
+		return output{}, unanswered(facts, "the clients")
 	}
 	owners, err := o.owners(ctx, env, key.Namespace)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o clientsOptions) see(ctx context.Context, env *Env, key types.NamespacedN
 		Target: o.target(facts.Cluster), OnlyBlocking: o.blocking != "", Owners: owners,
 	})
 	named := slices.DeleteFunc(slices.Clone(v.Items), func(c ui.ClientView) bool { return c.Address == "" })
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("client", named, func(c ui.ClientView) string { return c.Address }),
 		table: func(w io.Writer) error { return ui.WriteClients(w, v, o.list(env)) },
 	}}

@@ -18,7 +18,7 @@ import (
 
 // groupsOptions are the options of `kubectl fdb get process-groups`.
 type groupsOptions struct {
-	lookOptions
+	viewOptions
 	selection
 	all bool
 }
@@ -51,7 +51,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.lookOptions.add(cmd, env)
+	o.viewOptions.add(cmd, env)
 	o.selection.add(cmd, env)
 	cmd.ValidArgsFunction = env.clusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
@@ -60,7 +60,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 
 func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
 	cluster, ids := splitIDs(args, o.name)
-	ids, err := wordsOf(slices.Concat(ids, o.ids), env.In)
+	ids, err := expandArgs(slices.Concat(ids, o.ids), env.In)
 	if err != nil {
 		return err
 	}
@@ -72,27 +72,27 @@ func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.all {
 		return o.runOnAll(ctx, env, len(args) > 0 || o.name != "" || len(ids) > 0, keep)
 	}
-	return o.look(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key)
+	return o.display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (output, error) {
+		return o.view(ctx, env, key)
 	})
 }
 
-func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+func (o groupsOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
-	among, err := o.among(env, key, facts)
+	among, err := o.match(env, key, facts)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewGroupListView(env.metadata(key), facts)
 	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !hasGroup(among, g.ID) })
 	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
 }
 
-func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) looked {
-	r := looked{warnings: v.Warnings, printable: printable{
+func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) output {
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("processgroup", v.Items, func(g ui.GroupView) string { return g.ID }),
 		table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.list(env)) },
 	}}

@@ -252,7 +252,7 @@ func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object,
 		return c.Create(ctx, o, opts...)
 	}
 	a := r.Spec.ResourceAttributes
-	asked := power{a.Verb, a.Group, a.Resource, a.Subresource}.String()
+	asked := permission{a.Verb, a.Group, a.Resource, a.Subresource}.String()
 	r.Status.Allowed = true
 	for _, denied := range g.denied {
 		r.Status.Allowed = r.Status.Allowed && denied != asked

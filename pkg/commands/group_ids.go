@@ -50,7 +50,7 @@ func hasAddress(word string) bool {
 }
 
 // expandArgs replaces each "-" by the words on stdin, one or more a line.
-func wordsOf(ids []string, stdin io.Reader) ([]string, error) {
+func expandArgs(ids []string, stdin io.Reader) ([]string, error) {
 	var words []string
 	for _, id := range ids {
 		if id != fromStdin {

@@ -38,11 +38,11 @@ func TestTheFirstArgumentIsTheClusterUnlessItCannotBe(t *testing.T) {
 }
 
 func TestStdinStandsForItsWords(t *testing.T) {
-	got, err := wordsOf([]string{"a-1", "-", "a-4"}, strings.NewReader("processgroup/a-2\n\na-3 a-5\n"))
+	got, err := expandArgs([]string{"a-1", "-", "a-4"}, strings.NewReader("processgroup/a-2\n\na-3 a-5\n"))
 	if diff := cmp.Diff([]string{"a-1", "processgroup/a-2", "a-3", "a-5", "a-4"}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, err := wordsOf([]string{"-"}, strings.NewReader("\n")); ExitCode(err) != ExitUsage {
+	if _, err := expandArgs([]string{"-"}, strings.NewReader("\n")); ExitCode(err) != ExitUsage {
 		t.Errorf("an empty stdin selects nothing, and says %v", err)
 	}
 }

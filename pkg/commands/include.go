@@ -83,7 +83,7 @@ func (o includeOptions) run(ctx context.Context, env *Env, args []string) error 
 
 // prepare selects the groups, and builds the change.
 func (o includeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return change{}, err
 	}
@@ -91,7 +91,7 @@ func (o includeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	switch {
 	case o.all:
 		chosen = ui.ExcludedGroups(facts)
-		o.tellStrays(env, key, facts)
+		o.printStrays(env, key, facts)
 	case o.chooses():
 		if chosen, err = o.chooseFrom(env, key, facts); err != nil {
 			return change{}, err
@@ -135,9 +135,9 @@ func (o *includeOptions) readChoice(env *Env, args []string) (cluster []string, 
 }
 
 // printStrays lists exclusions that remain, because they are not of a single process group.
-func (o includeOptions) tellStrays(env *Env, key types.NamespacedName, facts ui.Facts) {
+func (o includeOptions) printStrays(env *Env, key types.NamespacedName, facts ui.Facts) {
 	for _, stray := range ui.StrayExclusions(facts) {
-		env.talk("not included: %s does not belong to a process group of %s; to include it: %s", stray, key.Name, env.command("include", key.Name, "--target", stray))
+		env.logf("not included: %s does not belong to a process group of %s; to include it: %s", stray, key.Name, env.command("include", key.Name, "--target", stray))
 	}
 }
 
@@ -152,8 +152,8 @@ func (o includeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	}
 	slices.Sort(chosen)
 	return change{
-		changeFlags: o.changeFlags, words: words, needs: databasePowers(),
-		stages:  stages.Including(stages.Inclusion{Groups: chosen, Targets: o.targets}),
-		purpose: including{groups: chosen, targets: o.targets},
+		changeFlags: o.changeFlags, words: words, permissions: databasePermissions(),
+		stages: stages.Including(stages.Inclusion{Groups: chosen, Targets: o.targets}),
+		goal:   including{groups: chosen, targets: o.targets},
 	}
 }

@@ -24,7 +24,7 @@ func newLocks(env *Env) *cobra.Command {
 }
 
 // locksListOptions are the options of `kubectl fdb locks list`.
-type locksListOptions struct{ lookOptions }
+type locksListOptions struct{ viewOptions }
 
 // newLocksList is one command under two names: locks list and get locks.
 func newLocksList(env *Env, name string) *cobra.Command {
@@ -47,8 +47,8 @@ control-plane instances coordinate.`,
   # Print the seconds until the lock expires
   kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -56,16 +56,16 @@ control-plane instances coordinate.`,
 	return cmd
 }
 
-func (o locksListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o locksListOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	facts, err := sharedFacts(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if !facts.Coordination.Read {
-		return looked{}, unanswered(facts, "the lock holder")
+		return output{}, unanswered(facts, "the lock holder")
 	}
 	v := ui.NewLockListView(env.metadata(key), facts)
-	return looked{warnings: v.Warnings, printable: printable{
+	return output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("lock", v.Items, func(l ui.LockView) string { return l.Cluster }),
 		table: func(w io.Writer) error { return ui.WriteLocks(w, v, o.list(env)) },
 	}}, nil
@@ -75,7 +75,7 @@ func (o locksListOptions) see(ctx context.Context, env *Env, key types.Namespace
 // instances, whether or not the spec enables locks.
 func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
 	why := ""
-	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {
 			return nil // the database is unavailable, and trying takes a minute
 		}

@@ -64,9 +64,9 @@ func (o locksTakeOptions) run(ctx context.Context, env *Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	person := env.person()
+	person := env.userAtHost()
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: &keepingLock{person: person}, lockless: true,
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: &keepingLock{person: person}, lockless: true,
 		words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
 		undo:   []string{"locks", "release", key.Name},
 		stages: []plan.Stage{stages.HoldLock(person, o.long)},
@@ -74,7 +74,7 @@ func (o locksTakeOptions) run(ctx context.Context, env *Env, args []string) erro
 }
 
 // userAtHost returns who runs the program: user and host.
-func (e *Env) person() string {
+func (e *Env) userAtHost() string {
 	who, _, _ := strings.Cut(e.Holder, " ")
 	return who
 }
@@ -85,7 +85,7 @@ type keepingLock struct {
 	until  time.Time
 }
 
-func (k *keepingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (k *keepingLock) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts, err := lockFacts(ctx, s)
 	if err != nil {
 		return nil, false, err
@@ -97,7 +97,7 @@ func (k *keepingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, e
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (k *keepingLock) did(bool) string {
+func (k *keepingLock) summary(bool) string {
 	return "the lock is held manually until " + k.until.UTC().Format(time.RFC3339) + "; only a pause stops an operator with the same process group ID prefix"
 }
 
@@ -158,15 +158,15 @@ func (o locksReleaseOptions) run(ctx context.Context, env *Env, args []string) e
 		words = append(words, "--force")
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: freeingLock{}, words: words, lockless: true,
-		stages: []plan.Stage{stages.ReleaseLock(env.person(), o.force)},
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: freeingLock{}, words: words, lockless: true,
+		stages: []plan.Stage{stages.ReleaseLock(env.userAtHost(), o.force)},
 	})
 }
 
 // freeingLock is the goal of `locks release`: no lock in the database.
 type freeingLock struct{}
 
-func (freeingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (freeingLock) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts, err := lockFacts(ctx, s)
 	if err != nil {
 		return nil, false, err
@@ -175,7 +175,7 @@ func (freeingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (freeingLock) did(reached bool) string {
+func (freeingLock) summary(reached bool) string {
 	if reached {
 		return "the lock is free"
 	}

@@ -41,7 +41,7 @@ func (p *passes) wantsLoss() bool {
 // commands that approve it.
 func (p *passes) unnamed() *failure {
 	return &failure{
-		code: ExitUnconfirmed, hints: p.lossHints(), told: p.count > 0,
+		code: ExitUnconfirmed, hints: p.lossHints(), printed: p.count > 0,
 		err: errors.New("stdin is not a terminal and data would be permanently lost: --yes is not sufficient (" + p.env.doneSoFar() + ")"),
 	}
 }

@@ -96,7 +96,7 @@ func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
 	loss := ui.PlanView{Items: []ui.PlanItem{{ActionRecord: ui.ActionRecord{Impact: plan.DataLoss}}}}
 	p := &passes{run: run{env: &Env{}, key: types.NamespacedName{Name: "nightly"}, record: backupKind}}
 	typed := ""
-	p.env.hearing = &hearing{agrees: func(_ context.Context, _ ui.PlanView, _, confirm string) error { typed = confirm; return nil }}
+	p.env.observer = &runObserver{agrees: func(_ context.Context, _ ui.PlanView, _, confirm string) error { typed = confirm; return nil }}
 	if got := p.confirms(loss); got != "nightly" {
 		t.Errorf("a proposal asks for %q", got)
 	}

@@ -75,7 +75,7 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -84,7 +84,7 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	}
 	v := ui.NewMaintenanceView(env.metadata(key), facts)
 	if v.Zone != "" && facts.Cluster.ResetMaintenanceMode() && v.Notes == nil {
-		env.talk("warning: cannot read the list of processes restarted during maintenance")
+		env.logf("warning: cannot read the list of processes restarted during maintenance")
 	}
 	var names []string
 	if v.Zone != "" {
@@ -98,7 +98,7 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 // maintaining is the goal of `maintenance on`: a zone in maintenance mode.
 type maintaining string
 
-func (m maintaining) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (m maintaining) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -107,12 +107,12 @@ func (m maintaining) look(ctx context.Context, s Session) ([]ui.Target, bool, er
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (m maintaining) did(bool) string { return "zone " + string(m) + " is in maintenance mode" }
+func (m maintaining) summary(bool) string { return "zone " + string(m) + " is in maintenance mode" }
 
 // endingMaintenance is the goal of `maintenance off`.
 type endingMaintenance struct{}
 
-func (endingMaintenance) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (endingMaintenance) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -121,4 +121,4 @@ func (endingMaintenance) look(ctx context.Context, s Session) ([]ui.Target, bool
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (endingMaintenance) did(bool) string { return "no zone is in maintenance mode" }
+func (endingMaintenance) summary(bool) string { return "no zone is in maintenance mode" }

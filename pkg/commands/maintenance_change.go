@@ -74,7 +74,7 @@ func (o maintenanceOnOptions) run(ctx context.Context, env *Env, args []string) 
 		return causeOf(ctx, err)
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: maintaining(zone),
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: maintaining(zone),
 		words:  []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
 		undo:   []string{"maintenance", "off", key.Name},
 		stages: stages.Marking(stages.MaintainZone(zone, o.long)),
@@ -146,7 +146,7 @@ func (o maintenanceOffOptions) run(ctx context.Context, env *Env, args []string)
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: endingMaintenance{},
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: endingMaintenance{},
 		words: []string{"maintenance", "off", key.Name}, stages: stages.Marking(stages.StopMaintenance),
 	})
 }

@@ -126,8 +126,8 @@ func (n nodeSelection) matches(t corev1.Taint) bool {
 }
 
 // nodePermissions are required to cordon nodes.
-func nodePowers() []power {
-	return []power{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
+func nodePermissions() []permission {
+	return []permission{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
 }
 
 // parseTaint parses KEY[=VALUE][:EFFECT]; the default effect is NoSchedule.

@@ -29,7 +29,7 @@ const (
 )
 
 // clusterReader reads one cluster without changing anything.
-type observation struct {
+type clusterReader struct {
 	env *Env
 	key types.NamespacedName
 	// nodes includes nodes regardless of the spec's rules.
@@ -43,7 +43,7 @@ type observation struct {
 }
 
 // observation is the result of reading a cluster, and the session that read it.
-type sight struct {
+type observation struct {
 	ui.Facts
 	// seen is the snapshot as a pass reads it: its status is not updated.
 	seen    plan.Snapshot
@@ -51,41 +51,41 @@ type sight struct {
 }
 
 // facts reads all facts about the cluster.
-func (o observation) facts(ctx context.Context) (ui.Facts, error) {
-	l, err := o.look(ctx)
+func (o clusterReader) facts(ctx context.Context) (ui.Facts, error) {
+	l, err := o.read(ctx)
 	return l.Facts, err
 }
 
-func (o observation) look(ctx context.Context) (sight, error) {
+func (o clusterReader) read(ctx context.Context) (observation, error) {
 	session, err := o.env.Connect(ctx, o.key)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	if o.nodes {
 		session.ReadNodes()
 	}
 	snapshot := plan.Snapshot{}
 	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	facts := ui.Facts{Lease: o.lease(ctx)}
 	asked := make(chan error, 1)
 	full := snapshot
 	go func() { asked <- o.ask(ctx, session, &full) }()
 
-	err = o.await(asked, func() { o.tellSlow(facts, snapshot) })
+	err = o.await(asked, func() { o.reportSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
-		return sight{}, causeOf(ctx, ctx.Err())
+		return observation{}, causeOf(ctx, ctx.Err())
 	case err != nil:
 		full = snapshot
 		full.Database.Unreachable = explain(err)
 	}
-	return sight{Facts: judged(facts, full), seen: full, session: session}, nil
+	return observation{Facts: judged(facts, full), seen: full, session: session}, nil
 }
 
 // ask queries the cluster's pods.
-func (o observation) ask(ctx context.Context, session Session, into *plan.Snapshot) error {
+func (o clusterReader) ask(ctx context.Context, session Session, into *plan.Snapshot) error {
 	asks := o.asks
 	if asks == 0 {
 		asks = askPods
@@ -98,7 +98,7 @@ func (o observation) ask(ctx context.Context, session Session, into *plan.Snapsh
 
 // await returns the answer. If it takes long, await calls slow once, and prints progress every
 // ten seconds.
-func (o observation) await(asked <-chan error, slow func()) error {
+func (o clusterReader) await(asked <-chan error, slow func()) error {
 	ticker := o.env.Clock.NewTicker(slowDatabase)
 	defer ticker.Stop()
 	for ticks := 1; ; ticks++ {
@@ -110,13 +110,13 @@ func (o observation) await(asked <-chan error, slow func()) error {
 		if ticks == 1 {
 			slow()
 		} else if ticks%2 == 1 {
-			o.env.talk("waiting for database status…")
+			o.env.logf("waiting for database status…")
 		}
 	}
 }
 
-func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {
-	o.env.talk("waiting for database status…")
+func (o clusterReader) reportSlow(facts ui.Facts, s plan.Snapshot) {
+	o.env.logf("waiting for database status…")
 	if o.slow == nil {
 		return
 	}
@@ -126,7 +126,7 @@ func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {
 
 // lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being
 // shown.
-func (o observation) lease(ctx context.Context) ui.Lease {
+func (o clusterReader) lease(ctx context.Context) ui.Lease {
 	return o.env.leaseNamed(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)})
 }
 

@@ -62,13 +62,13 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.reason != "" {
 		words = append(words, "--reason", o.reason)
 	}
-	by := env.person()
+	by := env.userAtHost()
 	undo, err := o.undo(ctx, env, key)
 	if err != nil {
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(true), beside: true, lockless: true,
+		changeFlags: o.changeFlags, permissions: pausePermissions(), goal: pausing(true), beside: true, lockless: true,
 		words: words, undo: undo,
 		stages: []plan.Stage{stages.PauseOperators(by, o.long, o.reason)},
 	})
@@ -86,7 +86,7 @@ func (o pauseOptions) undo(ctx context.Context, env *Env, key types.NamespacedNa
 		return nil, err
 	}
 	if record.Spec.Skip {
-		env.talk("already paused; resume would end the earlier pause as well")
+		env.logf("already paused; resume would end the earlier pause as well")
 		return nil, nil
 	}
 	return []string{"resume", key.Name}, nil
@@ -137,16 +137,16 @@ func (o resumeOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(false), beside: true, lockless: true,
+		changeFlags: o.changeFlags, permissions: pausePermissions(), goal: pausing(false), beside: true, lockless: true,
 		words: []string{"resume", key.Name}, undo: []string{"pause", key.Name},
 		stages: []plan.Stage{stages.ResumeOperators},
 	})
 }
 
 // pausePermissions are required to set spec.skip.
-func pausePowers() []power {
+func pausePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{
+	return []permission{
 		{"get", crd, "foundationdbclusters", ""},
 		{"patch", crd, "foundationdbclusters", ""},
 		{"get", "coordination.k8s.io", "leases", ""},
@@ -158,7 +158,7 @@ func pausePowers() []power {
 // pausing is the goal of `pause`, and if false of `resume`.
 type pausing bool
 
-func (p pausing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p pausing) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
@@ -167,7 +167,7 @@ func (p pausing) look(ctx context.Context, s Session) ([]ui.Target, bool, error)
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (p pausing) did(bool) string {
+func (p pausing) summary(bool) string {
 	if p {
 		return "paused for operators; kubectl fdb still acts on it"
 	}
@@ -176,7 +176,7 @@ func (p pausing) did(bool) string {
 
 // printPause warns once that a pass works on a cluster that is paused for operators: the user
 // who paused it may not expect that.
-func (p *passes) tellPause() func(reconcile.Event) {
+func (p *passes) printPause() func(reconcile.Event) {
 	if p.beside {
 		return func(reconcile.Event) {}
 	}
@@ -194,7 +194,7 @@ func (p *passes) tellPause() func(reconcile.Event) {
 			}
 		}
 		if state != p.paused && words != "" {
-			p.env.talk("%s", words)
+			p.env.logf("%s", words)
 		}
 		p.paused = state
 	}

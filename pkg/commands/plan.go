@@ -20,7 +20,7 @@ import (
 // planOptions are the options of `kubectl fdb plan`.
 type planOptions struct {
 	clusterFlag
-	stepFlags
+	stageFlags
 	outputFlags
 	coexist bool
 	// server validates the plan with the API server.
@@ -59,7 +59,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.stepFlags.add(cmd)
+	o.stageFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	o.outputFlags.add(cmd)
@@ -75,11 +75,11 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	} else if kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
-	asked := reconcileOptions{stepFlags: o.stepFlags, withBackups: o.withBackups, changeFlags: changeFlags{coexist: o.coexist}}
+	asked := reconcileOptions{stageFlags: o.stageFlags, withBackups: o.withBackups, changeFlags: changeFlags{coexist: o.coexist}}
 	if err := asked.checkTogether(); err != nil {
 		return err
 	}
-	steps, err := o.steps()
+	steps, err := o.stages()
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 
 // runOn plans a pass over a backup or a restore.
 func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := o.stepsOn(kind, name, o.name)
+	steps, err := o.stagesOn(kind, name, o.name)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name
 // of shows what a pass over one resource would do; kind is nil for a cluster.
 func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName, kind *recordKind, steps []plan.Stage) error {
 	r := run{
-		env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
+		env: env, stageList: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
 		command: o.command(kind.named(key).Name), record: kind,
 	}
 	if err := r.open(ctx, key); err != nil {
@@ -123,7 +123,7 @@ func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName,
 
 // command returns the command that carries out the plan.
 func (o planOptions) command(cluster string) []string {
-	r := reconcileOptions{stepFlags: o.stepFlags, changeFlags: changeFlags{coexist: o.coexist}}
+	r := reconcileOptions{stageFlags: o.stageFlags, changeFlags: changeFlags{coexist: o.coexist}}
 	return change{changeFlags: r.changeFlags, words: r.words(cluster)}.command()
 }
 
@@ -165,7 +165,7 @@ func planEnd(v ui.PlanView, done reconcile.PassDone) error {
 	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
 	switch {
 	case failed:
-		return &failure{code: passCode(done), err: failureOf(done), told: true}
+		return &failure{code: passCode(done), err: failureOf(done), printed: true}
 	case len(v.Items) > 0, len(v.Holds) > 0:
 		return answer{ExitNo}
 	default:
@@ -175,12 +175,12 @@ func planEnd(v ui.PlanView, done reconcile.PassDone) error {
 
 // run holds the passes of one command over one cluster.
 type run struct {
-	env     *Env
-	key     types.NamespacedName
-	session Session
-	steps   []plan.Stage
-	seed    uint64
-	gates   live.GateOptions
+	env       *Env
+	key       types.NamespacedName
+	session   Session
+	stageList []plan.Stage
+	seed      uint64
+	gates     live.GateOptions
 	// command carries out what a preview shows.
 	command []string
 	// readsNodes includes nodes regardless of the spec's rules.
@@ -214,15 +214,15 @@ func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, err
 	recorder, beat := &ui.PlanRecorder{}, &heartbeat{env: r.env}
 	r.seen = identity{}
 	defer beat.start()()
-	p := r.pass(all(recorder.Report, beat.report, r.sees))
+	p := r.pass(all(recorder.Report, beat.report, r.remember))
 	done, err := p.Run(ctx)
 	view := recorder.View(r.env.metadata(r.record.named(r.key)))
 	view.Command, view.Seed = r.command, strconv.FormatUint(r.seed, 10)
 	return view, done, err
 }
 
-// sees keeps the first snapshot of a preview.
-func (r *run) sees(e reconcile.Event) {
+// remember keeps the first snapshot of a preview.
+func (r *run) remember(e reconcile.Event) {
 	if o, ok := e.(reconcile.Observed); ok && r.seen == (identity{}) {
 		r.seen, _ = identityOf(o.Snapshot)
 		r.lease = leaseOf(o.Snapshot)
@@ -234,13 +234,13 @@ func (r *run) observer() reconcile.Observer { //nolint:ireturn // two kinds of o
 	if r.readsOnly {
 		return r.session
 	}
-	return specObserver{Observer: r.session, key: r.key, stages: r.steps}
+	return specObserver{Observer: r.session, key: r.key, stages: r.stageList}
 }
 
 // pass is a preview until it is given an actor.
 func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
 	p := &reconcile.Pass{
-		Stages: r.steps, Observer: r.observer(), Seed: r.seed, Report: report,
+		Stages: r.stageList, Observer: r.observer(), Seed: r.seed, Report: report,
 		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.session.Gates(ctx, r.gates) },
 	}
 	if r.record == nil && !r.lockless {
@@ -253,6 +253,6 @@ func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
 func (r *run) lockAllowed(s plan.Snapshot) []plan.Check {
 	return safety.LockAllowed(s, safety.LockRights{
 		AllowNameless: r.env.Overrides[plan.GateLockOwner] != "",
-		MendsDenyList: slices.ContainsFunc(r.steps, stages.MendsDenyList),
+		MendsDenyList: slices.ContainsFunc(r.stageList, stages.MendsDenyList),
 	})
 }

@@ -101,7 +101,7 @@ func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.
 		return nil
 	}
 	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, types.NamespacedName{Namespace: p.key.Namespace, Name: p.lease}, approved) {
-		p.env.talk("resuming plan %s: of %s %d %s done", p.plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
+		p.env.logf("resuming plan %s: of %s %d %s done", p.plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
 		return nil
 	}
 	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the cluster state the same as when the plan was made?", Evidence: "it has changed (nothing was changed by this run)", Gate: plan.GatePlan}
@@ -130,6 +130,6 @@ func (p *passes) beyondPlan() bool {
 }
 
 // planAgain returns the hint to have another plan approved.
-func (p *passes) planAnew(why string) string {
+func (p *passes) planAgain(why string) string {
 	return why + ": " + p.env.command(slices.Concat(p.change.command(), []string{"--dry-run", "-o", "json"})...) + " > " + quoted(p.plan)
 }

@@ -30,7 +30,7 @@ func afterDash(cmd *cobra.Command, args []string) (cluster, words []string, err 
 func (e *Env) pods(ctx context.Context, record *cluster) (plan.Snapshot, error) {
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	e.about = key
-	if err := e.mayDo(ctx, key.Namespace, toolPowers()); err != nil {
+	if err := e.mayDo(ctx, key.Namespace, toolPermissions()); err != nil {
 		return plan.Snapshot{}, err
 	}
 	session, err := e.Connect(ctx, key)

@@ -40,8 +40,8 @@ func (a alreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan
 }
 
 // preview decides what a full pass would do about the observed snapshot. It changes nothing.
-func (l sight) preview(ctx context.Context, env *Env, key types.NamespacedName, gates live.GateOptions) (ui.PlanView, error) {
-	r := run{env: env, key: key, session: alreadySeen{l.session, l.seen}, steps: stages.Cluster(), seed: env.Random(), gates: gates, command: []string{"reconcile", key.Name}, readsOnly: true}
+func (l observation) preview(ctx context.Context, env *Env, key types.NamespacedName, gates live.GateOptions) (ui.PlanView, error) {
+	r := run{env: env, key: key, session: alreadySeen{l.session, l.seen}, stageList: stages.Cluster(), seed: env.Random(), gates: gates, command: []string{"reconcile", key.Name}, readsOnly: true}
 	view, _, err := r.preview(ctx)
 	return view, err
 }

@@ -14,14 +14,14 @@ import (
 )
 
 // permission is a verb on a resource that a command uses in its namespace.
-type power struct{ verb, group, resource, subresource string }
+type permission struct{ verb, group, resource, subresource string }
 
 // String returns the permission in the notation of RBAC: "create pods/exec".
-func (p power) String() string { return p.verb + " " + p.path() }
+func (p permission) String() string { return p.verb + " " + p.path() }
 
 // path returns the resource as kubectl writes it:
 // "foundationdbclusters.apps.foundationdb.org/status".
-func (p power) path() string {
+func (p permission) path() string {
 	resource := p.resource
 	if p.group != "" {
 		resource += "." + p.group
@@ -33,16 +33,16 @@ func (p power) path() string {
 }
 
 // within returns the resource as rules of its group write it: "pods/exec".
-func (p power) within() string {
+func (p permission) within() string {
 	if p.subresource == "" {
 		return p.resource
 	}
 	return p.resource + "/" + p.subresource
 }
 
-// lookPermissions are required to read all of a cluster, its database included.
-func lookPowers() []power {
-	return []power{
+// viewPermissions are required to read all of a cluster, its database included.
+func viewPermissions() []permission {
+	return []permission{
 		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},
@@ -53,8 +53,8 @@ func lookPowers() []power {
 }
 
 // toolPermissions are required to run programs in a cluster's pods.
-func toolPowers() []power {
-	return []power{
+func toolPermissions() []permission {
+	return []permission{
 		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},
@@ -62,9 +62,9 @@ func toolPowers() []power {
 }
 
 // reconcilePermissions are required by every pass.
-func reconcilePowers() []power {
+func reconcilePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{
+	return []permission{
 		{"get", crd, "foundationdbclusters", ""},
 		{"update", crd, "foundationdbclusters", "status"},
 		{"list", "", "pods", ""},
@@ -91,19 +91,19 @@ func reconcilePowers() []power {
 
 // databasePermissions are required to change the database and to update the status, and nothing
 // else.
-func databasePowers() []power {
-	return append(lookPowers(),
-		power{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
-		power{"get", "coordination.k8s.io", "leases", ""},
-		power{"create", "coordination.k8s.io", "leases", ""},
-		power{"update", "coordination.k8s.io", "leases", ""},
+func databasePermissions() []permission {
+	return append(viewPermissions(),
+		permission{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
+		permission{"get", "coordination.k8s.io", "leases", ""},
+		permission{"create", "coordination.k8s.io", "leases", ""},
+		permission{"update", "coordination.k8s.io", "leases", ""},
 	)
 }
 
 // watchPermissions are required by --watch, besides those of every pass.
-func watchPowers() []power {
+func watchPermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{
+	return []permission{
 		{"list", crd, "foundationdbclusters", ""},
 		{"watch", crd, "foundationdbclusters", ""},
 		{"watch", "", "pods", ""},
@@ -121,7 +121,7 @@ func (e *Env) maySee(ctx context.Context, namespace string) error {
 	if err != nil {
 		return err
 	}
-	needs := slices.DeleteFunc(lookPowers(), func(p power) bool { return p.subresource == "exec" })
+	needs := slices.DeleteFunc(viewPermissions(), func(p permission) bool { return p.subresource == "exec" })
 	return refuseWithout(ctx, c, namespace, needs, "")
 }
 
@@ -130,7 +130,7 @@ const parallelReviews = 10
 
 // mayDo verifies all required permissions of a command before anything is changed. All missing
 // ones are in one error.
-func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error {
+func (e *Env) mayDo(ctx context.Context, namespace string, needs []permission) error {
 	c, err := e.Client()
 	if err != nil {
 		return err
@@ -139,8 +139,8 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error 
 }
 
 // refuseWithout returns an error with all missing permissions and what that means.
-func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []power, meaning string) error {
-	missing, err := missingPowers(ctx, c, namespace, needs)
+func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []permission, meaning string) error {
+	missing, err := missingPermissions(ctx, c, namespace, needs)
 	if err != nil {
 		return fmt.Errorf("checking permissions: %w", err)
 	}
@@ -155,7 +155,7 @@ func refuseWithout(ctx context.Context, c client.Client, namespace string, needs
 }
 
 // missingPermissions returns the permissions that the API server would refuse.
-func missingPowers(ctx context.Context, c client.Client, namespace string, needs []power) ([]string, error) {
+func missingPermissions(ctx context.Context, c client.Client, namespace string, needs []permission) ([]string, error) {
 	allowed := make([]bool, len(needs))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelReviews)
@@ -177,7 +177,7 @@ func missingPowers(ctx context.Context, c client.Client, namespace string, needs
 	return missing, nil
 }
 
-func review(ctx context.Context, c client.Client, namespace string, p power) (bool, error) {
+func review(ctx context.Context, c client.Client, namespace string, p permission) (bool, error) {
 	r := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,

@@ -13,7 +13,7 @@ import (
 // reconcileOptions are the options of `kubectl fdb reconcile`.
 type reconcileOptions struct {
 	clusterFlag
-	stepFlags
+	stageFlags
 	changeFlags
 	watchFlags
 	// withBackups runs passes over the cluster's backups and restores after each of its own.
@@ -68,7 +68,7 @@ continue.`,
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.stepFlags.add(cmd)
+	o.stageFlags.add(cmd)
 	o.addRemoving(cmd, "the cluster is reconciled")
 	o.watchFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
@@ -100,7 +100,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 		return env.reconcileTogether(ctx, key, o)
 	}
 	c := change{
-		changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers(), partial: len(o.only)+len(o.skip) > 0,
+		changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, permissions: o.permissions(), partial: len(o.only)+len(o.skip) > 0,
 	}
 	if o.watch {
 		return env.watchOver(ctx, key, c, o.watchFlags)
@@ -136,11 +136,11 @@ func (o reconcileOptions) words(cluster string) []string {
 }
 
 // permissions returns the required permissions of the command.
-func (o reconcileOptions) powers() []power {
+func (o reconcileOptions) permissions() []permission {
 	if o.watch {
-		return append(reconcilePowers(), watchPowers()...)
+		return append(reconcilePermissions(), watchPermissions()...)
 	}
-	return reconcilePowers()
+	return reconcilePermissions()
 }
 
 // check validates the flags before anything is read.
@@ -157,11 +157,11 @@ func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 	if o.withBackups && o.dryRun == dryRunServer {
 		return nil, usagef("--dry-run=server conflicts with --with-backups: use --dry-run")
 	}
-	if many := o.watch || o.withBackups; many && o.dryRun == dryRunNone && o.output != "json" && !o.tells() {
+	if many := o.watch || o.withBackups; many && o.dryRun == dryRunNone && o.output != "json" && !o.printsText() {
 		return nil, usagef("-o %s is not supported with --watch or --with-backups: must be text or json", o.output)
 	}
 	if err := o.changeFlags.check(env); err != nil {
 		return nil, err
 	}
-	return o.steps()
+	return o.stages()
 }

@@ -18,17 +18,17 @@ import (
 // end of the command.
 func (p *passes) finish(ctx context.Context, err error) error {
 	end := p.end(ctx, err)
-	if p.env.hearing != nil {
-		p.env.hearing.document(p.document(end))
+	if p.env.observer != nil {
+		p.env.observer.document(p.document(end))
 	}
-	if !p.tells() {
+	if !p.printsText() {
 		out := outputFlags{format: p.output}
 		return errors.Join(out.print(p.env.Out, printable{document: p.document(end), names: p.names(), stream: p.output == "json"}), end)
 	}
 	fmt.Fprintln(p.env.Out, p.sentence(end))
 	p.noteHousekeeping()
 	if end == nil && p.acted > 0 && len(p.undo) > 0 {
-		p.env.talk("undo: %s", p.env.command(p.undo...))
+		p.env.logf("undo: %s", p.env.command(p.undo...))
 	}
 	return end
 }
@@ -43,9 +43,9 @@ func (p *passes) end(ctx context.Context, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(cause, interrupted):
-		return &failure{code: interruptCode(*interrupted), err: p.withKept(cause), hints: []string{p.again("resume")}, told: true}
+		return &failure{code: interruptCode(*interrupted), err: p.withKept(cause), hints: []string{p.again("resume")}, printed: true}
 	case errors.Is(cause, errTimeout):
-		return &failure{code: ExitWaiting, err: p.withKept(p.timedOut()), hints: []string{p.again("resume")}, told: true}
+		return &failure{code: ExitWaiting, err: p.withKept(p.timedOut()), hints: []string{p.again("resume")}, printed: true}
 	default:
 		return fmt.Errorf("reconciling %s: %w", p.subject(), err)
 	}
@@ -91,7 +91,7 @@ func (p *passes) verdict() error {
 	if p.wantsLoss() && p.env.planned == nil {
 		return p.unnamed()
 	}
-	f := &failure{code: code, err: errors.New(p.why.words(p.last)), told: true}
+	f := &failure{code: code, err: errors.New(p.why.words(p.last)), printed: true}
 	switch code {
 	case ExitWaiting:
 		f.hints = []string{p.again("wait until done", "--wait")}
@@ -105,7 +105,7 @@ func (p *passes) verdict() error {
 		f.hints = []string{p.again("later")}
 	}
 	if p.beyondPlan() || (p.env.planned != nil && code == ExitWaiting) {
-		f.hints = []string{p.planAnew("create a plan for the rest")}
+		f.hints = []string{p.planAgain("create a plan for the rest")}
 	}
 	return f
 }
@@ -123,7 +123,7 @@ func (p *passes) again(why string, extra ...string) string {
 
 // document prints the last line of the JSON.
 func (p *passes) document(end error) any {
-	if p.purpose == nil {
+	if p.goal == nil {
 		return p.result(end)
 	}
 	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.words[0], Reached: p.reached, Targets: append([]ui.Target{}, p.targets...)}
@@ -184,8 +184,8 @@ func (p *passes) sentence(end error) string {
 		did += " in " + phrase.Count(p.count, "pass")
 	}
 	switch {
-	case end == nil && p.purpose != nil:
-		return p.subject() + ": " + p.purpose.did(p.reached)
+	case end == nil && p.goal != nil:
+		return p.subject() + ": " + p.goal.summary(p.reached)
 	case end == nil && p.partial && p.acted == 0:
 		return p.subject() + ": nothing to do in the selected stages; the others were not run"
 	case end == nil && p.partial:

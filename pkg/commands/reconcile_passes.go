@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -23,11 +24,13 @@ type passes struct {
 	acted int
 	last  reconcile.PassDone
 	// trouble is what kept the last pass from running to its end.
-	trouble error
-	kept    error // why the Lease or the lock was not released
-	why     summary
-	tell    func(reconcile.Event)
-	said    string // the last printed reason to wait
+	trouble    error
+	kept       error // why the Lease or the lock was not released
+	why        summary
+	report     func(reconcile.Event)
+	lastReason string // the last printed reason to wait
+	// lossReported is true once a watch has printed that it never loses data.
+	lossReported bool
 	// paused is the last seen pause, so that it is printed once.
 	paused string
 
@@ -47,7 +50,7 @@ type passes struct {
 
 // all runs passes until one of them settles how the command ends.
 func (p *passes) all(ctx context.Context) error {
-	p.tell = p.reporter()
+	p.report = p.reporter()
 	if p.env.planned != nil {
 		if err := p.confirmPlan(ctx, p.env.planned); err != nil {
 			return causeOf(ctx, err)
@@ -61,10 +64,10 @@ func (p *passes) all(ctx context.Context) error {
 	defer stop()
 	for {
 		err := p.once(ctx)
-		if err != nil && (ctx.Err() != nil || !p.bears(err)) {
+		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
 			return p.finish(ctx, err)
 		}
-		again, err := p.goOn(ctx, err)
+		again, err := p.shouldContinue(ctx, err)
 		if err != nil || !again {
 			return p.finish(ctx, err)
 		}
@@ -111,7 +114,7 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 }
 
 func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
-	if p.env.hearing != nil { // the prompt shows the plan
+	if p.env.observer != nil { // the prompt shows the plan
 		return refusalOf(view, done)
 	}
 	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
@@ -123,11 +126,11 @@ func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
 // refusalOf returns why a pass could carry out nothing of its plan; nil if it could.
 func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
-		return &failure{code: passCode(done), err: failureOf(done), told: true}
+		return &failure{code: passCode(done), err: failureOf(done), printed: true}
 	}
 	if refused := v.Refused(); len(refused) > 0 {
 		err := &reconcile.RefusedError{Check: refused[0]}
-		return &failure{code: refusalCode(err), err: err, told: true}
+		return &failure{code: refusalCode(err), err: err, printed: true}
 	}
 	return nil
 }
@@ -142,7 +145,7 @@ func (p *passes) once(ctx context.Context) error {
 	defer end()
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause(), p.approved.carried, p.notes))
+	pass := p.pass(all(p.report, p.why.report, beat.report, p.audit.report(ctx), p.printPause(), p.approved.carried, p.notes))
 	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.approved}, p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
@@ -159,13 +162,13 @@ func (p *passes) once(ctx context.Context) error {
 }
 
 func (p *passes) reporter() func(reconcile.Event) {
-	if p.env.hearing != nil {
-		return p.env.hearing.event
+	if p.env.observer != nil {
+		return p.env.observer.event
 	}
 	switch {
 	case p.output == "json":
 		return ui.JSON(p.env.Out)
-	case !p.tells():
+	case !p.printsText():
 		return func(reconcile.Event) {} // only the document at the end is printed
 	}
 	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
@@ -173,14 +176,14 @@ func (p *passes) reporter() func(reconcile.Event) {
 
 // shouldContinue decides whether to run another pass, and waits until it is due. The error is
 // one of the last pass that is not retryable.
-func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
+func (p *passes) shouldContinue(ctx context.Context, trouble error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
 	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.canBeAsked() {
-		p.env.talk("%s", beyond.Error())
+		p.env.logf("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
-	if p.purpose != nil && p.last.Stopped == nil && trouble == nil {
-		if trouble = p.look(ctx); trouble == nil && p.reached && p.isTidy() {
+	if p.goal != nil && p.last.Stopped == nil && trouble == nil {
+		if trouble = p.readProgress(ctx); trouble == nil && p.reached && p.isTidy() {
 			return false, nil
 		}
 	}
@@ -189,8 +192,8 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 		why = failureOf(p.last)
 	}
 	switch {
-	case why != nil && p.bears(why):
-		return p.tryAgain(ctx, why)
+	case why != nil && p.retryable(why):
+		return p.backOff(ctx, why)
 	case trouble != nil:
 		return false, trouble
 	case why == nil:
@@ -200,27 +203,40 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 		return false, nil
 	}
 	reason := p.waitsFor()
-	if ui.Gist(reason) != ui.Gist(p.said) {
+	if ui.Gist(reason) != ui.Gist(p.lastReason) {
 		p.waitFor(reason)
 	}
-	p.said = reason
+	p.lastReason = reason
 	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
 }
 
-// progress reads how far the targets are.
-func (p *passes) look(ctx context.Context) error {
-	targets, reached, err := p.purpose.look(ctx, p.session)
+// readProgress reads how far the targets are.
+func (p *passes) readProgress(ctx context.Context) error {
+	targets, reached, err := p.goal.progress(ctx, p.session)
 	if err != nil {
 		return fmt.Errorf("reading the progress: %w", err)
 	}
 	if !p.waitAll {
 		targets, reached = ui.Removed(targets, reached, p.last.Housekeeping)
 	}
-	if p.tells() && p.wait {
-		ui.WriteProgress(p.env.Out, p.targets, targets)
+	if p.printsText() && p.wait {
+		p.env.printProgress(p.targets, targets)
 	}
 	p.targets, p.reached = targets, reached
 	return nil
+}
+
+// printProgress prints the targets whose progress changed, or passes them to the observer.
+func (e *Env) printProgress(before, now []ui.Target) {
+	if e.observer == nil {
+		ui.WriteProgress(e.Out, before, now)
+		return
+	}
+	for _, t := range now {
+		if !slices.Contains(before, t) {
+			e.observer.progress(t)
+		}
+	}
 }
 
 // waitsFor describes what the next pass may find changed.
@@ -251,11 +267,11 @@ func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 
 // waitFor prints what the command waits for; with text output that is already on stdout.
 func (p *passes) waitFor(reason string) {
-	if !p.tells() {
-		p.env.talk("waiting: %s", reason)
+	if !p.printsText() {
+		p.env.logf("waiting: %s", reason)
 		return
 	}
-	p.env.heard()
+	p.env.touch()
 }
 
 // worthWaiting reports whether time can improve the end of the next pass, or whether the last
@@ -263,7 +279,7 @@ func (p *passes) waitFor(reason string) {
 func (p *passes) worthWaiting() bool {
 	switch passCode(p.last) {
 	case ExitDone:
-		return p.last.Outcome == reconcile.Changed || p.purpose != nil || !p.isTidy()
+		return p.last.Outcome == reconcile.Changed || p.goal != nil || !p.isTidy()
 	case ExitWaiting:
 		return true
 	case ExitPartly:

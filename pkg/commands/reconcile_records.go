@@ -22,7 +22,7 @@ type recordKind struct {
 	kind    string
 	list    func() client.ObjectList
 	stages  func() []plan.Stage
-	powers  func() []power
+	powers  func() []permission
 	connect func(e *Env, key types.NamespacedName) (Session, error)
 	// cluster returns the name of the cluster that a resource belongs to.
 	cluster func(client.Object) string
@@ -30,7 +30,7 @@ type recordKind struct {
 
 var (
 	backupKind = &recordKind{
-		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, powers: backupPowers,
+		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, powers: backupPermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 		cluster: func(o client.Object) string {
@@ -41,7 +41,7 @@ var (
 		},
 	}
 	restoreKind = &recordKind{
-		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, powers: restorePowers,
+		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, powers: restorePermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
 		cluster: func(o client.Object) string {
@@ -102,7 +102,7 @@ func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind,
 	}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: steps, needs: kind.powers(),
+		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: steps, permissions: kind.powers(),
 		partial: len(o.only)+len(o.skip) > 0, record: kind,
 	})
 }
@@ -121,11 +121,11 @@ func (o reconcileOptions) checkOn(env *Env, kind *recordKind, name string) ([]pl
 	if err := o.changeFlags.check(env); err != nil {
 		return nil, err
 	}
-	return o.stepsOn(kind, name, o.name)
+	return o.stagesOn(kind, name, o.name)
 }
 
 // stagesOn returns the stages to run over a backup or a restore; cluster is the value of -c.
-func (f stepFlags) stepsOn(kind *recordKind, name, cluster string) ([]plan.Stage, error) {
+func (f stageFlags) stagesOn(kind *recordKind, name, cluster string) ([]plan.Stage, error) {
 	switch {
 	case name == "" || strings.Contains(name, "/"):
 		return nil, usagef("name is required: %s/NAME", kind.short)
@@ -138,41 +138,41 @@ func (f stepFlags) stepsOn(kind *recordKind, name, cluster string) ([]plan.Stage
 }
 
 // backupPermissions are required to run passes over backups.
-func backupPowers() []power {
+func backupPermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPowers(),
-		power{"get", crd, "foundationdbbackups", ""},
-		power{"list", crd, "foundationdbbackups", ""},  // agents pause for all, and data may belong to another
-		power{"patch", crd, "foundationdbbackups", ""}, // finalizers, annotations of moves, and spec.backupState
-		power{"update", crd, "foundationdbbackups", "status"},
-		power{"get", "apps", "deployments", ""},
-		power{"create", "apps", "deployments", ""},
-		power{"update", "apps", "deployments", ""},
-		power{"delete", "apps", "deployments", ""},
-		power{"delete", "", "pods", ""},
+	return append(recordPermissions(),
+		permission{"get", crd, "foundationdbbackups", ""},
+		permission{"list", crd, "foundationdbbackups", ""},  // agents pause for all, and data may belong to another
+		permission{"patch", crd, "foundationdbbackups", ""}, // finalizers, annotations of moves, and spec.backupState
+		permission{"update", crd, "foundationdbbackups", "status"},
+		permission{"get", "apps", "deployments", ""},
+		permission{"create", "apps", "deployments", ""},
+		permission{"update", "apps", "deployments", ""},
+		permission{"delete", "apps", "deployments", ""},
+		permission{"delete", "", "pods", ""},
 	)
 }
 
 // restorePermissions are required to run passes over restores.
-func restorePowers() []power {
+func restorePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPowers(),
-		power{"get", crd, "foundationdbclusters", ""},
-		power{"list", crd, "foundationdbbackups", ""}, // to find their agents
-		power{"get", crd, "foundationdbrestores", ""},
-		power{"update", crd, "foundationdbrestores", "status"},
+	return append(recordPermissions(),
+		permission{"get", crd, "foundationdbclusters", ""},
+		permission{"list", crd, "foundationdbbackups", ""}, // to find their agents
+		permission{"get", crd, "foundationdbrestores", ""},
+		permission{"update", crd, "foundationdbrestores", "status"},
 	)
 }
 
 // abortPermissions are required to end a restore, once it is known to belong to no other
 // resource.
-func abortPowers() []power {
-	return append(restorePowers(), power{"list", v1beta2.GroupVersion.Group, "foundationdbrestores", ""})
+func abortPermissions() []permission {
+	return append(restorePermissions(), permission{"list", v1beta2.GroupVersion.Group, "foundationdbrestores", ""})
 }
 
 // recordPermissions are required by both: tools in pods of agents, and a Lease.
-func recordPowers() []power {
-	return []power{
+func recordPermissions() []permission {
+	return []permission{
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},
 		{"get", "coordination.k8s.io", "leases", ""},

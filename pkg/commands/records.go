@@ -40,7 +40,7 @@ func (k *recordKind) key(ctx context.Context, env *Env, args []string, i intent)
 	case len(there) > 1:
 		return key, usagef("name of the %s is required: namespace %s has %s", k.kind, namespace, strings.Join(there, ", "))
 	}
-	env.talk("using %s %s, the only one in namespace %s", k.kind, there[0], namespace)
+	env.logf("using %s %s, the only one in namespace %s", k.kind, there[0], namespace)
 	key.Name = there[0]
 	return key, nil
 }
@@ -136,21 +136,21 @@ func (k *recordKind) confirmed() func(context.Context, *cobra.Command, []string)
 }
 
 // recordViewOptions are the options of commands that show one backup or restore.
-type recordLook struct {
+type recordViewOptions struct {
 	outputFlags
-	repetition
+	pollOptions
 }
 
-func (o *recordLook) add(cmd *cobra.Command, env *Env, kind *recordKind) {
+func (o *recordViewOptions) add(cmd *cobra.Command, env *Env, kind *recordKind) {
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.ValidArgsFunction = kind.complete(env)
 	o.outputFlags.add(cmd)
-	o.interval = lookInterval
+	o.interval = pollInterval
 }
 
 // display finds the resource and prints what read returns.
-func (o recordLook) look(ctx context.Context, env *Env, kind *recordKind, args []string, facets plan.Facet, see func(types.NamespacedName, plan.Snapshot) looked) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+func (o recordViewOptions) display(ctx context.Context, env *Env, kind *recordKind, args []string, facets plan.Facet, read func(types.NamespacedName, plan.Snapshot) output) error {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
@@ -160,25 +160,25 @@ func (o recordLook) look(ctx context.Context, env *Env, kind *recordKind, args [
 		return causeOf(ctx, err)
 	}
 	env.about = kind.named(key)
-	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
-		s, err := env.sightOf(ctx, kind, key, facets)
+	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) {
+		s, err := env.observeRecord(ctx, kind, key, facets)
 		if err != nil {
-			return looked{}, causeOf(ctx, err)
+			return output{}, causeOf(ctx, err)
 		}
-		return see(key, s), nil
+		return read(key, s), nil
 	})
 }
 
 // observeRecord observes a resource, and prints progress: the tools wait for a database or
 // store that does not answer, up to their timeout.
-func (e *Env) sightOf(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+func (e *Env) observeRecord(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
 	session, err := kind.connect(e, key)
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
 	s, asked := plan.Snapshot{}, make(chan error, 1)
 	go func() { asked <- session.Observe(ctx, &s, facets) }()
-	err = observation{env: e}.await(asked, func() { e.talk("waiting for database status…") })
+	err = clusterReader{env: e}.await(asked, func() { e.logf("waiting for database status…") })
 	return s, err
 }
 

@@ -108,12 +108,12 @@ func (o replaceOptions) choose(ctx context.Context, env *Env, key types.Namespac
 	if _, err := o.filter(); err != nil {
 		return nil, err // fail before reading
 	}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var gone []v1beta2.ProcessGroupID
-	o.ids, gone = env.splitGone(ctx, key, facts.Snapshot, o.ids)
+	o.ids, gone = env.splitReplaced(ctx, key, facts.Snapshot, o.ids)
 	if len(gone) > 0 && len(o.ids) == 0 {
 		return gone, nil
 	}
@@ -145,9 +145,9 @@ func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	for _, id := range chosen {
 		words = append(words, string(id))
 	}
-	c := change{changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: replacing(chosen)}
+	c := change{changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: replacing(chosen)}
 	if o.undo {
-		c.words, c.stages, c.purpose = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
+		c.words, c.stages, c.goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
 		return c
 	}
 	if o.most > 1 {

@@ -88,14 +88,14 @@ func (o restartOptions) run(ctx context.Context, env *Env, args []string) error 
 		return causeOf(ctx, err)
 	}
 	if o.wait {
-		env.talk("to resume if interrupted: %s", env.command(append(c.words, c.shared()...)...))
+		env.logf("to resume if interrupted: %s", env.command(append(c.words, c.shared()...)...))
 	}
 	return env.carryOut(ctx, key, c)
 }
 
 // prepare selects the groups, and builds the change.
 func (o restartOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return change{}, err
 	}
@@ -180,7 +180,7 @@ func (o restartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, 
 	words = append(words, "--since="+since.UTC().Format(time.RFC3339))
 	restart := stages.Restart{Groups: chosen, Since: since, Strategy: stages.RestartStrategy(o.strategy)}
 	return change{
-		changeFlags: o.changeFlags, words: words, needs: databasePowers(),
-		stages: stages.Marking(stages.RestartGroups(restart)), purpose: restarting{groups: chosen, since: since},
+		changeFlags: o.changeFlags, words: words, permissions: databasePermissions(),
+		stages: stages.Marking(stages.RestartGroups(restart)), goal: restarting{groups: chosen, since: since},
 	}
 }

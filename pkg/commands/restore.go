@@ -25,7 +25,7 @@ func newRestore(env *Env) *cobra.Command {
 }
 
 // restoreStatusOptions are the options of `kubectl fdb restore status`.
-type restoreStatusOptions struct{ recordLook }
+type restoreStatusOptions struct{ recordViewOptions }
 
 const restoreStatusLong = `
 
@@ -73,12 +73,12 @@ func newRestoreWait(env *Env) *cobra.Command {
 
 func (o restoreStatusOptions) run(ctx context.Context, env *Env, args []string) error {
 	history := &ui.RestoreHistory{}
-	return o.look(ctx, env, restoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) looked {
-		return o.see(ctx, env, key, s, history)
+	return o.display(ctx, env, restoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) output {
+		return o.view(ctx, env, key, s, history)
 	})
 }
 
-func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) looked {
+func (o restoreStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) output {
 	facts := restoreFacts(s)
 	v := ui.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
 	code := verdictCode(v.Done)
@@ -89,7 +89,7 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 		}
 		o.hint(ctx, env, restoreKind, key, code)
 	}
-	return looked{
+	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbrestore/" + key.Name},
 			table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, o.screen(env, w)) },

@@ -62,15 +62,15 @@ func (o restoreAbortOptions) run(ctx context.Context, env *Env, args []string) e
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: []string{"restore", "abort", key.Name}, record: restoreKind, needs: abortPowers(),
-		stages: stages.AbortRestore(), purpose: &abortingRestore{},
+		changeFlags: o.changeFlags, words: []string{"restore", "abort", key.Name}, record: restoreKind, permissions: abortPermissions(),
+		stages: stages.AbortRestore(), goal: &abortingRestore{},
 	})
 }
 
 // abortingRestore is the goal of `restore abort`: the restore and the database, read back.
 type abortingRestore struct{ target ui.Target }
 
-func (a *abortingRestore) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (a *abortingRestore) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.Database); err != nil {
 		return nil, false, err
@@ -79,7 +79,7 @@ func (a *abortingRestore) look(ctx context.Context, s Session) ([]ui.Target, boo
 	return []ui.Target{a.target}, a.target.Reached, nil
 }
 
-func (a *abortingRestore) did(reached bool) string {
+func (a *abortingRestore) summary(reached bool) string {
 	if !reached {
 		return "the restore is " + a.target.Phase
 	}

@@ -51,8 +51,8 @@ func (o restoreStartOptions) run(ctx context.Context, env *Env, args []string) e
 	}
 	p := &startingRestore{wait: o.wait, follow: env.command("restore", "wait", key.Name)}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: []string{"restore", "start", key.Name}, record: restoreKind, needs: restorePowers(),
-		stages: stages.Restore(), purpose: p,
+		changeFlags: o.changeFlags, words: []string{"restore", "start", key.Name}, record: restoreKind, permissions: restorePermissions(),
+		stages: stages.Restore(), goal: p,
 	})
 	return p.withHint(env, err)
 }
@@ -69,7 +69,7 @@ type startingRestore struct {
 	target   ui.Target
 }
 
-func (p *startingRestore) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p *startingRestore) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.RestoreTarget); err != nil {
 		return nil, false, err
@@ -80,7 +80,7 @@ func (p *startingRestore) look(ctx context.Context, s Session) ([]ui.Target, boo
 	return []ui.Target{p.target}, p.target.Reached, nil
 }
 
-func (p *startingRestore) did(bool) string {
+func (p *startingRestore) summary(bool) string {
 	text := "the restore is " + p.target.Phase
 	if p.target.Note != "" {
 		text += ", " + p.target.Note

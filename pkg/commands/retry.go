@@ -18,21 +18,21 @@ const troublePatience = 5 * time.Minute
 // which may change. All that a pass does can be repeated. A store that did not answer is not
 // retried: access to it is often denied, which requires manual intervention, and the backup
 // tool has already waited.
-func (p *passes) bears(err error) bool {
+func (p *passes) retryable(err error) bool {
 	if !p.wait || codeOf(err) != ExitUnreachable || admin.KindOf(err) == admin.KindStoreSilent {
 		return false
 	}
 	return p.since.IsZero() || p.env.Clock.Since(p.since) < troublePatience
 }
 
-// tryAgain waits before the next pass, longer each time.
-func (p *passes) tryAgain(ctx context.Context, trouble error) (bool, error) {
+// backOff waits before the next pass, longer each time.
+func (p *passes) backOff(ctx context.Context, trouble error) (bool, error) {
 	if p.since.IsZero() {
 		p.since, p.retries = p.env.Clock.Now(), pace.Pace{Interval: p.interval}
 	}
 	rest := min(p.retries.After(pace.Failed, 0).AtLeast, max(longestRest, p.interval))
 	left := troublePatience - p.env.Clock.Since(p.since)
 	failures := strings.Join(strings.Split(explain(trouble), "\n"), "; ") // a line per failed stage
-	p.env.talk("no answer: %s; retrying in %s, for at most %s more", failures, rest.Round(time.Second), left.Round(time.Second))
+	p.env.logf("no answer: %s; retrying in %s, for at most %s more", failures, rest.Round(time.Second), left.Round(time.Second))
 	return true, p.env.pause(ctx, rest, "")
 }

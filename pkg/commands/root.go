@@ -42,7 +42,7 @@ func Run(ctx context.Context, env *Env, args []string) int {
 		err = asUsage(err, about)
 	}
 	err = env.pointToRights(err, about)
-	env.tell(err, jsonAsked(args))
+	env.printError(err, jsonAsked(args))
 	return ExitCode(err)
 }
 
@@ -57,12 +57,12 @@ func (e *Env) pointToRights(err error, about *cobra.Command) error {
 		return err
 	}
 	name := strings.TrimPrefix(about.CommandPath(), "kubectl fdb ")
-	if _, unknown := needsOf([]string{name}); unknown != nil {
+	if _, unknown := requirementsOf([]string{name}); unknown != nil {
 		return err
 	}
 	led := &failure{code: ExitForbidden, err: err, hints: []string{e.command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}}
 	if known {
-		led.told, led.differences = f.told, f.differences
+		led.printed, led.differences = f.printed, f.differences
 	}
 	return led
 }
@@ -114,7 +114,7 @@ resources on demand. No operator has to run.`,
 	} {
 		s.add(root)
 	}
-	sayArguments(root)
+	explainArgumentErrors(root)
 	root.SetHelpCommandGroupID("support")
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root
@@ -122,12 +122,12 @@ resources on demand. No operator has to run.`,
 
 // explainArgumentErrors makes every command with wrong arguments print its usage; cobra only
 // reports their number.
-func sayArguments(parent *cobra.Command) {
+func explainArgumentErrors(parent *cobra.Command) {
 	for _, c := range parent.Commands() {
 		if fit := c.Args; fit != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error { return wrongArguments(cmd, args, fit(cmd, args)) }
 		}
-		sayArguments(c)
+		explainArgumentErrors(c)
 	}
 }
 
@@ -232,14 +232,14 @@ func jsonAsked(args []string) bool {
 }
 
 // printError prints on stderr why a command failed.
-func (e *Env) tell(err error, asJSON bool) {
+func (e *Env) printError(err error, asJSON bool) {
 	var verdict answer
 	if err == nil || errors.As(err, &verdict) {
 		return
 	}
 	f := &failure{code: ExitCode(err), err: err}
 	if known := new(*failure); errors.As(err, known) {
-		f.hints, f.told, f.differences = (*known).hints, (*known).told, (*known).differences
+		f.hints, f.printed, f.differences = (*known).hints, (*known).printed, (*known).differences
 	}
 	hints := make([]string, len(f.hints))
 	for i, hint := range f.hints {
@@ -247,10 +247,10 @@ func (e *Env) tell(err error, asJSON bool) {
 	}
 	f.hints = hints
 	if asJSON {
-		e.tellJSON(f)
+		e.printErrorJSON(f)
 		return
 	}
-	if !f.told {
+	if !f.printed {
 		fmt.Fprintf(e.ErrOut, "error: %s\n", explain(f.err))
 	}
 	for _, d := range f.differences {
@@ -264,7 +264,7 @@ func (e *Env) tell(err error, asJSON bool) {
 	}
 }
 
-func (e *Env) tellJSON(f *failure) {
+func (e *Env) printErrorJSON(f *failure) {
 	document := ui.NewError(e.metadata(e.about), f.code, explain(f.err), f.hints)
 	document.Differences = f.differences
 	_ = ui.WriteJSON(e.ErrOut, document)

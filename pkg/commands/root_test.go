@@ -54,10 +54,10 @@ func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
 // What else went wrong is not lost on the way to the hint.
 func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
 	g := newGiven(t)
-	inner := &failure{code: ExitForbidden, err: errors.New("cannot list nodes"), told: true}
+	inner := &failure{code: ExitForbidden, err: errors.New("cannot list nodes"), printed: true}
 	err := g.environment().pointToRights(fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})
 	led, is := errors.AsType[*failure](err)
-	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.told || len(led.hints) != 1 {
+	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.printed || len(led.hints) != 1 {
 		t.Errorf("%+v", err)
 	}
 }

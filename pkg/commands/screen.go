@@ -136,7 +136,7 @@ func (o screenOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	if o.isDumb(env) && !o.plain {
-		env.talk("TERM=dumb does not support the dashboard: printing a line per change")
+		env.logf("TERM=dumb does not support the dashboard: printing a line per change")
 		o.plain = true
 	}
 	if o.replay != "" {
@@ -233,12 +233,12 @@ func (e *Env) screen(clusters []string) tui.Options {
 
 // beside returns an environment for what runs while the TUI is up: its output does not reach
 // the terminal, where it would break the display.
-func (e *Env) beside(said io.Writer) *Env {
+func (e *Env) beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
 		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
 		global: globalFlags{color: colorNever, verbose: e.global.verbose}, started: true,
 	}
-	other.In, other.Out, other.ErrOut = e.In, said, said
+	other.In, other.Out, other.ErrOut = e.In, output, output
 	return other
 }

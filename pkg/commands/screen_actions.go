@@ -57,7 +57,7 @@ func (a *screenActions) turn(ctx context.Context) (end func(), err error) {
 type proposed struct {
 	tui.Proposal
 	passes *passes
-	said   *said
+	output   *capturedOutput
 	// at is when it was proposed.
 	at time.Time
 }
@@ -66,24 +66,38 @@ type proposed struct {
 // no plan shows.
 const proposalLasts = 5 * time.Minute
 
-// said is what a command says, in the place of stderr.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+// capturedOutput holds what a command prints and how far its targets are, until a prompt shows
+// it.
+type capturedOutput struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	targets []ui.Target // the last progress of each
 }
 
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
+func (c *capturedOutput) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
 }
 
-// lines are what was said since they were taken last.
-func (s *said) lines() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := strings.TrimRight(s.text.String(), "\n")
-	s.text.Reset()
+// progress replaces the progress of a target.
+func (c *capturedOutput) progress(t ui.Target) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.targets = slices.DeleteFunc(c.targets, func(earlier ui.Target) bool { return earlier.ID == t.ID })
+	c.targets = append(c.targets, t)
+}
+
+// lines returns the progress of targets and the output since the last call.
+func (c *capturedOutput) lines() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all bytes.Buffer
+	ui.WriteProgress(&all, nil, c.targets)
+	all.Write(c.text.Bytes())
+	c.text.Reset()
+	c.targets = nil
+	text := strings.TrimRight(all.String(), "\n")
 	if text == "" {
 		return nil
 	}
@@ -92,8 +106,8 @@ func (s *said) lines() []string {
 
 // Propose implements tui.Actions.
 func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal, error) {
-	words := &said{}
-	env := a.env.beside(words)
+	captured := &capturedOutput{}
+	env := a.env.beside(captured)
 	key := types.NamespacedName{Namespace: a.namespace, Name: ask.Cluster}
 	verb, known := screenVerbs[ask.Verb]
 	if !known {
@@ -101,7 +115,7 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	c, err := verb(ctx, env, key, ask.Subjects)
 	if err != nil {
-		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: words.lines()}, err)
+		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: captured.lines()}, err)
 	}
 	p := tui.Proposal{Ask: ask, CommandLine: env.command(append(c.words, c.shared()...)...)}
 	run, err := env.passesOver(ctx, key, c)
@@ -112,7 +126,7 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	if err != nil {
 		return refusedOr(ctx, p, err)
 	}
-	p.Plan, p.Words = &view, words.lines()
+	p.Plan, p.Words = &view, captured.lines()
 	if len(c.undo) > 0 {
 		p.Words = append(p.Words, "undo: "+env.command(c.undo...))
 	}
@@ -126,7 +140,7 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.proposed = &proposed{Proposal: p, passes: run, said: words, at: a.env.Clock.Now()}
+	a.proposed = &proposed{Proposal: p, passes: run, output: captured, at: a.env.Clock.Now()}
 	return p, nil
 }
 
@@ -173,7 +187,7 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	}
 	defer a.running.Done()
 	run := last.passes
-	run.env.hearing = a.hearing(run.env, p.Ask, last.said, send)
+	run.env.observer = a.observer(run.env, p.Ask, last.output, send)
 	run.approved = approval{} // a key approves what was shown, even if the command has no prompt
 	run.approved.add(*last.Plan)
 	run.approved.about(run.seen)
@@ -200,19 +214,20 @@ func untilLeft(ctx context.Context) (context.Context, func()) {
 
 // observer sends the events of passes to the TUI, and shows prompts there with the progress
 // that led to them.
-func (a *screenActions) hearing(env *Env, ask tui.Ask, words *said, send func(tui.Entry)) *hearing {
+func (a *screenActions) observer(env *Env, ask tui.Ask, captured *capturedOutput, send func(tui.Entry)) *runObserver {
 	cluster := ask.Cluster
-	tell := func(line json.RawMessage) {
+	sendLine := func(line json.RawMessage) {
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
-	return &hearing{
+	return &runObserver{
 		turn:     a.turn,
-		event:    ui.Lines(tell),
-		document: func(document any) { tell(ui.Line(document)) },
+		event:    ui.Lines(sendLine),
+		document: func(document any) { sendLine(ui.Line(document)) },
+		progress: captured.progress,
 		agrees: func(ctx context.Context, v ui.PlanView, question, typed string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
-				Text: question, Words: append(newest(words.lines(), ask.Subjects), planWords(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
+				Text: question, Words: append(captured.lines(), planLines(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
 			}})
 			select {
 			case <-ctx.Done():
@@ -227,25 +242,8 @@ func (a *screenActions) hearing(env *Env, ask tui.Ask, words *said, send func(tu
 	}
 }
 
-// newest leaves of what was said in minutes what still counts when it comes to a question:
-// how far each subject is by now. What was waited for meanwhile the plan tells anew.
-func newest(lines, subjects []string) []string {
-	later := map[string]bool{}
-	var kept []string
-	for _, line := range slices.Backward(lines) {
-		subject, _, _ := strings.Cut(line, " ")
-		if later[subject] || strings.HasPrefix(line, stillWaiting) {
-			continue
-		}
-		later[subject] = slices.Contains(subjects, subject)
-		kept = append(kept, line)
-	}
-	slices.Reverse(kept)
-	return kept
-}
-
-// planWords returns a plan as a prompt shows it.
-func planWords(v ui.PlanView) []string {
+// planLines returns a plan as a prompt shows it.
+func planLines(v ui.PlanView) []string {
 	var lines []string
 	for _, item := range v.Items {
 		line := string(item.Step) + ": " + item.Summary
@@ -278,19 +276,19 @@ func (a *screenActions) wait(env *Env) {
 		select {
 		case <-ended:
 			timer.Stop()
-			a.tellEnds(env)
+			a.printEnds(env)
 			return
 		case <-timer.C():
-			env.talk("finishing the current action, then releasing locks")
+			env.logf("finishing the current action, then releasing locks")
 		}
 	}
 }
 
 // printEnds prints how the last run ended, after the TUI has ended.
-func (a *screenActions) tellEnds(env *Env) {
+func (a *screenActions) printEnds(env *Env) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n := len(a.ends); n > 0 {
-		env.talk("%s", a.ends[n-1])
+		env.logf("%s", a.ends[n-1])
 	}
 }

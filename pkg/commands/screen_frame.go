@@ -16,7 +16,7 @@ import (
 const previewLimit = 2 * time.Minute
 
 // showSoon makes a frame due within d.
-func (e *eye) showSoon(d time.Duration) {
+func (e *poller) showSoon(d time.Duration) {
 	at := e.env.Clock.Now().Add(d)
 	if e.showBy.IsZero() || at.Before(e.showBy) {
 		e.showBy = at
@@ -24,19 +24,19 @@ func (e *eye) showSoon(d time.Duration) {
 }
 
 // showWith shows an answer together with the other half of the same read, if that is quick.
-func (e *eye) showWith(other *asking) {
+func (e *poller) showWith(other *sourceState) {
 	if other.askedAt.IsZero() {
 		e.showSoon(0)
 		return
 	}
-	e.showSoon(patienceForOneFrame)
+	e.showSoon(frameDelay)
 }
 
 // showWhatIsDue shows news once they are due, and the age of everything while a source is not
 // responding.
-func (e *eye) showWhatIsDue() {
+func (e *poller) showWhatIsDue() {
 	now := e.env.Clock.Now()
-	silent := func(a asking) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
+	silent := func(a sourceState) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
 	due := !e.showBy.IsZero() && !now.Before(e.showBy)
 	if !due && !silent(e.kubernetes) && !silent(e.database) {
 		return
@@ -46,9 +46,9 @@ func (e *eye) showWhatIsDue() {
 }
 
 // frame returns what is known now.
-func (e *eye) frame() ui.Frame {
+func (e *poller) frame() ui.Frame {
 	now := e.env.Clock.Now().UTC()
-	in := ui.FrameInput{Events: e.happened, Plan: e.plan, Why: e.why, Backups: e.backedUp, History: e.history, Unknown: e.unknown()}
+	in := ui.FrameInput{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Unknown: e.unknown()}
 	in.Now = now
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)
@@ -60,9 +60,9 @@ func (e *eye) frame() ui.Frame {
 }
 
 // unknown returns why nothing is known of the cluster; empty if something is.
-func (e *eye) unknown() string {
+func (e *poller) unknown() string {
 	switch {
-	case e.gone:
+	case e.deleted:
 		return "the cluster was deleted"
 	case e.seen.Cluster != nil:
 		return ""
@@ -74,25 +74,25 @@ func (e *eye) unknown() string {
 }
 
 // facts returns what is known, with an updated status.
-func (e *eye) facts(now time.Time) ui.Facts {
+func (e *poller) facts(now time.Time) ui.Facts {
 	facts := ui.Facts{Lease: e.lease}
 	if e.unread != "" {
 		facts.Warnings = append(facts.Warnings, e.unread)
 	}
 	s := e.whole(now)
-	if !e.databaseTold() {
+	if !e.databaseKnown() {
 		s.Database.NotAsked = "no answer yet"
 	}
 	facts = judged(facts, s)
-	facts.Cluster = e.since.keep(facts.Cluster)
+	facts.Cluster = e.conditions.keep(facts.Cluster)
 	return facts
 }
 
 // whole returns all that was read, with the database facts that are still valid.
-func (e *eye) whole(now time.Time) plan.Snapshot {
+func (e *poller) whole(now time.Time) plan.Snapshot {
 	s := e.seen
 	s.Now, s.Coordination = now, e.coordination
-	s.Database = currentDatabase(e.told, &e.database, now)
+	s.Database = currentDatabase(e.databaseFacts, &e.database, now)
 	if !s.Database.Available() { // exclusions and locks are in the database
 		s.Coordination = plan.CoordinationFacts{}
 	}
@@ -101,10 +101,10 @@ func (e *eye) whole(now time.Time) plan.Snapshot {
 
 // askPreview decides what a pass would do about what was read, and what it would wait for.
 // Files in pods are queried as in a pass; nothing is changed.
-func (e *eye) askPreview(ctx context.Context, now time.Time) {
+func (e *poller) askPreview(ctx context.Context, now time.Time) {
 	e.preview.begin(now)
 	seen, facts := e.whole(now), e.facts(now)
-	facts.Backups = e.found
+	facts.Backups = e.backupsFound
 	e.beside(ctx, func() func() {
 		limited, cancel := context.WithTimeoutCause(ctx, previewLimit, errors.New("no answer within "+previewLimit.String()))
 		defer cancel()
@@ -117,17 +117,17 @@ func (e *eye) askPreview(ctx context.Context, now time.Time) {
 			}
 			e.plan, e.why = &view, &report
 			e.preview.end(now, seen.Now, "")
-			e.showSoon(patienceForOneFrame)
+			e.showSoon(frameDelay)
 		}
 	})
 }
 
-func (e *eye) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (ui.PlanView, ui.WhyReport, error) {
+func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (ui.PlanView, ui.WhyReport, error) {
 	if err := e.session.Observe(ctx, &seen, plan.PodFiles|plan.Coordination); err != nil {
 		return ui.PlanView{}, ui.WhyReport{}, err
 	}
 	r := run{
-		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, steps: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{}, command: []string{"reconcile", e.key.Name},
+		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, stageList: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{}, command: []string{"reconcile", e.key.Name},
 	}
 	view, _, err := r.preview(ctx)
 	if err != nil {

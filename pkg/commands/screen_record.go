@@ -65,7 +65,7 @@ func newRecorder(path string) (keep func(tui.Entry), done func() error, err erro
 
 // unchangedInterval is how often a frame is recorded while only ages change: a recording of
 // days must not fill a disk.
-const unchangedAnew = 10 * time.Second
+const unchangedInterval = 10 * time.Second
 
 // recorder writes one entry per line.
 type recorder struct {
@@ -94,7 +94,7 @@ func (r *recorder) isNews(e tui.Entry) bool {
 		r.clusters[e.Cluster] = k
 	}
 	news := len(k.teller.Tell(*e.Frame)) > 0
-	if !news && e.At.Sub(k.last) < unchangedAnew {
+	if !news && e.At.Sub(k.last) < unchangedInterval {
 		return false
 	}
 	k.last = e.At

@@ -27,7 +27,7 @@ func (o screenOptions) runReplay(ctx context.Context, env *Env) error {
 		return usage(fmt.Errorf("--replay %s: %w", o.replay, err))
 	}
 	if cut {
-		env.talk("warning: the recording is truncated: line %d is ignored", len(entries)+1)
+		env.logf("warning: the recording is truncated: line %d is ignored", len(entries)+1)
 	}
 	if o.plain {
 		return o.replayPlain(ctx, env, entries)

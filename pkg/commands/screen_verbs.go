@@ -55,8 +55,8 @@ func screenRestart(ctx context.Context, env *Env, key types.NamespacedName, subj
 
 func screenReconcile(_ context.Context, _ *Env, key types.NamespacedName, _ []string) (change, error) {
 	o := reconcileOptions{changeFlags: screenFlags(false)}
-	steps, err := o.steps()
-	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers()}, err
+	steps, err := o.stages()
+	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, permissions: o.permissions()}, err
 }
 
 // screenCordon evacuates groups by taint if the spec has a rule for it, and otherwise only
@@ -70,7 +70,7 @@ func screenCordon(ctx context.Context, env *Env, key types.NamespacedName, subje
 	}
 	var taint *corev1.Taint
 	if taint, err = o.taintFor(record, nil); err != nil {
-		env.talk("process groups stay: no rule of the spec replaces them because of a taint")
+		env.logf("process groups stay: no rule of the spec replaces them because of a taint")
 		o.evacuate = evacuateNone
 	}
 	nodes, err := o.names(ctx, env, subjects)

@@ -47,8 +47,8 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 }
 
 // mayCarryOut rejects a spec at the start that a pass would reject when it reads it.
-func (e *Env) mayCarryOut(c *v1beta2.FoundationDBCluster, steps []plan.Stage) error {
-	err := validateSpec(c, steps)
+func (e *Env) mayCarryOut(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
+	err := validateSpec(c, from)
 	if err == nil {
 		return nil
 	}
@@ -56,10 +56,10 @@ func (e *Env) mayCarryOut(c *v1beta2.FoundationDBCluster, steps []plan.Stage) er
 		e.kubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
 }
 
-func validateSpec(c *v1beta2.FoundationDBCluster, steps []plan.Stage) error {
+func validateSpec(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
 	var errs []error
 	for _, v := range specValidation {
-		if slices.ContainsFunc(steps, func(s plan.Stage) bool { return s.Name == v.stage }) {
+		if slices.ContainsFunc(from, func(s plan.Stage) bool { return s.Name == v.stage }) {
 			errs = append(errs, v.validate(c))
 		}
 	}

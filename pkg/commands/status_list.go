@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// parallelLooks bounds how many clusters are read concurrently.
-const parallelLooks = 8
+// parallelReads bounds how many clusters are read concurrently.
+const parallelReads = 8
 
 // ofEach reads each cluster of a namespace, or of all if it is empty, a few at a time, and
 // returns the results in the order of their names. A failure to read one is a result as well,
 // and keeps no other from being read.
-func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(types.NamespacedName, *cluster) T) ([]T, error) {
+func ofEach[T any](ctx context.Context, env *Env, namespace string, read func(types.NamespacedName, *cluster) T) ([]T, error) {
 	c, err := env.Client()
 	if err != nil {
 		return nil, err
@@ -30,11 +30,11 @@ func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(typ
 	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	seen := make([]T, len(clusters))
 	var group errgroup.Group
-	group.SetLimit(parallelLooks)
+	group.SetLimit(parallelReads)
 	for i := range clusters {
 		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
 		group.Go(func() error {
-			seen[i] = see(key, &clusters[i])
+			seen[i] = read(key, &clusters[i])
 			return nil
 		})
 	}
@@ -46,12 +46,12 @@ func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(typ
 }
 
 // listClusters reads all clusters of a namespace, or of all if it is empty.
-func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (looked, error) {
+func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (output, error) {
 	views, err := ofEach(ctx, env, namespace, func(key types.NamespacedName, record *cluster) ui.StatusView {
 		return statusOrWhyNot(ctx, env, key, record)
 	})
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	r := listed(env, o, views)
 	if len(views) == 0 {
@@ -63,7 +63,7 @@ func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string
 // statusOrWhyNot returns the status of one cluster of several. One that cannot be read is shown
 // from its listed resource, with the reason; the others are still shown.
 func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, record *cluster) ui.StatusView {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err == nil {
 		return ui.NewStatusView(env.metadata(key), facts)
 	}
@@ -74,9 +74,9 @@ func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, rec
 	return ui.NewStatusView(env.metadata(key), facts)
 }
 
-func listed(env *Env, o outputFlags, views []ui.StatusView) looked {
+func listed(env *Env, o outputFlags, views []ui.StatusView) output {
 	list := ui.NewStatusListView(env.metadata(types.NamespacedName{}), env.Clock.Now(), views)
-	r := looked{printable: printable{
+	r := output{printable: printable{
 		document: list,
 		table:    func(w io.Writer) error { return ui.WriteStatusList(w, list, o.list(env)) },
 	}}

@@ -66,8 +66,8 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 
 func (o cordonOptions) uncordonChange(cluster string, nodes []string, taint *corev1.Taint) change {
 	return change{
-		changeFlags: o.changeFlags, words: uncordonWords(cluster, nodes, taint), needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, purpose: &opening{nodes: nodes}, lockless: true,
+		changeFlags: o.changeFlags, words: uncordonWords(cluster, nodes, taint), permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
+		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, goal: &opening{nodes: nodes}, lockless: true,
 	}
 }
 
@@ -86,7 +86,7 @@ type opening struct {
 	seen  []ui.Target
 }
 
-func (o *opening) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (o *opening) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	s.ReadNodes()
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
@@ -96,7 +96,7 @@ func (o *opening) look(ctx context.Context, s Session) ([]ui.Target, bool, error
 	return o.seen, ui.AllReached(o.seen), nil
 }
 
-func (o *opening) did(bool) string {
+func (o *opening) summary(bool) string {
 	var open, others []string
 	for _, t := range o.seen {
 		switch {

@@ -70,7 +70,7 @@ func (o versionOptions) run(ctx context.Context, env *Env) error {
 	})
 	if o.isTable() {
 		for _, warning := range v.Warnings {
-			env.talk("warning: %s", warning)
+			env.logf("warning: %s", warning)
 		}
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.Version
 	v.Clusters = make([]ui.ClusterVersion, len(clusters))
 	reasons := make([]string, len(clusters))
 	group := errgroup.Group{}
-	group.SetLimit(parallelLooks)
+	group.SetLimit(parallelReads)
 	for i := range clusters {
 		group.Go(func() error {
 			v.Clusters[i], reasons[i] = askVersions(ctx, env, &clusters[i])
@@ -145,7 +145,7 @@ func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.Version
 // askVersions reads one cluster; why is the reason if that failed.
 func askVersions(ctx context.Context, env *Env, c *cluster) (v ui.ClusterVersion, why string) {
 	v = ui.NewClusterVersion(c)
-	facts, err := observation{env: env, key: types.NamespacedName{Namespace: c.Namespace, Name: c.Name}}.facts(ctx)
+	facts, err := clusterReader{env: env, key: types.NamespacedName{Namespace: c.Namespace, Name: c.Name}}.facts(ctx)
 	switch {
 	case err != nil:
 		return v, fmt.Sprintf("%s/%s: %s", c.Namespace, c.Name, explain(err))

@@ -34,9 +34,6 @@ func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 	return ctx, stop
 }
 
-// stillWaiting is before what is waited for, when that is said again.
-const stillWaiting = "still waiting: "
-
 // pause waits for d. After ten seconds without output it prints what it waits for; if that is
 // empty it prints nothing.
 func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) error {
@@ -48,15 +45,24 @@ func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) err
 		}
 		step := end.Sub(now)
 		if waitingFor != "" {
-			if e.silentFor(now) >= patience {
-				e.talk(stillWaiting+"%s", waitingFor)
+			if e.idleFor(now) >= patience {
+				e.stillWaiting(waitingFor)
 			}
-			step = min(step, patience-e.silentFor(now))
+			step = min(step, patience-e.idleFor(now))
 		}
 		if err := e.sleep(ctx, step); err != nil {
 			return err
 		}
 	}
+}
+
+// stillWaiting prints what the command still waits for. An observer shows that by itself.
+func (e *Env) stillWaiting(reason string) {
+	if e.observer != nil {
+		e.touch()
+		return
+	}
+	e.logf("still waiting: %s", reason)
 }
 
 func (e *Env) sleep(ctx context.Context, d time.Duration) error {
@@ -71,24 +77,24 @@ func (e *Env) sleep(ctx context.Context, d time.Duration) error {
 }
 
 // idleFor returns the time since the last output.
-func (e *Env) silentFor(now time.Time) time.Duration {
+func (e *Env) idleFor(now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return now.Sub(e.spoken)
+	return now.Sub(e.lastOutput)
 }
 
 // touch records output at the current time.
-func (e *Env) heard() {
+func (e *Env) touch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.spoken = e.Clock.Now()
+	e.lastOutput = e.Clock.Now()
 }
 
 // logf prints a line of progress, unless --quiet is set.
-func (e *Env) talk(format string, args ...any) {
+func (e *Env) logf(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.spoken = e.Clock.Now()
+	e.lastOutput = e.Clock.Now()
 	if !e.global.quiet {
 		fmt.Fprintf(e.ErrOut, format+"\n", args...)
 	}
@@ -153,8 +159,8 @@ func (h *heartbeat) beat() {
 	busy, most, since := h.busy, h.most, h.since
 	h.mu.Unlock()
 	now := h.env.Clock.Now()
-	if took := now.Sub(since); busy != "" && took >= patience && h.env.silentFor(now) >= patience {
-		h.env.talk("still running after %s%s: %s", took.Round(time.Second), most, busy)
+	if took := now.Sub(since); busy != "" && took >= patience && h.env.idleFor(now) >= patience {
+		h.env.logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }
 

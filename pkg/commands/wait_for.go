@@ -54,7 +54,7 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 	flags.StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")
 	flags.DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	flags.DurationVar(&o.interval, "interval", lookInterval, "interval between observations, at least 1s")
+	flags.DurationVar(&o.interval, "interval", pollInterval, "interval between observations, at least 1s")
 	completeWith(cmd, "for", env.waitCandidates)
 	return cmd
 }
@@ -102,42 +102,42 @@ func (o waitOptions) run(ctx context.Context, env *Env, args []string) error {
 
 // needs returns the permissions that the conditions require: without one of them they can never
 // be determined.
-func (o waitOptions) needs() []power {
+func (o waitOptions) needs() []permission {
 	if slices.Contains(o.conditions, "lock-free") {
-		return append(lookPowers(), power{"get", "coordination.k8s.io", "leases", ""})
+		return append(viewPermissions(), permission{"get", "coordination.k8s.io", "leases", ""})
 	}
-	return lookPowers()
+	return viewPermissions()
 }
 
 // await reads until all conditions are met. It prints the reason whenever that changes.
 func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
-	said := ""
+	printed := ""
 	for {
-		if err := o.look(ctx, env, wait, key); err != nil {
+		if err := o.read(ctx, env, wait, key); err != nil {
 			return err
 		}
 		if wait.View().Met {
 			return nil
 		}
-		if reason := wait.Reason(); reason != said {
-			env.talk("waiting: %s", reason)
-			said = reason
+		if reason := wait.Reason(); reason != printed {
+			env.logf("waiting: %s", reason)
+			printed = reason
 		}
 		rest := o.interval
 		if left := wait.Left(); left > 0 {
 			rest = min(rest, left)
 		}
-		if err := env.pause(ctx, rest, said); err != nil {
+		if err := env.pause(ctx, rest, printed); err != nil {
 			return err
 		}
 	}
 }
 
-// look reads once. An error for lack of an answer only ends the first read: a wait of hours
+// read reads once. An error for lack of an answer only ends the first read: a wait of hours
 // outlasts a restart of the API server.
-func (o waitOptions) look(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
+func (o waitOptions) read(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
 	first := len(wait.View().Conditions) == 0
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	switch {
 	case err == nil:
 		wait.Look(env.metadata(key), facts)

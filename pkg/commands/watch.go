@@ -19,17 +19,17 @@ import (
 type watching struct {
 	*passes
 	watchFlags
-	pace    *pace.Pace
-	bell    *bell
-	follows Follower
-	pulse   *metrics.Pulse
-	ending  pace.Ending // how the last pass ended
-	others  *family     // the cluster's backups and restores; nil where it is about the cluster alone
-	told    string      // the last printed state
+	pace      *pace.Pace
+	notifier  *changeNotifier
+	follows   Follower
+	liveness  *metrics.Pulse
+	ending    pace.Ending  // how the last pass ended
+	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
+	lastState string       // the last printed state
 }
 
-// errGone ends a watch whose cluster was deleted.
-var errGone = errors.New("the cluster was deleted")
+// errClusterDeleted ends a watch whose cluster was deleted.
+var errClusterDeleted = errors.New("the cluster was deleted")
 
 // watchOver runs passes at every change, until a signal or the deletion of the cluster.
 func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change, flags watchFlags) error {
@@ -44,7 +44,7 @@ func (e *Env) watchPasses(ctx context.Context, w *watching) error {
 	if w.dry() { // must not act in a dry run
 		return usagef("--dry-run conflicts with --watch")
 	}
-	w.pace, w.bell, w.pulse = &pace.Pace{Interval: w.interval, Resync: w.resync}, newBell(), &metrics.Pulse{}
+	w.pace, w.notifier, w.liveness = &pace.Pace{Interval: w.interval, Resync: w.resync}, newChangeNotifier(), &metrics.Pulse{}
 	if err := w.agree(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -57,7 +57,7 @@ func (e *Env) watchPasses(ctx context.Context, w *watching) error {
 		if err := w.one(ctx); err != nil {
 			return w.conclude(ctx, err)
 		}
-		w.tellEnding()
+		w.printEnding()
 		if err := w.rest(ctx, w.pace.After(w.ending, w.retryAfter())); err != nil {
 			return w.conclude(ctx, err)
 		}
@@ -71,8 +71,8 @@ func (w *watching) agree(ctx context.Context) error {
 	if w.approved.everything {
 		return nil
 	}
-	if w.others != nil {
-		return w.others.agreeForGood(ctx, question)
+	if w.resources != nil {
+		return w.resources.agreeForGood(ctx, question)
 	}
 	view, err := w.show(ctx)
 	if err != nil {
@@ -87,34 +87,34 @@ func (w *watching) agree(ctx context.Context) error {
 
 // prepare starts what runs concurrently with passes. The returned function ends it.
 func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
-	if w.others == nil { // otherwise they report under their names
-		w.tell = w.reporter()
+	if w.resources == nil { // otherwise they report under their names
+		w.report = w.reporter()
 	}
-	facets := facetsOf(w.steps) | plan.Record
-	if w.others != nil {
-		facets |= w.others.followable(ctx)
+	facets := facetsOf(w.stageList) | plan.Record
+	if w.resources != nil {
+		facets |= w.resources.followable(ctx)
 	}
-	w.follows, err = w.env.Follow(w.key, facets, w.bell.ring, w.trouble())
+	w.follows, err = w.env.Follow(w.key, facets, w.notifier.notify, w.trouble())
 	if err != nil {
 		return nil, err
 	}
-	w.tell = all(w.tell, w.alive, w.followRecord(ctx))
+	w.report = all(w.report, w.alive, w.followRecord(ctx))
 	if w.metricsAddr == "" {
 		return w.follows.Stop, nil
 	}
 	counts := metrics.New(w.key.Name, w.key.Namespace, w.env.Clock.Now)
-	w.pulse.Beat(w.env.Clock.Now())
-	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.pulse))
+	w.liveness.Beat(w.env.Clock.Now())
+	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.liveness))
 	if err != nil {
 		return nil, usage(err, "set another address with --metrics-addr")
 	}
-	w.env.talk("metrics on http://%s/metrics", address)
-	w.tell = all(w.tell, counts.Report)
+	w.env.logf("metrics on http://%s/metrics", address)
+	w.report = all(w.report, counts.Report)
 	return func() { w.follows.Stop(); end() }, nil
 }
 
 // alive takes every event as a sign of life.
-func (w *watching) alive(reconcile.Event) { w.pulse.Beat(w.env.Clock.Now()) }
+func (w *watching) alive(reconcile.Event) { w.liveness.Beat(w.env.Clock.Now()) }
 
 // followRecord watches what belongs to the cluster as each pass has read it.
 func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
@@ -127,10 +127,10 @@ func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
 
 // trouble reports that changes of a facet are not seen.
 func (w *watching) trouble() func(plan.Facet, error) {
-	spoken := newSpoken()
+	spoken := newReported()
 	return func(facet plan.Facet, err error) {
 		if spoken.due(facet, w.env.Clock.Now()) {
-			w.env.talk("watching %s: %s; changes are only seen every %s", facet, explain(err), w.resync)
+			w.env.logf("watching %s: %s; changes are only seen every %s", facet, explain(err), w.resync)
 		}
 	}
 }
@@ -144,17 +144,17 @@ func (w *watching) one(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return causeOf(ctx, ctx.Err())
-	case isGone(w.last):
-		return errGone
+	case isDeleted(w.last):
+		return errClusterDeleted
 	}
 	w.ending = endingOf(w.last, w.kept)
-	if w.others == nil {
+	if w.resources == nil {
 		return nil
 	}
-	return w.others.follow(ctx)
+	return w.resources.follow(ctx)
 }
 
-func isGone(done reconcile.PassDone) bool {
+func isDeleted(done reconcile.PassDone) bool {
 	var missing *live.NotFoundError
 	return errors.As(failureOf(done), &missing)
 }
@@ -188,7 +188,7 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 // rest waits until the next pass is due.
 func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 	alarm := pace.NewAlarm(w.env.Clock.Now(), r)
-	w.pulse.Rest(alarm.Due(), w.ending == pace.Failed)
+	w.liveness.Rest(alarm.Due(), w.ending == pace.Failed)
 	w.print(ui.NewResting(w.count, w.ending, w.reason(), r, w.env.Clock.Now()))
 	for {
 		due := alarm.Due()
@@ -197,10 +197,10 @@ func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 			return err
 		}
 		if !woken {
-			w.print(ui.NewWoken(w.count, alarm.Woken(), w.bell.facets()))
+			w.print(ui.NewWoken(w.count, alarm.Woken(), w.notifier.facets()))
 			return nil
 		}
-		alarm.Changed(w.env.Clock.Now(), w.bell.heard()&(plan.Record|plan.Backup|plan.Restore) != 0)
+		alarm.Changed(w.env.Clock.Now(), w.notifier.take()&(plan.Record|plan.Backup|plan.Restore) != 0)
 	}
 }
 
@@ -211,7 +211,7 @@ func (w *watching) doze(ctx context.Context, d time.Duration) (woken bool, err e
 	select {
 	case <-ctx.Done():
 		return false, causeOf(ctx, ctx.Err())
-	case <-w.bell.rings:
+	case <-w.notifier.ready:
 		return true, nil
 	case <-timer.C():
 		return false, nil

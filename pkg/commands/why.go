@@ -61,7 +61,7 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 		return o.runOn(ctx, env, kind, name)
 	}
 	cluster, ids := splitIDs(args, o.name)
-	ids, err := wordsOf(ids, env.In)
+	ids, err := expandArgs(ids, env.In)
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	return o.tell(env, report)
+	return o.printReport(env, report)
 }
 
-func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
+func (o whyOptions) printReport(env *Env, report ui.WhyReport) error {
 	for _, warning := range report.Warnings {
-		env.talk("warning: %s", warning)
+		env.logf("warning: %s", warning)
 	}
 	if err := o.print(env.Out, o.printable(env, report)); err != nil {
 		return err
@@ -93,9 +93,9 @@ func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
 func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (ui.WhyReport, error) {
 	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	if len(words) == 0 {
-		backups = backupsLook{env: e, key: key}.beside(ctx)
+		backups = backupsReader{env: e, key: key}.beside(ctx)
 	}
-	l, err := observation{env: e, key: key}.look(ctx)
+	l, err := clusterReader{env: e, key: key}.read(ctx)
 	if err != nil {
 		return ui.WhyReport{}, err
 	}

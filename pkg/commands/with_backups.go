@@ -18,13 +18,13 @@ import (
 // resourceSet runs passes over a cluster, its backups and the restores into it, in this order:
 // a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
 // of its resource, and releases it before the next begins.
-type family struct {
+type resourceSet struct {
 	env     *Env
 	key     types.NamespacedName // of the cluster
 	options reconcileOptions
 	members []*passes // the cluster's come first
 	known   map[types.UID]*passes
-	out     *headed
+	out     *sectionWriter
 	// available is whether the cluster's last pass found its database available.
 	available bool
 }
@@ -44,15 +44,15 @@ func (o reconcileOptions) checkTogether() error {
 }
 
 // togetherPermissions are required to run passes over a cluster, its backups and restores.
-func (o reconcileOptions) togetherPowers() []power {
-	return withBackups(o.powers())
+func (o reconcileOptions) togetherPermissions() []permission {
+	return withBackups(o.permissions())
 }
 
 // withBackups adds the permissions for passes over backups and restores, and to find them, to
 // those for the cluster.
-func withBackups(cluster []power) []power {
-	var needs []power
-	for _, p := range slices.Concat(cluster, backupPowers(), restorePowers(), findRecordPowers()) {
+func withBackups(cluster []permission) []permission {
+	var needs []permission
+	for _, p := range slices.Concat(cluster, backupPermissions(), restorePermissions(), findRecordPermissions()) {
 		if !slices.Contains(needs, p) {
 			needs = append(needs, p)
 		}
@@ -61,13 +61,13 @@ func withBackups(cluster []power) []power {
 }
 
 // findRecordPermissions are required to find the backups and restores of a cluster.
-func findRecordPowers() []power {
+func findRecordPermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
+	return []permission{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
 }
 
-func (e *Env) family(key types.NamespacedName, o reconcileOptions) *family {
-	return &family{env: e, key: key, options: o, out: &headed{w: e.Out}, known: map[types.UID]*passes{}}
+func (e *Env) resources(key types.NamespacedName, o reconcileOptions) *resourceSet {
+	return &resourceSet{env: e, key: key, options: o, out: &sectionWriter{w: e.Out}, known: map[types.UID]*passes{}}
 }
 
 // reconcileTogether reconciles a cluster, its backups and its restores.
@@ -75,24 +75,24 @@ func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o
 	if o.dry() {
 		return e.planTogether(ctx, key, o, planOptions{outputFlags: outputFlags{format: o.output}})
 	}
-	t := e.family(key, o)
+	t := e.resources(key, o)
 	cluster, err := e.passesOver(ctx, key, t.change(nil))
 	if err != nil {
 		return err
 	}
-	t.join(cluster)
+	t.attach(cluster)
 	if o.watch {
 		return e.watchTogether(ctx, cluster, t)
 	}
-	if err := t.gather(ctx); err != nil {
+	if err := t.discover(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
 	return t.all(ctx)
 }
 
 // change returns the change of a resource of a kind; nil is the cluster.
-func (t *family) change(kind *recordKind) change {
-	c := change{changeFlags: t.options.changeFlags, words: t.options.words(t.key.Name), needs: t.options.togetherPowers(), record: kind}
+func (t *resourceSet) change(kind *recordKind) change {
+	c := change{changeFlags: t.options.changeFlags, words: t.options.words(t.key.Name), permissions: t.options.togetherPermissions(), record: kind}
 	if kind == nil {
 		c.stages = stages.ClusterWith(t.options.options)
 		return c
@@ -103,7 +103,7 @@ func (t *family) change(kind *recordKind) change {
 
 // discover finds the current backups and restores of the cluster. Passes over known ones
 // continue as they were.
-func (t *family) gather(ctx context.Context) error {
+func (t *resourceSet) discover(ctx context.Context) error {
 	c, err := t.env.Client()
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (t *family) gather(ctx context.Context) error {
 }
 
 // member returns the passes over a resource: the existing ones if there are any.
-func (t *family) member(ctx context.Context, kind *recordKind, record client.Object) (*passes, error) {
+func (t *resourceSet) member(ctx context.Context, kind *recordKind, record client.Object) (*passes, error) {
 	if p := t.known[record.GetUID()]; p != nil {
 		return p, nil
 	}
@@ -141,22 +141,22 @@ func (t *family) member(ctx context.Context, kind *recordKind, record client.Obj
 		return nil, err
 	}
 	t.known[record.GetUID()] = p
-	t.join(p)
+	t.attach(p)
 	return p, nil
 }
 
 // attach makes passes report under the name of their resource.
-func (t *family) join(p *passes) {
-	p.tell = p.reporterTo(t.out.under(p.subject()), p.subject())
+func (t *resourceSet) attach(p *passes) {
+	p.report = p.reporterTo(t.out.under(p.subject()), p.subject())
 	if p.run.record == nil {
-		p.tell = all(p.tell, t.seesDatabase)
+		p.report = all(p.report, t.seesDatabase)
 		t.members = []*passes{p}
 	}
 }
 
 // seesDatabase records whether the database is available whenever a pass reads it. An earlier
 // pass does not count: one that ends before reading it determines nothing.
-func (t *family) seesDatabase(e reconcile.Event) {
+func (t *resourceSet) seesDatabase(e reconcile.Event) {
 	switch e := e.(type) { //nolint:gochecksumtype // no other event is about the database
 	case reconcile.PassStarted:
 		t.available = t.available && e.Round > 1
@@ -177,19 +177,19 @@ func (p *passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) 
 
 // sectionWriter writes the output of several resources, with a header whenever the resource
 // changes.
-type headed struct {
+type sectionWriter struct {
 	w    io.Writer
 	last string
 }
 
-func (h *headed) under(name string) io.Writer { return chapter{h, name} }
+func (h *sectionWriter) under(name string) io.Writer { return sectionPart{h, name} }
 
-type chapter struct {
-	*headed
+type sectionPart struct {
+	*sectionWriter
 	name string
 }
 
-func (s chapter) Write(text []byte) (int, error) {
+func (s sectionPart) Write(text []byte) (int, error) {
 	if s.last != s.name {
 		s.last = s.name
 		if _, err := io.WriteString(s.w, s.name+"\n"); err != nil {

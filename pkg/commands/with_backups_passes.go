@@ -17,13 +17,13 @@ import (
 // planTogether shows what passes over all of them would do. A plan that could not be made does
 // not withhold the others.
 func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions, show planOptions) error {
-	t := e.family(key, o)
+	t := e.resources(key, o)
 	cluster := &passes{run: e.runOf(t.change(nil)), change: t.change(nil)}
 	if err := cluster.open(ctx, key); err != nil {
 		return err
 	}
-	t.join(cluster)
-	if err := t.gather(ctx); err != nil {
+	t.attach(cluster)
+	if err := t.discover(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
 	var views []ui.PlanView
@@ -38,7 +38,7 @@ func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reco
 	if err := show.printAll(e, e.metadata(key), views); err != nil {
 		return err
 	}
-	return mostTelling(ends)
+	return mostSignificant(ends)
 }
 
 func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) error {
@@ -57,7 +57,7 @@ func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) erro
 }
 
 // all runs passes over all of them in turn, until nothing is left that a wait could change.
-func (t *family) all(ctx context.Context) error {
+func (t *resourceSet) all(ctx context.Context) error {
 	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -77,7 +77,7 @@ func (t *family) all(ctx context.Context) error {
 
 // agree prompts once for what all of them would do, and also for the name of what would lose
 // data. Nothing was changed before.
-func (t *family) agree(ctx context.Context, question string) error {
+func (t *resourceSet) agree(ctx context.Context, question string) error {
 	if t.options.agreed() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (t *family) agree(ctx context.Context, question string) error {
 			return err
 		}
 		if err != nil { // its own pass reports it; the others continue
-			t.env.talk("%s: %s", p.subject(), explain(err))
+			t.env.logf("%s: %s", p.subject(), explain(err))
 			view = ui.PlanView{}
 		}
 		views[i] = view
@@ -113,7 +113,7 @@ func (t *family) agree(ctx context.Context, question string) error {
 }
 
 // round runs one pass over each. The error is one that ends the command.
-func (t *family) round(ctx context.Context) error {
+func (t *resourceSet) round(ctx context.Context) error {
 	for _, p := range t.members {
 		if why := t.notYet(p); why != "" {
 			p.holdUp(why)
@@ -128,7 +128,7 @@ func (t *family) round(ctx context.Context) error {
 
 // notYet returns why a resource has to wait: nothing is restored to a cluster whose database
 // was not found available in this round.
-func (t *family) notYet(p *passes) string {
+func (t *resourceSet) notYet(p *passes) string {
 	if p.run.record == restoreKind && !t.available {
 		return "waiting for the database of cluster " + t.key.Name + " to be available"
 	}
@@ -139,13 +139,13 @@ func (t *family) notYet(p *passes) string {
 func (p *passes) holdUp(why string) {
 	const delay = 10 * time.Second
 	p.trouble, p.last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, summary{}
-	p.tell(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
+	p.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 	p.why.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 }
 
 // one runs a pass over one of them, and again if the user approves actions beyond what was
 // shown.
-func (t *family) one(ctx context.Context, p *passes) error {
+func (t *resourceSet) one(ctx context.Context, p *passes) error {
 	for {
 		p.trouble = p.once(ctx)
 		if ctx.Err() != nil {
@@ -155,7 +155,7 @@ func (t *family) one(ctx context.Context, p *passes) error {
 		if !errors.As(p.last.Stopped, &beyond) || !p.env.canBeAsked() {
 			return nil
 		}
-		p.env.talk("%s: %s", p.subject(), beyond.Error())
+		p.env.logf("%s: %s", p.subject(), beyond.Error())
 		if err := p.ask(ctx); err != nil {
 			return causeOf(ctx, err)
 		}
@@ -163,7 +163,7 @@ func (t *family) one(ctx context.Context, p *passes) error {
 }
 
 // rest returns the interval before the next round; again is false if none makes sense.
-func (t *family) rest() (rest time.Duration, again bool) {
+func (t *resourceSet) rest() (rest time.Duration, again bool) {
 	if !t.options.wait {
 		return 0, false
 	}
@@ -186,7 +186,7 @@ func (p *passes) mayImprove() bool {
 	case why == nil:
 		p.since = time.Time{}
 		return p.worthWaiting()
-	case !p.bears(why):
+	case !p.retryable(why):
 		return false
 	case p.since.IsZero():
 		p.since = p.env.Clock.Now()
@@ -195,7 +195,7 @@ func (p *passes) mayImprove() bool {
 }
 
 // waiting returns the first of them that waits, or the cluster's passes if none does.
-func (t *family) waiting() *passes {
+func (t *resourceSet) waiting() *passes {
 	for _, p := range t.members {
 		if p.mayImprove() {
 			return p
@@ -204,15 +204,15 @@ func (t *family) waiting() *passes {
 	return t.members[0]
 }
 
-func (t *family) waitsFor() string { return t.waiting().subject() + ": " + t.waiting().waitsFor() }
+func (t *resourceSet) waitsFor() string { return t.waiting().subject() + ": " + t.waiting().waitsFor() }
 
 // finish prints how each ended, and ends the command with the most significant end.
-func (t *family) finish(ctx context.Context, err error) error {
+func (t *resourceSet) finish(ctx context.Context, err error) error {
 	ends := make([]error, len(t.members))
 	for i, p := range t.members {
 		ends[i] = p.end(ctx, p.trouble)
 	}
-	end := mostTelling(ends)
+	end := mostSignificant(ends)
 	if err != nil {
 		end = t.waiting().end(ctx, err)
 	}
@@ -233,7 +233,7 @@ func (t *family) finish(ctx context.Context, err error) error {
 // hadNoTurn reports whether no pass ran over it, nor was held up.
 func (p *passes) hadNoTurn() bool { return p.count == 0 && len(p.why.ends) == 0 }
 
-func (t *family) document(ends []error, end error) ui.ReconcileResultList {
+func (t *resourceSet) document(ends []error, end error) ui.ReconcileResultList {
 	v := ui.ReconcileResultList{
 		Document: ui.NewDocument("ReconcileResultList", t.env.metadata(t.key), t.env.Clock.Now(), ui.SourceLive),
 		ExitCode: ExitCode(end),
@@ -251,16 +251,16 @@ func (t *family) document(ends []error, end error) ui.ReconcileResultList {
 	return v
 }
 
-// tellingCodes are exit codes by significance: first what the user must fix, then what is
+// codesBySignificance are exit codes by significance: first what the user must fix, then what is
 // unknown, then what other runs or time will clear.
-var tellingCodes = []int{
+var codesBySignificance = []int{
 	ExitInternal, ExitUsage, ExitForbidden, ExitUnreachable, ExitUnconfirmed, ExitPartly, ExitRefused, ExitConflict, ExitWaiting, ExitNo,
 }
 
-// mostTelling returns the end of a command over several resources: the most significant of
+// mostSignificant returns the end of a command over several resources: the most significant of
 // theirs, the first of its kind.
-func mostTelling(ends []error) error {
-	for _, code := range tellingCodes {
+func mostSignificant(ends []error) error {
+	for _, code := range codesBySignificance {
 		for _, end := range ends {
 			if end != nil && ExitCode(end) == code {
 				return end

@@ -127,7 +127,7 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 // A pass that ends before it looks at the database, because somebody else holds the Lease,
 // says nothing about it: what an earlier pass of a watch saw may be over.
 func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
-	f, restore := &family{}, &passes{run: run{record: restoreKind}}
+	f, restore := &resourceSet{}, &passes{run: run{record: restoreKind}}
 	available := plan.Snapshot{}
 	available.Database.Status = &fdb.Status{}
 	available.Database.Status.Client.DatabaseStatus.Available = true
@@ -236,7 +236,7 @@ func TestTheMostTellingEnd(t *testing.T) {
 		"one is not known": {[]error{waits, &failure{code: ExitUsage}, refused}, ExitUsage},
 	}
 	for name, tc := range tests {
-		if got := ExitCode(mostTelling(tc.ends)); got != tc.want {
+		if got := ExitCode(mostSignificant(tc.ends)); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}

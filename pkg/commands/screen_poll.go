@@ -17,46 +17,46 @@ import (
 const (
 	// rereadFollowed is the interval at which watched objects are listed again: watch events
 	// are only hints.
-	followedAnew = time.Minute
+	rereadFollowed = time.Minute
 	// rereadUnfollowed is the interval for objects that are not watched.
-	unfollowedAnew = 10 * time.Second
+	rereadUnfollowed = 10 * time.Second
 	// rereadShared is the interval at which locks and exclusions are read while no process
 	// group is draining.
-	sharedAnew = 10 * time.Second
+	rereadShared = 10 * time.Second
 )
 
 // unwatched holds the facets that cannot be watched: those are listed more often.
-type deafness struct {
+type unwatched struct {
 	mu   sync.Mutex
 	what plan.Facet
 }
 
-func (d *deafness) add(what plan.Facet) {
+func (d *unwatched) add(what plan.Facet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.what |= what
 }
 
-func (d *deafness) end(what plan.Facet) {
+func (d *unwatched) end(what plan.Facet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.what &^= what
 }
 
-func (d *deafness) is(what plan.Facet) bool {
+func (d *unwatched) is(what plan.Facet) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.what&what != 0
 }
 
 // askKubernetes reads the resource, and the objects that changed or were read long ago.
-func (e *eye) askKubernetes(ctx context.Context, now time.Time) {
+func (e *poller) askKubernetes(ctx context.Context, now time.Time) {
 	e.kubernetes.begin(now)
 	facets, seen := e.stale(now), e.seen
-	e.rung = 0
+	e.changedFacets = 0
 	e.beside(ctx, func() func() {
 		err := e.session.Observe(ctx, &seen, facets)
-		lease := observation{env: e.env, key: e.key}.lease(ctx)
+		lease := clusterReader{env: e.env, key: e.key}.lease(ctx)
 		return func() {
 			e.lease = lease
 			e.tookKubernetes(ctx, seen, facets, err)
@@ -66,29 +66,29 @@ func (e *eye) askKubernetes(ctx context.Context, now time.Time) {
 
 // stale returns the facets of Kubernetes to read now. Nodes count as unwatched here: a Follower
 // only reports changes of their taints.
-func (e *eye) stale(now time.Time) plan.Facet {
+func (e *poller) stale(now time.Time) plan.Facet {
 	facets := plan.Record
-	if e.rung&plan.Pods != 0 {
+	if e.changedFacets&plan.Pods != 0 {
 		facets |= plan.Nodes
 	}
 	for _, f := range []plan.Facet{plan.Pods, plan.Volumes, plan.Services, plan.ConfigMap, plan.Nodes} {
-		most := followedAnew
-		if f == plan.Nodes || e.deaf.is(f) {
-			most = unfollowedAnew
+		most := rereadFollowed
+		if f == plan.Nodes || e.unwatched.is(f) {
+			most = rereadUnfollowed
 		}
-		if e.rung&f != 0 || now.Sub(e.readAt[f]) >= most {
+		if e.changedFacets&f != 0 || now.Sub(e.readAt[f]) >= most {
 			facets |= f
 		}
 	}
 	return facets
 }
 
-func (e *eye) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets plan.Facet, err error) {
+func (e *poller) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets plan.Facet, err error) {
 	now := e.env.Clock.Now()
 	missing := new(*live.NotFoundError)
-	e.gone = errors.As(err, missing)
+	e.deleted = errors.As(err, missing)
 	if err != nil {
-		e.rung |= facets
+		e.changedFacets |= facets
 		e.kubernetes.end(now, time.Time{}, explain(err))
 		e.showSoon(0)
 		return
@@ -106,14 +106,14 @@ func (e *eye) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets pla
 
 // askDatabase reads one status document, the source of all that a frame shows of the database,
 // and sometimes the shared state of control-plane instances.
-func (e *eye) askDatabase(ctx context.Context, now time.Time) {
+func (e *poller) askDatabase(ctx context.Context, now time.Time) {
 	e.database.begin(now)
 	seen, shared, unread := e.seen, e.coordination, ""
-	old := now.Sub(e.sharedAt) >= sharedAnew
+	old := now.Sub(e.sharedAt) >= rereadShared
 	e.beside(ctx, func() func() {
 		err := e.session.Observe(ctx, &seen, plan.Database)
 		readAt := time.Time{}
-		if err == nil && seen.Database.Available() && (old || anyLeaves(seen)) {
+		if err == nil && seen.Database.Available() && (old || anyDraining(seen)) {
 			readAt = now
 			shared, unread = readCoordination(ctx, e.session)
 		}
@@ -126,20 +126,20 @@ func (e *eye) askDatabase(ctx context.Context, now time.Time) {
 	})
 }
 
-func (e *eye) tookDatabase(told plan.DatabaseFacts, err error) {
+func (e *poller) tookDatabase(told plan.DatabaseFacts, err error) {
 	if err != nil {
 		told = plan.DatabaseFacts{Unreachable: explain(err)}
 	}
 	if !told.Available() { // exclusions and locks are unknown now
 		e.coordination, e.sharedAt, e.unread = plan.CoordinationFacts{}, time.Time{}, ""
 	}
-	e.told = told
+	e.databaseFacts = told
 	e.database.end(e.env.Clock.Now(), told.AsOf, told.Unreachable)
 	e.showWith(&e.kubernetes)
 }
 
-// anyLeaves reports whether any process is draining, so that exclusion progress matters now.
-func anyLeaves(s plan.Snapshot) bool {
+// anyDraining reports whether any process is draining, so that exclusion progress matters now.
+func anyDraining(s plan.Snapshot) bool {
 	for _, p := range s.Database.Status.ProcessList() {
 		if p.IsExcluded() {
 			return true
@@ -164,7 +164,7 @@ func readCoordination(ctx context.Context, r Reader) (facts plan.CoordinationFac
 	return shared, unread
 }
 
-func (e *eye) askEvents(ctx context.Context, now time.Time) {
+func (e *poller) askEvents(ctx context.Context, now time.Time) {
 	e.events.begin(now)
 	e.beside(ctx, func() func() {
 		c, err := e.env.Client()
@@ -178,28 +178,28 @@ func (e *eye) askEvents(ctx context.Context, now time.Time) {
 				e.events.end(now, time.Time{}, explain(err))
 				return
 			}
-			e.happened = events
+			e.eventList = events
 			e.events.end(now, now, "")
-			e.showSoon(patienceForOneFrame)
+			e.showSoon(frameDelay)
 		}
 	})
 }
 
 // askBackups reads backups and restores. Errors are in the result; each query of an agent's pod
 // has a timeout of its own.
-func (e *eye) askBackups(ctx context.Context, now time.Time) {
+func (e *poller) askBackups(ctx context.Context, now time.Time) {
 	e.backups.begin(now)
 	e.beside(ctx, func() func() {
-		found, err := backupsLook{env: e.env, key: e.key, histories: e.ofRestores}.look(ctx)
+		found, err := backupsReader{env: e.env, key: e.key, histories: e.ofRestores}.read(ctx)
 		return func() {
 			now := e.env.Clock.Now()
 			if err != nil {
 				e.backups.end(now, time.Time{}, explain(err))
 				return
 			}
-			e.found, e.backedUp = &found, new(ui.NewClusterBackupsView(found, now, e.ofBackups))
+			e.backupsFound, e.backupsView = &found, new(ui.NewClusterBackupsView(found, now, e.ofBackups))
 			e.backups.end(now, now, "")
-			e.showSoon(patienceForOneFrame)
+			e.showSoon(frameDelay)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func (e *eye) askBackups(ctx context.Context, now time.Time) {
 // currentDatabase returns what is still valid of the database facts. Once the next query has
 // taken too long, an earlier answer is void: an available database may have become unavailable.
 // A down database counts as down for longer, since it takes up to 19 s to report that again.
-func currentDatabase(told plan.DatabaseFacts, asked *asking, now time.Time) plan.DatabaseFacts {
+func currentDatabase(told plan.DatabaseFacts, asked *sourceState, now time.Time) plan.DatabaseFacts {
 	const downFor = 40 * time.Second
 	waited := now.Sub(asked.askedAt)
 	switch {

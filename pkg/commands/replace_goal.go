@@ -12,7 +12,7 @@ import (
 // replacing is the goal of `replace`: removed process groups.
 type replacing []v1beta2.ProcessGroupID
 
-func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (r replacing) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -21,7 +21,7 @@ func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return targets, ui.AllReached(targets), nil
 }
 
-func (r replacing) did(reached bool) string {
+func (r replacing) summary(reached bool) string {
 	names := phrase.List(r)
 	if reached {
 		return "replaced: " + names
@@ -32,7 +32,7 @@ func (r replacing) did(reached bool) string {
 // keeping is the goal of `replace --undo`: process groups without a mark.
 type keeping []v1beta2.ProcessGroupID
 
-func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (k keeping) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
@@ -41,4 +41,4 @@ func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error)
 	return targets, ui.AllReached(targets), nil
 }
 
-func (k keeping) did(bool) string { return "not marked for removal: " + phrase.List(k) }
+func (k keeping) summary(bool) string { return "not marked for removal: " + phrase.List(k) }

@@ -8,7 +8,7 @@ import (
 
 // conditionClock remembers since when conditions hold that no pass has recorded yet: each read
 // updates the status again, and would show them as new each time.
-type sinceMemory map[conditionOf]time.Time
+type conditionClock map[conditionOf]time.Time
 
 type conditionOf struct {
 	group v1beta2.ProcessGroupID
@@ -17,8 +17,8 @@ type conditionOf struct {
 
 // keep sets conditions back to when they were first seen, and drops those that ended. The
 // returned resource is a copy if anything differs.
-func (m *sinceMemory) keep(judged *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
-	before, now := *m, sinceMemory{}
+func (m *conditionClock) keep(judged *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
+	before, now := *m, conditionClock{}
 	record := judged.DeepCopy()
 	for _, g := range record.Status.ProcessGroups {
 		for _, c := range g.ProcessGroupConditions {

@@ -242,7 +242,7 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := &asking{}
+			a := &sourceState{}
 			if tc.asked > 0 {
 				a.begin(now.Add(-tc.asked))
 			}
@@ -261,7 +261,7 @@ func TestConditionsOfGroupsThatLeftAreForgotten(t *testing.T) {
 		c.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, time.Unix(at, 0))
 		return c
 	}
-	var m sinceMemory
+	var m conditionClock
 	m.keep(record(10))
 	kept := m.keep(record(20))
 	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 10 {

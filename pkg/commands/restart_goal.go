@@ -17,7 +17,7 @@ type restarting struct {
 	since  time.Time
 }
 
-func (r restarting) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (r restarting) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -26,7 +26,7 @@ func (r restarting) look(ctx context.Context, s Session) ([]ui.Target, bool, err
 	return targets, ui.AllReached(targets), nil
 }
 
-func (r restarting) did(reached bool) string {
+func (r restarting) summary(reached bool) string {
 	names := phrase.List(r.groups)
 	if reached {
 		return "restarted: " + names

@@ -8,43 +8,43 @@ import (
 )
 
 // changeNotifier collects changed facets for a receiver. notify never blocks.
-type bell struct {
+type changeNotifier struct {
 	// ready is full while there are pending changes.
-	rings chan struct{}
+	ready chan struct{}
 
-	mu   sync.Mutex
-	news plan.Facet // since they were last taken
-	all  plan.Facet // since the last interval ended
+	mu             sync.Mutex
+	pending        plan.Facet // since they were last taken
+	duringInterval plan.Facet // since the last interval ended
 }
 
-func newBell() *bell { return &bell{rings: make(chan struct{}, 1)} }
+func newChangeNotifier() *changeNotifier { return &changeNotifier{ready: make(chan struct{}, 1)} }
 
-func (b *bell) ring(what plan.Facet) {
+func (b *changeNotifier) notify(what plan.Facet) {
 	b.mu.Lock()
-	b.news |= what
-	b.all |= what
+	b.pending |= what
+	b.duringInterval |= what
 	b.mu.Unlock()
 	select {
-	case b.rings <- struct{}{}:
+	case b.ready <- struct{}{}:
 	default: // already ready
 	}
 }
 
 // take returns the pending facets and clears them.
-func (b *bell) heard() plan.Facet {
+func (b *changeNotifier) take() plan.Facet {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	news := b.news
-	b.news = 0
+	news := b.pending
+	b.pending = 0
 	return news
 }
 
 // facets returns all that changed during an interval.
-func (b *bell) facets() plan.Facet {
+func (b *changeNotifier) facets() plan.Facet {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := b.all
-	b.all = b.news
+	all := b.duringInterval
+	b.duringInterval = b.pending
 	return all
 }
 
@@ -52,15 +52,15 @@ func (b *bell) facets() plan.Facet {
 const troubleInterval = 10 * time.Minute
 
 // reported remembers when a problem was last reported.
-type spoken struct {
+type reported struct {
 	mu   sync.Mutex
 	last map[plan.Facet]time.Time
 }
 
-func newSpoken() *spoken { return &spoken{last: map[plan.Facet]time.Time{}} }
+func newReported() *reported { return &reported{last: map[plan.Facet]time.Time{}} }
 
 // due reports whether to report a problem again, and counts it as reported.
-func (s *spoken) due(what plan.Facet, now time.Time) bool {
+func (s *reported) due(what plan.Facet, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last, said := s.last[what]; said && now.Sub(last) < troubleInterval {

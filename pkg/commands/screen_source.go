@@ -19,7 +19,7 @@ const (
 )
 
 // sourceState is the state of one source of facts that is polled continuously.
-type asking struct {
+type sourceState struct {
 	name string
 	// every is the interval between queries without errors.
 	every time.Duration
@@ -33,12 +33,12 @@ type asking struct {
 	failures int
 }
 
-func (a *asking) isDue(now time.Time) bool { return a.askedAt.IsZero() && !now.Before(a.due) }
+func (a *sourceState) isDue(now time.Time) bool { return a.askedAt.IsZero() && !now.Before(a.due) }
 
-func (a *asking) begin(now time.Time) { a.askedAt, a.last = now, now }
+func (a *sourceState) begin(now time.Time) { a.askedAt, a.last = now, now }
 
 // end records an answer as of a time, or the error instead of one.
-func (a *asking) end(now, asOf time.Time, trouble string) {
+func (a *sourceState) end(now, asOf time.Time, trouble string) {
 	a.askedAt, a.trouble = time.Time{}, trouble
 	if trouble == "" {
 		a.asOf, a.failures = asOf, 0
@@ -50,7 +50,7 @@ func (a *asking) end(now, asOf time.Time, trouble string) {
 }
 
 // backOff returns the interval after failures, which doubles with each.
-func (a *asking) backOff() time.Duration {
+func (a *sourceState) backOff() time.Duration {
 	rest := a.every
 	for range a.failures - 1 {
 		rest *= 2
@@ -62,14 +62,14 @@ func (a *asking) backOff() time.Duration {
 }
 
 // sooner brings the next query forward to a time.
-func (a *asking) sooner(at time.Time) {
+func (a *sourceState) sooner(at time.Time) {
 	if at.Before(a.due) {
 		a.due = at
 	}
 }
 
 // source returns the source as a frame shows it.
-func (a *asking) source() ui.FrameSource {
+func (a *sourceState) source() ui.FrameSource {
 	return ui.NewFrameSource(a.name, a.asOf, a.askedAt, a.trouble)
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // stageAliases are the names in newer releases of the operator.
-var stepAliases = map[string]plan.StageName{
+var stageAliases = map[string]plan.StageName{
 	"ExcludeProcesses":                  plan.StageExcludeInstances,
 	"RemoveProcessGroups":               plan.StageRemovePods,
 	"UpdateMetadata":                    plan.StageUpdateLabels,
@@ -20,12 +20,12 @@ var stepAliases = map[string]plan.StageName{
 }
 
 // stageFlags select the stages of a pass, and configure them.
-type stepFlags struct {
+type stageFlags struct {
 	only, skip []string
 	options    stages.Options
 }
 
-func (f *stepFlags) add(cmd *cobra.Command) {
+func (f *stageFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.only, "only", nil, "comma-separated stages to run; each decides on the current status")
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "comma-separated stages to skip")
 	cmd.Flags().BoolVar(&f.options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
@@ -33,48 +33,48 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
 		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
 	for _, flag := range []string{"only", "skip"} {
-		complete(cmd, flag, func() []string { return phrase.Strings(stepNames(stages.ClusterWith(stages.Options{Adopt: true}))) })
+		complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(stages.Options{Adopt: true}))) })
 	}
 }
 
 // stages returns the stages to run, in their order.
-func (f stepFlags) steps() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
+func (f stageFlags) stages() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
 
 // chosen returns those of all stages that are to run, in their order.
-func (f stepFlags) chosen(steps []plan.Stage) ([]plan.Stage, error) {
-	only, err := canonical(f.only, steps)
+func (f stageFlags) chosen(from []plan.Stage) ([]plan.Stage, error) {
+	only, err := canonical(f.only, from)
 	if err != nil {
 		return nil, err
 	}
-	skip, err := canonical(f.skip, steps)
+	skip, err := canonical(f.skip, from)
 	if err != nil {
 		return nil, err
 	}
-	steps = slices.DeleteFunc(steps, func(s plan.Stage) bool {
+	from = slices.DeleteFunc(from, func(s plan.Stage) bool {
 		return (len(only) > 0 && !slices.Contains(only, s.Name)) || slices.Contains(skip, s.Name)
 	})
-	if len(steps) == 0 {
+	if len(from) == 0 {
 		return nil, usagef("--only and --skip leave no stage to run")
 	}
-	return steps, nil
+	return from, nil
 }
 
 // facetsOf returns the facets of the cluster state that stages read, or may read.
-func facetsOf(steps []plan.Stage) plan.Facet {
+func facetsOf(from []plan.Stage) plan.Facet {
 	var facets plan.Facet
-	for _, s := range steps {
+	for _, s := range from {
 		facets |= s.Reads | s.More
 	}
 	return facets
 }
 
 // canonical maps names and aliases to the names of existing stages.
-func canonical(names []string, steps []plan.Stage) ([]plan.StageName, error) {
-	known := stepNames(steps)
+func canonical(names []string, from []plan.Stage) ([]plan.StageName, error) {
+	known := stageNames(from)
 	out := make([]plan.StageName, len(names))
 	for i, name := range names {
 		out[i] = plan.StageName(name)
-		if alias, ok := stepAliases[name]; ok {
+		if alias, ok := stageAliases[name]; ok {
 			out[i] = alias
 		}
 		if !slices.Contains(known, out[i]) {
@@ -85,9 +85,9 @@ func canonical(names []string, steps []plan.Stage) ([]plan.StageName, error) {
 }
 
 // stageNames returns the names of stages, each once, in their order.
-func stepNames(steps []plan.Stage) []plan.StageName {
+func stageNames(from []plan.Stage) []plan.StageName {
 	var names []plan.StageName
-	for _, s := range steps {
+	for _, s := range from {
 		if !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// splitGone removes the words that name already replaced process groups: the status has none of
+// splitReplaced removes the words that name already replaced process groups: the status has none of
 // them, and the audit, the file or Events, has their removal. A repeated command then proceeds
 // with the others, while a mistyped word is still an error.
-func (e *Env) splitGone(ctx context.Context, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
+func (e *Env) splitReplaced(ctx context.Context, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
 	unknown := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return len(groupsFor(s, word)) > 0 })
 	if len(unknown) == 0 {
 		return words, nil
@@ -39,7 +39,7 @@ func (e *Env) removals(ctx context.Context, key types.NamespacedName) audit.Remo
 	if path, err := audit.Path(e.Getenv); err == nil {
 		err = known.AddFile(path, audit.Run{Context: e.contextName(), Namespace: key.Namespace, Cluster: key.Name})
 		if err != nil {
-			e.talk("warning: %s", err)
+			e.logf("warning: %s", err)
 		}
 	}
 	events, _ := e.eventsOf(ctx, key, key.Name)

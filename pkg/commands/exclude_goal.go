@@ -14,7 +14,7 @@ import (
 // excluding is the goal of `exclude`: process groups that are drained.
 type excluding []v1beta2.ProcessGroupID
 
-func (e excluding) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (e excluding) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
@@ -41,7 +41,7 @@ func readExclusions(ctx context.Context, s Session, facts *ui.Facts) error {
 	return nil
 }
 
-func (e excluding) did(reached bool) string {
+func (e excluding) summary(reached bool) string {
 	names := phrase.List(e)
 	if reached {
 		return "drained: " + names
@@ -56,7 +56,7 @@ type including struct {
 	targets []string
 }
 
-func (i including) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (i including) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
@@ -65,7 +65,7 @@ func (i including) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return targets, ui.AllReached(targets), nil
 }
 
-func (i including) did(reached bool) string {
+func (i including) summary(reached bool) string {
 	names := strings.Join(slices.Concat(phrase.Strings(i.groups), i.targets), ", ")
 	switch {
 	case names == "":

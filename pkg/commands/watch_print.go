@@ -14,8 +14,8 @@ import (
 
 // print prints a document of the watch into the stream of events.
 func (w *watching) print(line any) {
-	if w.env.hearing != nil {
-		w.env.hearing.document(line)
+	if w.env.observer != nil {
+		w.env.observer.document(line)
 	}
 	if w.output == "json" {
 		_ = ui.WriteJSON(w.env.Out, line) // SIGPIPE ends the process
@@ -38,15 +38,15 @@ func (w *watching) reason() string {
 
 // printEnding prints the state of the cluster as text, once for as long as it stays the same.
 // What a pass waits for is already printed by its stages.
-func (w *watching) tellEnding() {
+func (w *watching) printEnding() {
 	if w.last.Acted > 0 && w.last.Outcome <= reconcile.Changed {
-		w.told = ""
+		w.lastState = ""
 	}
 	sentence := w.sentence()
-	if w.output == "json" || sentence == "" || sentence == w.told {
+	if w.output == "json" || sentence == "" || sentence == w.lastState {
 		return
 	}
-	w.told = sentence
+	w.lastState = sentence
 	fmt.Fprintln(w.env.Out, sentence)
 }
 
@@ -86,11 +86,11 @@ func (w *watching) conclude(ctx context.Context, err error) error {
 	cause := causeOf(ctx, err)
 	interrupted := new(*InterruptedError)
 	terminated := errors.As(cause, interrupted) && (*interrupted).Signal == syscall.SIGTERM
-	if w.kept == nil && (terminated || errors.Is(cause, errGone)) {
+	if w.kept == nil && (terminated || errors.Is(cause, errClusterDeleted)) {
 		end = nil
 	}
-	if w.env.hearing != nil {
-		w.env.hearing.document(w.result(end))
+	if w.env.observer != nil {
+		w.env.observer.document(w.result(end))
 	}
 	did := phrase.Count(w.acted, "action") + " in " + phrase.Count(w.count, "pass")
 	if w.output == "json" {

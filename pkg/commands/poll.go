@@ -10,7 +10,7 @@ import (
 )
 
 // output is the result of one read: the document and the exit code.
-type looked struct {
+type output struct {
 	printable
 	// warnings qualify the document and are printed before it.
 	warnings []string
@@ -24,38 +24,38 @@ type looked struct {
 }
 
 // viewFunc reads the cluster state once.
-type look func(context.Context) (looked, error)
+type viewFunc func(context.Context) (output, error)
 
-// lookInterval is the interval between two reads of a cluster.
-const lookInterval = 5 * time.Second
+// pollInterval is the interval between two reads of a cluster.
+const pollInterval = 5 * time.Second
 
 // pollOptions select how often a command reads: once, continuously, or until the answer is yes.
-type repetition struct {
+type pollOptions struct {
 	watch    bool
 	wait     bool
 	timeout  time.Duration
 	interval time.Duration
 	// warned are the warnings that were printed. They are not repeated with every read.
-	said map[string]bool
+	warned map[string]bool
 }
 
 // addWatch adds the flag of commands that can poll continuously.
-func (r *repetition) addWatch(cmd *cobra.Command) {
-	r.interval = lookInterval
+func (r *pollOptions) addWatch(cmd *cobra.Command) {
+	r.interval = pollInterval
 	cmd.Flags().BoolVarP(&r.watch, "watch", "w", false, "If true, repeat the output continuously")
 }
 
 // addWait adds the flags of commands that can wait for a condition.
-func (r *repetition) addWait(cmd *cobra.Command, until string) {
+func (r *pollOptions) addWait(cmd *cobra.Command, until string) {
 	cmd.Flags().BoolVar(&r.wait, "wait", false, "If true, wait until "+until+" before printing the result")
 	r.addTimeout(cmd)
 }
 
-func (r *repetition) addTimeout(cmd *cobra.Command) {
+func (r *pollOptions) addTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&r.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 }
 
-func (r repetition) check() error {
+func (r pollOptions) check() error {
 	switch {
 	case r.timeout < 0:
 		return usagef("--timeout must not be negative")
@@ -67,11 +67,11 @@ func (r repetition) check() error {
 }
 
 // run reads as often as requested, and prints.
-func (r repetition) run(ctx context.Context, env *Env, o outputFlags, see look) error {
-	r.said = map[string]bool{}
+func (r pollOptions) run(ctx context.Context, env *Env, o outputFlags, read viewFunc) error {
+	r.warned = map[string]bool{}
 	if r.watch {
 		return env.watch(ctx, r.interval, func(ctx context.Context) error {
-			seen, err := see(ctx)
+			seen, err := read(ctx)
 			if err != nil {
 				return err
 			}
@@ -79,14 +79,14 @@ func (r repetition) run(ctx context.Context, env *Env, o outputFlags, see look) 
 			return r.print(env, o, seen)
 		})
 	}
-	return r.once(ctx, env, o, see)
+	return r.once(ctx, env, o, read)
 }
 
 // once reads once, or with --wait until the answer is yes.
-func (r repetition) once(ctx context.Context, env *Env, o outputFlags, see look) error {
+func (r pollOptions) once(ctx context.Context, env *Env, o outputFlags, read viewFunc) error {
 	said := ""
 	for {
-		seen, err := see(ctx)
+		seen, err := read(ctx)
 		if err != nil {
 			return r.ended(ctx, err, said)
 		}
@@ -94,7 +94,7 @@ func (r repetition) once(ctx context.Context, env *Env, o outputFlags, see look)
 			return r.end(env, o, seen)
 		}
 		if seen.reason != said {
-			env.talk("waiting: %s", seen.reason)
+			env.logf("waiting: %s", seen.reason)
 			said = seen.reason
 		}
 		if err := env.pause(ctx, r.interval, seen.reason); err != nil {
@@ -103,7 +103,7 @@ func (r repetition) once(ctx context.Context, env *Env, o outputFlags, see look)
 	}
 }
 
-func (r repetition) end(env *Env, o outputFlags, seen looked) error {
+func (r pollOptions) end(env *Env, o outputFlags, seen output) error {
 	if err := r.print(env, o, seen); err != nil {
 		return err
 	}
@@ -113,22 +113,22 @@ func (r repetition) end(env *Env, o outputFlags, seen looked) error {
 	return nil
 }
 
-func (r repetition) print(env *Env, o outputFlags, seen looked) error {
+func (r pollOptions) print(env *Env, o outputFlags, seen output) error {
 	for _, warning := range seen.warnings {
-		if !r.said[warning] {
-			env.talk("warning: %s", warning)
+		if !r.warned[warning] {
+			env.logf("warning: %s", warning)
 		}
-		r.said[warning] = true
+		r.warned[warning] = true
 	}
 	if seen.none != "" && o.isTable() {
-		env.talk("%s", seen.none)
+		env.logf("%s", seen.none)
 		return nil
 	}
 	return o.print(env.Out, seen.printable)
 }
 
 // ended handles a wait that was interrupted.
-func (r repetition) ended(ctx context.Context, err error, said string) error {
+func (r pollOptions) ended(ctx context.Context, err error, said string) error {
 	cause := causeOf(ctx, err)
 	if errors.Is(cause, errTimeout) && said != "" {
 		return &failure{code: ExitWaiting, err: errors.New(errTimeout.Error() + " after " + r.timeout.String() + ": " + said)}
@@ -137,14 +137,14 @@ func (r repetition) ended(ctx context.Context, err error, said string) error {
 }
 
 // viewOptions are the options of every command that shows parts of one cluster.
-type lookOptions struct {
+type viewOptions struct {
 	clusterFlag
 	outputFlags
-	repetition
+	pollOptions
 }
 
 // add adds the flags, and the argument CLUSTER.
-func (o *lookOptions) add(cmd *cobra.Command, env *Env) {
+func (o *viewOptions) add(cmd *cobra.Command, env *Env) {
 	cmd.ValidArgsFunction = env.firstArgument
 	if cmd.Args == nil {
 		cmd.Args = cobra.MaximumNArgs(1)
@@ -155,8 +155,8 @@ func (o *lookOptions) add(cmd *cobra.Command, env *Env) {
 }
 
 // display finds the cluster and prints what read returns.
-func (o lookOptions) look(ctx context.Context, env *Env, args []string, see func(context.Context, types.NamespacedName) (looked, error)) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+func (o viewOptions) display(ctx context.Context, env *Env, args []string, read func(context.Context, types.NamespacedName) (output, error)) error {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
@@ -167,7 +167,7 @@ func (o lookOptions) look(ctx context.Context, env *Env, args []string, see func
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return see(ctx, key) })
+	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) { return read(ctx, key) })
 }
 
 // namesOf returns the rows for -o name: KIND/NAME.

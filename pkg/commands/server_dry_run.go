@@ -12,14 +12,14 @@ import (
 
 // serverDryRunner asks the API server whether it would accept what an action writes; asked is
 // false if it cannot determine that.
-type trier interface {
+type serverDryRunner interface {
 	Try(ctx context.Context, a plan.Action) (asked bool, err error)
 }
 
 // tryOut submits the actions of a plan as a server dry run, and fails with those that are
 // rejected.
 func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
-	server, can := r.session.(trier)
+	server, can := r.session.(serverDryRunner)
 	if !can {
 		return usagef("--dry-run=server requires a change of a cluster: use --dry-run")
 	}
@@ -35,10 +35,10 @@ func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
 	}
 	switch {
 	case len(refusals) == 0 && tried == len(v.Items):
-		r.env.talk("the API server accepts %s", phrase.Either(tried, "the only action", "all "+phrase.Count(tried, "action")))
+		r.env.logf("the API server accepts %s", phrase.Either(tried, "the only action", "all "+phrase.Count(tried, "action")))
 		return nil
 	case len(refusals) == 0:
-		r.env.talk("the API server accepts %s; not checked: deletions, labels, the database, and actions that depend on these", phrase.CountOf(tried, len(v.Items), "action"))
+		r.env.logf("the API server accepts %s; not checked: deletions, labels, the database, and actions that depend on these", phrase.CountOf(tried, len(v.Items), "action"))
 		return nil
 	}
 	err := fmt.Errorf("the API server rejects %s: %w", phrase.CountOf(len(refusals), len(v.Items), "action"), errors.Join(refusals...))
