@@ -31,7 +31,7 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 	}{
 		"Ctrl-C":  {cause: &InterruptedError{Signal: os.Interrupt}, want: ExitInterrupted, says: "Ctrl-C; "},
 		"SIGTERM": {cause: &InterruptedError{Signal: syscall.SIGTERM}, want: ExitTerminated, says: "signal: terminated; "},
-		"timeout": {cause: errTimeout, args: []string{"--timeout", "2h"}, want: ExitWaiting, says: "--timeout is over"},
+		"timeout": {cause: errTimeout, args: []string{"--timeout", "2h"}, want: ExitWaiting, says: "timed out"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -62,10 +62,10 @@ func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 		action plan.Action
 		want   string
 	}{
-		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: permanently delete all data of the backup at blobstore://a"},
-		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete the data of the backup at blobstore://a"},
-		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete all data of the backup at blobstore://a"},
-		"what is short":     {plan.PauseAgents{Pause: true}, "still at it for 15s: "},
+		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still running after 15s, 1h0m0s at most: permanently delete all data of the backup at blobstore://a"},
+		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still running after 15s, 1h0m0s at most: delete the data of the backup at blobstore://a"},
+		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still running after 15s, 1h0m0s at most: delete all data of the backup at blobstore://a"},
+		"what is short":     {plan.PauseAgents{Pause: true}, "still running after 15s: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)

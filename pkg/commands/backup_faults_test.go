@@ -166,7 +166,7 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 				v.must(ExitNo, status, "restore", "wait", "again", "--timeout", "1m")
 				return
 			}
-			v.must(ExitWaiting, "a pass starts it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
+			v.must(ExitWaiting, "start it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
 		})
 	}
 }

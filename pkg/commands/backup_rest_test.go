@@ -38,7 +38,7 @@ func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
 	said := v.must(ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
-	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "to go on: kubectl fdb backup delete nightly") {
+	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "resume: kubectl fdb backup delete nightly") {
 		t.Errorf("said %s%s", said, &v.err)
 	}
 	if d := v.described(); !*d.Exists {
@@ -61,7 +61,7 @@ func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 		return overdue()
 	}
 	v.must(ExitPartly, isUnfinished, byPlan(path, args...)...)
-	v.must(ExitDone, "nothing more is to be deleted", byPlan(path, args...)...)
+	v.must(ExitDone, "nothing left to delete", byPlan(path, args...)...)
 	if left := v.described().Snapshots; len(left) != len(snapshots)-3 {
 		t.Errorf("%d of %d snapshots are left", len(left), len(snapshots))
 	}

@@ -16,8 +16,8 @@ func TestCompletionInstall(t *testing.T) {
 		left  string // after
 	}{
 		"a new one":             {want: ExitDone, left: completionScript},
-		"the same once more":    {there: completionScript, want: ExitDone, says: "is there already", left: completionScript},
-		"a foreign one stays":   {there: "theirs", want: ExitUsage, says: "is not ours; nothing was changed", left: "theirs"},
+		"the same once more":    {there: completionScript, want: ExitDone, says: "already exists", left: completionScript},
+		"a foreign one stays":   {there: "theirs", want: ExitUsage, says: "is not from kubectl fdb (nothing was changed)", left: "theirs"},
 		"unless --force says":   {there: "theirs", args: []string{"--force"}, want: ExitDone, left: completionScript},
 		"a word that is no use": {args: []string{"bash"}, want: ExitUsage},
 	}

@@ -37,7 +37,7 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 		})
 	}
 	g.run("get", "clusters", "-n", "nowhere")
-	if !strings.Contains(g.err.String(), "there is no FoundationDBCluster in namespace nowhere") || g.out.Len() > 0 {
+	if !strings.Contains(g.err.String(), "no FoundationDBCluster found in namespace nowhere") || g.out.Len() > 0 {
 		t.Errorf("an empty namespace: %s%s", &g.out, &g.err)
 	}
 }

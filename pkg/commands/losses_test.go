@@ -58,17 +58,17 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 		"all four": {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "it is old"}, gone: true},
 		"--yes alone": {
 			args: []string{"--yes"}, want: ExitUnconfirmed,
-			says: "hint: then: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason",
+			says: "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason",
 		},
-		"--yes --wait":                      {args: []string{"--yes", "--wait"}, want: ExitUnconfirmed, says: "--yes is not enough without a terminal; nothing was changed"},
-		"a plan and --yes":                  {args: []string{"--yes", "--plan", "PLAN"}, want: ExitUnconfirmed, says: "--yes is not enough"},
+		"--yes --wait":                      {args: []string{"--yes", "--wait"}, want: ExitUnconfirmed, says: "--yes is not sufficient (nothing was changed)"},
+		"a plan and --yes":                  {args: []string{"--yes", "--plan", "PLAN"}, want: ExitUnconfirmed, says: "--yes is not sufficient"},
 		"without --yes":                     {args: []string{"--confirm", "nightly", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed},
 		"without a reason":                  {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN"}, want: ExitUnconfirmed},
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", gone: true},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "nightly\n", gone: true},
-		"y is typed":                        {typed: "y\n", want: ExitUnconfirmed, says: "that is not nightly"},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not nightly"},
+		"y is typed":                        {typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
 		"--yes and the name":                {args: []string{"--yes"}, typed: "nightly\n", gone: true},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
 	}
@@ -147,8 +147,8 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 	v := newVault(t)
 	v.must(ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")
 	v.must(ExitNo, "no backup agent runs", "diff", "fdbrestore/again")
-	v.must(ExitUsage, "the steps are CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
-	v.must(ExitUsage, "one at a time", "plan", "fdbbackup/nightly", "-c", "sample")
+	v.must(ExitUsage, "must be one of CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
+	v.must(ExitUsage, "conflicts with cluster sample", "plan", "fdbbackup/nightly", "-c", "sample")
 	path := v.planned("reconcile", "fdbbackup/nightly")
 	var got struct {
 		Metadata struct{ Cluster string }

@@ -135,7 +135,7 @@ func (e *Env) mayDo(ctx context.Context, namespace string, needs []permission) e
 	if err != nil {
 		return err
 	}
-	return refuseWithout(ctx, c, namespace, needs, "; nothing was changed")
+	return refuseWithout(ctx, c, namespace, needs, " (nothing was changed)")
 }
 
 // refuseWithout returns an error with all missing permissions and what that means.

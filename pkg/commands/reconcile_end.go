@@ -193,9 +193,17 @@ func (p *passes) sentence(end error) string {
 	case end == nil && p.acted == 0:
 		return p.subject() + ": already reconciled, no changes"
 	case end == nil:
-		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did)
+		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did+p.took())
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, explain(end))
+}
+
+// took returns the duration of several passes for the last line.
+func (p *passes) took() string {
+	if p.count == 1 {
+		return ""
+	}
+	return ", " + p.env.Clock.Since(p.started).Round(time.Second).String()
 }
 
 func (p *passes) endWord(end error) string {

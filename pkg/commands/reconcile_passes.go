@@ -20,8 +20,9 @@ type passes struct {
 	approved approval
 	audit    *auditor
 
-	count int
-	acted int
+	count   int
+	acted   int
+	started time.Time // of the first pass
 	last  reconcile.PassDone
 	// trouble is what kept the last pass from running to its end.
 	trouble    error
@@ -62,6 +63,7 @@ func (p *passes) all(ctx context.Context) error {
 	}
 	ctx, stop := withTimeout(ctx, p.env.Clock, p.timeout)
 	defer stop()
+	p.started = p.env.Clock.Now()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {

@@ -15,11 +15,11 @@ func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 		args []string
 		want string
 	}{
-		"too many arguments": {[]string{"status", "a", "b"}, "error: the arguments do not fit: kubectl fdb status [CLUSTER]; given: a b\nhint: kubectl fdb status --help\n"},
-		"too few": {[]string{"describe", "process-group"}, "error: the arguments do not fit: kubectl fdb describe process-group [CLUSTER] ID; none was given\n" +
+		"too many arguments": {[]string{"status", "a", "b"}, "error: invalid arguments: usage kubectl fdb status [CLUSTER]; got a b\nhint: kubectl fdb status --help\n"},
+		"too few": {[]string{"describe", "process-group"}, "error: invalid arguments: usage kubectl fdb describe process-group [CLUSTER] ID; got none\n" +
 			"hint: kubectl fdb describe process-group --help\n"},
 		"a flag that there is not": {[]string{"get", "pg", "--foo"}, "error: unknown flag: --foo\nhint: kubectl fdb get process-groups --help\n"},
-		"words of our own stay":    {[]string{"completion", "tcsh"}, "error: there is no completion for shell \"tcsh\"; there is one for bash, zsh, fish, powershell\n"},
+		"words of our own stay":    {[]string{"completion", "tcsh"}, "error: unsupported shell \"tcsh\": must be one of bash, zsh, fish, powershell\n"},
 		"a command that there is not": {[]string{"statsu"}, "error: unknown command \"statsu\" for \"kubectl fdb\"\n\nDid you mean this?\n\tstatus\n" +
 			"hint: kubectl fdb --help\n"},
 	}

@@ -57,7 +57,7 @@ func (a *screenActions) turn(ctx context.Context) (end func(), err error) {
 type proposed struct {
 	tui.Proposal
 	passes *passes
-	output   *capturedOutput
+	output *capturedOutput
 	// at is when it was proposed.
 	at time.Time
 }

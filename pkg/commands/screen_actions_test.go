@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		refused string
 	}{
 		"replace": {verb: "replace", confirm: "y", line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test"},
-		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "to take it back: kubectl fdb include sample STORAGE"},
+		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "undo: kubectl fdb include sample STORAGE"},
 		"include, which is taken back by another": {
 			verb: "include", line: "kubectl fdb include sample STORAGE -n fdb --context test",
 			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.world.Tick(time.Hour) },
@@ -87,13 +88,13 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		},
 		"reconcile with nothing to do": {
 			verb: "reconcile", subject: func(*pressed) []string { return []string{} }, confirm: "y",
-			line: "kubectl fdb reconcile sample -n fdb --context test", refused: "there is nothing to do",
+			line: "kubectl fdb reconcile sample -n fdb --context test", refused: "nothing to do",
 		},
 		"a group that is not there": {
-			verb: "replace", subject: func(*pressed) []string { return []string{"storage-0"} }, refused: "cluster sample has no process group storage-0",
+			verb: "replace", subject: func(*pressed) []string { return []string{"storage-0"} }, refused: "cluster sample not found: storage-0",
 		},
 		"without the right": {
-			verb: "replace", given: func(k *pressed) { k.denied = []string{"create pods"} }, refused: "not allowed in namespace fdb: create pods",
+			verb: "replace", given: func(k *pressed) { k.denied = []string{"create pods"} }, refused: "not permitted in namespace fdb: create pods",
 			line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test",
 		},
 		"beside an operator": {
@@ -186,7 +187,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	other.Plan = &ui.PlanView{Digest: "another"}
 	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
 		k.proposed = &proposed{Proposal: second, at: k.world.Now()}
-		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not what was proposed last") {
+		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not the last proposal") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -209,9 +210,9 @@ func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
 		says  string // empty where it is carried out
 	}{
 		"as it was":       {moved: func(*pressed) {}},
-		"another spec":    {moved: func(k *pressed) { recompute(k.world.Record) }, says: "declined; nothing was changed"},
-		"another cluster": {moved: func(k *pressed) { remake(k.world.Record) }, says: "declined; nothing was changed"},
-		"minutes later":   {moved: func(k *pressed) { k.world.Tick(6 * time.Minute) }, says: "this was proposed 6m0s ago, and counts for 5m0s; nothing was changed"},
+		"another spec":    {moved: func(k *pressed) { recompute(k.world.Record) }, says: "declined (nothing was changed)"},
+		"another cluster": {moved: func(k *pressed) { remake(k.world.Record) }, says: "declined (nothing was changed)"},
+		"minutes later":   {moved: func(k *pressed) { k.world.Tick(6 * time.Minute) }, says: "the proposal is 6m0s old and expired after 5m0s (nothing was changed)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +267,7 @@ func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 		t.Errorf("%s, while another pass runs", k.world.Acted[0].Describe())
 	}
 	leave()
-	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped at the screen") || len(k.world.Acted) > 0 {
+	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || len(k.world.Acted) > 0 {
 		t.Errorf("%v", err)
 	}
 	end()
@@ -287,12 +288,12 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 		}
 		k.send(e)
 	})
-	if err == nil || !strings.Contains(err.Error(), "stopped at the screen") || k.world.Locked() {
+	if err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || k.world.Locked() {
 		t.Errorf("%v, locked %t", err, k.world.Locked())
 	}
 	env := k.environment()
 	k.wait(env)
-	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped at the screen; the same again: kubectl fdb replace sample "+id) {
+	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped in the dashboard; run again: kubectl fdb replace sample "+id) {
 		t.Errorf("how it ended is not told: %s", &k.err)
 	}
 }
@@ -305,7 +306,7 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 	}{
 		"agreed":        {yes: true},
 		"declined":      {want: "declined"},
-		"without right": {denied: []string{"watch pods"}, want: "not allowed in namespace fdb: watch pods"},
+		"without right": {denied: []string{"watch pods"}, want: "not permitted in namespace fdb: watch pods"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 		if v.Status.Database.Available != nil || v.Status.State != ui.StateUnknown {
 			t.Errorf("a database that does not answer is %s: %s", v.Status.State, v.Status.Summary)
 		}
-		if !strings.Contains(v.Status.Database.NoAnswer, "still asking") || v.Source(ui.SourceOfDatabase).AsOf == nil {
+		if !strings.Contains(v.Status.Database.NoAnswer, "waiting for database status") || v.Source(ui.SourceOfDatabase).AsOf == nil {
 			t.Errorf("%s, %+v", v.Status.Database.NoAnswer, v.Source(ui.SourceOfDatabase))
 		}
 		if n := g.times(plan.Database); n == 0 {
@@ -91,7 +91,7 @@ func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 		}
 		g.hang(plan.Database)
 		v := g.after(10 * time.Second).Exclusions
-		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != ui.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "still asking") {
+		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != ui.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "waiting for database status") {
 			t.Errorf("%+v", v)
 		}
 	})
@@ -104,7 +104,7 @@ func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		v := g.after(5 * time.Second)
-		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "the API server has not answered yet") {
+		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "waiting for the API server") {
 			t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
 		}
 		if s := v.Source(ui.SourceOfKubernetes); s.AskedAt == nil || s.AsOf != nil {

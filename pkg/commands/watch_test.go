@@ -40,7 +40,7 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	if len(w.world.Acted) == 0 || w.world.Record.Status.Generations.Reconciled != w.world.Record.Generation {
 		t.Errorf("generation %d, reconciled %d: %s%s", w.world.Record.Generation, w.world.Record.Status.Generations.Reconciled, &w.out, &w.err)
 	}
-	if n := strings.Count(w.out.String(), "as it should be; waiting for changes"); n != 2 {
+	if n := strings.Count(w.out.String(), "reconciled; waiting for changes"); n != 2 {
 		t.Errorf("said %d times that all is well, want before and after the change: %s", n, &w.out)
 	}
 	if !strings.Contains(w.out.String(), "sample: the watch ended after ") || !strings.HasSuffix(w.out.String(), "passes: signal: terminated\n") {
@@ -65,7 +65,7 @@ func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range []string{"blocked until somebody helps: G-OPERATOR", "blocked  G-OPERATOR"} {
+	for _, line := range []string{"blocked: manual intervention required: G-OPERATOR", "blocked  G-OPERATOR"} {
 		if n := strings.Count(w.out.String(), line); n != 1 {
 			t.Errorf("said %d times %q: %s", n, line, &w.out)
 		}
@@ -82,7 +82,7 @@ func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d", code)
 	}
-	if n := strings.Count(w.out.String(), "waiting while somebody else acts: the lease is held by alice"); n != 1 {
+	if n := strings.Count(w.out.String(), "waiting: another run is active: the lease is held by alice"); n != 1 {
 		t.Errorf("said it %d times: %s", n, &w.out)
 	}
 	if len(w.world.Acted) == 0 {
@@ -108,7 +108,7 @@ func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
 			if code := w.run("--yes"); code != ExitDone {
 				t.Errorf("exit code %d", code)
 			}
-			if n := strings.Count(w.out.String(), "failed, to be tried again"); n != 1 {
+			if n := strings.Count(w.out.String(), "failed, will retry"); n != 1 {
 				t.Errorf("said it %d times: %s", n, &w.out)
 			}
 			for i := range rests[1:] {
@@ -204,7 +204,7 @@ func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
-	if !strings.Contains(w.out.String(), "failed, to be tried again: giving back the Lease") {
+	if !strings.Contains(w.out.String(), "failed, will retry: giving back the Lease") {
 		t.Errorf("stdout: %s", &w.out)
 	}
 }
@@ -293,7 +293,7 @@ func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
 		w.ring(plan.Pods)
 	}}
 	w.run("--yes")
-	if n := strings.Count(w.err.String(), "watching nodes: forbidden"); n != 2 || !strings.Contains(w.err.String(), "changes show every 1m0s only") {
+	if n := strings.Count(w.err.String(), "watching nodes: forbidden"); n != 2 || !strings.Contains(w.err.String(), "changes are only seen every 1m0s") {
 		t.Errorf("said it %d times: %s", n, &w.err)
 	}
 }

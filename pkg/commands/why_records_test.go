@@ -55,8 +55,8 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 		"a backup that is not there": {
 			args: []string{"why", "fdbbackup/other"}, want: ExitUsage, says: "there is no FoundationDBBackup",
 		},
-		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "which one? want fdbbackup/NAME"},
-		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "one at a time"},
+		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "name is required: fdbbackup/NAME"},
+		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "conflicts with cluster sample"},
 		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "nightly: not as its resource asks: all agents of the database are paused"},
 		"all of it, and the reason": {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "fdbbackup/nightly  is paused  blocked"},
 		"all of it, and commands":   {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "kubectl fdb backup status nightly -n fdb --context test"},

@@ -41,8 +41,8 @@ func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 	}
 	v.run("reconcile", "fdbbackup/nightly", "--yes") // the agents
 	v.must(ExitWaiting, "StartRestore                 waiting  FoundationDBBackup nightly writes to the place", "reconcile", "sample", "--with-backups", "--yes")
-	out = v.must(ExitDone, "fdbrestore/again: as it should be, after", "reconcile", "sample", "--with-backups", "--yes", "--wait")
-	want := "sample: as it should be; nothing was to do\nfdbbackup/nightly: as it should be, after "
+	out = v.must(ExitDone, "fdbrestore/again: reconciled (", "reconcile", "sample", "--with-backups", "--yes", "--wait")
+	want := "sample: already reconciled, no changes\nfdbbackup/nightly: reconciled ("
 	if !strings.Contains(out, want) {
 		t.Errorf("got %s", out)
 	}
@@ -156,7 +156,7 @@ func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 		v.objects = []client.Object{b}
 		return v
 	}
-	const then = "hint: then: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason"
+	const then = "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason"
 	t.Run("once", func(t *testing.T) {
 		v := again(t)
 		v.must(ExitUnconfirmed, then, "reconcile", "sample", "--with-backups", "--yes")
@@ -202,14 +202,14 @@ func TestWhatIsWrongWithWithBackups(t *testing.T) {
 		want   int
 		says   string
 	}{
-		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: ExitUsage, says: "the steps of one resource"},
-		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: ExitUsage, says: "--plan is about one resource"},
-		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: ExitUsage, says: "the steps of one resource"},
-		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: ExitUsage, says: "--with-backups is for a cluster"},
-		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: ExitUsage, says: "--with-backups is for a cluster"},
+		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: ExitUsage, says: "the stages of one resource"},
+		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: ExitUsage, says: "--plan conflicts with --with-backups"},
+		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: ExitUsage, says: "the stages of one resource"},
+		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: ExitUsage, says: "--with-backups requires a cluster"},
+		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: ExitUsage, says: "--with-backups requires a cluster"},
 		"a missing right": {
 			args: []string{"reconcile", "sample", "--yes"}, denied: []string{"list foundationdbrestores.apps.foundationdb.org"},
-			want: ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org; nothing was changed",
+			want: ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org (nothing was changed)",
 		},
 	}
 	for name, tc := range tests {
