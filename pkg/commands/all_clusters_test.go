@@ -103,8 +103,8 @@ func TestStatusShowsTheSectionsThatAreAskedFor(t *testing.T) {
 	}{
 		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nHealthy", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
 		"wide":                  {args: []string{"sample", "-o", "wide", "--sections", "fault-tolerance"}, has: []string{"Fault tolerance"}, not: []string{"Locks"}},
-		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: ExitUsage, tells: "the sections are database, fault-tolerance, coordinators"},
-		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: ExitUsage, tells: "it means nothing with -A or -o json"},
+		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: ExitUsage, tells: "must be one of database, fault-tolerance, coordinators"},
+		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: ExitUsage, tells: "--sections conflicts with -A and -o json"},
 		"of all":                {args: []string{"-A", "--sections", "locks"}, want: ExitUsage},
 	}
 	for name, tc := range tests {

@@ -144,7 +144,7 @@ func TestWithoutAuditNothingStops(t *testing.T) {
 		},
 		"Events are not allowed": {
 			given: func(g *given) { g.denied = []string{"create events"} },
-			says:  `that takes "create events" and "patch events" in namespace fdb`,
+			says:  `required permissions: "create events" and "patch events" in namespace fdb`,
 		},
 	}
 	for name, tc := range tests {

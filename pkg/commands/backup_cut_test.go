@@ -62,9 +62,9 @@ func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 		action plan.Action
 		want   string
 	}{
-		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still running after 15s, 1h0m0s at most: permanently delete all data of the backup at blobstore://a"},
-		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still running after 15s, 1h0m0s at most: delete the data of the backup at blobstore://a"},
-		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still running after 15s, 1h0m0s at most: delete all data of the backup at blobstore://a"},
+		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still running after 15s (1h0m0s at most): permanently delete all data of the backup at blobstore://a"},
+		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still running after 15s (1h0m0s at most): delete the data of the backup at blobstore://a"},
+		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still running after 15s (1h0m0s at most): delete all data of the backup at blobstore://a"},
 		"what is short":     {plan.PauseAgents{Pause: true}, "still running after 15s: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -87,7 +87,7 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 		g.world.Acted = nil
 		g.meddle(recompute)
 		code := g.answering(answers, "reconcile", "sample")
-		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec has changed since the plan was approved") {
+		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec changed since the plan was approved") {
 			t.Errorf("asked %d times: %s", asked, &g.err)
 		}
 		if declined != (code == ExitUnconfirmed) || declined != (len(g.changes()) == 0) {

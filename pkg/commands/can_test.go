@@ -51,7 +51,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 			g := up(t)
 			g.denied = []string{"create pods/exec"}
 			return g
-		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "not permitted in namespace fdb: create pods/exec"},
+		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "not granted in namespace fdb: create pods/exec"},
 		"reconcile beside an operator": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)

@@ -93,7 +93,7 @@ func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
 	}
 	said := strings.Join(v.Warnings, "\n")
 	if v.Events != nil || v.Processes != nil || v.Group.Roles != nil ||
-		!strings.Contains(said, "events are not shown: forbidden: ") || !strings.Contains(said, "no answer from the database") {
+		!strings.Contains(said, "no events are shown: forbidden: ") || !strings.Contains(said, "no answer from the database") {
 		t.Errorf("events %v, processes %v, roles %v, warnings %q", v.Events, v.Processes, v.Group.Roles, v.Warnings)
 	}
 }

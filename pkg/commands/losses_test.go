@@ -161,7 +161,7 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil || got.Metadata.Cluster != "fdbbackup/nightly" || got.Observed.UID != "b" {
 		t.Errorf("%v: %s", err, text)
 	}
-	v.must(ExitUsage, "is of fdbbackup/nightly in namespace fdb, not of fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
+	v.must(ExitUsage, "is for fdbbackup/nightly in namespace fdb, not for fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
 	v.must(ExitUsage, "not of the cluster sample", "reconcile", "sample", "--plan", path, "--yes")
 	v.must(ExitWaiting, "make the next plan", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")

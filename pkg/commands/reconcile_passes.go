@@ -23,7 +23,7 @@ type passes struct {
 	count   int
 	acted   int
 	started time.Time // of the first pass
-	last  reconcile.PassDone
+	last    reconcile.PassDone
 	// trouble is what kept the last pass from running to its end.
 	trouble    error
 	kept       error // why the Lease or the lock was not released
@@ -63,7 +63,6 @@ func (p *passes) all(ctx context.Context) error {
 	}
 	ctx, stop := withTimeout(ctx, p.env.Clock, p.timeout)
 	defer stop()
-	p.started = p.env.Clock.Now()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
@@ -139,6 +138,9 @@ func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 
 // once runs one pass. The error is one that kept it from running to its end.
 func (p *passes) once(ctx context.Context) error {
+	if p.started.IsZero() {
+		p.started = p.env.Clock.Now()
+	}
 	p.kept = nil
 	end, err := p.env.turn(ctx)
 	if err != nil {

@@ -181,7 +181,7 @@ func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
 			g := up(t)
 			g.world.Record.Spec.ProcessCounts.Storage = 4
 			code := g.run(append([]string{"reconcile", "sample", "--yes"}, tc.args...)...)
-			if text := g.out.String(); strings.Contains(text, "reconciled (") || (code == ExitDone && !strings.HasSuffix(text, tc.want)) {
+			if text := g.out.String(); strings.Contains(text, ": reconciled (") || (code == ExitDone && !strings.HasSuffix(text, tc.want)) {
 				t.Errorf("exit code %d and %q, want %q at the end", code, text, tc.want)
 			}
 		})

@@ -190,7 +190,7 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 		"only the start of one":   {text: good[:40], want: "line 1: invalid entry"},
 		"a line that is no JSON":  {text: good + "\nhello\n" + good + "\n", want: "line 2: invalid entry"},
 		"another document":        {text: `{"apiVersion":"v1","kind":"Pod"}` + "\n", want: "line 1: invalid entry: time or cluster is missing"},
-		"a frame of later times":  {text: strings.Replace(good, "kubectl-fdb/v1", "kubectl-fdb/v9", 1) + "\n", want: `line 1: invalid entry: it holds a "Frame" of "cli.kubectl-fdb/v9"`},
+		"a frame of later times":  {text: strings.Replace(good, "kubectl-fdb/v1", "kubectl-fdb/v9", 1) + "\n", want: `line 1: invalid entry: unsupported "Frame" of "cli.kubectl-fdb/v9"`},
 		"an entry without a word": {text: `{"at":"2026-01-01T00:00:00Z","cluster":"c"}` + "\n", want: "line 1: invalid entry: entry is empty"},
 	}
 	for name, tc := range tests {
