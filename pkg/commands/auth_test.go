@@ -134,6 +134,6 @@ func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 	}
 	visit(newRoot(newGiven(t).environment()))
 	if len(missing) > 0 {
-		t.Errorf("pkg/commands/needs.go does not say what these commands need: %q", missing)
+		t.Errorf("requirements.go lacks the permissions of these commands: %q", missing)
 	}
 }

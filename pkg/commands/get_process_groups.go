@@ -173,7 +173,7 @@ func (s selection) filter() (groupFilter, error) {
 	}, nil
 }
 
-// anyOf reports whether any of the values is wanted; if none are given, all are.
+// anyOf reports whether any of the values matches; if none are given, all do.
 func anyOf(wanted []string, values ...string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(wanted, v) })
 }

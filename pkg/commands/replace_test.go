@@ -117,7 +117,7 @@ func TestReplaceExitCodes(t *testing.T) {
 		"marks a group and leaves the rest to a pass": {args: []string{"STORAGE0", "--yes"}, want: ExitDone, marked: 1, says: "run reconcile (or use --wait) to complete"},
 		"by the name of its pod":                      {args: []string{"sample-STORAGE0", "--yes"}, want: ExitDone, marked: 1},
 		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: ExitDone, marked: 1},
-		"conflicts with cluster sample":               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "have to wait until others are drained"},
+		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "have to wait until others are drained"},
 		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: ExitDone, marked: 3},
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "MarkForRemoval"},
 		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server accepts the only action"},

@@ -22,7 +22,7 @@ func (o screenOptions) showPlain(ctx context.Context, env *Env, clusters []strin
 			feed.Follow(ctx, name, func(e tui.Entry) {
 				keep(e)
 				if err := p.write(e); err != nil {
-					stop(err) // the reader is gone
+					stop(err) // the reader has ended
 				}
 			})
 		})

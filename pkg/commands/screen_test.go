@@ -30,7 +30,7 @@ func TestWhatAScreenIsNotFor(t *testing.T) {
 			args: []string{"watch", "sample"}, code: ExitUsage,
 			says: []string{"requires a terminal", "kubectl fdb watch sample --plain -n fdb --context test", "kubectl fdb get pg sample -w -n fdb --context test"},
 		},
-		"no terminal, conflicts with cluster in the flag": {
+		"no terminal, and the cluster in the flag": {
 			args: []string{"watch", "-c", "sample"}, code: ExitUsage, says: []string{"kubectl fdb watch sample --plain"},
 		},
 		"an interval that is too short": {args: []string{"watch", "--plain", "--interval", "10ms"}, code: ExitUsage, says: []string{"--interval must be at least 1s"}},

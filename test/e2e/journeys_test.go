@@ -34,7 +34,7 @@ type journey struct {
 const (
 	endless     = "has no end; TestAWatchFollowsAClusterUntilItIsEnded runs one"
 	onATerminal = "needs a terminal; TestAScreenIsWalkedAndReplacesAProcessGroup has one"
-	ownSandbox  = "all tests share one sandbox, which already exists"
+	ownSandbox  = "all tests share one sandbox, which is there already"
 	plan        = "kubectl fdb plan sample-cluster"
 	asksAPerson = 7
 	no          = 1

@@ -44,7 +44,7 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 	want(t, fdb(t, "status", "c", "-n", ns), 0)
 }
 
-// A pod that never starts is waited for, by name, until timed out.
+// A pod that never starts is waited for, by name, until the timeout.
 func TestPodsThatNeverStartAreNamed(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
