@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// besideOthers has a second cluster, in another namespace, that nobody can open.
+// besideOthers has a second cluster, in another namespace, that cannot be opened.
 func besideOthers(t *testing.T) *given {
 	t.Helper()
 	g := up(t)

@@ -118,7 +118,7 @@ func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
 	}
 }
 
-// TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role nobody could print.
+// TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role cannot be printed.
 func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 	silent := []string{"schema", "auth can-i", "auth role", "completion install", "docs", "help"} // they read nothing of a cluster's namespace
 	var missing []string

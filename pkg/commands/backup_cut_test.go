@@ -21,7 +21,7 @@ func byPlan(path string, command ...string) []string {
 
 const isUnfinished = "part of it may be deleted; run the same command again, it goes on with what is left"
 
-// Who ends a deletion is not kept waiting for it, and is told what it leaves.
+// An interrupted deletion ends at once, and reports what it leaves.
 func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 	tests := map[string]struct {
 		cause error
@@ -44,19 +44,19 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 				case <-ctx.Done():
 					return admin.Result{}, &admin.TransportError{Started: true, Where: "pod fdb/agent", Err: ctx.Err()}
 				case <-time.After(10 * time.Second):
-					return admin.Result{}, errors.New("it is not told to end")
+					return admin.Result{}, errors.New("the context does not end")
 				}
 			}
 			code := v.runIn(ctx, append(byPlan(path, "backup", "delete", "nightly"), tt.args...)...)
 			said := v.out.String() + v.err.String()
 			if code != tt.want || !strings.Contains(said, tt.says) || !strings.Contains(said, isUnfinished) {
-				t.Errorf("exit code %d, said %s", code, said)
+				t.Errorf("exit code %d: %s", code, said)
 			}
 		})
 	}
 }
 
-// What takes long says that it goes on, and how long it may.
+// A long action reports that it is still running, and its limit.
 func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 	for name, tt := range map[string]struct {
 		action plan.Action
@@ -74,7 +74,7 @@ func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 			g.world.Tick(15 * time.Second)
 			h.beat()
 			if !strings.HasPrefix(g.err.String(), tt.want) {
-				t.Errorf("said %q", &g.err)
+				t.Errorf("got %q", &g.err)
 			}
 		})
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// must runs a command and fails the test unless it ends as it should, says what it should,
-// and tells no secret.
+// must runs a command and fails the test unless it ends and prints as expected, without a
+// secret.
 func (v *vault) must(want int, says string, args ...string) string {
 	v.t.Helper()
 	v.out.Reset()
@@ -28,12 +28,12 @@ func (v *vault) must(want int, says string, args ...string) string {
 		v.t.Fatalf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
 	}
 	if strings.Contains(said+strings.Join(v.ran, "\n"), storeSecret) {
-		v.t.Errorf("%v: the secret was said or run", args)
+		v.t.Errorf("%v: the secret was printed or run", args)
 	}
 	return v.out.String()
 }
 
-// edit changes the record of the backup as a person does.
+// edit changes the backup like a user.
 func (v *vault) edit(change func(*v1beta2.FoundationDBBackup)) {
 	v.t.Helper()
 	b := &v1beta2.FoundationDBBackup{}
@@ -46,7 +46,7 @@ func (v *vault) edit(change func(*v1beta2.FoundationDBBackup)) {
 	}
 }
 
-// tool runs a backup tool in a pod of agents, as a person does by hand.
+// tool runs a backup tool manually in a pod of agents.
 func (v *vault) tool(ctx context.Context, argv ...string) {
 	v.t.Helper()
 	r, err := agentTransport{v}.Run(ctx, admin.Command{Argv: argv, Limit: time.Minute})
@@ -202,7 +202,7 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 	start := step{[]string{"start", "nightly", "--yes", "--wait"}, ExitDone, "fdbbackup/nightly: the backup runs and is restorable"}
 	tests := map[string]struct {
 		steps []step
-		// state is what the spec says in the end.
+		// state is the state in the spec afterwards.
 		state v1beta2.BackupState
 	}{
 		"start":               {[]step{start}, ""},
@@ -237,8 +237,8 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 	}
 }
 
-// A backup that somebody started by hand on the tag runs and can be restored, and yet none of
-// the record's own does.
+// A backup that was started manually on the tag runs and is restorable, but is not the
+// resource's own.
 func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 	for _, verb := range []string{"start", "pause", "resume", "stop"} {
 		t.Run(verb, func(t *testing.T) {

@@ -70,7 +70,7 @@ func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
 	}
 }
 
-// answering runs a command on a terminal where somebody types lines, one when it is asked for.
+// answering runs a command on a terminal with one typed line per prompt.
 func (g *given) answering(lines string, args ...string) int {
 	g.t.Helper()
 	g.out.Reset()

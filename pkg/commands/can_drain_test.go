@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// onNodes is a calm cluster with one more node, which has no pods.
+// onNodes is a stable cluster with one more node, which has no pods.
 func onNodes(t *testing.T) *given {
 	t.Helper()
 	g := calm(t)

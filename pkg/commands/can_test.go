@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// calm is a cluster that has been up for long.
+// calm returns a cluster that has been up for long.
 func calm(t *testing.T) *given {
 	t.Helper()
 	g := up(t)

@@ -142,9 +142,8 @@ var readOnlyCommands = []string{
 // readOnlyWithoutArguments are the commands that only list when they have no arguments.
 var readOnlyWithoutArguments = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
 
-// changesOf returns the commands of a script that may change the database: all that are not
-// known to be read-only. A semicolon inside quotes also splits a command, which can only add to
-// them.
+// changesOf returns the commands of a script that may change the database: all except
+// the read-only ones. A semicolon inside quotes also splits a command, which can only add to them.
 func changesOf(script string) []string {
 	var changes []string
 	for part := range strings.FieldsFuncSeq(script, func(r rune) bool { return r == ';' || r == '\n' }) {

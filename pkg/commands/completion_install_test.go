@@ -37,7 +37,7 @@ func TestCompletionInstall(t *testing.T) {
 				t.Errorf("exit code %d, want %d; left %q; %s", code, tc.want, left, &g.err)
 			}
 			if info, err := os.Stat(file); tc.left == completionScript && (err != nil || info.Mode().Perm()&0o111 == 0) {
-				t.Errorf("nobody can run it: %v", err)
+				t.Errorf("it is not executable: %v", err)
 			}
 			if strings.Contains(g.err.String(), "not on the PATH") {
 				t.Errorf("it is on the PATH: %s", &g.err)

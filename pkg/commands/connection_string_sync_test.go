@@ -58,7 +58,7 @@ func TestConnectionStringSync(t *testing.T) {
 	}
 }
 
-// A person sees what is replaced before it is gone.
+// The prompt shows what is replaced.
 func TestASyncAsksAndShowsWhatItReplaces(t *testing.T) {
 	g := up(t)
 	staleBoth(g)

@@ -42,7 +42,7 @@ func TestCoordinatorsRepair(t *testing.T) {
 	tests := map[string]struct {
 		byName bool
 		lost   int
-		claims bool // their volume claims are lost as well
+		claims bool // their PVCs are lost as well
 		silent bool // no pod runs from which the database could be asked
 		args   []string
 		want   int

@@ -174,7 +174,7 @@ func TestNodesAreEmptied(t *testing.T) {
 	}
 }
 
-// What somebody else cordoned is not ours to open.
+// Nodes that were cordoned before are not uncordoned.
 func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
 	g := roomy(t)
 	g.run("cordon", "node-1", "-c", "sample", "--evacuate=none")
@@ -197,8 +197,7 @@ func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
 	}
 }
 
-// What ran on a node that somebody took away still has to leave, and the same command again
-// finds it.
+// What ran on a removed node must still be drained, and the same command again finds it.
 func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 	for name, again := range map[string]bool{"in the middle of it": false, "before the same command again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +228,7 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 	}
 }
 
-// A node that nothing may leave would otherwise take no pods until somebody notices.
+// A node that cannot be drained would otherwise stay unschedulable without notice.
 func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
@@ -247,7 +246,7 @@ func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	}
 }
 
-// Somebody tainted nodes with an effect of their own: the taint is theirs, and stays as it is.
+// The nodes have a taint with another effect: it is not ours, and stays unchanged.
 func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	g := roomy(t)
 	withTaintRule(g)

@@ -33,7 +33,7 @@ func (g *given) did(kind string) []string {
 	return words
 }
 
-// fdbcli runs a command of fdbcli as a person would.
+// fdbcli runs a command of fdbcli like a user.
 func (g *given) fdbcli(script string) string {
 	g.t.Helper()
 	out, err := g.world.Type(script)
@@ -65,7 +65,7 @@ func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T)
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
-		t.Error("the record still says that it is excluded")
+		t.Error("the status still has it excluded")
 	}
 	golden.RequireEqual(t, []byte(excluded+"\n"+g.out.String()+"\n"+g.err.String()))
 }
@@ -158,7 +158,7 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 		}
 	}
 	if id == "" {
-		t.Fatalf("nobody coordinates: %s", g.world.Record.Status.ConnectionString)
+		t.Fatalf("no coordinators: %s", g.world.Record.Status.ConnectionString)
 	}
 	if code := g.run("exclude", "sample", id, "--yes"); code != ExitWaiting || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -169,8 +169,8 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 	}
 }
 
-// wentSilent is a world in which a group stopped reporting after it was excluded, before any
-// pass saw that.
+// wentSilent is a session in which a group stopped reporting after its exclusion, before any
+// pass observed that.
 type wentSilent struct {
 	session
 	id v1beta2.ProcessGroupID

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// leaving is a cluster one of whose storage groups somebody excluded, and wants gone.
+// leaving is a cluster with an excluded storage group that is to be removed.
 func leaving(t *testing.T) (g *given, id string) {
 	t.Helper()
 	g = up(t)
@@ -125,14 +125,14 @@ func (g *given) include() {
 	}
 }
 
-// blind is a cluster whose exclusions nobody can read.
+// blind is a cluster whose exclusions cannot be read.
 type blind struct{ session }
 
 func (b blind) ReadExclusions(context.Context) (plan.CoordinationFacts, error) {
 	return plan.CoordinationFacts{}, errors.New("no fdbcli")
 }
 
-// counting counts what the database is asked.
+// counting counts the queries of the database.
 type counting struct {
 	session
 	statuses, lists *int

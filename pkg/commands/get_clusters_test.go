@@ -42,7 +42,7 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 	}
 }
 
-// A list is no judgement: scripts that want one ask for the status.
+// A list is no verdict: scripts that want one use status.
 func TestGetClustersOfASickClusterSucceeds(t *testing.T) {
 	g := up(t)
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }

@@ -123,7 +123,7 @@ func coordinatorsLeave(g *given) {
 
 func otherRecord(g *given) { g.world.Record.Status.ConnectionString = "other:abc@10.0.0.1:4501" }
 
-// lastPod is not the one that the database is asked through.
+// lastPod returns a pod that the database is not queried through.
 func (g *given) lastPod() string { return slices.Max(slices.Collect(maps.Keys(g.world.Pods))) }
 
 func otherPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "other:abc@10.0.0.1:4501") }

@@ -43,7 +43,7 @@ func TestStdinStandsForItsWords(t *testing.T) {
 		t.Error(diff, err)
 	}
 	if _, err := expandArgs([]string{"-"}, strings.NewReader("\n")); ExitCode(err) != ExitUsage {
-		t.Errorf("an empty stdin selects nothing, and says %v", err)
+		t.Errorf("an empty stdin selects nothing, and returns %v", err)
 	}
 }
 

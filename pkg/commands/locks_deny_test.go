@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// together is one of several instances that share a database.
+// together is one of several control-plane instances that share a database.
 func together(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
@@ -25,7 +25,7 @@ func together(t *testing.T) *given {
 	return g
 }
 
-// Who finds an instance shut out at night wants to know whom to ask.
+// The list has who denied a control-plane instance, and why.
 func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
 	g := together(t)
 	g.run("locks", "deny", "sample", "dc2", "--reason", "dc2 is lost")

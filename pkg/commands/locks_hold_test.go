@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// lockOf has an owner hold the lock for a time, by hand of a person if one is named.
+// lockOf makes an owner hold the lock for a time, manually if a user is named.
 func lockOf(owner, person string, left time.Duration) func(*given) {
 	return func(g *given) {
 		l := fdb.Lock{Owner: owner, Start: g.world.Now().Add(-time.Minute), End: g.world.Now().Add(left), Nonce: owner}
@@ -26,7 +26,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		args  []string
 		want  int
 		says  string
-		// holder is the lock holder afterwards; empty for nobody.
+		// holder is the lock holder afterwards; empty for none.
 		holder string
 	}{
 		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, by hand of me@here"},

@@ -18,7 +18,8 @@ import (
 
 const nightlyPlace = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
 
-// doomed is a backup that ran, whose record is being deleted, and whose data is to go.
+// doomed is a backup that ran, whose resource is being deleted, and whose data is to be
+// deleted.
 func doomed(t *testing.T) *vault {
 	t.Helper()
 	v := newVault(t)
@@ -37,7 +38,7 @@ func doomed(t *testing.T) *vault {
 	return v
 }
 
-// deleted reports whether the data of the backup was told to go.
+// deleted reports whether the data of the backup was deleted.
 func (v *vault) deleted() bool {
 	for _, line := range v.ran {
 		if strings.Contains(line, "fdbbackup delete") {
@@ -91,7 +92,7 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 	}
 }
 
-// The screen has the name typed, and where no screen can ask nothing is lost.
+// The TUI requires the typed name, and without a prompt nothing is lost.
 func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
 	loss := ui.PlanView{Items: []ui.PlanItem{{ActionRecord: ui.ActionRecord{Impact: plan.DataLoss}}}}
 	p := &passes{run: run{env: &Env{}, key: types.NamespacedName{Name: "nightly"}, record: backupKind}}

@@ -27,7 +27,8 @@ func TestMaintenance(t *testing.T) {
 		// lines are run one after the other; ZONE0 and ZONE1 are zones with storage.
 		lines [][]string
 		want  int
-		// says is on stderr or stdout of the last line, tells what maintenance status says then.
+		// says is on stderr or stdout of the last line, tells in the output of maintenance
+		// status after it.
 		says, tells string
 	}{
 		"a zone is put under it": {
@@ -98,7 +99,7 @@ func TestNoZoneHasNoName(t *testing.T) {
 	}
 }
 
-// A database without a quorum answers, and tells neither zones nor processes.
+// A database without a quorum answers, without zones and processes.
 func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 	g := up(t)
 	g.lose(2, false)

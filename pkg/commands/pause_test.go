@@ -52,7 +52,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// A pause of which nobody says that it is over would keep operators away for ever.
+// An unreported expired pause would stop operators forever.
 func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 	g := up(t)
 	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != ExitDone {

@@ -281,8 +281,7 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 	}
 }
 
-// What was killed in the middle goes on with the same command; after anybody else's run it
-// does not.
+// An interrupted run is resumed by the same command; after any other run it is not.
 func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 	tests := map[string]struct {
 		digest string

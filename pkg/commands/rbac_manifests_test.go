@@ -24,7 +24,7 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 	beyond := []permission{ // what only some runs need, so that no run asks for it beforehand
 		{"list", "apps.foundationdb.org", "foundationdbclusters", ""}, // to find the only cluster, or to name others
 		{"create", "", "pods", "portforward"},                         // split images
-		{"create", "", "events", ""},                                  // the audit, which stops nobody
+		{"create", "", "events", ""},                                  // the audit, which is optional
 		{"patch", "", "events", ""},
 	}
 	for _, p := range permissionsOf(rulesOf(t, "reconcile.yaml")) {

@@ -100,7 +100,7 @@ func (v *vault) open(e *Env, key types.NamespacedName) (Session, error) {
 	return kubelet{w, v}, nil
 }
 
-// kubelet has the agents run that a deployment asks for, before anybody looks.
+// kubelet starts the agents of a deployment before they are observed.
 type kubelet struct {
 	*live.BackupWorld
 	vault *vault
@@ -147,7 +147,7 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 }
 
 func (agentTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, fmt.Errorf("nobody talks to backup tools")
+	return nil, fmt.Errorf("backup tools are unreachable")
 }
 
 func (v *vault) fdbcli(line string) string {
@@ -168,7 +168,7 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
 		}
 		if strings.Contains(v.out.String()+v.err.String()+strings.Join(v.ran, "\n"), storeSecret) {
-			t.Errorf("%v: the secret was said or run", args)
+			t.Errorf("%v: the secret was printed or run", args)
 		}
 	}
 	must(ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
@@ -185,7 +185,7 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 	v.checkAudit()
 }
 
-// checkAudit makes sure that the audit tells what was about what, and no secret.
+// checkAudit verifies that the audit has every action with its subject, and no secret.
 func (v *vault) checkAudit() {
 	v.t.Helper()
 	var text []byte

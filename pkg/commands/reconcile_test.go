@@ -142,7 +142,7 @@ func TestReconcileExitCodes(t *testing.T) {
 				t.Errorf("exit code %d, want %d, and %q on stderr\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
 			if g.world.Locked() {
-				t.Error("the lock was not given back")
+				t.Error("the lock was not released")
 			}
 			if unstarted := []int{ExitUsage, ExitUnconfirmed, ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.world.Acted) > 0 {
 				t.Errorf("refused, and yet it did: %s", g.world.Acted[0].Describe())
@@ -273,7 +273,7 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 	g.input = new("y\n")
 	g.run("reconcile", "sample")
 	before := len(g.world.Acted)
-	g.world.Tick(time.Minute) // pods run now: a connection string is next, which nobody saw
+	g.world.Tick(time.Minute) // pods run now: the connection string comes next, and was not shown
 	g.input = new("y\nn\n")
 	code := g.run("reconcile", "sample", "--wait")
 	if code != ExitUnconfirmed {
@@ -284,7 +284,7 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 	}
 	for _, a := range g.world.Acted[before:] {
 		if plan.KindOf(a) == "Configure" {
-			t.Error("configured the database though nobody agreed to that")
+			t.Error("configured the database without approval")
 		}
 	}
 }
@@ -367,7 +367,7 @@ func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
 	}
 	g.run("reconcile", "sample", "--yes", "--wait")
 	if code := g.run("plan", "sample"); code != ExitDone {
-		t.Errorf("exit code %d of a cluster that is as it should be: %s", code, &g.out)
+		t.Errorf("exit code %d of a reconciled cluster: %s", code, &g.out)
 	}
 	g.connect = func() (Session, error) { return nil, errNoAnswer }
 	if code := g.run("plan", "sample"); code != ExitUnreachable {

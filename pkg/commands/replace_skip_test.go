@@ -58,7 +58,7 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 	}
 }
 
-// The group is gone in the end, nobody ever excluded it, and nothing of the data was lost.
+// The group is removed in the end without an exclusion, and no data was lost.
 func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 	g := spacious(t)
 	old := g.storage()[0]

@@ -87,7 +87,7 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 	}
 }
 
-// A change of the spec that nobody asked this command for has to wait for a pass.
+// A change of the spec that this command is not about has to wait for a pass.
 func TestReplaceDoesNothingElseThatTheSpecAsksFor(t *testing.T) {
 	g := up(t)
 	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple"
@@ -201,8 +201,8 @@ func TestTheResultOfReplaceSaysHowFarEachGroupIs(t *testing.T) {
 	}
 }
 
-// A run that was killed leaves nothing that the same command does not finish.
-// What is gone is known from the audit of whoever replaced it, or from Events on the cluster.
+// The same command finishes an interrupted run. Removed groups are known from the audit of the
+// run that replaced them, or from Events on the cluster.
 func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 	tests := map[string]struct {
 		forget func(*given)

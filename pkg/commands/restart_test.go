@@ -99,8 +99,8 @@ func TestRestartExitCodes(t *testing.T) {
 	}
 }
 
-// A run that was killed leaves processes that have been restarted and others that have
-// not; --since tells which is which.
+// An interrupted run leaves processes that have been restarted and others that have not;
+// --since separates them.
 func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 	for after := 1; after <= 4; after++ {
 		g := aged(t)
@@ -109,7 +109,7 @@ func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 		first := g.kills()
 		_, rest, told := strings.Cut(g.err.String(), "--since=")
 		if !told {
-			t.Fatalf("killed before action %d, and nothing says how to go on: %s", after, &g.err)
+			t.Fatalf("killed before action %d, and no hint how to resume: %s", after, &g.err)
 		}
 		g.world.Crash, g.world.LeaseHolder, g.world.Acted = 0, "", nil
 		if code := g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "2h", "--since", strings.Fields(rest)[0]); code != ExitDone {

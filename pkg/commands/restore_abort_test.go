@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restoring is a vault whose restore has begun: what it backed up is gone, and on its way
-// back. Agents pause, so that it stays so.
+// restoring is a vault with a running restore of deleted data. Agents are paused, so that it
+// stays so.
 func restoring(t *testing.T) *vault {
 	t.Helper()
 	v := newVault(t)
@@ -70,7 +70,7 @@ func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 		}
 	}
 	if s := v.restore().Status; s.State != v1beta2.RestoreStateAborted || s.Running {
-		t.Errorf("the record says %+v", s)
+		t.Errorf("the status is %+v", s)
 	}
 	v.fdbcli("writemode on; set x y") // the database is not locked
 	v.fdbcli(`writemode on; clearrange "" \xff`)

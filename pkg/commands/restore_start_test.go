@@ -148,7 +148,7 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 			v.ran = nil
 			v.must(tt.want, tt.says, tt.args...)
 			if said := v.out.String() + v.err.String(); strings.Contains(said, "ready") || strings.Contains(said, "clearrange") {
-				t.Errorf("said %s", said)
+				t.Errorf("got %s", said)
 			}
 			if ran := strings.Join(v.ran, "\n"); strings.Contains(ran, "fdbrestore start") || !strings.Contains(ran, "getrangekeys") {
 				t.Errorf("ran %s", ran)
@@ -157,7 +157,7 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 	}
 }
 
-// Somebody who is woken up types what a hint says.
+// On-call users type what a hint shows.
 func TestNoHintEmptiesADatabaseForARestore(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
@@ -165,6 +165,6 @@ func TestNoHintEmptiesADatabaseForARestore(t *testing.T) {
 	v.world.FDB.Advance(time.Minute)
 	v.must(ExitRefused, `hint: show the data: kubectl fdb cli sample -n fdb --context test -- 'getrangekeys "" \xff 10'`, "restore", "start", "again", "--yes")
 	if said := v.out.String() + v.err.String(); strings.Contains(said, "clear") || strings.Contains(said, "writemode") {
-		t.Errorf("said %s", said)
+		t.Errorf("got %s", said)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// flaky is a session that nobody answers from a call on, for a number of calls.
+// flaky is a session that does not answer a number of calls.
 type flaky struct {
 	session
 	calls      *int

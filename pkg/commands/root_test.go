@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A command line that makes no sense is told what would, by the command that it names.
+// An invalid command line gets the usage of the command that it names.
 func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 	tests := map[string]struct {
 		args []string

@@ -231,7 +231,7 @@ func TestSchemaCommand(t *testing.T) {
 	}
 }
 
-// The database tells what most fields hold, so without one most are null.
+// Most fields come from the database, so without one most are null.
 func TestDocumentsFitTheirSchemasWithoutADatabase(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"status"}, {"status", "-A"}, {"get", "pg"}, {"plan"}} {

@@ -150,10 +150,10 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 		valid(t, "a line", []byte(line))
 	}
 	if k.out.Len()+k.err.Len() > 0 {
-		t.Errorf("something was printed while the screen is up: %s%s", &k.out, &k.err)
+		t.Errorf("something was printed while the TUI is up: %s%s", &k.out, &k.err)
 	}
 	if !strings.Contains(strings.Join(k.asked, "\n"), "plan") || len(k.asked) == 0 {
-		t.Error("passes went beyond the plan that was approved, and nobody was asked")
+		t.Error("passes went beyond the approved plan without a prompt")
 	}
 	if strings.Contains(strings.Join(k.asked, "\n"), "still waiting") {
 		t.Errorf("a prompt includes earlier reasons to wait: %s", strings.Join(k.asked, "\n"))
@@ -170,7 +170,7 @@ func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
 	}
 	for _, a := range k.world.Acted {
 		if kind := plan.KindOf(a); kind == "Exclude" || kind == "DeleteGroupObjects" {
-			t.Errorf("%s, which nobody approved", a.Describe())
+			t.Errorf("%s, which was not approved", a.Describe())
 		}
 	}
 	if k.world.Locked() {
@@ -203,7 +203,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	}
 }
 
-// What another command takes back asks nobody, and is no more than what was shown either.
+// A command that another one reverts has no prompt, and still does no more than was shown.
 func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
 	tests := map[string]struct {
 		moved func(k *pressed)
@@ -294,7 +294,7 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 	env := k.environment()
 	k.wait(env)
 	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped in the dashboard; run again: kubectl fdb replace sample "+id) {
-		t.Errorf("how it ended is not told: %s", &k.err)
+		t.Errorf("how it ended is not reported: %s", &k.err)
 	}
 }
 
@@ -332,7 +332,7 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 				t.Errorf("configured %t: %s", k.world.Record.Status.Configured, strings.Join(k.lines, "\n"))
 			}
 			if tc.yes && len(k.asked) == 0 {
-				t.Error("nobody was asked")
+				t.Error("no prompt")
 			}
 			for _, line := range k.lines {
 				valid(t, "a line", []byte(line))

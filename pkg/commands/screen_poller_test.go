@@ -36,7 +36,7 @@ func TestOneLookMakesOneWholeFrame(t *testing.T) {
 		before := len(g.entries)
 		g.after(20 * time.Second)
 		if n := g.times(plan.Database); n != 10 {
-			t.Errorf("the database was asked %d times in 20 s at an interval of 2 s", n)
+			t.Errorf("the database was queried %d times in 20 s at an interval of 2 s", n)
 		}
 		if n := g.times(plan.Pods); n != 0 {
 			t.Errorf("pods were listed %d times though nothing changed", n)
@@ -65,7 +65,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 			t.Errorf("%s, %+v", v.Status.Database.NoAnswer, v.Source(ui.SourceOfDatabase))
 		}
 		if n := g.times(plan.Database); n == 0 {
-			t.Error("nobody asked")
+			t.Error("no query")
 		}
 		g.after(time.Minute)
 		if n := g.times(plan.Database); n != 0 {
@@ -78,7 +78,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 	})
 }
 
-// What was excluded before it fell silent may not be so any more, and the other way round.
+// What was excluded before it stopped answering may not be so any more, and vice versa.
 func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
@@ -157,7 +157,7 @@ func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
 		defer end()
 		g.after(time.Second)
 		g.times(plan.Pods)
-		for range 100 { // a rollout tells a lot
+		for range 100 { // a rollout has many events
 			g.follower.changed(plan.Pods)
 			g.after(10 * time.Millisecond)
 		}
@@ -192,7 +192,7 @@ func TestARefreshAsksAtOnce(t *testing.T) {
 		feed.Refresh()
 		g.after(time.Second)
 		if n := g.times(plan.Database); n != 1 {
-			t.Errorf("the database was asked %d times", n)
+			t.Errorf("the database was queried %d times", n)
 		}
 	})
 }

@@ -163,7 +163,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	}
 	g := newGiven(t)
 	env := g.environment()
-	env.Client, env.Connect, env.Follow = nil, nil, nil // nobody is asked
+	env.Client, env.Connect, env.Follow = nil, nil, nil // nothing is queried
 	*env.Kube.KubeConfig = "/nowhere/kubeconfig"
 	if code := Run(t.Context(), env, []string{"watch", "--replay", path, "--plain"}); code != ExitDone {
 		t.Errorf("exit code %d: %s", code, &g.err)
@@ -226,7 +226,7 @@ func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 	if err := done(); err != nil {
 		t.Error(err)
 	}
-	keep(tui.Entry{Cluster: "late", Pass: json.RawMessage("{}")}) // from somebody who has not ended yet
+	keep(tui.Entry{Cluster: "late", Pass: json.RawMessage("{}")}) // from a sender that has not ended yet
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), "\n") != 1 {
 		t.Errorf("%v: %s", err, text)

@@ -72,7 +72,7 @@ func silentSession(g *given) {
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
 }
 
-// moody is a cluster whose looks differ: each is one of its moods, the last for ever.
+// moody is a cluster with different observations: each is one of its moods, the last forever.
 type moody struct {
 	session
 	moods []error // nil is a good look
@@ -112,7 +112,7 @@ func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 		t.Errorf("met %v; held for %s, waited %v s", v.Met, held, v.WaitedSeconds)
 	}
 	if said := strings.Count(g.err.String(), "waiting: available: "+errNoAnswer.Error()); said != 1 {
-		t.Errorf("why was told %d times, want once: %s", said, &g.err)
+		t.Errorf("the reason was printed %d times, want once: %s", said, &g.err)
 	}
 }
 

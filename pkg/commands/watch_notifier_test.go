@@ -12,7 +12,7 @@ func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
 	b.notify(plan.Record)
 	<-b.ready
 	if got := b.take(); got != plan.Pods|plan.Record || b.take() != 0 {
-		t.Errorf("heard %s", got)
+		t.Errorf("got %s", got)
 	}
 	b.notify(plan.Services)
 	if got := b.facets(); got != plan.Pods|plan.Record|plan.Services {

@@ -112,7 +112,7 @@ func withoutAnswer(t *testing.T) *given {
 	return g
 }
 
-// countingLooks counts how often the database is asked.
+// countingLooks counts the reads of the database.
 type countingLooks struct {
 	session
 	asked *int

@@ -47,7 +47,7 @@ func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 	if strings.Index(out, "fdbrestore/again\n") > strings.Index(out, "StartRestore ") {
-		t.Errorf("what is said does not stand under its name: %s", out)
+		t.Errorf("the output is not under its name: %s", out)
 	}
 	if n := strings.Count(strings.Join(v.ran, "\n"), "fdbrestore start"); n != 1 {
 		t.Errorf("the restore was started %d times: %v", n, v.ran)
@@ -124,8 +124,8 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// A pass that ends before it looks at the database, because somebody else holds the Lease,
-// says nothing about it: what an earlier pass of a watch saw may be over.
+// A pass that ends before it reads the database, because another run holds the Lease,
+// determines nothing about it: what an earlier pass of a watch saw may be outdated.
 func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
 	f, restore := &resourceSet{}, &passes{run: run{record: restoreKind}}
 	available := plan.Snapshot{}
@@ -143,7 +143,7 @@ func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
 	}
 }
 
-// A script that reconciles everything does not lose data on its way, and is told how.
+// A script that reconciles everything does not lose data, and gets the commands for it.
 func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 	again := func(t *testing.T) *vault {
 		t.Helper()

@@ -40,7 +40,8 @@ func TestAWatchOfTheClusterAloneFollowsNoBackups(t *testing.T) {
 	}
 }
 
-// The right to watch backups is optional: what lacks is said once, and the rest is followed.
+// The permission to watch backups is optional: a missing one is reported once, and the rest is
+// watched.
 func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
 	v := vaultOfAll(t)
 	v.denied = []string{"watch foundationdbrestores.apps.foundationdb.org", "list deployments.apps"}
@@ -50,6 +51,6 @@ func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
 	}
 	const said = "some changes of backups and restores are only seen every 1m0s: not permitted to list deployments.apps, watch foundationdbrestores.apps.foundationdb.org in namespace fdb"
 	if n := strings.Count(v.err.String(), said); n != 1 {
-		t.Errorf("said %d times: %s", n, &v.err)
+		t.Errorf("printed %d times: %s", n, &v.err)
 	}
 }
