@@ -164,7 +164,7 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 	}
 	v.must(ExitUsage, "is for fdbbackup/nightly in namespace fdb, not for fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
 	v.must(ExitUsage, "not for cluster sample", "reconcile", "sample", "--plan", path, "--yes")
-	v.must(ExitWaiting, "make the next plan", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
+	v.must(ExitWaiting, "create a plan for the rest", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.must(ExitDone, "", "plan", "fdbbackup/nightly")
 	stop := v.planned("backup", "stop", "nightly")
