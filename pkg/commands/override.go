@@ -41,7 +41,7 @@ func (o *overrideFlags) gates() (map[plan.Gate]string, error) {
 		case !slices.Contains(overridable, gate):
 			return nil, usagef("--override %s: gate cannot be overridden: must be one of %s", name, gateNames())
 		case strings.TrimSpace(reason) == "":
-			return nil, usage(fmt.Errorf("--override %s requires a reason", name), fmt.Sprintf("say why: --override '%s=REASON'", name))
+			return nil, usage(fmt.Errorf("--override %s requires a reason", name), fmt.Sprintf("add the reason: --override '%s=REASON'", name))
 		}
 		gates[gate] = reason
 	}

@@ -79,7 +79,7 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err := asked.checkTogether(); err != nil {
 		return err
 	}
-	steps, err := o.stages()
+	selected, err := o.stages()
 	if err != nil {
 		return err
 	}
@@ -87,18 +87,18 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := env.mayCarryOut(record, steps); err != nil {
+	if err := env.mayCarryOut(record, selected); err != nil {
 		return err
 	}
 	if o.withBackups {
 		return env.planTogether(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, asked, o)
 	}
-	return o.of(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, steps)
+	return o.of(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, selected)
 }
 
 // runOn plans a pass over a backup or a restore.
 func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := o.stagesOn(kind, name, o.name)
+	selected, err := o.stagesOn(kind, name, o.name)
 	if err != nil {
 		return err
 	}
@@ -106,13 +106,13 @@ func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name
 	if err != nil {
 		return err
 	}
-	return o.of(ctx, env, types.NamespacedName{Namespace: namespace, Name: name}, kind, steps)
+	return o.of(ctx, env, types.NamespacedName{Namespace: namespace, Name: name}, kind, selected)
 }
 
 // of shows what a pass over one resource would do; kind is nil for a cluster.
-func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName, kind *recordKind, steps []plan.Stage) error {
+func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName, kind *recordKind, selected []plan.Stage) error {
 	r := run{
-		env: env, stageList: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
+		env: env, stageList: selected, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
 		command: o.command(kind.named(key).Name), record: kind,
 	}
 	if err := r.open(ctx, key); err != nil {

@@ -81,7 +81,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if kind, name := recordKindOf(args); kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
-	steps, err := o.check(env)
+	selected, err := o.check(env)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := env.mayCarryOut(record, steps); err != nil {
+	if err := env.mayCarryOut(record, selected); err != nil {
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
@@ -100,7 +100,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 		return env.reconcileTogether(ctx, key, o)
 	}
 	c := change{
-		changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, permissions: o.permissions(), partial: len(o.only)+len(o.skip) > 0,
+		changeFlags: o.changeFlags, words: o.words(key.Name), stages: selected, permissions: o.permissions(), partial: len(o.only)+len(o.skip) > 0,
 	}
 	if o.watch {
 		return env.watchOver(ctx, key, c, o.watchFlags)

@@ -17,20 +17,20 @@ import (
 // recordKind is a kind of resource, other than a cluster, that a pass can reconcile.
 type recordKind struct {
 	// short is what the resource is called in commands.
-	short   string
-	plural  string
-	kind    string
-	list    func() client.ObjectList
-	stages  func() []plan.Stage
-	powers  func() []permission
-	connect func(e *Env, key types.NamespacedName) (Session, error)
+	short       string
+	plural      string
+	kind        string
+	list        func() client.ObjectList
+	stages      func() []plan.Stage
+	permissions func() []permission
+	connect     func(e *Env, key types.NamespacedName) (Session, error)
 	// cluster returns the name of the cluster that a resource belongs to.
 	cluster func(client.Object) string
 }
 
 var (
 	backupKind = &recordKind{
-		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, powers: backupPermissions,
+		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, permissions: backupPermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 		cluster: func(o client.Object) string {
@@ -41,7 +41,7 @@ var (
 		},
 	}
 	restoreKind = &recordKind{
-		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, powers: restorePermissions,
+		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, permissions: restorePermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
 		cluster: func(o client.Object) string {
@@ -92,7 +92,7 @@ func leaseOf(s plan.Snapshot) string {
 
 // runOn runs a pass over a backup or a restore.
 func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := o.checkOn(env, kind, name)
+	selected, err := o.checkOn(env, kind, name)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind,
 	}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: steps, permissions: kind.powers(),
+		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: selected, permissions: kind.permissions(),
 		partial: len(o.only)+len(o.skip) > 0, record: kind,
 	})
 }

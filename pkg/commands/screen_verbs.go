@@ -55,8 +55,8 @@ func screenRestart(ctx context.Context, env *Env, key types.NamespacedName, subj
 
 func screenReconcile(_ context.Context, _ *Env, key types.NamespacedName, _ []string) (change, error) {
 	o := reconcileOptions{changeFlags: screenFlags(false)}
-	steps, err := o.stages()
-	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, permissions: o.permissions()}, err
+	selected, err := o.stages()
+	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: selected, permissions: o.permissions()}, err
 }
 
 // screenCordon evacuates groups by taint if the spec has a rule for it, and otherwise only

@@ -12,7 +12,7 @@ import (
 
 // runOn explains the state of one backup or restore.
 func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := stageFlags{}.stagesOn(kind, name, o.name)
+	selected, err := stageFlags{}.stagesOn(kind, name, o.name)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	if err != nil {
 		return err
 	}
-	r := run{env: env, stageList: steps, seed: env.Random(), record: kind}
+	r := run{env: env, stageList: selected, seed: env.Random(), record: kind}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	facts, err := env.aroundRecord(ctx, kind, key)
 	if err != nil {
