@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// besideOthers has a second cluster, in another namespace, that nobody can open.
+// besideOthers has a second cluster, in another namespace, that cannot be opened.
 func besideOthers(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
@@ -59,9 +59,9 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 		"check by name":       {args: []string{"check", "-A", "-o", "name"}, want: ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
 		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"-n fdb --context test"}},
 		"process groups":      {args: []string{"get", "pg", "-A", "--class", "log"}, want: ExitUnreachable, says: []string{"CLUSTER      ID ", "fdb/sample   log-"}},
-		"and as JSON":         {args: []string{"get", "pg", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"another/closed could not be looked at: its door is shut", `"namespace": "fdb"`, `"cluster": "sample"`}},
+		"and as JSON":         {args: []string{"get", "pg", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"another/closed could not be read: its door is shut", `"namespace": "fdb"`, `"cluster": "sample"`}},
 		"status":              {args: []string{"status", "-A"}, want: ExitUnreachable, says: []string{"another     closed", "fdb         sample"}},
-		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"it could not be looked at: its door is shut", `"state": "healthy"`}},
+		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"cannot read the cluster: its door is shut", `"state": "healthy"`}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	g.world.Record = nil
-	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "there is no FoundationDBCluster in all namespaces") {
+	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "no FoundationDBCluster found in all namespaces") {
 		t.Errorf("without any: exit code %d: %s", code, &g.err)
 	}
 }
@@ -103,8 +103,8 @@ func TestStatusShowsTheSectionsThatAreAskedFor(t *testing.T) {
 	}{
 		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nHealthy", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
 		"wide":                  {args: []string{"sample", "-o", "wide", "--sections", "fault-tolerance"}, has: []string{"Fault tolerance"}, not: []string{"Locks"}},
-		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: ExitUsage, tells: "the sections are database, fault-tolerance, coordinators"},
-		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: ExitUsage, tells: "it means nothing with -A or -o json"},
+		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: ExitUsage, tells: "must be one of database, fault-tolerance, coordinators"},
+		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: ExitUsage, tells: "--sections conflicts with -A and -o json"},
 		"of all":                {args: []string{"-A", "--sections", "locks"}, want: ExitUsage},
 	}
 	for name, tc := range tests {

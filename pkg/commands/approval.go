@@ -16,38 +16,39 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// approval is what a person said yes to. The zero approval permits nothing.
+// approval is what the user confirmed. The zero value permits nothing.
 type approval struct {
 	everything bool
-	// asked is true once somebody said yes to a plan.
+	// asked is true once the user confirmed a plan.
 	asked bool
-	// exact are the fingerprints of the actions that were shown.
+	// exact holds the fingerprints of the actions that were shown.
 	exact map[string]bool
-	// cuttable are those that can be cut off: of them the rest is approved as well.
+	// cuttable holds the shown actions that can be interrupted: their remainder is approved as
+	// well.
 	cuttable []plan.Action
-	// kinds are those whose subjects were not known yet when the plan was shown.
+	// kinds holds the action kinds whose subjects were unknown when the plan was shown.
 	kinds map[string]bool
-	// made are the objects that approved actions create.
+	// made holds the objects that approved actions create.
 	made map[objectName]bool
 
-	// named is what a person gave the name of, for what loses data; nil for nothing.
+	// named is the resource whose name the user typed to confirm a loss of data; nil if none.
 	named *identity
 
-	// of is what it was approved for; nil where that makes no difference.
+	// of is the resource that the approval is for; nil where that makes no difference.
 	of *identity
-	// spec is the one that a pass read last, and wrote what a pass has written into it since;
-	// nil for nothing.
+	// spec is the spec that a pass read last, and wrote applies what a pass has written to it
+	// since; nil if none.
 	spec  *specs
 	wrote func(*specs)
 }
 
-// objectName names a pod or a PVC of the cluster.
+// objectName identifies a pod or a PVC of the cluster.
 type objectName struct {
 	kind plan.ObjectKind
 	name string
 }
 
-// add says yes to everything that a plan shows.
+// add approves all actions of a plan.
 func (a *approval) add(v ui.PlanView) {
 	if a.exact == nil {
 		a.exact = map[string]bool{}
@@ -67,7 +68,7 @@ func (a *approval) add(v ui.PlanView) {
 	}
 }
 
-// passed ends what was agreed to for one pass only: the kinds.
+// passed ends what was approved for a single pass only: the kinds.
 func (a *approval) passed() { a.kinds = nil }
 
 func (a *approval) permits(_ plan.StageName, action plan.Action) bool {
@@ -78,10 +79,10 @@ func (a *approval) permits(_ plan.StageName, action plan.Action) bool {
 	return permitted
 }
 
-// creates remembers an object that is about to be created with approval: after a question on
-// a terminal it may have another name than the one that was shown.
+// creates remembers an object that is about to be created with approval: after a prompt it may
+// have another name than the one that was shown.
 func (a *approval) creates(action plan.Action) {
-	switch action := action.(type) { //nolint:gochecksumtype // only these are given labels and files once they run
+	switch action := action.(type) { //nolint:gochecksumtype // only these get labels and files once they run
 	case plan.CreatePod:
 		a.made = with(a.made, objectName{plan.KindPod, action.Name})
 	case plan.CreatePVC:
@@ -108,21 +109,20 @@ func (a *approval) covers(action plan.Action) bool {
 	case a.equips(action):
 		return true
 	case plan.Records(action):
-		// What was seen while acting is recorded along with the actions.
+		// Status updates during the pass belong to the approved actions.
 		return a.asked
 	}
 	each := parts(action)
 	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.exact[plan.Fingerprint(part)] })
 }
 
-// isRest reports whether an action is what is left of one that was approved.
+// isRest reports whether an action is the remainder of an approved one.
 func (a *approval) isRest(action plan.Action) bool {
 	return slices.ContainsFunc(a.cuttable, func(whole plan.Action) bool { return plan.IsRestOf(action, whole) })
 }
 
-// equips reports whether an action gives an object that the approved plan itself creates the
-// labels, notes and files that it has to have once it runs: where that will be is not known
-// when it is planned.
+// equips reports whether an action adds the labels, annotations and files that an object
+// created by the approved plan needs once it runs: its name is unknown at planning time.
 func (a *approval) equips(action plan.Action) bool {
 	switch action := action.(type) { //nolint:gochecksumtype // all others are approved by themselves
 	case plan.SyncPodFiles:
@@ -133,8 +133,8 @@ func (a *approval) equips(action plan.Action) bool {
 	return false
 }
 
-// addFile says yes to what an approved plan has, and to nothing else: what was not known
-// for certain when it was made has to turn out as the plan says.
+// addFile approves the items of a plan file and nothing else: what was provisional when the
+// plan was made must turn out as the plan has it.
 func (a *approval) addFile(p *ui.ApprovedPlan) {
 	*a = approval{
 		asked: true, exact: map[string]bool{},
@@ -156,7 +156,8 @@ func (a *approval) addFile(p *ui.ApprovedPlan) {
 	}
 }
 
-// parts are what an action can be done in: a second try deletes what the first left.
+// parts returns the actions that an action can be split into: a retry deletes what the first
+// attempt left.
 func parts(a plan.Action) []plan.Action {
 	d, ok := a.(plan.DeleteGroupObjects)
 	if !ok {
@@ -182,23 +183,22 @@ func parts(a plan.Action) []plan.Action {
 	return each
 }
 
-// declined is how a run ends that nobody allowed to do what it wants. It says what was done
-// before that: a question may come after the first change.
+// declined returns the failure of a run that the user did not confirm. It includes what was
+// done before: a prompt may come after the first change.
 func (e *Env) declined() *failure {
-	return &failure{code: ExitUnconfirmed, err: errors.New("declined; " + e.doneSoFar())}
+	return &failure{code: ExitUnconfirmed, err: errors.New("declined (" + e.doneSoFar() + ")")}
 }
 
-// doneSoFar says what the passes of this command have done already.
+// doneSoFar describes what the passes of this command have already done.
 func (e *Env) doneSoFar() string {
 	if e.acted == 0 {
 		return "nothing was changed"
 	}
 	return phrase.Count(e.acted, "action") + phrase.Either(e.acted,
-		" was carried out before that, and nothing after it", " were carried out before that, and nothing after them")
+		" was carried out before", " were carried out before")
 }
 
-// confirm asks a yes-or-no question on a terminal and waits for the answer. No
-// answer means no.
+// confirm asks a yes-or-no question on a terminal and waits for the answer. No answer means no.
 func (e *Env) confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(e.ErrOut, "%s [y/N] ", question)
 	line, err := e.readLine(ctx)
@@ -214,7 +214,8 @@ func (e *Env) confirm(ctx context.Context, question string) error {
 	}
 }
 
-// confirmName asks for the name of what is changed, which nobody types by habit.
+// confirmName requires the user to type the name of what is changed, which is not typed by
+// habit.
 func (e *Env) confirmName(ctx context.Context, noun, name string) error {
 	fmt.Fprintf(e.ErrOut, "%s ", nameQuestion(noun))
 	line, err := e.readLine(ctx)
@@ -223,17 +224,17 @@ func (e *Env) confirmName(ctx context.Context, noun, name string) error {
 		return err
 	}
 	if strings.TrimSpace(line) != name {
-		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("that is not %s: declined; %s", name, e.doneSoFar())}
+		return &failure{code: ExitUnconfirmed, err: fmt.Errorf("declined: the answer does not match %s (%s)", name, e.doneSoFar())}
 	}
 	return nil
 }
 
 func nameQuestion(noun string) string {
-	return "Data may be lost. Type the name of the " + noun + " to do this:"
+	return "Data may be lost. Type the name of the " + noun + " to confirm:"
 }
 
-// readLine reads one line of input, and gives up when the context ends. The
-// reader it leaves behind then ends with the program.
+// readLine reads one line of input, and returns early when the context ends. The reader
+// goroutine then ends with the program.
 func (e *Env) readLine(ctx context.Context) (string, error) {
 	type reply struct {
 		line string

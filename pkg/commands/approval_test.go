@@ -84,7 +84,7 @@ func TestWhatWasCreatedWithApprovalGetsItsLabelsWithoutAnotherQuestion(t *testin
 		return plan.PatchMetadata{Kind: plan.KindPod, Name: pod, Labels: map[string]string{"node": "n1"}}
 	}
 	if a.permits("", label("as-made")) {
-		t.Error("permitted labels of a pod that nobody approved")
+		t.Error("permitted labels of a pod that was not approved")
 	}
 	if !a.permits("", plan.CreatePod{Name: "as-made"}) {
 		t.Fatal("refused a pod of the kind that was shown")
@@ -108,11 +108,11 @@ func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
 		t.Error("refused what could not be shown yet")
 	}
 	if a.passed(); a.permits("", double) {
-		t.Error("permitted in a pass that nobody was asked about")
+		t.Error("permitted in a pass without a prompt")
 	}
 }
 
-// What is recorded says something else at every look, so that no two plans would be the same.
+// Status updates differ at every observation, so that no two plans would be the same.
 func TestWhatIsRecordedMakesNoOtherPlan(t *testing.T) {
 	nothing := shown(nil).Digest
 	for _, a := range []plan.Action{plan.WriteStatus{}, plan.WriteBackupStatus{}, plan.WriteRestoreStatus{}} {
@@ -130,7 +130,7 @@ func TestTheZeroApprovalPermitsNothing(t *testing.T) {
 	}
 }
 
-// Where a pod will run is not known when it is planned, and is noted on it by the same pass.
+// The node of a pod is unknown at planning time, and recorded on it by the same pass.
 func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
 	var a approval
 	a.addFile(&ui.ApprovedPlan{Items: []ui.ApprovedItem{

@@ -18,21 +18,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// eventPatience bounds how long a pass waits for the Events of one step to be written.
+// eventPatience bounds how long a pass waits for the Events of one stage to be written.
 const eventPatience = 5 * time.Second
 
-// auditor keeps what a run does: a line per action in a file, and Events on the
-// cluster's object. What it cannot keep it says once, and stops nobody.
+// auditor records the actions of a run: a line per action in a file, and Events on the
+// resource. If recording fails, it warns once and never stops the run.
 type auditor struct {
 	env    *Env
 	run    audit.Run
-	path   string // of the file; empty once it cannot be written
+	path   string // of the file; empty once writing failed
 	events *audit.Events
 
-	began map[actionKey]time.Time // of actions that run, by stage and words
-	done  []audit.Entry           // of the step that runs, for its Events
-	// mute is true for the rest of a pass in which Events could not be written, and for
-	// good once they are not allowed.
+	began map[actionKey]time.Time // of running actions, by stage and fingerprint
+	done  []audit.Entry           // of the current stage, for its Events
+	// mute is true for the rest of a pass in which Events could not be written, and permanently
+	// once they are forbidden.
 	mute, forbidden, warned bool
 }
 
@@ -49,8 +49,8 @@ func (e *Env) auditor(key types.NamespacedName, c change) *auditor {
 	return a
 }
 
-// report is told what happens in a pass. Events are written at the end of each step, and
-// on Ctrl-C too.
+// report returns the observer of a pass. Events are written at the end of each stage, after
+// Ctrl-C too.
 func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
 	ctx = context.WithoutCancel(ctx)
 	return func(e reconcile.Event) {
@@ -60,18 +60,18 @@ func (a *auditor) report(ctx context.Context) func(reconcile.Event) {
 		case reconcile.ActionStarted:
 			a.began[keyOf(e.Stage, e.Action)] = a.env.Clock.Now()
 		case reconcile.ActionDone:
-			a.keep(e.Stage, e.Action, e.Err)
+			a.record(e.Stage, e.Action, e.Err)
 		case reconcile.StageDone:
-			a.tell(ctx)
+			a.writeEvents(ctx)
 		case reconcile.PassStarted:
 			a.mute = a.forbidden
 		case reconcile.Observing, reconcile.GatesChecked, reconcile.StageDecided, reconcile.LeaseTaken,
-			reconcile.LockTaken, reconcile.PassDone: // nothing was done
+			reconcile.LockTaken, reconcile.PassDone: // no action
 		}
 	}
 }
 
-// about notes which object Events are about, once it was read.
+// about sets the object that Events refer to, once it was read.
 func (a *auditor) about(s plan.Snapshot) {
 	kind, object := "FoundationDBCluster", client.Object(nil)
 	switch {
@@ -87,7 +87,7 @@ func (a *auditor) about(s plan.Snapshot) {
 	}
 	cl, err := a.env.Client()
 	if err != nil {
-		return // the pass, which needs one as well, says so
+		return // reported by the pass, which needs a client too
 	}
 	a.events = &audit.Events{Client: cl, About: corev1.ObjectReference{
 		APIVersion: v1beta2.GroupVersion.String(), Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
@@ -104,8 +104,8 @@ func keyOf(stage plan.StageName, a plan.Action) actionKey {
 	return actionKey{stage, plan.Fingerprint(a)}
 }
 
-// keep writes the line of an action that ran.
-func (a *auditor) keep(stage plan.StageName, action plan.Action, err error) {
+// record writes the audit line of an action.
+func (a *auditor) record(stage plan.StageName, action plan.Action, err error) {
 	key := keyOf(stage, action)
 	entry := audit.NewEntry(a.run, stage, action, err, a.began[key], a.env.Clock.Now())
 	delete(a.began, key)
@@ -120,12 +120,12 @@ func (a *auditor) keep(stage plan.StageName, action plan.Action, err error) {
 
 func (a *auditor) withoutFile(err error) {
 	a.path = ""
-	a.env.talk("warning: what this run does is not kept in an audit file: %s", err)
+	a.env.logf("warning: no audit file is written: %s", err)
 }
 
-// tell writes the Events of a step. The first that cannot be written ends that for the
-// pass, so that a slow server does not make it slow.
-func (a *auditor) tell(ctx context.Context) {
+// writeEvents writes the Events of a stage. After the first failure no more are written in this
+// pass, so that a slow API server does not slow it down.
+func (a *auditor) writeEvents(ctx context.Context) {
 	entries := a.done
 	a.done = nil
 	if len(entries) == 0 || a.events == nil || a.mute {
@@ -142,13 +142,13 @@ func (a *auditor) tell(ctx context.Context) {
 		return
 	}
 	a.warned = true
-	a.env.talk("warning: what this run does is not told in Events on the cluster: %s%s", explain(causeOf(ctx, err)), a.missing(err))
+	a.env.logf("warning: no audit Events are written: %s%s", explain(causeOf(ctx, err)), a.missing(err))
 }
 
-// missing says which power writing Events takes.
+// missing describes the permissions required to write Events.
 func (a *auditor) missing(err error) string {
 	if !apierrors.IsForbidden(err) {
 		return ""
 	}
-	return "; that takes \"create events\" and \"patch events\" in namespace " + a.run.Namespace
+	return "; required permissions: \"create events\" and \"patch events\" in namespace " + a.run.Namespace
 }

@@ -41,7 +41,7 @@ func (g *given) audited() []audit.Entry {
 func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 	tests := map[string]struct {
 		args []string
-		// command and reason are what each line says, actions how many lines there are of some kinds.
+		// command and reason are in each line, actions is the number of lines of some kinds.
 		command, reason string
 		actions         map[string]int
 	}{
@@ -122,7 +122,7 @@ func TestAlikeActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
 	}
 }
 
-// What cannot be kept is said once, and the command does all its work.
+// A failure to record is reported once, and the command does all its work.
 func TestWithoutAuditNothingStops(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
@@ -136,15 +136,15 @@ func TestWithoutAuditNothingStops(t *testing.T) {
 				}
 				g.env["XDG_STATE_HOME"] = file
 			},
-			says: "warning: what this run does is not kept in an audit file: making the folder of the audit file: ",
+			says: "warning: no audit file is written: making the folder of the audit file: ",
 		},
 		"there is no home": {
 			given: func(g *given) { delete(g.env, "XDG_STATE_HOME") },
-			says:  "warning: what this run does is not kept in an audit file: neither XDG_STATE_HOME nor HOME says",
+			says:  "warning: no audit file is written: neither XDG_STATE_HOME nor HOME says",
 		},
 		"Events are not allowed": {
 			given: func(g *given) { g.denied = []string{"create events"} },
-			says:  `that takes "create events" and "patch events" in namespace fdb`,
+			says:  `required permissions: "create events" and "patch events" in namespace fdb`,
 		},
 	}
 	for name, tc := range tests {
@@ -155,7 +155,7 @@ func TestWithoutAuditNothingStops(t *testing.T) {
 				t.Errorf("exit code %d: %s", code, &g.err)
 			}
 			if got := strings.Count(g.err.String(), tc.says); got != 1 {
-				t.Errorf("%q is said %d times, want once: %s", tc.says, got, &g.err)
+				t.Errorf("%q is printed %d times, want once: %s", tc.says, got, &g.err)
 			}
 		})
 	}
@@ -188,6 +188,6 @@ func TestNoContentOfObjectsIsAudited(t *testing.T) {
 		text = append(text, e.Message...)
 	}
 	if strings.Contains(string(text), secret) {
-		t.Error("the audit tells a secret")
+		t.Error("the audit has a secret")
 	}
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newAuth is the parent of what is said of rights. It is no command of its own.
+// newAuth is the parent of the commands about permissions. It does nothing by itself.
 func newAuth(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auth COMMAND",
 		Short: "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("what about rights?"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
+				return usage(errors.New("auth command is required: can-i or role"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
 			}
-			return usage(fmt.Errorf("there is no command %q about rights; there are can-i and role", args[0]), "kubectl fdb auth --help")
+			return usage(fmt.Errorf("unknown auth command %q: must be can-i or role", args[0]), "kubectl fdb auth --help")
 		},
 	}
 	cmd.AddCommand(newAuthCanI(env), newAuthRole(env))
 	return cmd
 }
 
-// canIOptions is what `kubectl fdb auth can-i` was asked.
+// canIOptions are the options of `kubectl fdb auth can-i`.
 type canIOptions struct{ outputFlags }
 
 func newAuthCanI(env *Env) *cobra.Command {
@@ -47,7 +47,7 @@ Exit code 0: all required permissions are granted. 1: some are not.`,
 
   # Check the permissions of a command with a flag
   kubectl fdb auth can-i "reconcile --watch"`,
-		ValidArgs: neededNames(),
+		ValidArgs: namesWithRequirements(),
 		Args:      cobra.ArbitraryArgs,
 		RunE:      func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
@@ -63,7 +63,7 @@ func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
 	if len(args) > 0 {
 		named = []string{strings.Join(args, " ")}
 	}
-	commands, err := needsOf(named)
+	commands, err := requirementsOf(named)
 	if err != nil {
 		return err
 	}
@@ -71,13 +71,13 @@ func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	items, err := env.askAll(ctx, namespace, commands)
+	items, err := env.reviewAll(ctx, namespace, commands)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
 	v := ui.NewAccessView(env.metadata(types.NamespacedName{Namespace: namespace}), items, env.Clock.Now())
 	if err := o.print(env.Out, printable{
-		document: v, names: powerNames(items),
+		document: v, names: permissionNames(items),
 		table: func(w io.Writer) error { return ui.WriteAccess(w, v, o.list(env)) },
 	}); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
 	return nil
 }
 
-func powerNames(items []ui.PermissionView) []string {
+func permissionNames(items []ui.PermissionView) []string {
 	names := make([]string, len(items))
 	for i, p := range items {
 		names[i] = p.Verb + "/" + p.Resource
@@ -96,14 +96,14 @@ func powerNames(items []ui.PermissionView) []string {
 	return names
 }
 
-// askAll asks about each power once, however many commands need it.
-func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNeeds) ([]ui.PermissionView, error) {
+// reviewAll checks each permission once, however many commands need it.
+func (e *Env) reviewAll(ctx context.Context, namespace string, commands []commandRequirements) ([]ui.PermissionView, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
 	}
 	type question struct {
-		power
+		permission
 		everywhere bool
 	}
 	answers := map[question]*bool{}
@@ -111,39 +111,39 @@ func (e *Env) askAll(ctx context.Context, namespace string, commands []commandNe
 	group.SetLimit(parallelReviews)
 	var items []ui.PermissionView
 	for _, command := range commands {
-		for _, n := range command.needs {
-			asked := question{n.power, n.everywhere}
+		for _, n := range command.requirements {
+			asked := question{n.permission, n.everywhere}
 			if answers[asked] != nil {
 				continue
 			}
 			allowed := new(bool)
 			answers[asked] = allowed
 			group.Go(func() (err error) {
-				*allowed, err = review(ctx, c, n.namespace(namespace), n.power)
+				*allowed, err = review(ctx, c, n.namespace(namespace), n.permission)
 				return err
 			})
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("asking what is allowed: %w", err)
+		return nil, fmt.Errorf("checking permissions: %w", err)
 	}
 	for _, command := range commands {
-		for _, n := range command.needs {
-			items = append(items, n.view(command.command, namespace, *answers[question{n.power, n.everywhere}]))
+		for _, n := range command.requirements {
+			items = append(items, n.view(command.command, namespace, *answers[question{n.permission, n.everywhere}]))
 		}
 	}
 	return items, nil
 }
 
-// namespace is where the power is needed; empty for everywhere.
-func (n need) namespace(namespace string) string {
+// namespace returns where the permission is required; empty for cluster-wide.
+func (n requirement) namespace(namespace string) string {
 	if n.everywhere {
 		return ""
 	}
 	return namespace
 }
 
-func (n need) view(command, namespace string, allowed bool) ui.PermissionView {
+func (n requirement) view(command, namespace string, allowed bool) ui.PermissionView {
 	v := ui.PermissionView{
 		Command: command, Verb: n.verb, Resource: n.path(),
 		Allowed: allowed, Required: n.without == "", Without: n.without,

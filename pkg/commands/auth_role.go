@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// roleOptions is what `kubectl fdb auth role` was asked for.
+// roleOptions are the options of `kubectl fdb auth role`.
 type roleOptions struct {
 	commands []string
 	name     string
@@ -43,7 +43,7 @@ is changed, and no API server is contacted.`,
 	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
 	flags.BoolVar(&o.least, "required-only", false, "If true, omit optional permissions")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
-	complete(cmd, "for", neededNames)
+	complete(cmd, "for", namesWithRequirements)
 	complete(cmd, "output", func() []string { return roleOutputs })
 	return cmd
 }
@@ -51,11 +51,11 @@ is changed, and no API server is contacted.`,
 func (o roleOptions) run(env *Env) error {
 	switch {
 	case len(o.commands) == 0:
-		return usagef("a Role for what? --for COMMAND; the commands are %s", strings.Join(neededNames(), ", "))
+		return usagef("--for is required: one or more of %s", strings.Join(namesWithRequirements(), ", "))
 	case !slices.Contains(roleOutputs, o.output):
-		return usagef("-o is one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
+		return usagef("-o must be one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
 	}
-	commands, err := needsOf(o.commands)
+	commands, err := requirementsOf(o.commands)
 	if err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func (o roleOptions) run(env *Env) error {
 		return err
 	}
 	for _, r := range roles {
-		env.talk("hint: %s", r.binding())
+		env.logf("hint: %s", r.binding())
 	}
 	return nil
 }
 
-// role is a Role or a ClusterRole, as manifests have it.
+// role is the manifest of a Role or a ClusterRole.
 type role struct {
 	APIVersion string     `json:"apiVersion"`
 	Kind       string     `json:"kind"`
@@ -92,17 +92,18 @@ type roleRule struct {
 	Verbs     []string `json:"verbs"`
 }
 
-// roles are one for the namespace, and one for everywhere else where that is needed.
-func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
-	var here, everywhere []power
+// roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
+// required.
+func (o roleOptions) roles(commands []commandRequirements, namespace string) []role {
+	var here, everywhere []permission
 	for _, command := range commands {
-		for _, n := range command.needs {
+		for _, n := range command.requirements {
 			switch {
 			case o.least && n.without != "":
 			case n.everywhere:
-				everywhere = append(everywhere, n.power)
+				everywhere = append(everywhere, n.permission)
 			default:
-				here = append(here, n.power)
+				here = append(here, n.permission)
 			}
 		}
 	}
@@ -114,9 +115,9 @@ func (o roleOptions) roles(commands []commandNeeds, namespace string) []role {
 	return roles
 }
 
-// rulesFor are the fewest rules that grant the powers and no other: resources of one
-// group that have the same verbs share a rule.
-func rulesFor(powers []power) []roleRule {
+// rulesFor returns the fewest rules that grant exactly the permissions: resources of one group
+// with the same verbs share a rule.
+func rulesFor(powers []permission) []roleRule {
 	verbs := map[[2]string][]string{} // by group and resource
 	for _, p := range powers {
 		at := [2]string{p.group, p.within()}
@@ -141,7 +142,7 @@ func rulesFor(powers []power) []roleRule {
 	return rules
 }
 
-// byVerb puts reading before writing.
+// byVerb orders read verbs before write verbs.
 func byVerb(a, b string) int {
 	order := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 	return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
@@ -166,7 +167,7 @@ func (o roleOptions) print(env *Env, roles []role) error {
 	return nil
 }
 
-// binding is the command that gives the role to somebody.
+// binding returns the command that binds the role to a user.
 func (r role) binding() string {
 	kind, flag := "rolebinding", "--role="
 	if r.Kind == "ClusterRole" {

@@ -26,12 +26,12 @@ func TestAuthExitCodes(t *testing.T) {
 		"a dispensable one is":        {denied: []string{"list nodes"}, args: []string{"can-i", "reconcile"}, want: ExitDone, says: "(all)       no        without it rules about the taints"},
 		"a document":                  {args: []string{"can-i", "wait", "-o", "json"}, want: ExitDone, says: `"allowed": true`},
 		"names":                       {args: []string{"can-i", "events", "-o", "name"}, want: ExitDone, says: "list/events\n"},
-		"no such command":             {args: []string{"can-i", "dance"}, want: ExitUsage, says: "those are status, get process-groups"},
+		"no such command":             {args: []string{"can-i", "dance"}, want: ExitUsage, says: "must be one of status, get process-groups"},
 		"a Role":                      {args: []string{"role", "--for", "status"}, want: ExitDone, says: "kind: Role\n"},
 		"how to give it":              {args: []string{"role", "--for", "status"}, want: ExitDone, says: "hint: kubectl create rolebinding kubectl-fdb --role=kubectl-fdb --user=USER -n fdb\n"},
 		"a Role of another name":      {args: []string{"role", "--for", "status", "--name", "ci"}, want: ExitDone, says: "  name: ci\n"},
 		"a Role as JSON":              {args: []string{"role", "--for", "status", "-o", "json"}, want: ExitDone, says: `"kind": "List"`},
-		"a Role for nothing":          {args: []string{"role"}, want: ExitUsage, says: "the commands are"},
+		"a Role for nothing":          {args: []string{"role"}, want: ExitUsage, says: "--for is required: one or more of status"},
 		"a Role for no such command":  {args: []string{"role", "--for", "dance"}, want: ExitUsage},
 		"a Role as a table":           {args: []string{"role", "--for", "status", "-o", "wide"}, want: ExitUsage},
 		"nothing asked":               {want: ExitUsage},
@@ -71,7 +71,7 @@ func TestGeneratedRolesAreThoseThatShip(t *testing.T) {
 				t.Fatalf("want a Role and a ClusterRole: %s", &g.out)
 			}
 			for i, files := range [][]string{tc.here, tc.elsewhere} {
-				if diff := cmp.Diff(shipped(t, files), powersIn(t, parts[i])); diff != "" {
+				if diff := cmp.Diff(shipped(t, files), permissionsIn(t, parts[i])); diff != "" {
 					t.Errorf("the role that is printed is not that of %q:\n%s", files, diff)
 				}
 			}
@@ -85,21 +85,21 @@ func shipped(t *testing.T, files []string) []string {
 	for _, file := range files {
 		rules = append(rules, rulesOf(t, file)...)
 	}
-	return sortedPowers(rules)
+	return sortedPermissions(rules)
 }
 
-func powersIn(t *testing.T, text string) []string {
+func permissionsIn(t *testing.T, text string) []string {
 	t.Helper()
 	var r rbacv1.Role
 	if err := yaml.UnmarshalStrict([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
-	return sortedPowers(r.Rules)
+	return sortedPermissions(r.Rules)
 }
 
-func sortedPowers(rules []rbacv1.PolicyRule) []string {
+func sortedPermissions(rules []rbacv1.PolicyRule) []string {
 	words := map[string]bool{}
-	for _, p := range powersOf(rules) {
+	for _, p := range permissionsOf(rules) {
 		words[p.String()] = true
 	}
 	return slices.Sorted(maps.Keys(words))
@@ -109,16 +109,16 @@ func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
 	g := newGiven(t)
 	g.run("auth", "role", "--for", "reconcile", "--required-only")
 	var want []string
-	for _, p := range reconcilePowers() {
+	for _, p := range reconcilePermissions() {
 		want = append(want, p.String())
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, powersIn(t, g.out.String())); diff != "" {
+	if diff := cmp.Diff(want, permissionsIn(t, g.out.String())); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role nobody could print.
+// TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role cannot be printed.
 func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 	silent := []string{"schema", "auth can-i", "auth role", "completion install", "docs", "help"} // they read nothing of a cluster's namespace
 	var missing []string
@@ -128,12 +128,12 @@ func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 		for _, child := range cmd.Commands() {
 			visit(child)
 		}
-		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(neededNames(), name) {
+		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(namesWithRequirements(), name) {
 			missing = append(missing, name)
 		}
 	}
 	visit(newRoot(newGiven(t).environment()))
 	if len(missing) > 0 {
-		t.Errorf("pkg/commands/needs.go does not say what these commands need: %q", missing)
+		t.Errorf("requirements.go lacks the permissions of these commands: %q", missing)
 	}
 }

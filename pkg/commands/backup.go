@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newBackup is the parent of what is about backups. It is no command of its own.
+// newBackup is the parent of the backup commands. It does nothing by itself.
 func newBackup(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup",
@@ -24,13 +24,13 @@ func newBackup(env *Env) *cobra.Command {
 	for _, verb := range backupVerbs {
 		cmd.AddCommand(newBackupChange(env, verb))
 	}
-	asParent(cmd, "what of backups?", "command", "about backups")
+	asParent(cmd, "backup command")
 	return cmd
 }
 
-// backupStatusOptions is what `kubectl fdb backup status` was asked.
+// backupStatusOptions are the options of `kubectl fdb backup status`.
 type backupStatusOptions struct {
-	recordLook
+	recordViewOptions
 	maxLag time.Duration
 }
 
@@ -58,10 +58,10 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
   kubectl fdb backup status nightly -o jsonpath={.latestRestorable.version}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.maxLag <= 0 {
-				return usagef("--max-lag is more than 0")
+				return usagef("--max-lag must be positive")
 			}
-			return o.look(cmd.Context(), env, backupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) looked {
-				return o.see(cmd.Context(), env, key, s)
+			return o.display(cmd.Context(), env, backupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) output {
+				return o.view(cmd.Context(), env, key, s)
 			})
 		},
 	}
@@ -72,11 +72,11 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 	return cmd
 }
 
-func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) looked {
+func (o backupStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) output {
 	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, o.maxLag))
 	code := verdictCode(v.Reconciled)
 	o.hint(ctx, env, backupKind, key, code)
-	return looked{
+	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbbackup/" + key.Name},
 			table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, o.screen(env, w)) },
@@ -85,23 +85,23 @@ func (o backupStatusOptions) see(ctx context.Context, env *Env, key types.Namesp
 	}
 }
 
-// backupFacts are what the view of a backup is made of.
+// backupFacts returns the facts that the view of a backup is built from.
 func backupFacts(s plan.Snapshot, maxLag time.Duration) ui.BackupFacts {
 	facts := ui.BackupFacts{Snapshot: s, MaxLag: maxLag}
-	facts.URL, _ = objects.BackupURL(s.Backup) // without one it is shown as unknown
+	facts.URL, _ = objects.BackupURL(s.Backup) // shown as unknown if empty
 	if s.BackupStatus.Status != nil {
 		facts.Own, facts.Outstanding = stages.OwnBackup(s), stages.OutstandingOfBackup(s)
 	}
 	return facts
 }
 
-func (o recordLook) screen(env *Env, w io.Writer) ui.StatusOptions {
+func (o recordViewOptions) screen(env *Env, w io.Writer) ui.StatusOptions {
 	return ui.StatusOptions{Paint: env.paint(w), Absolute: o.absolute, Now: env.Clock.Now()}
 }
 
-// hint says on stderr what brings a record to what it asks for.
-func (o recordLook) hint(ctx context.Context, env *Env, kind *recordKind, key types.NamespacedName, code int) {
+// hint prints the command that reconciles the resource.
+func (o recordViewOptions) hint(ctx context.Context, env *Env, kind *recordKind, key types.NamespacedName, code int) {
 	if code == ExitNo && o.isTable() && !o.watch && !o.wait && ctx.Err() == nil {
-		env.talk("hint: %s", env.command("reconcile", kind.named(key).Name, "--dry-run"))
+		env.logf("hint: %s", env.command("reconcile", kind.named(key).Name, "--dry-run"))
 	}
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backupVerb is a command that changes whether a backup runs.
+// backupVerb is a command that changes the state of a backup.
 type backupVerb struct {
 	name, short, long string
 	state             v1beta2.BackupState
-	// goesOn is true for what only a backup can do that is not stopped.
-	goesOn bool
-	// done says what was reached, begun what was begun.
+	// requiresActive is true for a verb that requires a backup that is not stopped.
+	requiresActive bool
+	// done describes the reached state, begun a change in progress.
 	done, begun string
-	// until ends the sentence "repeat passes until …".
+	// until completes the sentence "repeat passes until …".
 	until string
-	// undo is the verb that takes it back; empty where none does.
+	// undo is the verb that reverts it; empty if there is none.
 	undo string
 }
 
@@ -36,30 +36,29 @@ var backupVerbs = []backupVerb{
 		name: "start", state: v1beta2.BackupStateRunning, until: "the backup runs and is restorable",
 		short: "Start a backup and its agents",
 		long:  "Start a backup and its agents. A stopped backup starts again with a new full snapshot." + carriesOut,
-		done:  "it runs, and can be restored", begun: "it begins; it can be restored once its first snapshot is written",
+		done:  "the backup runs and is restorable", begun: "the backup is starting; it is restorable once its first snapshot is complete",
 	},
 	{
 		name: "stop", state: v1beta2.BackupStateStopped, until: "the backup is stopped",
 		short: "Stop a backup once it is restorable",
 		long:  "Stop a backup once it is restorable. Its data and its agents stay: restores need them." + carriesOut,
-		done:  "it does not run any more; what it wrote stays", begun: "it ends once it can be restored",
+		done:  "the backup is stopped; its data remains", begun: "the backup is stopping; it ends once it is restorable",
 	},
 	{
-		name: "pause", state: v1beta2.BackupStatePaused, goesOn: true, until: "the backup is paused", undo: "resume",
+		name: "pause", state: v1beta2.BackupStatePaused, requiresActive: true, until: "the backup is paused", undo: "resume",
 		short: "Pause all backup agents of the database",
 		long:  "Pause all backup agents of the database: one switch for all its backups and restores. While\nthey are paused, the database stores all changes that are not backed up yet, which takes\nspace." + carriesOut,
-		done:  "it is paused, and with it all agents of the database", begun: "its agents are told to pause",
+		done:  "the backup and all other agents of the database are paused", begun: "the backup agents are pausing",
 	},
 	{
-		name: "resume", state: v1beta2.BackupStateRunning, goesOn: true, until: "the backup runs", undo: "pause",
+		name: "resume", state: v1beta2.BackupStateRunning, requiresActive: true, until: "the backup runs", undo: "pause",
 		short: "Resume all backup agents of the database",
 		long:  "Resume all backup agents of the database, for all its backups and restores." + carriesOut,
-		done:  "it goes on", begun: "its agents are told to go on",
+		done:  "the backup runs", begun: "the backup agents are resuming",
 	},
 }
 
-// backupChangeOptions is what `kubectl fdb backup start`, stop, pause and resume were asked
-// to do.
+// backupChangeOptions are the options of `kubectl fdb backup start`, stop, pause and resume.
 type backupChangeOptions struct{ changeFlags }
 
 func newBackupChange(env *Env, verb backupVerb) *cobra.Command {
@@ -92,8 +91,8 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 		return causeOf(ctx, err)
 	}
 	c := change{
-		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, needs: backupPowers(),
-		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.goesOn)}, stages.Backup()), purpose: &changingBackup{backupVerb: verb},
+		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, permissions: backupPermissions(),
+		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.requiresActive)}, stages.Backup()), goal: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {
 		c.undo = []string{"backup", verb.undo, key.Name}
@@ -101,25 +100,25 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 	return env.carryOut(ctx, key, c)
 }
 
-// changingBackup is the purpose of a verb, and how far the backup was when last looked at.
+// changingBackup is the goal of a verb, and the last observed state of the backup.
 type changingBackup struct {
 	backupVerb
-	seen ui.Target
+	observed ui.Target
 }
 
-func (c *changingBackup) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (c *changingBackup) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
 		return nil, false, err
 	}
-	c.seen = ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), c.state)
-	return []ui.Target{c.seen}, c.seen.Reached, nil
+	c.observed = ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), c.state)
+	return []ui.Target{c.observed}, c.observed.Reached, nil
 }
 
-func (c *changingBackup) did(reached bool) string {
+func (c *changingBackup) summary(reached bool) string {
 	switch {
-	case reached && c.seen.Phase == ui.BackupComplete:
-		return "it is complete, as a backup of one snapshot is meant to be, and can be restored"
+	case reached && c.observed.Phase == ui.BackupComplete:
+		return "the backup is complete (a single snapshot) and restorable"
 	case reached:
 		return c.done
 	default:

@@ -21,7 +21,7 @@ func byPlan(path string, command ...string) []string {
 
 const isUnfinished = "part of it may be deleted; run the same command again to delete the rest"
 
-// Who ends a deletion is not kept waiting for it, and is told what it leaves.
+// An interrupted deletion ends at once, and reports what it leaves.
 func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 	tests := map[string]struct {
 		cause error
@@ -31,7 +31,7 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 	}{
 		"Ctrl-C":  {cause: &InterruptedError{Signal: os.Interrupt}, want: ExitInterrupted, says: "Ctrl-C; "},
 		"SIGTERM": {cause: &InterruptedError{Signal: syscall.SIGTERM}, want: ExitTerminated, says: "signal: terminated; "},
-		"timeout": {cause: errTimeout, args: []string{"--timeout", "2h"}, want: ExitWaiting, says: "--timeout is over"},
+		"timeout": {cause: errTimeout, args: []string{"--timeout", "2h"}, want: ExitWaiting, says: "timed out"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -44,28 +44,28 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 				case <-ctx.Done():
 					return admin.Result{}, &admin.TransportError{Started: true, Where: "pod fdb/agent", Err: ctx.Err()}
 				case <-time.After(10 * time.Second):
-					return admin.Result{}, errors.New("it is not told to end")
+					return admin.Result{}, errors.New("the context does not end")
 				}
 			}
 			code := v.runIn(ctx, append(byPlan(path, "backup", "delete", "nightly"), tt.args...)...)
 			said := v.out.String() + v.err.String()
 			if code != tt.want || !strings.Contains(said, tt.says) || !strings.Contains(said, isUnfinished) {
-				t.Errorf("exit code %d, said %s", code, said)
+				t.Errorf("exit code %d: %s", code, said)
 			}
 		})
 	}
 }
 
-// What takes long says that it goes on, and how long it may.
+// A long action reports that it is still running, and its limit.
 func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 	for name, tt := range map[string]struct {
 		action plan.Action
 		want   string
 	}{
-		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: permanently delete all data of the backup at blobstore://a"},
-		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete the data of the backup at blobstore://a"},
-		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still at it for 15s, 1h0m0s at most: delete all data of the backup at blobstore://a"},
-		"what is short":     {plan.PauseAgents{Pause: true}, "still at it for 15s: "},
+		"a deletion":        {plan.ClearBackupData{URL: "blobstore://a"}, "still running after 15s (1h0m0s at most): permanently delete all data of the backup at blobstore://a"},
+		"an expiry":         {plan.ExpireBackup{URL: "blobstore://a"}, "still running after 15s (1h0m0s at most): delete the data of the backup at blobstore://a"},
+		"a deletion policy": {plan.DeleteBackupData{URL: "blobstore://a"}, "still running after 15s (1h0m0s at most): delete all data of the backup at blobstore://a"},
+		"what is short":     {plan.PauseAgents{Pause: true}, "still running after 15s: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
@@ -74,7 +74,7 @@ func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 			g.world.Tick(15 * time.Second)
 			h.beat()
 			if !strings.HasPrefix(g.err.String(), tt.want) {
-				t.Errorf("said %q", &g.err)
+				t.Errorf("got %q", &g.err)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ not observed to write to, that another FoundationDBBackup of the namespace write
 write to, or that a restore reads from. Users of the store outside the namespace cannot be
 detected.`
 
-// backupExpireOptions is what `kubectl fdb backup expire` was asked to do.
+// backupExpireOptions are the options of `kubectl fdb backup expire`.
 type backupExpireOptions struct {
 	changeFlags
 	before    int64
@@ -70,20 +70,20 @@ func (o backupExpireOptions) run(ctx context.Context, env *Env, given func(strin
 	return o.carryOut(ctx, env, args, "expire", words, stages.ExpireBackup(expiry))
 }
 
-// expiry is what is to go, and the flags that say so.
+// expiry returns what to delete, and the flags that select it.
 func (o backupExpireOptions) expiry(given func(string) bool) (stages.Expiry, []string, error) {
 	e := stages.Expiry{OlderThan: o.olderThan, Force: o.force}
 	switch {
 	case given("before-version") == given("older-than"):
-		return e, nil, usagef("what is old? Choose one of --older-than and --before-version")
+		return e, nil, usagef("exactly one of --older-than and --before-version is required")
 	case given("older-than") && o.force:
-		return e, nil, usagef("--force is for --before-version: --older-than deletes nothing that a restore needs")
+		return e, nil, usagef("--force requires --before-version: --older-than never deletes data that a restore needs")
 	case given("older-than") && o.olderThan <= 0:
-		return e, nil, usagef("--older-than is more than 0")
+		return e, nil, usagef("--older-than must be positive")
 	case given("older-than"):
 		return e, []string{"--older-than", o.olderThan.String()}, nil
 	case o.before <= 0:
-		return e, nil, usagef("--before-version is more than 0")
+		return e, nil, usagef("--before-version must be positive")
 	}
 	e.Before = &o.before
 	words := []string{"--before-version", fmt.Sprint(o.before)}
@@ -93,7 +93,7 @@ func (o backupExpireOptions) expiry(given func(string) bool) (stages.Expiry, []s
 	return e, words, nil
 }
 
-// backupDeleteOptions is what `kubectl fdb backup delete` was asked to do.
+// backupDeleteOptions are the options of `kubectl fdb backup delete`.
 type backupDeleteOptions struct{ changeFlags }
 
 func newBackupDelete(env *Env) *cobra.Command {
@@ -122,7 +122,7 @@ actual content of the store.` + moreThanAYes,
 	return cmd
 }
 
-// carryOut deletes something of a backup, as a stage decides.
+// carryOut deletes data of a backup, as the stage decides.
 func (f changeFlags) carryOut(ctx context.Context, env *Env, args []string, verb string, flags []string, stage plan.Stage) error {
 	if err := f.check(env); err != nil {
 		return err
@@ -135,19 +135,19 @@ func (f changeFlags) carryOut(ctx context.Context, env *Env, args []string, verb
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: f, words: append([]string{"backup", verb, key.Name}, flags...), record: backupKind, needs: storePowers(),
-		stages: []plan.Stage{stage}, purpose: &deletingOfBackup{stage: stage},
+		changeFlags: f, words: append([]string{"backup", verb, key.Name}, flags...), record: backupKind, permissions: storePermissions(),
+		stages: []plan.Stage{stage}, goal: &deletingOfBackup{stage: stage},
 	})
 }
 
-// deletingOfBackup is the purpose of `backup expire` and `delete`: what is left in the store,
-// read back.
+// deletingOfBackup is the goal of `backup expire` and `delete`: the remaining content of the
+// store, read back.
 type deletingOfBackup struct {
 	stage  plan.Stage
 	target ui.Target
 }
 
-func (d *deletingOfBackup) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (d *deletingOfBackup) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, d.stage.Reads); err != nil {
 		return nil, false, err
@@ -156,23 +156,24 @@ func (d *deletingOfBackup) look(ctx context.Context, s Session) ([]ui.Target, bo
 	return []ui.Target{d.target}, d.target.Reached, nil
 }
 
-func (d *deletingOfBackup) did(reached bool) string {
+func (d *deletingOfBackup) summary(reached bool) string {
 	switch {
 	case !reached:
 		return d.target.Note
 	case d.stage.Name == stages.ClearBackup.Name:
-		return d.target.Note + "; the database goes on to call the backup restorable, and it is not"
+		return d.target.Note + "; the database still reports the backup as restorable, but it is not"
 	default:
-		return "nothing more is to be deleted; " + d.target.Note
+		return "nothing left to delete; " + d.target.Note
 	}
 }
 
-// storePowers are what it takes to delete of a backup what no other record's is.
-func storePowers() []power {
+// storePermissions returns the permissions required to delete backup data that belongs to no
+// other resource.
+func storePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPowers(),
-		power{"get", crd, "foundationdbbackups", ""},
-		power{"list", crd, "foundationdbbackups", ""},
-		power{"get", "apps", "deployments", ""},
+	return append(recordPermissions(),
+		permission{"get", crd, "foundationdbbackups", ""},
+		permission{"list", crd, "foundationdbbackups", ""},
+		permission{"get", "apps", "deployments", ""},
 	)
 }

@@ -88,7 +88,7 @@ func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
 		t.Errorf("the last 5 minutes cannot be restored: %+v", after.RestorableFrom)
 	}
 	v.input = new("nightly\n")
-	v.must(ExitDone, "nothing more is to be deleted", "backup", "expire", "nightly", "--older-than", "5m")
+	v.must(ExitDone, "nothing left to delete", "backup", "expire", "nightly", "--older-than", "5m")
 	if n := len(v.deletions()); n != 1 {
 		t.Errorf("ran %v", v.deletions())
 	}
@@ -149,15 +149,15 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		"old data, where a restore reads":         {given: stopped, and: restoring, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "the restore on tag default is queued"},
 		"old data, which a restore needs":         {given: backedUp, args: []string{"expire", "--before-version", "LAST"}, want: ExitRefused, says: "no complete snapshot begins at or after that version"},
 		"what is yet to come":                     {given: backedUp, args: []string{"expire", "--before-version", "999999999999999", "--force"}, want: ExitRefused, says: "its log ends at version"},
-		"nothing, where nothing is that old":      {given: backedUp, args: []string{"expire", "--older-than", "720h"}, says: "nothing more is to be deleted"},
+		"nothing, where nothing is that old":      {given: backedUp, args: []string{"expire", "--older-than", "720h"}, says: "nothing left to delete"},
 		"old data of nothing": {given: backedUp, and: func(v *vault) {
 			v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "none" })
 		}, args: []string{"expire", "--older-than", "1h"}, want: ExitRefused, says: "no backup at"},
-		"without saying what is old": {given: newVault, args: []string{"expire"}, want: ExitUsage, says: "Choose one of --older-than and --before-version"},
-		"by both":                    {given: newVault, args: []string{"expire", "--older-than", "1h", "--before-version", "5"}, want: ExitUsage, says: "Choose one"},
-		"by time with force":         {given: newVault, args: []string{"expire", "--older-than", "1h", "--force"}, want: ExitUsage, says: "--force is for --before-version"},
-		"by no time":                 {given: newVault, args: []string{"expire", "--older-than", "0"}, want: ExitUsage, says: "--older-than is more than 0"},
-		"by no version":              {given: newVault, args: []string{"expire", "--before-version", "0"}, want: ExitUsage, says: "--before-version is more than 0"},
+		"without saying what is old": {given: newVault, args: []string{"expire"}, want: ExitUsage, says: "exactly one of --older-than and --before-version"},
+		"by both":                    {given: newVault, args: []string{"expire", "--older-than", "1h", "--before-version", "5"}, want: ExitUsage, says: "exactly one"},
+		"by time with force":         {given: newVault, args: []string{"expire", "--older-than", "1h", "--force"}, want: ExitUsage, says: "--force requires --before-version"},
+		"by no time":                 {given: newVault, args: []string{"expire", "--older-than", "0"}, want: ExitUsage, says: "--older-than must be positive"},
+		"by no version":              {given: newVault, args: []string{"expire", "--before-version", "0"}, want: ExitUsage, says: "--before-version must be positive"},
 		"without the right to read other records ": {given: stopped, and: func(v *vault) { v.denied = []string{"list foundationdbbackups.apps.foundationdb.org"} }, args: []string{"delete"}, want: ExitForbidden, says: "list foundationdbbackups"},
 	}
 	for name, tt := range tests {
@@ -197,10 +197,10 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 		deleted bool
 	}{
 		"all four":                          {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "moved"}, says: "the store has no backup", deleted: true},
-		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed, says: "--yes --confirm NAME --plan FILE --reason TEXT, all of them"},
-		"with another name":                 {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "is not the name of the backup, which is nightly"},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed, says: "all of these flags are required: --yes --confirm NAME --plan FILE --reason TEXT"},
+		"with another name":                 {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "does not match the name of the backup, which is nightly"},
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", deleted: true},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not nightly"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
 		"says what goes before it":          {args: []string{"--dry-run"}, want: ExitNo, says: "can be restored until then"},
 	}
@@ -225,9 +225,9 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 	v := stopped(t)
 	v.input = new("nightly\n")
 	v.must(ExitDone, "the store has no backup", "backup", "delete", "nightly")
-	v.must(ExitDone, "the store has no backup; the database goes on to call the backup restorable, and it is not", "backup", "delete", "nightly")
+	v.must(ExitDone, "the store has no backup; the database still reports the backup as restorable, but it is not", "backup", "delete", "nightly")
 	v.input = nil
-	v.must(ExitDone, "warning: fdb/nightly: the database calls it restorable, and nothing of it is in its store", "backup", "list", "--store")
+	v.must(ExitDone, "warning: fdb/nightly: reported restorable by the database, but its store holds no data of it", "backup", "list", "--store")
 }
 
 func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {

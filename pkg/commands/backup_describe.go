@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backupDescribeOptions is what `kubectl fdb backup describe` was asked.
-type backupDescribeOptions struct{ recordLook }
+// backupDescribeOptions are the options of `kubectl fdb backup describe`.
+type backupDescribeOptions struct{ recordViewOptions }
 
 func newBackupDescribe(env *Env) *cobra.Command {
 	var o backupDescribeOptions
@@ -30,8 +30,8 @@ Exit code 0: restorable. 1: not restorable, or the store has no data. 8: unknown
   # Print the oldest restorable version, for scripts
   kubectl fdb backup describe nightly -o jsonpath={.restorableFrom.version}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, backupKind, args, plan.Backup|plan.BackupStore, func(key types.NamespacedName, s plan.Snapshot) looked {
-				return o.see(env, key, s)
+			return o.display(cmd.Context(), env, backupKind, args, plan.Backup|plan.BackupStore, func(key types.NamespacedName, s plan.Snapshot) output {
+				return o.view(env, key, s)
 			})
 		},
 	}
@@ -39,9 +39,9 @@ Exit code 0: restorable. 1: not restorable, or the store has no data. 8: unknown
 	return cmd
 }
 
-func (o backupDescribeOptions) see(env *Env, key types.NamespacedName, s plan.Snapshot) looked {
+func (o backupDescribeOptions) view(env *Env, key types.NamespacedName, s plan.Snapshot) output {
 	v := ui.NewBackupDescriptionView(env.metadata(backupKind.named(key)), s)
-	return looked{
+	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbbackup/" + key.Name},
 			table: func(w io.Writer) error { return ui.WriteBackupDescription(w, v, o.screen(env, w)) },

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// editRestore changes the record of the restore as a person does.
+// editRestore changes the restore like a user.
 func (v *vault) editRestore(change func(*v1beta2.FoundationDBRestore)) {
 	v.t.Helper()
 	r := &v1beta2.FoundationDBRestore{}
@@ -42,8 +42,8 @@ func (v *vault) runs() {
 	v.world.FDB.Advance(time.Minute)
 }
 
-// FoundationDB's tools say nothing of a store: they try for ever. What is told instead names
-// what was done, where, and what to look at.
+// FoundationDB's tools report nothing about a store: they retry forever. The message names what
+// was done, where, and what to check.
 func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 	silent := "starting a backup on tag default: no response from the store within 45s, while the database responds; "
 	tests := map[string]struct {
@@ -93,7 +93,7 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 	}
 }
 
-// Once the fault is gone the same command goes on: nothing has to be taken back.
+// Once the fault is repaired the same command continues: nothing has to be reverted.
 func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
 	v := newVault(t)
 	wrongCredentials(v)
@@ -125,8 +125,7 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		given func(*vault)
 		want  int
 		says  []string
-		// kept is true where the record notes that it was started: nobody can tell that it was
-		// not.
+		// kept is true if the status records a start that may not have happened.
 		kept bool
 	}{
 		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
@@ -166,7 +165,7 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 				v.must(ExitNo, status, "restore", "wait", "again", "--timeout", "1m")
 				return
 			}
-			v.must(ExitWaiting, "a pass starts it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
+			v.must(ExitWaiting, "start it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
 		})
 	}
 }

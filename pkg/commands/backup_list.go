@@ -17,10 +17,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// backupListOptions is what `kubectl fdb backup list` was asked.
+// backupListOptions are the options of `kubectl fdb backup list`.
 type backupListOptions struct {
 	outputFlags
-	repetition
+	pollOptions
 	all   bool
 	store bool
 }
@@ -51,22 +51,22 @@ it belongs to; - means that it belongs to none of those listed.`,
 }
 
 func (o backupListOptions) run(ctx context.Context, env *Env) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	namespace, err := env.namespaceUnless(o.all)
 	if err != nil {
 		return err
 	}
-	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
-		return o.see(ctx, env, namespace)
+	return o.pollOptions.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) {
+		return o.view(ctx, env, namespace)
 	})
 }
 
-func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) (looked, error) {
+func (o backupListOptions) view(ctx context.Context, env *Env, namespace string) (output, error) {
 	keys, err := backupKind.keys(ctx, env, namespace)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.BackupListView{
 		Document: ui.NewDocument("BackupList", env.metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), ui.SourceLive),
@@ -74,33 +74,33 @@ func (o backupListOptions) see(ctx context.Context, env *Env, namespace string) 
 	}
 	warnings := make([]string, len(keys))
 	var group errgroup.Group
-	group.SetLimit(parallelLooks)
+	group.SetLimit(parallelReads)
 	for i, key := range keys {
 		group.Go(func() error {
 			v.Items[i], warnings[i] = backupOrWhyNot(ctx, env, key)
 			return nil
 		})
 	}
-	_ = group.Wait() // what went wrong is in the views
+	_ = group.Wait() // errors are in the views
 	if o.store && ctx.Err() == nil {
 		v.Stores = storesOf(ctx, env, keys, v.Items)
 	}
 	if ctx.Err() != nil {
-		return looked{}, causeOf(ctx, ctx.Err())
+		return output{}, causeOf(ctx, ctx.Err())
 	}
-	v.Warnings = append(v.Warnings, gone(v)...)
+	v.Warnings = append(v.Warnings, emptyStoreWarnings(v)...)
 	v.Warnings = append(v.Warnings, slices.DeleteFunc(warnings, func(w string) bool { return w == "" })...)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("foundationdbbackup", v.Items, func(b ui.BackupStatusView) string { return b.Name }),
 		table: func(w io.Writer) error { return ui.WriteBackupList(w, v, o.list(env)) },
 	}}
 	if len(keys) == 0 {
-		r.none = "there is no FoundationDBBackup " + inNamespace(namespace)
+		r.none = "no FoundationDBBackup found " + inNamespace(namespace)
 	}
 	return r, nil
 }
 
-// backupOrWhyNot is one backup of several. One that cannot be looked at hides no other.
+// backupOrWhyNot reads one backup of several. If it cannot be read, the others are still shown.
 func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui.BackupStatusView, string) {
 	s, session := plan.Snapshot{}, Session(nil)
 	session, err := backupKind.connect(env, key)
@@ -116,12 +116,12 @@ func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui
 		s.Backup.Name, s.Backup.Namespace = key.Name, key.Namespace
 	}
 	s.Now, s.BackupStatus = env.Clock.Now(), plan.BackupFacts{Unreachable: why}
-	return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be looked at: " + why
+	return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be read: " + why
 }
 
-// gone says which backups the database calls restorable though their stores have nothing of
-// them: it never looks there again.
-func gone(v ui.BackupListView) []string {
+// emptyStoreWarnings returns warnings about backups that the database reports as restorable although their
+// stores hold no data of them: it never checks the store again.
+func emptyStoreWarnings(v ui.BackupListView) []string {
 	var all []string
 	for _, b := range v.Items {
 		at := slices.IndexFunc(v.Stores, func(s ui.BackupStoreView) bool { return s.Found != nil && fdb.SharesBackupPlace(s.URL, b.URL) })
@@ -129,20 +129,20 @@ func gone(v ui.BackupListView) []string {
 			continue
 		}
 		if !slices.ContainsFunc(v.Stores[at].Found, func(f ui.FoundBackupView) bool { return fdb.SameBackupPlace(f.URL, b.URL) }) {
-			all = append(all, b.Metadata.Namespace+"/"+b.Name+": the database calls it restorable, and nothing of it is in its store")
+			all = append(all, b.Metadata.Namespace+"/"+b.Name+": reported restorable by the database, but its store holds no data of it")
 		}
 	}
 	return all
 }
 
-// storeLister is a session that can list what is in a store.
+// storeLister is a session that can list the content of a store.
 type storeLister interface {
 	Session
 	Found(ctx context.Context, base string) ([]string, error)
 }
 
-// storesOf are the buckets that backups go to, each asked once: through the agents of the
-// first backup that get an answer.
+// storesOf returns the buckets of the backups, each listed once: through the agents of the
+// first backup that answers.
 func storesOf(ctx context.Context, env *Env, keys []types.NamespacedName, backups []ui.BackupStatusView) []ui.BackupStoreView {
 	all := []ui.BackupStoreView{}
 	for i, b := range backups {
@@ -175,7 +175,7 @@ func foundBy(ctx context.Context, env *Env, key types.NamespacedName, base strin
 	}
 	lister, ok := session.(storeLister)
 	if !ok {
-		return nil, errors.New("stores cannot be listed here")
+		return nil, errors.New("listing stores is not supported here")
 	}
 	if err := lister.Observe(ctx, &plan.Snapshot{}, plan.Backup|plan.Agents); err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func foundBy(ctx context.Context, env *Env, key types.NamespacedName, base strin
 	return lister.Found(ctx, base)
 }
 
-// withOwners says of each place in a store whose it is.
+// withOwners sets the owner of each destination in a store.
 func withOwners(found []string, backups []ui.BackupStatusView) []ui.FoundBackupView {
 	all := []ui.FoundBackupView{}
 	for _, url := range found {

@@ -12,7 +12,7 @@ import (
 
 const placeOfNightly = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
 
-// halved has the next deletion cut off once the oldest snapshots are gone, as often as told.
+// halved interrupts the next deletions once the oldest snapshots are deleted.
 func (v *vault) halved(times int, end func() (admin.Result, error)) {
 	v.t.Helper()
 	snapshots := v.described().Snapshots
@@ -38,8 +38,8 @@ func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
 	said := v.must(ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
-	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "to go on: kubectl fdb backup delete nightly") {
-		t.Errorf("said %s%s", said, &v.err)
+	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "resume: kubectl fdb backup delete nightly") {
+		t.Errorf("got %s%s", said, &v.err)
 	}
 	if d := v.described(); !*d.Exists {
 		t.Fatal("nothing is left to go on with")
@@ -61,13 +61,13 @@ func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 		return overdue()
 	}
 	v.must(ExitPartly, isUnfinished, byPlan(path, args...)...)
-	v.must(ExitDone, "nothing more is to be deleted", byPlan(path, args...)...)
+	v.must(ExitDone, "nothing left to delete", byPlan(path, args...)...)
 	if left := v.described().Snapshots; len(left) != len(snapshots)-3 {
 		t.Errorf("%d of %d snapshots are left", len(left), len(snapshots))
 	}
 }
 
-// What came since was approved by nobody, however much of the rest is gone.
+// Data written since then was not approved, however much of the rest is deleted.
 func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
 	v := stopped(t)
 	path := v.planned("backup", "delete", "nightly")
@@ -76,7 +76,7 @@ func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" })
 	v.must(ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
 	v.must(ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
-	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Generation = 1 }) // the spec is as it was, for all a plan tells
+	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Generation = 1 }) // the spec as in the plan
 	ran := len(v.deletions())
 	v.must(ExitConflict, "not approved", byPlan(path, "backup", "delete", "nightly")...)
 	if all := v.deletions(); len(all) != ran {
@@ -84,7 +84,7 @@ func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
 	}
 }
 
-// With --wait what was cut off is gone on with, on the one yes.
+// With --wait an interrupted deletion is resumed with the same approval.
 func TestAWaitGoesOnWithADeletionThatWasCutOff(t *testing.T) {
 	v := stopped(t)
 	v.input = new("nightly\n")

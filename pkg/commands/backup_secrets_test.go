@@ -109,7 +109,7 @@ func secretsOfAStore() map[string]func(*vault) {
 	}
 }
 
-// Whatever a command says, runs, records or keeps: the secret of the store is in none of it.
+// The secret of the store is in nothing that a command prints, runs or records.
 func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
 	for name, given := range secretsOfAStore() {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
 	}
 }
 
-// The same of commands that go on until somebody ends them, and of what they keep.
+// The same for commands that run until a signal, and for what they record.
 func TestNoSecretOfAStoreIsSaidByWhatGoesOn(t *testing.T) {
 	for name, given := range secretsOfAStore() {
 		t.Run("reconcile --watch, "+name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestNoSecretOfAStoreIsSaidByWhatGoesOn(t *testing.T) {
 				kept := filepath.Join(v.env["XDG_STATE_HOME"], "night.ndjson")
 				v.runIn(ctx, "watch", "sample", "--plain", "--record", kept)
 				if !strings.Contains(v.out.String(), "backup nightly: ") {
-					t.Errorf("nothing is said of the backup, so that this tests nothing: %s%s", &v.out, &v.err)
+					t.Errorf("the backup is not in the output, so that this tests nothing: %s%s", &v.out, &v.err)
 				}
 				v.saidNoSecret([]string{"watch"})
 				v.holdsNoSecret()
@@ -163,7 +163,7 @@ func TestNoSecretOfAStoreIsSaidByWhatGoesOn(t *testing.T) {
 func (v *vault) saidNoSecret(words []string) {
 	v.t.Helper()
 	if strings.Contains(v.out.String()+v.err.String(), storeSecret) {
-		v.t.Errorf("%v: the secret was said\nstdout: %s\nstderr: %s", words, &v.out, &v.err)
+		v.t.Errorf("%v: the secret was printed\nstdout: %s\nstderr: %s", words, &v.out, &v.err)
 	}
 }
 

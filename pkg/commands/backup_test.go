@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// must runs a command and fails the test unless it ends as it should, says what it should,
-// and tells no secret.
+// must runs a command and fails the test unless it ends and prints as expected, without a
+// secret.
 func (v *vault) must(want int, says string, args ...string) string {
 	v.t.Helper()
 	v.out.Reset()
@@ -28,12 +28,12 @@ func (v *vault) must(want int, says string, args ...string) string {
 		v.t.Fatalf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
 	}
 	if strings.Contains(said+strings.Join(v.ran, "\n"), storeSecret) {
-		v.t.Errorf("%v: the secret was said or run", args)
+		v.t.Errorf("%v: the secret was printed or run", args)
 	}
 	return v.out.String()
 }
 
-// edit changes the record of the backup as a person does.
+// edit changes the backup like a user.
 func (v *vault) edit(change func(*v1beta2.FoundationDBBackup)) {
 	v.t.Helper()
 	b := &v1beta2.FoundationDBBackup{}
@@ -46,7 +46,7 @@ func (v *vault) edit(change func(*v1beta2.FoundationDBBackup)) {
 	}
 }
 
-// tool runs a backup tool in a pod of agents, as a person does by hand.
+// tool runs a backup tool manually in a pod of agents.
 func (v *vault) tool(ctx context.Context, argv ...string) {
 	v.t.Helper()
 	r, err := agentTransport{v}.Run(ctx, admin.Command{Argv: argv, Limit: time.Minute})
@@ -122,7 +122,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			want: ExitNo, says: "what came before the move is at blobstore://key@store:443/nightly",
 		},
 		"a log that is far behind":       {given: runs, args: []string{"--max-lag", "1s"}, want: ExitNo, says: "more than 1s"},
-		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag is more than 0"},
+		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag must be positive"},
 		"what is no backup":              {args: []string{"-o", "nonsense"}, want: ExitUsage, says: "nonsense"},
 		"a hint that brings it to its spec": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
@@ -190,7 +190,7 @@ func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v.must(ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	v.must(ExitDone, "it completed", "restore", "wait", "again")
 	valid(t, "restore status", []byte(v.must(ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
-	v.must(ExitUsage, "is no FoundationDBRestore", "restore", "status", "fdbbackup/again")
+	v.must(ExitUsage, "of FoundationDBRestore: must be", "restore", "status", "fdbbackup/again")
 }
 
 func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
@@ -199,18 +199,18 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 		want int
 		says string
 	}
-	start := step{[]string{"start", "nightly", "--yes", "--wait"}, ExitDone, "fdbbackup/nightly: it runs, and can be restored"}
+	start := step{[]string{"start", "nightly", "--yes", "--wait"}, ExitDone, "fdbbackup/nightly: the backup runs and is restorable"}
 	tests := map[string]struct {
 		steps []step
-		// state is what the spec says in the end.
+		// state is the state in the spec afterwards.
 		state v1beta2.BackupState
 	}{
 		"start":               {[]step{start}, ""},
-		"start what runs":     {[]step{start, {[]string{"start", "nightly", "--yes"}, ExitDone, "it runs, and can be restored"}}, ""},
-		"stop":                {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, "it does not run any more; what it wrote stays"}}, v1beta2.BackupStateStopped},
+		"start what runs":     {[]step{start, {[]string{"start", "nightly", "--yes"}, ExitDone, "the backup runs and is restorable"}}, ""},
+		"stop":                {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, "the backup is stopped; its data remains"}}, v1beta2.BackupStateStopped},
 		"start what stopped":  {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, ""}, start}, v1beta2.BackupStateRunning},
 		"pause, with an undo": {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, "undo: kubectl fdb backup resume nightly"}}, v1beta2.BackupStatePaused},
-		"resume":              {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, ""}, {[]string{"resume", "nightly", "--yes"}, ExitDone, "it goes on"}}, v1beta2.BackupStateRunning},
+		"resume":              {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, ""}, {[]string{"resume", "nightly", "--yes"}, ExitDone, "the backup runs"}}, v1beta2.BackupStateRunning},
 		"pause what stopped": {
 			[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, ""}, {[]string{"pause", "nightly", "--yes"}, ExitRefused, "start begins another backup"}},
 			v1beta2.BackupStateStopped,
@@ -219,8 +219,8 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, ExitUnconfirmed, "--yes"}}, ""},
 		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, ExitUsage, "reading the plan"}}, ""},
 		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, ExitUsage, "there is no FoundationDBBackup other"}}, ""},
-		"without a name":  {[]step{{[]string{"stop", "--yes"}, ExitUsage, "needs its name"}}, ""},
-		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, ExitUsage, "is no FoundationDBBackup"}}, ""},
+		"without a name":  {[]step{{[]string{"stop", "--yes"}, ExitUsage, "stdin is not a terminal"}}, ""},
+		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, ExitUsage, "of FoundationDBBackup: must be"}}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -237,8 +237,8 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 	}
 }
 
-// A backup that somebody started by hand on the tag runs and can be restored, and yet none of
-// the record's own does.
+// A backup that was started manually on the tag runs and is restorable, but is not the
+// resource's own.
 func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 	for _, verb := range []string{"start", "pause", "resume", "stop"} {
 		t.Run(verb, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			v.world.FDB.Advance(time.Minute)
 			text := v.must(ExitRefused, "does the backup on tag default belong to this resource?", "backup", verb, "nightly", "--yes")
-			if strings.Contains(text, "it runs, and can be restored") {
+			if strings.Contains(text, "the backup runs and is restorable") {
 				t.Errorf("got %s", text)
 			}
 		})
@@ -266,7 +266,7 @@ func TestABackupOfOneSnapshotIsStartedUntilItIsComplete(t *testing.T) {
 				v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 				v.world.FDB.Advance(time.Minute)
 			}
-			v.must(ExitDone, "it is complete, as a backup of one snapshot is meant to be", start...)
+			v.must(ExitDone, "the backup is complete (a single snapshot)", start...)
 			v.must(ExitDone, "it is complete", "backup", "status", "nightly")
 		})
 	}

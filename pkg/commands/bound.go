@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// identity is which resource, with which spec, something was decided for.
+// identity is the resource and the generation of its spec that a decision was made for.
 type identity struct {
 	uid        string
 	generation int64
 }
 
-// identityOf is that of the resource that a pass is about; ok is false before it was read.
+// identityOf returns the identity of the resource of a pass; ok is false before it was read.
 func identityOf(s plan.Snapshot) (of identity, ok bool) {
 	switch {
 	case s.Backup != nil:
@@ -30,14 +30,14 @@ func identityOf(s plan.Snapshot) (of identity, ok bool) {
 	return identity{}, false
 }
 
-// bound reads for passes that may do what was approved, and only as long as the spec is the
-// one it was approved for: the words of an action name what it makes, and not what is in it.
+// bound reads for passes that may carry out approved actions only while the spec is the
+// approved one: the text of an action names what it creates, not its content.
 type bound struct {
 	reconcile.Observer
 	approved *approval
 }
 
-// Observe implements reconcile.Observer. Nothing is decided on a spec that nobody approved.
+// Observe implements reconcile.Observer. No decision is made on a spec that was not approved.
 func (b bound) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if err := b.Observer.Observe(ctx, into, facets); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (b bound) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fac
 	return b.approved.holdsFor(*into)
 }
 
-// about binds the approval to what was shown. What was approved for another spec is void.
+// about binds the approval to what was shown. Approvals for another spec become void.
 func (a *approval) about(of identity) {
 	if a.everything {
 		return
@@ -56,23 +56,23 @@ func (a *approval) about(of identity) {
 	a.of = &of
 }
 
-// holdsFor is why nothing of the approval holds for what was read; nil when it does.
+// holdsFor returns why the approval is void for what was read; nil if it holds.
 func (a *approval) holdsFor(s plan.Snapshot) error {
 	now, read := identityOf(s)
 	if read && a.named != nil && *a.named != now {
-		a.named = nil // the name was typed for another spec, or another resource
+		a.named = nil // the name was typed for another spec or resource
 	}
 	if a.everything || a.of == nil || !read {
 		return nil
 	}
 	if now != *a.of && !a.wroteOnly(now, s) {
-		return &reconcile.BeyondPlanError{Moved: movedWords(*a.of, now)}
+		return &reconcile.BeyondPlanError{Moved: specChange(*a.of, now)}
 	}
 	a.of, a.spec, a.wrote = &now, specsOf(s), nil
 	return nil
 }
 
-// specs are what people ask of what a pass is about. A restore's is never written.
+// specs are the specs of the resources of a pass. A restore's is never written.
 type specs struct {
 	cluster *v1beta2.FoundationDBClusterSpec
 	backup  *v1beta2.FoundationDBBackupSpec
@@ -89,15 +89,15 @@ func specsOf(s plan.Snapshot) *specs {
 	return of
 }
 
-func movedWords(approved, now identity) string {
+func specChange(approved, now identity) string {
 	if approved.uid != now.uid {
-		return "what the plan was approved for was deleted, and made anew under its name"
+		return "the approved resource was deleted and recreated under the same name"
 	}
-	return fmt.Sprintf("the spec has changed since the plan was approved: generation %d then, generation %d now", approved.generation, now.generation)
+	return fmt.Sprintf("the spec changed since the plan was approved: generation %d, now %d", approved.generation, now.generation)
 }
 
-// carried notes what a pass has written into a spec: spec.skip of a cluster, or
-// spec.backupState. It writes nothing else of one.
+// carried notes what a pass has written to a spec: spec.skip of a cluster, or spec.backupState.
+// It never writes other fields.
 func (a *approval) carried(e reconcile.Event) {
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
@@ -111,8 +111,7 @@ func (a *approval) carried(e reconcile.Event) {
 	}
 }
 
-// wroteOnly reports whether the spec is another one because of what a pass wrote, and for no
-// other reason.
+// wroteOnly reports whether the spec differs only by what a pass wrote.
 func (a *approval) wroteOnly(now identity, s plan.Snapshot) bool {
 	if a.wrote == nil || a.spec == nil || now != (identity{a.of.uid, a.of.generation + 1}) {
 		return false

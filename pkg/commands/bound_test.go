@@ -45,8 +45,8 @@ func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
 		moved func(*v1beta2.FoundationDBCluster)
 		says  string
 	}{
-		"another spec":    {recompute, "G-PLAN: the spec has changed since the plan was approved: generation 2 then, generation 3 now"},
-		"another cluster": {remake, "G-PLAN: what the plan was approved for was deleted, and made anew under its name"},
+		"another spec":    {recompute, "G-PLAN: the spec changed since the plan was approved: generation 2, now 3"},
+		"another cluster": {remake, "G-PLAN: the approved resource was deleted and recreated under the same name"},
 	}
 	for name, tc := range tests {
 		for _, flags := range [][]string{{}, {"--wait"}} {
@@ -60,7 +60,7 @@ func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
 				if code := g.run(args...); code != ExitConflict || len(g.world.Acted) > 0 {
 					t.Errorf("exit code %d, did %v\n%s", code, g.changes(), &g.err)
 				}
-				for _, says := range []string{tc.says, "for what is left make the next plan"} {
+				for _, says := range []string{tc.says, "create a plan for the rest"} {
 					if !strings.Contains(g.err.String()+g.out.String(), says) {
 						t.Errorf("does not say %q:\n%s%s", says, &g.out, &g.err)
 					}
@@ -70,7 +70,7 @@ func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
 	}
 }
 
-// answering runs a command on a terminal where somebody types lines, one when it is asked for.
+// answering runs a command on a terminal with one typed line per prompt.
 func (g *given) answering(lines string, args ...string) int {
 	g.t.Helper()
 	g.out.Reset()
@@ -87,7 +87,7 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 		g.world.Acted = nil
 		g.meddle(recompute)
 		code := g.answering(answers, "reconcile", "sample")
-		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec has changed since the plan was approved") {
+		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec changed since the plan was approved") {
 			t.Errorf("asked %d times: %s", asked, &g.err)
 		}
 		if declined != (code == ExitUnconfirmed) || declined != (len(g.changes()) == 0) {
@@ -98,8 +98,8 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 
 func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
 	for lines, want := range map[string]string{
-		"n\n":    "declined; nothing was changed",
-		"y\nn\n": " actions were carried out before that, and nothing after them",
+		"n\n":    "declined (nothing was changed)",
+		"y\nn\n": " actions were carried out before",
 	} {
 		g := newGiven(t)
 		code := g.answering(lines, "reconcile", "sample", "--wait")

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// canOptions is what every `kubectl fdb can …` takes.
+// canOptions are the options of all `kubectl fdb can` commands.
 type canOptions struct {
 	clusterFlag
 	outputFlags
 }
 
-// newCan is the parent of what can be asked. It is no command of its own.
+// newCan is the parent of the can commands. It does nothing by itself.
 func newCan(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "can VERB",
@@ -32,9 +32,9 @@ operation; the answer is valid only now.
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("can what?"), "kubectl fdb can --help")
+				return usage(errors.New("operation is required"), "kubectl fdb can --help")
 			}
-			return usage(fmt.Errorf("there is no %q to ask about", args[0]), "kubectl fdb can --help")
+			return usage(fmt.Errorf("unknown operation %q", args[0]), "kubectl fdb can --help")
 		},
 	}
 	cmd.AddCommand(newCanDelete(env), newCanDrain(env), newCanReconcile(env), newCanReplace(env), newCanRestart(env), newCanUpgrade(env))
@@ -46,31 +46,31 @@ func (o *canOptions) add(cmd *cobra.Command, env *Env) {
 	o.outputFlags.add(cmd)
 }
 
-// question is one `can`: what it needs, and how it is answered.
+// question is one can command: its arguments and how it is answered.
 type question struct {
 	verb string
-	// ids are the process groups that it is about, by whatever names them.
+	// ids are the process groups in question, by ID, pod or address.
 	ids []string
-	// chosen chooses process groups by more than names.
+	// chosen selects process groups by flags.
 	chosen selection
-	// needsIDs says that it is about nothing without them.
+	// needsIDs is true if at least one process group is required.
 	needsIDs bool
-	// answer fills in what the checks are.
-	answer func(ctx context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
+	// answer fills in the checks.
+	answer func(ctx context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
 }
 
-// ask looks at the cluster that args name, and answers.
+// ask observes the cluster that args name, and answers.
 func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q question) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	words, err := wordsOf(q.ids, env.In)
+	words, err := expandArgs(q.ids, env.In)
 	if err != nil {
 		return err
 	}
 	q.chosen.ids = words
 	if q.needsIDs && !q.chosen.chooses() {
-		return usage(fmt.Errorf("%s what? Name process groups, by ID, pod or address, or choose them", q.verb), "kubectl fdb can "+q.verb+" --help")
+		return usage(fmt.Errorf("can %s requires process groups: by ID, pod or address, or by flags", q.verb), "kubectl fdb can "+q.verb+" --help")
 	}
 	record, err := env.cluster(ctx, cluster, o.name, reads)
 	if err != nil {
@@ -92,17 +92,17 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 }
 
 func (e *Env) can(ctx context.Context, key types.NamespacedName, q question) (ui.CanReport, error) {
-	l, err := observation{env: e, key: key}.look(ctx)
+	l, err := clusterReader{env: e, key: key}.read(ctx)
 	if err != nil {
 		return ui.CanReport{}, err
 	}
 	var groups []*v1beta2.ProcessGroupStatus
 	if q.chosen.chooses() {
-		if groups, err = q.chosen.among(e, key, l.Facts); err != nil {
+		if groups, err = q.chosen.match(e, key, l.Facts); err != nil {
 			return ui.CanReport{}, err
 		}
 		if len(groups) == 0 {
-			return ui.CanReport{}, usagef("no process group of %s is chosen by that", key.Name)
+			return ui.CanReport{}, usagef("no process group of %s matches", key.Name)
 		}
 	}
 	in := ui.CanInput{Facts: l.Facts, Verb: q.verb, NeedsDatabase: true, Commands: e.commands()}
@@ -127,10 +127,10 @@ func canEnd(a ui.Answer) error {
 	return answer{ExitInternal}
 }
 
-// askAbout asks about the process groups that are named or chosen by flags.
+// askAbout answers for the process groups selected by arguments or flags.
 func (o canOptions) askAbout(ctx context.Context, env *Env, args []string, chosen selection, q question) error {
 	cluster, ids := idsOnly(args, o.name)
-	if chosen.chooses() { // then a single word is the cluster
+	if chosen.chooses() { // a single word is then the cluster
 		cluster, ids = splitIDs(args, o.name)
 	}
 	if _, err := chosen.filter(); err != nil {
@@ -140,8 +140,7 @@ func (o canOptions) askAbout(ctx context.Context, env *Env, args []string, chose
 	return o.ask(ctx, env, cluster, q)
 }
 
-// idsOnly splits arguments of which at least one has to be a process group: a single
-// word is one.
+// idsOnly splits arguments of which at least one must be a process group: a single word is one.
 func idsOnly(args []string, flag string) (cluster, ids []string) {
 	if len(args) == 1 {
 		return nil, args
@@ -149,7 +148,7 @@ func idsOnly(args []string, flag string) (cluster, ids []string) {
 	return splitIDs(args, flag)
 }
 
-// inWords are names in a sentence.
+// inWords joins names for a sentence.
 func inWords(groups []*v1beta2.ProcessGroupStatus, name func(*v1beta2.ProcessGroupStatus) string) string {
 	names := make([]string, len(groups))
 	for i, g := range groups {

@@ -38,8 +38,8 @@ Exit code 0: yes. 1: no.`,
 	return cmd
 }
 
-// canReconcile needs no answer from the database: passes bring up one that is down.
-func (e *Env) canReconcile(ctx context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+// canReconcile requires no answer from the database: passes also start a database that is down.
+func (e *Env) canReconcile(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	in.NeedsDatabase = false
 	rights, err := e.rights(ctx, l.Cluster.Namespace)
 	if err != nil {
@@ -47,36 +47,36 @@ func (e *Env) canReconcile(ctx context.Context, l sight, _ []*v1beta2.ProcessGro
 	}
 	gates, err := l.session.Gates(ctx, live.GateOptions{})
 	if err != nil {
-		return fmt.Errorf("asking what has to hold before the first change: %w", err)
+		return fmt.Errorf("evaluating the gates: %w", err)
 	}
 	checks := append(append([]plan.Check{rights}, gates...), l.LeaseFree())
 	lock, _ := safety.LockFree(l.Snapshot)
 	if l.Database.Available() {
 		checks = append(checks, lock)
 	} else {
-		in.Notes = append(in.Notes, "the database does not serve, so whether its lock is free was not asked; what needs it waits")
+		in.Notes = append(in.Notes, "lock state unknown: the database is unavailable; stages that need the lock wait")
 	}
 	in.Checks = ui.About("", checks)
 	in.Subjects = []string{"foundationdbcluster/" + l.Cluster.Name}
-	in.What = "a pass may act on " + l.Cluster.Name
+	in.What = "a reconcile pass may change " + l.Cluster.Name
 	in.Do = []string{e.command("reconcile", l.Cluster.Name)}
 	return nil
 }
 
-// rights asks the API server for everything that a pass needs.
+// rights checks all permissions that a pass requires.
 func (e *Env) rights(ctx context.Context, namespace string) (plan.Check, error) {
-	c := plan.Check{ID: plan.CheckPermissions, Question: "is everything allowed that a pass needs?"}
+	c := plan.Check{ID: plan.CheckPermissions, Question: "are all permissions of a pass granted?"}
 	api, err := e.Client()
 	if err != nil {
 		return c, err
 	}
-	missing, err := missingPowers(ctx, api, namespace, reconcilePowers())
+	missing, err := missingPermissions(ctx, api, namespace, reconcilePermissions())
 	if err != nil {
-		return c, fmt.Errorf("asking what is allowed: %w", err)
+		return c, fmt.Errorf("checking permissions: %w", err)
 	}
-	c.OK, c.Evidence = len(missing) == 0, "it is"
+	c.OK, c.Evidence = len(missing) == 0, "all granted"
 	if !c.OK {
-		c.Evidence = fmt.Sprintf("not allowed in namespace %s: %s", namespace, strings.Join(missing, ", "))
+		c.Evidence = fmt.Sprintf("not granted in namespace %s: %s", namespace, strings.Join(missing, ", "))
 	}
 	return c, nil
 }
@@ -98,9 +98,9 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := fdb.ParseVersion(version); err != nil {
-				return usage(fmt.Errorf("to which version? reading --to: %w", err), "kubectl fdb can upgrade --help")
+				return usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")
 			}
-			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				env.canUpgrade(l.Snapshot, version, in)
 				return nil
 			}})
@@ -114,9 +114,9 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 func (e *Env) canUpgrade(s plan.Snapshot, version string, in *ui.CanInput) {
 	in.Checks = ui.About("", stages.UpgradeChecks(s, version))
 	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
-	in.What = fmt.Sprintf("%s may go from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
+	in.What = fmt.Sprintf("%s may be upgraded from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
 	if version == s.Cluster.Spec.Version && version == s.Cluster.RunningVersion() {
-		in.Notes = []string{"it runs " + version + " already, and its spec asks for that"}
+		in.Notes = []string{"the cluster already runs " + version + ", the version in its spec"}
 		return
 	}
 	in.Do = []string{e.kubectl("patch", "fdb", s.Cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}

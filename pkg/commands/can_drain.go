@@ -39,7 +39,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 			if err != nil {
 				return err
 			}
-			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l sight, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 				return env.canDrain(ctx, l, nodes, in)
 			}})
 		},
@@ -48,25 +48,25 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 	return cmd
 }
 
-// nodesNamed takes NAME and node/NAME, each once.
+// nodesNamed parses NAME and node/NAME, each once.
 func nodesNamed(args []string) ([]string, error) {
 	var nodes []string
 	for _, arg := range args {
 		name := strings.TrimPrefix(arg, nodePrefix)
 		if name == "" || strings.Contains(name, "/") {
-			return nil, usagef("%q is no node: want NAME or node/NAME", arg)
+			return nil, usagef("invalid node %q: must be NAME or node/NAME", arg)
 		}
 		if !slices.Contains(nodes, name) {
 			nodes = append(nodes, name)
 		}
 	}
 	if len(nodes) == 0 {
-		return nil, usage(errors.New("drain what? Name nodes"), "kubectl fdb can drain --help")
+		return nil, usage(errors.New("at least one node is required"), "kubectl fdb can drain --help")
 	}
 	return nodes, nil
 }
 
-func (e *Env) canDrain(ctx context.Context, l sight, nodes []string, in *ui.CanInput) error {
+func (e *Env) canDrain(ctx context.Context, l observation, nodes []string, in *ui.CanInput) error {
 	groups := groupsOn(l, nodes)
 	if err := e.known(ctx, l, nodes, in); err != nil {
 		return err
@@ -76,39 +76,39 @@ func (e *Env) canDrain(ctx context.Context, l sight, nodes []string, in *ui.CanI
 		in.Subjects = append(in.Subjects, nodePrefix+node)
 		in.Do = append(in.Do, e.kubectl("cordon", node))
 	}
-	in.What = fmt.Sprintf("the %s of %s may be taken from %s", phrase.Count(len(groups), "process group"), l.Cluster.Name, phrase.List(nodes))
+	in.What = fmt.Sprintf("the %s of %s may be evicted from %s", phrase.Count(len(groups), "process group"), l.Cluster.Name, phrase.List(nodes))
 	e.evictions(l, groups, in)
 	return nil
 }
 
-// known makes sure that the nodes exist: a mistyped one has no pods, and would be free to go.
-func (e *Env) known(ctx context.Context, l sight, nodes []string, in *ui.CanInput) error {
+// known verifies that the nodes exist: a mistyped one has no pods and would look safe to drain.
+func (e *Env) known(ctx context.Context, l observation, nodes []string, in *ui.CanInput) error {
 	all, err := e.nodes(ctx)
 	for _, node := range nodes {
 		switch {
 		case err == nil && all[node] == nil:
-			return usagef("there is no node %q%s", node, orMeant(node, slices.Sorted(maps.Keys(all))))
+			return usagef("node %q not found%s", node, orMeant(node, slices.Sorted(maps.Keys(all))))
 		case err != nil && len(groupsOn(l, []string{node})) == 0:
-			return fmt.Errorf("no pod of %s is on node %s, and nobody can tell whether there is such a node: %w", l.Cluster.Name, node, err)
+			return fmt.Errorf("cannot determine whether a node exists that has no pod of %s: %s: %w", l.Cluster.Name, node, err)
 		}
 	}
 	if err != nil {
-		in.Notes = append(in.Notes, "nodes may not be listed, and are known by the pods on them only: "+explain(err))
+		in.Notes = append(in.Notes, "nodes cannot be listed, only nodes with pods of the cluster are known: "+explain(err))
 	}
 	return nil
 }
 
-// groupsOn are the process groups whose pods are on nodes.
-func groupsOn(l sight, nodes []string) []*v1beta2.ProcessGroupStatus {
+// groupsOn returns the process groups whose pods are on nodes.
+func groupsOn(l observation, nodes []string) []*v1beta2.ProcessGroupStatus {
 	return slices.DeleteFunc(slices.Clone(l.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
 		pod := l.Pod(g)
 		return pod == nil || !slices.Contains(nodes, pod.Spec.NodeName)
 	})
 }
 
-// evictions asks each group's rule, and of those with data together whether they are in
-// one fault domain. What has to stay may be free to be replaced.
-func (e *Env) evictions(l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
+// evictions evaluates the rule of each group, and for groups with data whether they share a
+// fault domain. A group that must not be evicted may still be replaceable.
+func (e *Env) evictions(l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
 	var withData, stay []*v1beta2.ProcessGroupStatus
 	kinds := map[string]bool{}
 	for _, g := range groups {

@@ -38,12 +38,12 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 	return cmd
 }
 
-func (e *Env) canDelete(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canDelete(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	pods := inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
 	in.Checks = ui.About("", stages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
-	in.Notes = []string{"the pod is made anew by the next pass, or by an operator; its volume stays"}
+	in.Notes = []string{"the pod is recreated by the next pass or an operator; its PVC remains"}
 	return nil
 }
 
@@ -70,25 +70,25 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func (e *Env) canReplace(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canReplace(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	in.Checks = ui.About("", stages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
 		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
 	}
-	in.What = inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " could start to drain"
+	in.What = inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " may start to drain"
 	for _, g := range groups {
 		if g.IsMarkedForRemoval() {
-			in.Notes = append(in.Notes, fmt.Sprintf("%s is marked for removal already", g.ProcessGroupID))
+			in.Notes = append(in.Notes, fmt.Sprintf("%s is already marked for removal", g.ProcessGroupID))
 		}
 		if safety.Coordinates(l.Snapshot, g) {
-			in.Notes = append(in.Notes, fmt.Sprintf("%s is a coordinator; a pass moves coordinators before it drains one", g.ProcessGroupID))
+			in.Notes = append(in.Notes, fmt.Sprintf("%s is a coordinator; a pass moves coordinators before draining", g.ProcessGroupID))
 		}
 	}
 	in.Do = []string{e.command("plan", l.Cluster.Name)}
 	return nil
 }
 
-// notAsked leaves out what was asked before: of several groups of a class together, their
+// notAsked leaves out checks that were already evaluated: several groups of one class share a
 // budget.
 func notAsked(before []ui.CanItem, checks []plan.Check) []plan.Check {
 	return slices.DeleteFunc(checks, func(c plan.Check) bool {
@@ -123,13 +123,13 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func canRestart(_ context.Context, l sight, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
-	if len(groups) == 0 { // nobody was chosen: it is about all
+func canRestart(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+	if len(groups) == 0 { // no selection means all
 		for _, g := range l.Staying() {
 			in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))
 		}
 	}
 	in.Checks = ui.About("", stages.RestartChecks(l.Snapshot))
-	in.What = "the servers of " + phrase.Count(len(in.Subjects), "process group") + " may be restarted"
+	in.What = "the processes of " + phrase.Count(len(in.Subjects), "process group") + " may be restarted"
 	return nil
 }

@@ -59,7 +59,7 @@ func letsGo(t *testing.T, report ui.CanReport, pod *corev1.Pod) bool {
 		}
 	}
 	if asked == 0 {
-		t.Fatalf("nothing was asked about %s", pod.Name)
+		t.Fatalf("nothing was checked for %s", pod.Name)
 	}
 	return allowed
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// calm is a cluster that has been up for long.
+// calm returns a cluster that has been up for long.
 func calm(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
@@ -33,35 +33,35 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		"delete what is not there":                {given: calm, args: []string{"delete", "sample", "pod/other"}, want: ExitUsage},
 		"delete nothing":                          {given: calm, args: []string{"delete"}, want: ExitUsage},
 		"delete, and nobody answers":              {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
-		"replace a group":                         {given: calm, args: []string{"replace", "sample", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
-		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: ExitDone, says: "could start to drain now\n"},
+		"replace a group":                         {given: calm, args: []string{"replace", "sample", "OTHER"}, want: ExitDone, says: "may start to drain now\n"},
+		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: ExitDone, says: "may start to drain now\n"},
 		"replace too many":                        {given: calm, args: []string{"replace", "sample", "OTHER", "POD"}, want: ExitNo, says: "no: G-BUDGET"},
-		"restart a calm cluster":                  {given: calm, args: []string{"restart", "sample", "--class", "storage"}, want: ExitDone, says: "yes: the servers of 3 process groups may be restarted now\n"},
-		"restart a group":                         {given: calm, args: []string{"restart", "sample", "POD"}, want: ExitDone, says: "yes: the servers of 1 process group may be restarted now\n"},
-		"restart what has pods with labels":       {given: calm, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: ExitDone, says: "yes: the servers of 3 process groups may be restarted now\n"},
+		"restart a calm cluster":                  {given: calm, args: []string{"restart", "sample", "--class", "storage"}, want: ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
+		"restart a group":                         {given: calm, args: []string{"restart", "sample", "POD"}, want: ExitDone, says: "yes: the processes of 1 process group may be restarted now\n"},
+		"restart what has pods with labels":       {given: calm, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
 		"delete what is on a node":                {given: calm, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
 		"delete what is on no node":               {given: calm, args: []string{"delete", "sample", "--node", "nowhere"}, want: ExitUsage},
-		"replace a named group of a class":        {given: calm, args: []string{"replace", "sample", "--process-group", "OTHER", "--class", "storage"}, want: ExitDone, says: "could start to drain now\n"},
+		"replace a named group of a class":        {given: calm, args: []string{"replace", "sample", "--process-group", "OTHER", "--class", "storage"}, want: ExitDone, says: "may start to drain now\n"},
 		"restart a young cluster":                 {given: up, args: []string{"restart", "sample"}, want: ExitNo, says: "no: G-RECOVERY"},
 		"restart a class that is not there":       {given: calm, args: []string{"restart", "sample", "--class", "proxy"}, want: ExitUsage},
 		"restart a class that does not exist":     {given: calm, args: []string{"restart", "sample", "--class", "x"}, want: ExitUsage},
-		"reconcile":                               {given: up, args: []string{"reconcile", "sample"}, want: ExitDone, says: "yes: a pass may act on sample now\n"},
+		"reconcile":                               {given: up, args: []string{"reconcile", "sample"}, want: ExitDone, says: "yes: a reconcile pass may change sample now\n"},
 		"reconcile without rights": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)
 			g.denied = []string{"create pods/exec"}
 			return g
-		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "not allowed in namespace fdb: create pods/exec"},
+		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "not granted in namespace fdb: create pods/exec"},
 		"reconcile beside an operator": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)
 			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
 			return g
 		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "no: G-OPERATOR"},
-		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: the database does not serve"},
-		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: ExitDone, says: "yes: sample may go from 7.3.79 to 7.3.80 now\n"},
+		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: lock state unknown: the database is unavailable"},
+		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
 		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: ExitNo, says: "cannot go from 7.3.79 down to 7.1.0"},
-		"upgrade to what it runs":                      {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: ExitDone, says: "note: it runs 7.3.79 already, and its spec asks for that\n"},
+		"upgrade to what it runs":                      {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
 		"upgrade to no version":                        {given: calm, args: []string{"upgrade", "sample", "--to", "new"}, want: ExitUsage},
 		"upgrade to nothing":                           {given: calm, args: []string{"upgrade", "sample"}, want: ExitUsage},
 		"nothing":                                      {given: calm, want: ExitUsage},

@@ -22,43 +22,42 @@ const (
 	dryRunNone   = "none"
 )
 
-// longestFieldManager is what an API server takes.
+// longestFieldManager is the maximum length that the API server accepts.
 const longestFieldManager = 128
 
-// changeFlags are those of every command that changes a cluster: such a command is a
-// list of stages for the engine, and what it may do, says and waits for is the same.
+// changeFlags are the flags of every command that changes a cluster: such a command is a list
+// of stages for the engine, with common approval, output and waiting.
 type changeFlags struct {
 	dryRun  string
 	yes     bool
 	coexist bool
 	wait    bool
-	// waitAll is true where housekeeping is waited for as well.
+	// waitAll is true if the command also waits for housekeeping.
 	waitAll  bool
 	timeout  time.Duration
 	interval time.Duration
 	output   string
 	reason   string
 	plan     string
-	// fieldManager is the name under which objects are changed; empty is the default.
+	// fieldManager is the field manager of changes; empty means the default.
 	fieldManager string
 	overrideFlags
 
-	// reversible is true for a command that another one takes back, without a trace: nobody
-	// is asked whether it may.
+	// reversible is true for a command that another one reverts without a trace: it never
+	// prompts.
 	reversible bool
-	// removes is true for a command whose passes remove process groups, so that they may leave
+	// removes is true for a command whose passes remove process groups, and so may leave
 	// housekeeping.
 	removes bool
-	// dangerous is true for a command that may lose data: a yes is not enough.
+	// dangerous is true for a command that may lose data: --yes is not enough.
 	dangerous bool
-	// confirmed is the name of the cluster or of the record, said once more; empty when
-	// nobody did.
+	// confirmed is the name of the cluster or resource given with --confirm; empty if none.
 	confirmed string
-	// named is the kind of the record whose name that is; empty for a cluster.
+	// named is the kind of that resource; empty for a cluster.
 	named string
 }
 
-// add adds the flags; waitsFor ends the sentence "repeat passes until …".
+// add adds the flags; waitsFor completes the sentence "repeat passes until …".
 func (f *changeFlags) add(cmd *cobra.Command, waitsFor string) {
 	f.addBrief(cmd)
 	f.overrideFlags.add(cmd)
@@ -69,15 +68,15 @@ func (f *changeFlags) add(cmd *cobra.Command, waitsFor string) {
 	flags.DurationVar(&f.interval, "interval", pace.DefaultInterval, "minimum interval between passes")
 }
 
-// addReversible adds the flags of a command that does what another takes back. Nobody is
-// asked; that everybody agrees is taken all the same, for scripts that always say so.
+// addReversible adds the flags of a command that another one reverts. It never prompts; --yes
+// is accepted for scripts that always pass it.
 func (f *changeFlags) addReversible(cmd *cobra.Command, waitsFor string) {
 	f.reversible = true
 	f.add(cmd, waitsFor)
 }
 
-// addBrief adds the flags of a command that is done at once, and that nothing of the
-// cluster is in the way of.
+// addBrief adds the flags of a command that completes at once and is not blocked by the state
+// of the cluster.
 func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.dryRun, "dry-run", dryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
@@ -89,38 +88,37 @@ func (f *changeFlags) addBrief(cmd *cobra.Command) {
 	}
 	flags.BoolVarP(&f.yes, "yes", "y", false, yes)
 	flags.StringVar(&f.fieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
-	flags.StringVar(&f.reason, "reason", "", "reason for the audit, and for other runs that find the Lease of this one")
-	flags.StringVar(&f.plan, "plan", "", "plan file to apply, and nothing else, as printed by --dry-run -o json of the same command; exit code 6 if the cluster state has changed since")
+	flags.StringVar(&f.reason, "reason", "", "reason recorded in the audit log and the Lease")
+	flags.StringVar(&f.plan, "plan", "", "plan file to apply exclusively, as printed by --dry-run -o json of the same command; exit code 6 if the cluster state changed since")
 	complete(cmd, "output", func() []string {
 		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
 	})
 	complete(cmd, "dry-run", func() []string { return []string{dryRunClient, dryRunServer, dryRunNone} })
 }
 
-// check finds what is wrong with the flags before anything is read, and notes the gates
-// that are waved through.
+// check validates the flags before anything is read, and notes the overridden gates.
 func (f changeFlags) check(env *Env) (err error) {
 	if err := (outputFlags{format: f.output}).check(); err != nil {
 		return err
 	}
 	switch {
 	case !f.dry() && f.dryRun != dryRunNone:
-		return usagef("--dry-run is client, server or none, not %q", f.dryRun)
+		return usagef("--dry-run must be none, client or server, not %q", f.dryRun)
 	case f.dry() && f.plan != "":
-		return usagef("--dry-run makes a plan, --plan carries one out: choose one")
+		return usagef("--dry-run conflicts with --plan")
 	case len(f.fieldManager) > longestFieldManager:
-		return usagef("--field-manager has %d characters at most", longestFieldManager)
+		return usagef("--field-manager must be no more than %d characters", longestFieldManager)
 	case f.timeout < 0 || f.interval < 0:
-		return usagef("--timeout and --interval cannot be negative")
+		return usagef("--timeout and --interval must not be negative")
 	case f.dryRun == dryRunNone && !f.yes && !f.reversible && !env.IsTerminal(env.In):
 		return &failure{
-			code: ExitUnconfirmed, err: errors.New("nobody can be asked without a terminal; nothing was changed"),
-			hints: []string{"add --yes to agree beforehand, or look first with --dry-run"},
+			code: ExitUnconfirmed, err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)"),
+			hints: []string{"preview the changes with --dry-run"},
 		}
 	case f.dryRun == dryRunNone && f.dangerous && !f.agreed() && !env.IsTerminal(env.In):
 		return &failure{
-			code: ExitUnconfirmed, err: errors.New("data may be lost, so that --yes is not enough without a terminal; nothing was changed"),
-			hints: []string{"--yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT, all of them; --dry-run -o json prints the plan"},
+			code: ExitUnconfirmed, err: errors.New("stdin is not a terminal and data may be lost: --yes is not sufficient (nothing was changed)"),
+			hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; --dry-run -o json prints the plan"},
 		}
 	}
 	env.fieldManager = f.fieldManager
@@ -131,13 +129,14 @@ func (f changeFlags) check(env *Env) (err error) {
 	return err
 }
 
-// dry reports whether nothing is to be changed.
+// dry reports whether the command makes no changes.
 func (f changeFlags) dry() bool { return f.dryRun == dryRunClient || f.dryRun == dryRunServer }
 
-// tells reports whether what happens is told in words on stdout; else that has a document.
-func (f changeFlags) tells() bool { return outputFlags{format: f.output}.isTable() }
+// printsText reports whether progress is printed as text on stdout, which is otherwise reserved for
+// a document.
+func (f changeFlags) printsText() bool { return outputFlags{format: f.output}.isTable() }
 
-// intent is what the command means to do: a dry run only reads.
+// intent returns the access that the command needs: a dry run only reads.
 func (f changeFlags) intent() intent {
 	if f.dry() {
 		return reads
@@ -145,7 +144,7 @@ func (f changeFlags) intent() intent {
 	return writes
 }
 
-// shared are the flags that mean the same when the command is run once more.
+// shared returns the flags to repeat when the command is run again.
 func (f changeFlags) shared() []string {
 	var words []string
 	for flag, set := range map[string]bool{"--yes": f.yes, "--coexist": f.coexist} {
@@ -172,51 +171,50 @@ func (f changeFlags) shared() []string {
 	return words
 }
 
-// change is what a command wants to have done to one cluster.
+// change is what a command does to one resource.
 type change struct {
 	changeFlags
-	// words are the command and what it is told beyond the flags that all changes have.
+	// words are the command and its arguments, without the flags common to all changes.
 	words []string
-	// stages are those of one pass.
+	// stages are the stages of one pass.
 	stages []plan.Stage
-	// needs are what one has to be allowed to do.
-	needs []power
-	// purpose is what the command is for; nil where it is that nothing is left to do.
-	purpose purpose
-	// undo is the command that takes it back; nil where there is none.
+	// permissions are the required permissions.
+	permissions []permission
+	// goal is what the command waits for; nil means that no stage has anything left to do.
+	goal goal
+	// undo is the command that reverts it; nil if there is none.
 	undo []string
-	// nodes is true for commands that are about nodes.
+	// nodes is true for commands about nodes.
 	nodes bool
-	// beside says that it does not matter whether an operator acts on the cluster: the
-	// command is about that.
+	// beside is true if running operators do not matter, because the command is about them.
 	beside bool
-	// lockless is true for commands that never need the database's lock.
+	// lockless is true for commands that never need the database lock.
 	lockless bool
-	// partial says that steps are missing which a whole pass has.
+	// partial is true if stages of a full pass are missing.
 	partial bool
-	// record is what the change is about, where that is no cluster.
+	// record is the kind of the resource if it is not a cluster.
 	record *recordKind
 }
 
-// command is the command with all flags that make a difference to what it does. Neither
-// who agreed nor why is among them.
+// command returns the command with all flags that affect what it does. Approval and reason are
+// not among them.
 func (c change) command() []string {
 	c.yes, c.plan, c.confirmed = false, "", ""
 	return slices.Concat(c.words, c.shared())
 }
 
-// purpose is what a command is for, where it is less than a cluster as its spec asks.
-type purpose interface {
-	// look says how far each target is, and whether all are where they should be. It may
-	// read the cluster anew.
-	look(ctx context.Context, s Session) (targets []ui.Target, reached bool, err error)
-	// did says what was reached, or begun where the command does not wait.
-	did(reached bool) string
+// goal is what a command waits for, where that is less than a reconciled cluster.
+type goal interface {
+	// progress returns how far each target is, and whether all are reached. It may read the
+	// cluster again.
+	progress(ctx context.Context, s Session) (targets []ui.Target, reached bool, err error)
+	// summary describes what was reached, or begun if the command does not wait.
+	summary(reached bool) string
 }
 
-// passesOver are the passes of a change, once it is known that we may make it.
+// passesOver returns the passes of a change, once its permissions are verified.
 func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change) (*passes, error) {
-	if err := e.mayDo(ctx, key.Namespace, c.needs); err != nil {
+	if err := e.mayDo(ctx, key.Namespace, c.permissions); err != nil {
 		return nil, err
 	}
 	audit := e.auditor(key, c)
@@ -236,7 +234,7 @@ func (e *Env) openPasses(ctx context.Context, key types.NamespacedName, c change
 	return p, p.open(ctx, key)
 }
 
-// agreed reports whether nobody has to be asked.
+// agreed reports whether no prompt is needed.
 func (f changeFlags) agreed() bool {
 	if f.dangerous {
 		return f.agreedByName()
@@ -245,10 +243,10 @@ func (f changeFlags) agreed() bool {
 }
 
 func (e *Env) runOf(c change) run {
-	return run{env: e, steps: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, lockless: c.lockless, record: c.record}
+	return run{env: e, stageList: c.stages, seed: e.Random(), command: c.command(), gates: live.GateOptions{Coexist: c.coexist || c.beside}, readsNodes: c.nodes, lockless: c.lockless, record: c.record}
 }
 
-// carryOut shows a change and asks, or does it.
+// carryOut previews a change, or confirms it and carries it out.
 func (e *Env) carryOut(ctx context.Context, key types.NamespacedName, c change) error {
 	if c.dry() {
 		return e.preview(ctx, key, c)

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// checkOptions is what `kubectl fdb check` was asked.
+// checkOptions are the options of `kubectl fdb check`.
 type checkOptions struct {
 	clusterFlag
 	outputFlags
@@ -29,7 +29,7 @@ type checkOptions struct {
 	timeout time.Duration
 }
 
-// reportFormats are the forms of a report that CI systems read.
+// reportFormats are the report formats of CI systems.
 var reportFormats = []string{"junit", "sarif", "markdown"}
 
 func newCheck(env *Env) *cobra.Command {
@@ -99,12 +99,12 @@ func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
 	case o.list:
 		return o.explain(env, args)
 	case o.all && (len(args) > 0 || o.name != ""):
-		return usagef("-A checks all clusters; leave out the name of one")
+		return usagef("-A conflicts with a cluster name")
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
 	if o.all {
-		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.lookAtAll(ctx, env, wanted) })
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, wanted) })
 	}
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
@@ -114,19 +114,19 @@ func (o checkOptions) run(ctx context.Context, env *Env, args []string) error {
 	env.about = key
 	wanted.Command = env.kubectl
 	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
-		r, err := o.look(ctx, env, key, wanted)
+		r, err := o.evaluate(ctx, env, key, wanted)
 		return checked{verdict: r.Verdict, words: r.Words(), write: func() error { return o.write(env, r) }}, err
 	})
 }
 
-// checked is what one look came to, of one cluster or of all.
+// checked is the result of one check, of one cluster or of all.
 type checked struct {
 	verdict check.Verdict
 	words   string
 	write   func() error
 }
 
-// wanted finds what makes no sense before anything is read.
+// wanted validates the flags before anything is read.
 func (o checkOptions) wanted() (check.Options, error) {
 	wanted := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
 	if err := o.check(); err != nil {
@@ -134,11 +134,11 @@ func (o checkOptions) wanted() (check.Options, error) {
 	}
 	switch {
 	case !slices.Contains(check.Severities(), wanted.FailOn):
-		return wanted, usagef("--fail-on is one of %s, not %q", phrase.List(check.Severities()), o.failOn)
+		return wanted, usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
 	case o.timeout < 0:
-		return wanted, usagef("--timeout cannot be negative")
+		return wanted, usagef("--timeout must not be negative")
 	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.format)):
-		return wanted, usagef("--list explains rules: it looks at no cluster, waits for nothing and has no report")
+		return wanted, usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
 	}
 	for _, s := range o.skip {
 		name, reason, given := strings.Cut(s, "=")
@@ -149,7 +149,7 @@ func (o checkOptions) wanted() (check.Options, error) {
 	}
 	for _, names := range [][]string{o.rules, keys(wanted.Skip)} {
 		if _, unknown := check.Named(names); unknown != "" {
-			return wanted, usage(errors.New("there is no rule and no family "+quoted(unknown)), "kubectl fdb check --list")
+			return wanted, usage(errors.New("unknown rule or group "+quoted(unknown)), "kubectl fdb check --list")
 		}
 	}
 	return wanted, nil
@@ -164,10 +164,10 @@ func keys(m map[string]string) []string {
 	return names
 }
 
-// explain prints the rules themselves.
+// explain prints the rules.
 func (o checkOptions) explain(env *Env, args []string) error {
 	if len(args) > 0 || o.name != "" {
-		return usagef("--list explains rules and looks at no cluster; leave out the name of one")
+		return usagef("--list conflicts with a cluster name")
 	}
 	rules, _ := check.Named(o.rules)
 	list := check.NewRuleList(env.metadata(types.NamespacedName{}), rules)
@@ -178,15 +178,15 @@ func (o checkOptions) explain(env *Env, args []string) error {
 	return o.print(env.Out, p)
 }
 
-// look checks the cluster once.
-func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
+// evaluate checks the cluster once.
+func (o checkOptions) evaluate(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
 	c, err := env.Client()
 	if err != nil {
 		return check.Report{}, err
 	}
 	facts := check.Facts{}
 	backups := backupsBeside(ctx, env, key, wanted)
-	seen, err := (observation{env: env, key: key}).look(ctx)
+	seen, err := (clusterReader{env: env, key: key}).read(ctx)
 	if err != nil {
 		return check.Report{}, err
 	}
@@ -200,7 +200,7 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 	}
 	facts.Status = ui.NewStatusView(env.metadata(key), facts.Facts)
 	facts.Secrets = certificatesOf(ctx, c, facts.Snapshot)
-	missing, err := missingPowers(ctx, c, key.Namespace, reconcilePowers())
+	missing, err := missingPermissions(ctx, c, key.Namespace, reconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil
 	if ctx.Err() != nil {
 		return check.Report{}, causeOf(ctx, ctx.Err())
@@ -208,37 +208,37 @@ func (o checkOptions) look(ctx context.Context, env *Env, key types.NamespacedNa
 	return check.NewReport(env.metadata(key), facts, wanted), nil
 }
 
-// backupsBeside looks at backups beside everything else, where a rule is about them. What
-// it returns waits for the answer; the tools have limits of their own.
+// backupsBeside reads backups concurrently if a rule needs them. The returned function waits
+// for the result; the backup tools have timeouts of their own.
 func backupsBeside(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) func() (ui.ClusterBackups, error) {
 	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
 		return func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	}
-	return backupsLook{env: env, key: key}.beside(ctx)
+	return backupsReader{env: env, key: key}.beside(ctx)
 }
 
-// until looks once, or with --wait until the answer is yes.
+// until checks once, or with --wait until the answer is yes.
 func (o checkOptions) until(ctx context.Context, env *Env, look func(context.Context) (checked, error)) error {
-	said := ""
+	printed := ""
 	for {
 		r, err := look(ctx)
 		if err != nil {
-			return o.ended(ctx, err, said)
+			return o.ended(ctx, err, printed)
 		}
 		if !o.wait || r.verdict == check.VerdictPassed {
 			return r.end(env)
 		}
-		if r.words != said {
-			env.talk("waiting: %s", r.words)
-			said = r.words
+		if r.words != printed {
+			env.logf("waiting: %s", r.words)
+			printed = r.words
 		}
-		if err := env.pause(ctx, lookInterval, said); err != nil {
-			return o.ended(ctx, err, said)
+		if err := env.pause(ctx, pollInterval, printed); err != nil {
+			return o.ended(ctx, err, printed)
 		}
 	}
 }
 
-// ended is for a wait that something cut short.
+// ended handles a wait that was interrupted.
 func (o checkOptions) ended(ctx context.Context, err error, said string) error {
 	cause := causeOf(ctx, err)
 	if errors.Is(cause, errTimeout) && said != "" {
@@ -251,7 +251,7 @@ func (r checked) end(env *Env) error {
 	if err := r.write(); err != nil {
 		return err
 	}
-	env.talk("%s", r.words)
+	env.logf("%s", r.words)
 	switch r.verdict {
 	case check.VerdictPassed:
 		return nil
@@ -264,7 +264,7 @@ func (r checked) end(env *Env) error {
 
 func (o checkOptions) write(env *Env, r check.Report) error {
 	for _, warning := range r.Warnings {
-		env.talk("warning: %s", warning)
+		env.logf("warning: %s", warning)
 	}
 	switch o.format {
 	case "junit":

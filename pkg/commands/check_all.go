@@ -9,26 +9,26 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// lookAtAll checks the clusters of all namespaces, a few at a time. What keeps one from
-// being looked at is in its report, and keeps no other.
-func (o checkOptions) lookAtAll(ctx context.Context, env *Env, wanted check.Options) (checked, error) {
+// evaluateAll checks the clusters of all namespaces, a few at a time. If one cannot be read, its
+// report has the reason and the others are still checked.
+func (o checkOptions) evaluateAll(ctx context.Context, env *Env, wanted check.Options) (checked, error) {
 	reports, err := ofEach(ctx, env, "", func(key types.NamespacedName, _ *cluster) check.Report {
-		return o.lookOrSay(ctx, env, key, wanted)
+		return o.evaluateOrWarn(ctx, env, key, wanted)
 	})
 	if err != nil {
 		return checked{}, err
 	}
 	if len(reports) == 0 {
-		env.talk("there is no FoundationDBCluster %s", inNamespace(""))
+		env.logf("no FoundationDBCluster found %s", inNamespace(""))
 	}
 	list := check.NewReportList(env.metadata(types.NamespacedName{}), env.Clock.Now(), reports, wanted.FailOn)
 	return checked{verdict: list.Verdict, words: list.Words(), write: func() error { return o.writeAll(env, list) }}, nil
 }
 
-// lookOrSay checks one cluster, or says why it could not.
-func (o checkOptions) lookOrSay(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) check.Report {
+// evaluateOrWarn checks one cluster, or reports why it could not be read.
+func (o checkOptions) evaluateOrWarn(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) check.Report {
 	wanted.Command = func(words ...string) string { return env.kubectlIn(key.Namespace, words...) }
-	r, err := o.look(ctx, env, key, wanted)
+	r, err := o.evaluate(ctx, env, key, wanted)
 	if err != nil {
 		return check.NewProblem(env.metadata(key), explain(err), wanted.FailOn)
 	}
@@ -38,7 +38,7 @@ func (o checkOptions) lookOrSay(ctx context.Context, env *Env, key types.Namespa
 func (o checkOptions) writeAll(env *Env, l check.ReportList) error {
 	for _, r := range l.Items {
 		for _, warning := range r.Warnings {
-			env.talk("warning: %s/%s: %s", r.Metadata.Namespace, r.Metadata.Cluster, warning)
+			env.logf("warning: %s/%s: %s", r.Metadata.Namespace, r.Metadata.Cluster, warning)
 		}
 	}
 	switch o.format {

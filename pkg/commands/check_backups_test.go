@@ -81,7 +81,7 @@ func TestBackupsAreChecked(t *testing.T) {
 // unpause has agents go on without giving them time to do anything.
 func (v *vault) unpause() { v.tool(v.t.Context(), "fdbbackup", "resume") }
 
-// aborted is a restore that somebody aborted by hand.
+// aborted is a restore that was aborted manually.
 func aborted(v *vault) {
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
@@ -100,7 +100,7 @@ func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
 		return slices.ContainsFunc(v.ran, func(line string) bool { return strings.Contains(line, "fdbbackup") })
 	}
 	if !asked() {
-		t.Error("nobody asked about the backup")
+		t.Error("the backup was not queried")
 	}
 	if asked("--rules", "VOL") {
 		t.Errorf("rules about volumes had the agents asked: %v", v.ran)
@@ -127,7 +127,7 @@ func TestBackupsThatMayNotBeReadAreSaidSo(t *testing.T) {
 	}
 }
 
-// status asks no tool: what it says of backups is what passes recorded.
+// status runs no tool: it shows backups as recorded by passes.
 func TestStatusHasALineForEachBackup(t *testing.T) {
 	v := newVault(t)
 	v.must(ExitDone, "nightly: no status; Running desired, 0 of 1 agent ready", "status", "sample", "--sections", "backups")
@@ -137,7 +137,7 @@ func TestStatusHasALineForEachBackup(t *testing.T) {
 	v.ran = nil
 	said := v.must(ExitDone, "nightly: running, restorable; Running desired, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
 	if !strings.Contains(said, "by their status") || !strings.Contains(said, "again: never started") || len(v.ran) > 0 {
-		t.Errorf("ran %v, and said %s", v.ran, said)
+		t.Errorf("ran %v, and printed %s", v.ran, said)
 	}
 	v.must(ExitDone, `"restores": [`, "status", "sample", "-o", "json")
 	v.backupsHidden = errors.New("no right")

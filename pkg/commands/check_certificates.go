@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// certificatesOf reads when the certificates end that a cluster with TLS mounts from
-// Secrets; nil without TLS. Nothing else of a Secret is looked at. What may not be read is
-// a fact.
+// certificatesOf returns the expiry of the certificates in Secrets that a cluster with TLS
+// mounts; nil without TLS. Nothing else of a Secret is read. A Secret that cannot be read is a
+// fact.
 func certificatesOf(ctx context.Context, c client.Client, s plan.Snapshot) map[string]check.Secret {
 	if !s.Cluster.Spec.MainContainer.EnableTLS && !s.Cluster.Spec.SidecarContainer.EnableTLS {
 		return nil
@@ -35,7 +35,7 @@ func certificatesOf(ctx context.Context, c client.Client, s plan.Snapshot) map[s
 	return secrets
 }
 
-// mountedSecrets are the Secrets that pods of the cluster mount, by name and in order.
+// mountedSecrets returns the Secrets that pods of the cluster mount, sorted by name.
 func mountedSecrets(s plan.Snapshot) []string {
 	var names []string
 	add := func(name string) {
@@ -62,7 +62,7 @@ func mountedSecrets(s plan.Snapshot) []string {
 	return names
 }
 
-// expiries are the ends of all certificates in a Secret, the first under each key.
+// expiries returns the expiry of the first certificate under each key of a Secret.
 func expiries(data map[string][]byte) check.Secret {
 	found := check.Secret{Expires: map[string]time.Time{}}
 	for key, text := range data {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// lookUpNames measures how the coordinators' names resolve in a pod, where there are names and
-// a rule is about them. That it cannot be measured is a fact.
+// lookUpNames measures how the coordinators' DNS names resolve in a pod, if there are names and
+// a rule needs them. A failed measurement is a fact.
 func lookUpNames(ctx context.Context, r Reader, into *check.Facts, wanted check.Options) {
 	names, unknown := into.CoordinatorNames()
 	if len(names) == 0 || unknown != "" || !wanted.AsksFor("CONN-003") {

@@ -173,7 +173,7 @@ func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
 		t.Errorf("got %+v, want the first end, which is %s", got["tls"], sim.Noon)
 	}
 	if got["torn"].Unread == "" || got["gone"].Unread == "" || len(got) != 3 {
-		t.Errorf("got %+v, want what cannot be read to be said", got)
+		t.Errorf("got %+v, want a report of what cannot be read", got)
 	}
 }
 

@@ -12,45 +12,44 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// chooses reports whether anything is chosen at all: nobody means all process groups
-// without saying so.
+// chooses reports whether anything is selected: an empty selection must not mean all groups.
 func (s selection) chooses() bool {
 	return len(s.ids)+len(s.classes)+len(s.conditions)+len(s.zones)+len(s.nodes) > 0 ||
 		s.olderThan > 0 || s.removing || s.excluded || s.labels != ""
 }
 
-// readIDs takes the process groups among the arguments, and returns the cluster among
-// them. That nothing is chosen is the caller's mistake.
+// readIDs takes the process groups from the arguments, and returns the cluster among them. An
+// empty selection is a usage error.
 func (s *selection) readIDs(env *Env, args []string, flag string) (cluster []string, err error) {
 	cluster, ids := splitIDs(args, flag)
-	s.ids, err = wordsOf(slices.Concat(ids, s.ids), env.In)
+	s.ids, err = expandArgs(slices.Concat(ids, s.ids), env.In)
 	if err == nil && !s.chooses() {
-		err = usagef("which process groups? Name them, or choose them with --class, --condition, --node, --zone or -l")
+		err = usagef("process groups are required: as arguments, or selected with --class, --condition, --node, --zone or -l")
 	}
 	return cluster, err
 }
 
-// choose finds the process groups that a command is about: those that are named, or all,
-// and of these the ones that the flags leave. Words name them in any of their ways.
+// choose returns the process groups of a command: those named by ID, pod or address, or all,
+// filtered by the flags.
 func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
 	if _, err := s.filter(); err != nil {
-		return nil, err // before anything is read
+		return nil, err // fail before reading
 	}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return s.chooseFrom(env, key, facts)
 }
 
-// chooseFrom chooses among what was observed.
+// chooseFrom selects among the observed process groups.
 func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts) ([]v1beta2.ProcessGroupID, error) {
-	among, err := s.among(env, key, facts)
+	among, err := s.match(env, key, facts)
 	if err != nil {
 		return nil, err
 	}
 	if len(among) == 0 {
-		return nil, usagef("no process group of %s is chosen by that; nothing was changed", key.Name)
+		return nil, usagef("no process group of %s matches (nothing was changed)", key.Name)
 	}
 	chosen := make([]v1beta2.ProcessGroupID, len(among))
 	for i, g := range among {
@@ -59,9 +58,8 @@ func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts
 	return chosen, nil
 }
 
-// among are the process groups that are named, or all, and of these the ones that the flags
-// leave.
-func (s selection) among(env *Env, key types.NamespacedName, facts ui.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
+// match returns the named process groups, or all, filtered by the flags.
+func (s selection) match(env *Env, key types.NamespacedName, facts ui.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
 	keep, err := s.filter()
 	if err != nil {
 		return nil, err
@@ -80,7 +78,7 @@ func (s selection) among(env *Env, key types.NamespacedName, facts ui.Facts) ([]
 	return among, nil
 }
 
-// clusterThenGroups offers clusters for the first argument, and then process groups.
+// clusterThenGroups completes clusters for the first argument, and then process groups.
 func (e *Env) clusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
 		return e.firstArgument(cmd, args, typed)

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// cliTimeout is how long fdbcli may take. A database that is down takes up to 19 s to
-// say so, a change of coordinators 18 s.
+// cliTimeout is the default timeout of fdbcli. It takes up to 19 s to report a database that is
+// down, and 18 s to change coordinators.
 const cliTimeout = 40 * time.Second
 
-// cliOptions is what `kubectl fdb cli` was asked to run.
+// cliOptions are the options of `kubectl fdb cli`.
 type cliOptions struct {
 	clusterFlag
 	yes     bool
@@ -60,14 +60,14 @@ shown and requires confirmation.`,
 
 func (o cliOptions) run(ctx context.Context, env *Env, args []string, script string) error {
 	if o.timeout < time.Second {
-		return usagef("--timeout is 1s at least")
+		return usagef("--timeout must be at least 1s")
 	}
 	changes := changesOf(script)
 	asks := len(changes) > 0 && !o.yes
 	if asks && !env.IsTerminal(env.In) {
 		return &failure{
-			code: ExitUnconfirmed, err: fmt.Errorf("this may change the database, and nobody can be asked without a terminal: %s; nothing was changed", strings.Join(changes, "; ")),
-			hints: []string{"add --yes to agree beforehand"},
+			code: ExitUnconfirmed, err: fmt.Errorf("stdin is not a terminal: use --yes to confirm commands that may change the database: %s (nothing was changed)", strings.Join(changes, "; ")),
+			hints: []string{"use --yes to confirm"},
 		}
 	}
 	intent := reads
@@ -87,17 +87,17 @@ func (o cliOptions) run(ctx context.Context, env *Env, args []string, script str
 		return err
 	}
 	if len(changes) > 0 {
-		env.talk("warning: this may change the database of %s, and no gate is asked: %s", record.Name, strings.Join(changes, "; "))
+		env.logf("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
 	}
 	if asks {
-		if err := env.confirm(ctx, "Run it?"); err != nil {
+		if err := env.confirm(ctx, "Run them?"); err != nil {
 			return err
 		}
 	}
 	return o.pass(ctx, env, cli, script)
 }
 
-// open finds the best pods, and in them the fdbcli of the versions that the servers may have.
+// open finds the best pods, and in them the fdbcli of the versions that processes may run.
 func (o cliOptions) open(env *Env, s plan.Snapshot) (*admin.FDBCLI, error) {
 	if _, err := best(s); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (o cliOptions) open(env *Env, s plan.Snapshot) (*admin.FDBCLI, error) {
 		}
 		places = append(places, place)
 	}
-	running, _ := fdb.ParseVersion(s.Cluster.RunningVersion()) // an unknown one has no copies
+	running, _ := fdb.ParseVersion(s.Cluster.RunningVersion()) // no binary matches an unknown version
 	wanted, _ := fdb.ParseVersion(s.Cluster.Spec.Version)
 	options := admin.FDBCLIOptions{Binaries: admin.BinariesFor(running, wanted), Clock: env.Clock}
 	return admin.NewFDBCLI(admin.NewFailover(places...), options), nil
@@ -133,18 +133,17 @@ func (o cliOptions) pass(ctx context.Context, env *Env, cli *admin.FDBCLI, scrip
 	return ended(r.ExitCode)
 }
 
-// looksOnly are the commands of fdbcli that change nothing, with whatever arguments.
-var looksOnly = []string{
+// readOnlyCommands are the fdbcli commands that change nothing, with any arguments.
+var readOnlyCommands = []string{
 	"status", "help", "get", "getrange", "getrangekeys", "getversion", "getlocation", "getestimatedsize",
 	"gettenant", "listtenants", "option", "hotrange", "get_audit_status", "exit", "quit", "",
 }
 
-// looksAlone are those that only list when they stand alone.
-var looksAlone = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
+// readOnlyWithoutArguments are the commands that only list when they have no arguments.
+var readOnlyWithoutArguments = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
 
-// changesOf are the commands of a script that may change the database: all that are not
-// known to change nothing. A semicolon inside quotes parts a command as well, which can
-// only add to them.
+// changesOf returns the commands of a script that may change the database: all except
+// the read-only ones. A semicolon inside quotes also splits a command, which can only add to them.
 func changesOf(script string) []string {
 	var changes []string
 	for part := range strings.FieldsFuncSeq(script, func(r rune) bool { return r == ';' || r == '\n' }) {
@@ -153,7 +152,7 @@ func changesOf(script string) []string {
 		if len(words) > 0 {
 			name = words[0]
 		}
-		if slices.Contains(looksOnly, name) || (len(words) == 1 && slices.Contains(looksAlone, name)) {
+		if slices.Contains(readOnlyCommands, name) || (len(words) == 1 && slices.Contains(readOnlyWithoutArguments, name)) {
 			continue
 		}
 		changes = append(changes, strings.Join(words, " "))

@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// clusterVariable names a cluster for commands that are not told one.
+// clusterVariable is the environment variable of the default cluster.
 const clusterVariable = "KUBECTL_FDB_CLUSTER"
 
-// clusterFlag is the other way to name the cluster, beside the first argument.
+// clusterFlag is the alternative to the first argument.
 type clusterFlag struct{ name string }
 
 func (f *clusterFlag) add(cmd *cobra.Command, env *Env) {
@@ -26,15 +26,15 @@ func (f *clusterFlag) add(cmd *cobra.Command, env *Env) {
 	completeWith(cmd, "fdb-cluster", env.clusterNames)
 }
 
-// intent says what a command means to do to a cluster.
+// intent is the access that a command needs to a cluster.
 type intent int
 
 const (
 	reads  intent = iota
-	writes        // without a terminal, the cluster must have been named
+	writes        // without a terminal, the cluster name is required
 )
 
-// cluster finds the FoundationDBCluster that a command is about and reads it.
+// cluster finds and reads the FoundationDBCluster of a command.
 func (e *Env) cluster(ctx context.Context, args []string, flag string, i intent) (*v1beta2.FoundationDBCluster, error) {
 	name, err := e.clusterName(args, flag)
 	if err != nil {
@@ -52,12 +52,12 @@ func (e *Env) cluster(ctx context.Context, args []string, flag string, i intent)
 		return e.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
 	}
 	if i == writes && !e.IsTerminal(e.In) {
-		return nil, usagef("which cluster? Without a terminal a command that changes one needs its name: as an argument, with -c, or in %s", clusterVariable)
+		return nil, usagef("cluster name is required because stdin is not a terminal: as an argument, with -c, or in %s", clusterVariable)
 	}
 	return e.onlyCluster(ctx, c, namespace)
 }
 
-// clusterName is the name that the arguments, the flag or the environment give.
+// clusterName returns the name from the arguments, the flag or the environment.
 func (e *Env) clusterName(args []string, flag string) (string, error) {
 	given := []string{}
 	for _, text := range append(slices.Clone(args), flag) {
@@ -75,11 +75,11 @@ func (e *Env) clusterName(args []string, flag string) (string, error) {
 	case 1:
 		return given[0], nil
 	default:
-		return "", usagef("one cluster at a time: both %s are given", strings.Join(given, " and "))
+		return "", usagef("only one cluster is allowed, not both %s", strings.Join(given, " and "))
 	}
 }
 
-// bareName takes NAME and fdb/NAME.
+// bareName parses NAME and fdb/NAME.
 func bareName(text string) (string, error) {
 	prefix, name, found := strings.Cut(text, "/")
 	if !found {
@@ -87,13 +87,13 @@ func bareName(text string) (string, error) {
 	}
 	kinds := []string{"fdb", "foundationdbcluster", "foundationdbclusters", "foundationdbclusters.apps.foundationdb.org"}
 	if !slices.Contains(kinds, strings.ToLower(prefix)) || name == "" {
-		return "", usagef("%q is no cluster: want NAME or fdb/NAME", text)
+		return "", usagef("invalid cluster %q: must be NAME or fdb/NAME", text)
 	}
 	return name, nil
 }
 
-// read reads a cluster and makes sure that its spec makes sense, so that not every
-// step of a pass has to say that it does not.
+// read reads a cluster and validates its spec, so that not every stage of a pass has to report
+// an invalid one.
 func (e *Env) read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
 	record := &v1beta2.FoundationDBCluster{}
 	err := c.Get(ctx, key, record)
@@ -106,14 +106,14 @@ func (e *Env) read(ctx context.Context, c client.Client, key types.NamespacedNam
 		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
 	}
 	if _, err := record.Normalized(); err != nil {
-		return nil, usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is not valid: %w", key.Name, key.Namespace, err),
+		return nil, usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", key.Name, key.Namespace, err),
 			e.kubectlIn(key.Namespace, "edit", "foundationdbcluster", key.Name))
 	}
 	return record, nil
 }
 
-// isMissingKind reports whether the API server does not know the resource at all;
-// it answers the same code as for an object that is not there.
+// isMissingKind reports whether the API server does not have the resource type; it returns the
+// same code as for an object that does not exist.
 func isMissingKind(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
@@ -129,18 +129,18 @@ func missingKind(err error) error {
 }
 
 func (e *Env) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
-	err := fmt.Errorf("there is no FoundationDBCluster %s in namespace %s", key.Name, key.Namespace)
+	err := fmt.Errorf("FoundationDBCluster %s not found in namespace %s", key.Name, key.Namespace)
 	there, listErr := clustersIn(ctx, c, key.Namespace)
 	known := new(*failure)
 	switch {
 	case errors.As(listErr, known):
-		return listErr // there is no such kind at all
+		return listErr // the resource type is missing
 	case listErr != nil:
 		return usage(err)
 	case len(there) == 0:
-		return usage(fmt.Errorf("%w, nor any other", err), e.kubectlIn("", "fdb", "status", "-A"), "choose another namespace with -n NAMESPACE")
+		return usage(fmt.Errorf("%w, which has no FoundationDBCluster", err), e.kubectlIn("", "fdb", "status", "-A"), "choose another namespace with -n NAMESPACE")
 	default:
-		return usage(fmt.Errorf("%w; there is %s%s", err, names(there), orMeant(key.Name, strings.Split(names(there), ", "))))
+		return usage(fmt.Errorf("%w, which has %s%s", err, names(there), orMeant(key.Name, strings.Split(names(there), ", "))))
 	}
 }
 
@@ -151,22 +151,22 @@ func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string
 	}
 	switch len(there) {
 	case 0:
-		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", e.kubectlIn("", "fdb", "status", "-A"))
+		return nil, usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", e.kubectlIn("", "fdb", "status", "-A"))
 	case 1:
-		e.talk("cluster %s in namespace %s, the only one there", there[0].Name, namespace)
+		e.logf("using cluster %s, the only one in namespace %s", there[0].Name, namespace)
 		return e.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: there[0].Name})
 	default:
-		return nil, usagef("which cluster? Namespace %s has %s", namespace, names(there))
+		return nil, usagef("cluster name is required: namespace %s has %s", namespace, names(there))
 	}
 }
 
-// pageSize is how many objects one request lists at most.
+// pageSize is the maximum number of objects per list request.
 const pageSize = 500
 
 // cluster is the custom resource.
 type cluster = v1beta2.FoundationDBCluster
 
-// clustersIn lists the clusters of a namespace, or of all when it is empty.
+// clustersIn lists the clusters of a namespace, or of all if it is empty.
 func clustersIn(ctx context.Context, c client.Client, namespace string) ([]v1beta2.FoundationDBCluster, error) {
 	var all []v1beta2.FoundationDBCluster
 	var next string

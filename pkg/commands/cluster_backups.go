@@ -13,21 +13,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// parallelBackups bounds how many backups of a cluster are asked about at once.
+// parallelBackups bounds how many backups of a cluster are queried concurrently.
 const parallelBackups = 4
 
-// backupsLook looks at the backups of a cluster and at the restores into it. What cannot
-// be read is a fact, and keeps nothing else from being read. Pods of agents are asked only
-// where there is a backup or a restore.
-type backupsLook struct {
+// backupsReader reads the backups of a cluster and the restores into it. A failure to read one is
+// a fact and does not keep the others from being read. Agents' pods are only queried if there
+// is a backup or a restore.
+type backupsReader struct {
 	env *Env
 	key types.NamespacedName
-	// histories are what earlier looks saw of restores, by name; nil for a single look.
+	// histories are earlier observations of restores, by name; nil for a single read.
 	histories map[string]*ui.RestoreHistory
 }
 
-// look looks once. Only the context's end is an error.
-func (l backupsLook) look(ctx context.Context) (ui.ClusterBackups, error) {
+// read reads once. Only the context's end is an error.
+func (l backupsReader) read(ctx context.Context) (ui.ClusterBackups, error) {
 	records, err := l.records(ctx)
 	if err != nil || records.Unread != "" {
 		return ptr.Deref(records, ui.ClusterBackups{}), err
@@ -35,35 +35,35 @@ func (l backupsLook) look(ctx context.Context) (ui.ClusterBackups, error) {
 	found := *records
 	var group errgroup.Group
 	group.SetLimit(parallelBackups)
-	group.Go(func() error { l.seeRestores(ctx, found.Restores); return nil })
+	group.Go(func() error { l.readRestores(ctx, found.Restores); return nil })
 	for i := range found.Backups {
-		group.Go(func() error { l.seeBackup(ctx, &found.Backups[i]); return nil })
+		group.Go(func() error { l.readBackup(ctx, &found.Backups[i]); return nil })
 	}
-	_ = group.Wait() // what could not be read is in what was found
+	_ = group.Wait() // errors are in the result
 	if ctx.Err() != nil {
 		return found, causeOf(ctx, ctx.Err())
 	}
 	return found, nil
 }
 
-// beside begins to look. The returned function waits for what was seen, and says so when that
-// takes its time.
-func (l backupsLook) beside(ctx context.Context) func() (ui.ClusterBackups, error) {
+// beside starts reading. The returned function waits for the result, and reports progress while
+// it takes long.
+func (l backupsReader) beside(ctx context.Context) func() (ui.ClusterBackups, error) {
 	var found ui.ClusterBackups
 	asked := make(chan error, 1)
 	go func() {
 		var err error
-		found, err = l.look(ctx)
+		found, err = l.read(ctx)
 		asked <- err
 	}()
 	return func() (ui.ClusterBackups, error) {
-		err := observation{env: l.env}.await(asked, func() { l.env.talk("no answer about backups yet, still asking") })
+		err := clusterReader{env: l.env}.await(asked, func() { l.env.logf("waiting for the state of backups…") })
 		return found, err
 	}
 }
 
-// records finds the records and asks nobody about them. Only the context's end is an error.
-func (l backupsLook) records(ctx context.Context) (*ui.ClusterBackups, error) {
+// records lists the resources without querying agents. Only the context's end is an error.
+func (l backupsReader) records(ctx context.Context) (*ui.ClusterBackups, error) {
 	found, err := l.list(ctx)
 	if ctx.Err() != nil {
 		return nil, causeOf(ctx, ctx.Err())
@@ -74,8 +74,8 @@ func (l backupsLook) records(ctx context.Context) (*ui.ClusterBackups, error) {
 	return &found, nil
 }
 
-// list finds the records. A Kubernetes cluster without such resources has none.
-func (l backupsLook) list(ctx context.Context) (ui.ClusterBackups, error) {
+// list lists the resources. A Kubernetes cluster without these resource types has none.
+func (l backupsReader) list(ctx context.Context) (ui.ClusterBackups, error) {
 	found := ui.ClusterBackups{}
 	c, err := l.env.Client()
 	if err != nil {
@@ -110,7 +110,7 @@ func (l backupsLook) list(ctx context.Context) (ui.ClusterBackups, error) {
 	return found, nil
 }
 
-// recordsOf are the records of a namespace as what they are.
+// recordsOf returns the backups and restores of a namespace by type.
 func recordsOf[T any](ctx context.Context, c client.Client, kind *recordKind, namespace string) ([]T, error) {
 	objects, err := kind.records(ctx, c, namespace)
 	if isMissingKind(err) {
@@ -125,7 +125,7 @@ func recordsOf[T any](ctx context.Context, c client.Client, kind *recordKind, na
 	return all, err
 }
 
-func (l backupsLook) seeBackup(ctx context.Context, b *ui.SeenBackup) {
+func (l backupsReader) readBackup(ctx context.Context, b *ui.SeenBackup) {
 	key := types.NamespacedName{Namespace: l.key.Namespace, Name: b.Record.Name}
 	s, err := l.observe(ctx, backupKind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 	if err != nil {
@@ -135,8 +135,8 @@ func (l backupsLook) seeBackup(ctx context.Context, b *ui.SeenBackup) {
 	b.View = new(ui.NewBackupStatusView(l.env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)))
 }
 
-// seeRestores asks once for all restores: the database lists them together.
-func (l backupsLook) seeRestores(ctx context.Context, restores []ui.SeenRestore) {
+// readRestores queries all restores at once: the database lists them together.
+func (l backupsReader) readRestores(ctx context.Context, restores []ui.SeenRestore) {
 	var told *plan.RestoreFacts
 	for i := range restores {
 		r := &restores[i]
@@ -158,7 +158,7 @@ func (l backupsLook) seeRestores(ctx context.Context, restores []ui.SeenRestore)
 	}
 }
 
-func (l backupsLook) history(name string) *ui.RestoreHistory {
+func (l backupsReader) history(name string) *ui.RestoreHistory {
 	if l.histories == nil {
 		return &ui.RestoreHistory{}
 	}
@@ -168,7 +168,7 @@ func (l backupsLook) history(name string) *ui.RestoreHistory {
 	return l.histories[name]
 }
 
-func (l backupsLook) observe(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+func (l backupsReader) observe(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
 	s := plan.Snapshot{}
 	session, err := kind.connect(l.env, key)
 	if err != nil {

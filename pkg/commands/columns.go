@@ -22,24 +22,24 @@ func parseColumns(spec string) ([]column, error) {
 	for part := range strings.SplitSeq(spec, ",") {
 		header, path, found := strings.Cut(part, ":")
 		if !found || header == "" || path == "" {
-			return nil, usagef("a custom column is HEADER:PATH, as in ID:.id, not %q", part)
+			return nil, usagef("a custom column must be HEADER:PATH, such as ID:.id, not %q", part)
 		}
 		c := column{header: header, path: jsonpath.New(header).AllowMissingKeys(true)}
 		if err := c.path.Parse(relaxed(path)); err != nil {
-			return nil, usage(fmt.Errorf("reading the path of column %s: %w", header, err))
+			return nil, usage(fmt.Errorf("invalid path of column %s: %w", header, err))
 		}
 		columns = append(columns, c)
 	}
 	return columns, nil
 }
 
-// relaxed takes x.y, .x.y and {.x.y}, as kubectl does.
+// relaxed accepts x.y, .x.y and {.x.y}, as kubectl does.
 func relaxed(path string) string {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }
 
-// writeColumns prints a row per item of a list, or one for a single document.
+// writeColumns prints a row per item of a list, or a single row for a single document.
 func writeColumns(w io.Writer, document any, spec string, noHeaders bool) error {
 	columns, err := parseColumns(spec)
 	if err != nil {

@@ -13,21 +13,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// completionBudget is how long a press of the tab key may take. What is not known
-// by then is not offered.
+// completionBudget bounds the time of one shell completion. Values that are unknown by then are
+// not offered.
 const completionBudget = 2 * time.Second
 
-// candidates are what may stand at a place of the command line.
+// candidates returns the possible values at a position of the command line.
 type candidates func(ctx context.Context, cmd *cobra.Command, args []string) []string
 
-// complete offers a fixed list for a flag.
+// complete completes a flag with a fixed list.
 func complete(cmd *cobra.Command, flag string, list func() []string) {
 	completeWith(cmd, flag, func(context.Context, *cobra.Command, []string) []string { return list() })
 }
 
 func completeWith(cmd *cobra.Command, flag string, list candidates) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, asCompletion(list)); err != nil {
-		panic(err) // a flag that was not added, or twice
+		panic(err) // a flag that does not exist, or is completed twice
 	}
 }
 
@@ -39,7 +39,7 @@ func asCompletion(list candidates) cobra.CompletionFunc {
 	}
 }
 
-// firstArgument offers the names of clusters for the argument CLUSTER.
+// firstArgument completes the argument CLUSTER with the names of clusters.
 func (e *Env) firstArgument(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -92,7 +92,7 @@ func (e *Env) contextNames(context.Context, *cobra.Command, []string) []string {
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
-// podNames are those of the cluster that the command line names.
+// podNames returns the pods of the cluster on the command line.
 func (e *Env) podNames(ctx context.Context, cmd *cobra.Command, args []string) []string {
 	record, err := e.cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), reads)
 	if err != nil {
@@ -101,8 +101,8 @@ func (e *Env) podNames(ctx context.Context, cmd *cobra.Command, args []string) [
 	return e.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(record) })(ctx, cmd, args)
 }
 
-// groupValues offers something of each process group in the record of the cluster
-// that the command line names.
+// groupValues returns a value of each process group in the status of the cluster on the command
+// line.
 func (e *Env) groupValues(value func(*v1beta2.ProcessGroupStatus) string) candidates {
 	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
 		record, err := e.cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), reads)

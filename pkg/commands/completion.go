@@ -25,7 +25,7 @@ The script is for kubectl-fdb. For kubectl fdb, use completion install.`,
 		ValidArgs: shells,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("for which shell? One of %s", strings.Join(shells, ", "))
+				return usagef("shell is required: one of %s", strings.Join(shells, ", "))
 			}
 			return nil
 		},
@@ -47,7 +47,7 @@ func (e *Env) writeCompletion(root *cobra.Command, shell string) error {
 	case "powershell":
 		err = root.GenPowerShellCompletionWithDesc(e.Out)
 	default:
-		return usagef("there is no completion for shell %q; there is one for %s", shell, strings.Join(shells, ", "))
+		return usagef("unsupported shell %q: must be one of %s", shell, strings.Join(shells, ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("printing the completion script: %w", err)

@@ -11,17 +11,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completionProgram is what kubectl 1.26 and newer asks, on the PATH, for words after
+// completionProgram is the program that kubectl 1.26 and newer runs from the PATH to complete
 // `kubectl fdb`.
 const completionProgram = "kubectl_complete-fdb"
 
-// completionScript is all of that program.
+// completionScript is the content of that program.
 const completionScript = `#!/bin/sh
 # kubectl asks this program for words after "kubectl fdb".
 exec kubectl-fdb __complete "$@"
 `
 
-// installOptions is what `kubectl fdb completion install` was asked to do.
+// installOptions are the options of `kubectl fdb completion install`.
 type installOptions struct {
 	dir   string
 	force bool
@@ -52,12 +52,12 @@ func (o installOptions) run(env *Env) error {
 		return err
 	}
 	file := filepath.Join(dir, completionProgram)
-	there, err := os.ReadFile(file) //nolint:gosec // the caller says where
+	there, err := os.ReadFile(file) //nolint:gosec // a path given by the user
 	switch {
 	case err == nil && bytes.Equal(there, []byte(completionScript)):
-		env.talk("%s is there already", file)
+		env.logf("%s already exists", file)
 	case err == nil && !o.force:
-		return usage(fmt.Errorf("%s is there and is not ours; nothing was changed", file), "kubectl fdb completion install --force", "kubectl fdb completion install --dir DIR")
+		return usage(fmt.Errorf("%s already exists and is not from kubectl fdb (nothing was changed)", file), "kubectl fdb completion install --force", "kubectl fdb completion install --dir DIR")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return usage(fmt.Errorf("looking for an older one: %w", err))
 	}
@@ -80,7 +80,7 @@ func (o installOptions) directory() (string, error) {
 	return filepath.Dir(self), nil
 }
 
-// replaceFile writes an executable file as a whole, so that nobody runs half of one.
+// replaceFile writes an executable file atomically, so that a partial one is never run.
 func replaceFile(file, text string) error {
 	fresh, err := os.CreateTemp(filepath.Dir(file), "."+completionProgram+"-")
 	if err != nil {
@@ -98,12 +98,12 @@ func replaceFile(file, text string) error {
 	return nil
 }
 
-// warn says what keeps kubectl from finding it.
+// warn reports what prevents kubectl from finding the program.
 func (o installOptions) warn(env *Env, dir string) {
 	for _, place := range filepath.SplitList(env.Getenv("PATH")) {
 		if filepath.Clean(place) == filepath.Clean(dir) {
 			return
 		}
 	}
-	env.talk("warning: %s is not on the PATH, so kubectl does not find it there", dir)
+	env.logf("warning: %s is not on the PATH: kubectl does not find the program there", dir)
 }

@@ -16,8 +16,8 @@ func TestCompletionInstall(t *testing.T) {
 		left  string // after
 	}{
 		"a new one":             {want: ExitDone, left: completionScript},
-		"the same once more":    {there: completionScript, want: ExitDone, says: "is there already", left: completionScript},
-		"a foreign one stays":   {there: "theirs", want: ExitUsage, says: "is not ours; nothing was changed", left: "theirs"},
+		"the same once more":    {there: completionScript, want: ExitDone, says: "already exists", left: completionScript},
+		"a foreign one stays":   {there: "theirs", want: ExitUsage, says: "is not from kubectl fdb (nothing was changed)", left: "theirs"},
 		"unless --force says":   {there: "theirs", args: []string{"--force"}, want: ExitDone, left: completionScript},
 		"a word that is no use": {args: []string{"bash"}, want: ExitUsage},
 	}
@@ -37,7 +37,7 @@ func TestCompletionInstall(t *testing.T) {
 				t.Errorf("exit code %d, want %d; left %q; %s", code, tc.want, left, &g.err)
 			}
 			if info, err := os.Stat(file); tc.left == completionScript && (err != nil || info.Mode().Perm()&0o111 == 0) {
-				t.Errorf("nobody can run it: %v", err)
+				t.Errorf("it is not executable: %v", err)
 			}
 			if strings.Contains(g.err.String(), "not on the PATH") {
 				t.Errorf("it is on the PATH: %s", &g.err)

@@ -33,16 +33,15 @@ import (
 )
 
 const (
-	// unlimited turns client-go's limit of requests per second off. Whatever asks for
-	// many things asks for a few at a time, and the API server, which knows what it can
-	// bear, makes clients wait that ask too much.
+	// unlimited turns off client-go's limit of requests per second. Commands bound their
+	// concurrency themselves, and the API server throttles clients that send too many requests.
 	unlimited = -1
-	// requestTimeout bounds a request to the API server unless --request-timeout
-	// does, so that a server that accepts and never answers ends in an error.
+	// requestTimeout bounds a request to the API server unless --request-timeout is set, so
+	// that a server that accepts connections and never answers causes an error.
 	requestTimeout = 30 * time.Second
 )
 
-// NewEnv is the real world.
+// NewEnv returns the environment of the real program.
 func NewEnv() *Env {
 	e := &Env{
 		IOStreams:  genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
@@ -79,8 +78,8 @@ func randomNumber() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// config is how to reach the API server. Without a kubeconfig there is none:
-// client-go would then ask whoever listens on localhost.
+// config returns the client configuration. It fails without a kubeconfig: client-go would then
+// connect to localhost.
 func (e *Env) config() (*rest.Config, error) {
 	loader := e.Kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
@@ -89,10 +88,10 @@ func (e *Env) config() (*rest.Config, error) {
 	}
 	if e.nowhere(raw.CurrentContext) && e.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		if len(raw.Contexts) == 0 {
-			return nil, usage(errors.New("there is no kubeconfig, so no cluster to talk to"),
-				"name one with --kubeconfig FILE or in the environment variable KUBECONFIG")
+			return nil, usage(errors.New("no kubeconfig found"),
+				"set --kubeconfig FILE or the environment variable KUBECONFIG")
 		}
-		return nil, usage(errors.New("the kubeconfig has no current context"), "choose one: kubectl config get-contexts, then kubectl config use-context NAME, or --context NAME")
+		return nil, usage(errors.New("the kubeconfig has no current context"), "list contexts with kubectl config get-contexts, then select one with kubectl config use-context NAME or --context NAME")
 	}
 	config, err := e.Kube.ToRESTConfig()
 	if err != nil {
@@ -101,7 +100,7 @@ func (e *Env) config() (*rest.Config, error) {
 	return config, nil
 }
 
-// nowhere reports whether neither the kubeconfig nor a flag says where to go.
+// nowhere reports whether neither the kubeconfig nor a flag names an API server.
 func (e *Env) nowhere(currentContext string) bool {
 	return currentContext == "" && text(e.Kube.Context) == "" && text(e.Kube.APIServer) == "" && text(e.Kube.ClusterName) == ""
 }
@@ -113,7 +112,7 @@ func text(p *string) string {
 	return *p
 }
 
-// contextName is the kubeconfig context in use; empty when there is none.
+// contextName returns the kubeconfig context in use; empty if there is none.
 func (e *Env) contextName() string {
 	if name := text(e.Kube.Context); name != "" {
 		return name
@@ -125,7 +124,7 @@ func (e *Env) contextName() string {
 	return raw.CurrentContext
 }
 
-// namespace is where the cluster is looked for: the flag's, else the context's.
+// namespace returns the namespace of the flag, else that of the context.
 func (e *Env) namespace() (string, error) {
 	namespace, _, err := e.Kube.ToRawKubeConfigLoader().Namespace()
 	if err != nil && !clientcmd.IsEmptyConfig(err) {
@@ -134,7 +133,7 @@ func (e *Env) namespace() (string, error) {
 	return namespace, nil
 }
 
-// namespaceUnless is that namespace, and "" for all of them.
+// namespaceUnless returns that namespace, or "" for all of them.
 func (e *Env) namespaceUnless(all bool) (string, error) {
 	if all {
 		return "", nil
@@ -142,7 +141,7 @@ func (e *Env) namespaceUnless(all bool) (string, error) {
 	return e.namespace()
 }
 
-// openClient is an uncached client: every read is of now, and of our own writes.
+// openClient opens an uncached client: every read is current and includes our own writes.
 func (e *Env) openClient() (client.Client, error) {
 	config, err := e.config()
 	if err != nil {
@@ -154,7 +153,7 @@ func (e *Env) openClient() (client.Client, error) {
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme, Mapper: newMapper()})
 	if err != nil {
-		return nil, usage(fmt.Errorf("preparing the Kubernetes client: %w", err))
+		return nil, usage(fmt.Errorf("creating the Kubernetes client: %w", err))
 	}
 	return client.WithFieldOwner(c, cmp.Or(e.fieldManager, live.FieldManager)), nil
 }
@@ -171,8 +170,7 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// newMapper knows the kinds that are used, which saves asking the API server for
-// all that it has.
+// newMapper maps the kinds in use, which saves discovery requests to the API server.
 func newMapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event", "Secret"} {
@@ -204,7 +202,7 @@ func (e *Env) openRestore(key types.NamespacedName) (Session, error) {
 	return w, e.fill(&w.World, types.NamespacedName{Namespace: key.Namespace})
 }
 
-// fill gives a world what it reaches the API server by.
+// fill sets the API server access of a session.
 func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	config, err := e.config()
 	if err != nil {
@@ -213,7 +211,7 @@ func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	w.Client, err = e.Client()
 	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.planDigest(), e.Overrides, e.Clock, rand.Text
 	w.Command = func(words ...string) string { return e.kubectlIn(key.Namespace, words...) }
-	w.Tell = func(words string) { e.talk("%s", words) }
+	w.Tell = func(words string) { e.logf("%s", words) }
 	return err
 }
 
@@ -228,7 +226,7 @@ func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed 
 	}
 	c, err := client.NewWithWatch(streaming(config), client.Options{Scheme: scheme, Mapper: newMapper()})
 	if err != nil {
-		return nil, usage(fmt.Errorf("preparing to watch: %w", err))
+		return nil, usage(fmt.Errorf("creating the watch client: %w", err))
 	}
 	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
 }
@@ -241,8 +239,8 @@ func (e *Env) openTool(pod *corev1.Pod, container string) (admin.Transport, erro
 	return admin.NewPodExec(streaming(config), pod.Namespace, pod.Name, container)
 }
 
-// streaming is for connections into pods and for watches: they last as long as what
-// runs there, which has its own limits.
+// streaming is for connections into pods and for watches: they have no request timeout, but
+// limits of their own.
 func streaming(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0

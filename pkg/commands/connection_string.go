@@ -12,20 +12,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newConnectionString is the parent of what is about connection strings. It is no command
-// of its own.
+// newConnectionString is the parent of the connection-string commands. It does nothing by
+// itself.
 func newConnectionString(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connection-string",
 		Short: "Show, compare and sync the connection string",
 	}
 	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env), newConnectionStringSync(env))
-	asParent(cmd, "what of connection strings?", "command", "about connection strings")
+	asParent(cmd, "connection-string command")
 	return cmd
 }
 
-// connectionStringOptions is what both commands were asked.
-type connectionStringOptions struct{ lookOptions }
+// connectionStringOptions are the options of both commands.
+type connectionStringOptions struct{ viewOptions }
 
 func newConnectionStringShow(env *Env) *cobra.Command {
 	var o connectionStringOptions
@@ -38,7 +38,7 @@ this.`,
 		Example: `  # Write a cluster file
   kubectl fdb connection-string show sample-cluster > fdb.cluster`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
 				return o.show(ctx, env, key)
 			})
 		},
@@ -63,7 +63,7 @@ Exit code 0: all copies match. 1: some differ. 8: none differ, but not all could
   # For scripts
   kubectl fdb connection-string drift sample-cluster -o custom-columns=SOURCE:.source,MATCHES:.matches`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
 				return o.drift(ctx, env, key)
 			})
 		},
@@ -72,8 +72,8 @@ Exit code 0: all copies match. 1: some differ. 8: none differ, but not all could
 	return cmd
 }
 
-// clusterFiles are the facts about one cluster, and the connection strings in use. The
-// status document is not asked for: without a database it takes long, and tells no more.
+// clusterFiles returns the facts about one cluster and the connection strings in use. The
+// status document is not read: without a database that takes long and adds nothing.
 func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, plan.ClusterFiles, error) {
 	var files plan.ClusterFiles
 	session, err := env.Connect(ctx, key)
@@ -90,20 +90,20 @@ func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.F
 		files, err = session.ReadClusterFiles(ctx)
 		asked <- err
 	}()
-	err = observation{env: env, key: key}.await(asked, func() { env.talk("reading cluster files takes its time, still asking") })
+	err = clusterReader{env: env, key: key}.await(asked, func() { env.logf("waiting for cluster files…") })
 	return ui.Facts{Snapshot: s}, files, causeOf(ctx, err)
 }
 
-func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	facts, files, err := clusterFiles(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v, known := ui.NewConnectionStringView(env.metadata(key), facts, files)
 	if !known {
-		return looked{}, &failure{code: ExitUnreachable, err: fmt.Errorf("nobody can tell the connection string of %s: the record has none, and %s", key.Name, files.LiveUnknown)}
+		return output{}, &failure{code: ExitUnreachable, err: fmt.Errorf("cannot determine the connection string of %s: the status has none, and %s", key.Name, files.LiveUnknown)}
 	}
-	return looked{warnings: v.Warnings, printable: printable{
+	return output{warnings: v.Warnings, printable: printable{
 		document: v, names: []string{"connectionstring/" + v.GenerationID},
 		table: func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, v.ConnectionString)
@@ -112,17 +112,17 @@ func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.N
 	}}, nil
 }
 
-func (o connectionStringOptions) drift(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o connectionStringOptions) drift(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	facts, files, err := clusterFiles(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewConnectionStringDriftView(env.metadata(key), facts, files)
 	code := ExitUnreachable
 	if v.Matches != nil {
 		code = map[bool]int{true: ExitDone, false: ExitNo}[*v.Matches]
 	}
-	return looked{warnings: v.Warnings, code: code, printable: printable{
+	return output{warnings: v.Warnings, code: code, printable: printable{
 		document: v, names: namesOf("connectionstring", v.Items, func(s ui.ConnectionSpot) string { return s.Source }),
 		table: func(w io.Writer) error { return ui.WriteConnectionStringDrift(w, v, o.list(env)) },
 	}}, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// syncOptions is what `kubectl fdb connection-string sync` was asked to do.
+// syncOptions are the options of `kubectl fdb connection-string sync`.
 type syncOptions struct {
 	clusterFlag
 	changeFlags
@@ -65,13 +65,13 @@ func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
 	}
 	if files.Live.IsZero() {
 		return &failure{
-			code: ExitUnreachable, err: fmt.Errorf("no database says which connection string is in force, so none is written: %s", files.LiveUnknown),
-			hints: []string{"what is in its way: " + env.command("why", key.Name), "what its coordinators do: " + env.command("coordinators", "repair", key.Name, "--dry-run")},
+			code: ExitUnreachable, err: fmt.Errorf("cannot determine the current connection string, so none is written: %s", files.LiveUnknown),
+			hints: []string{"explain what blocks the database: " + env.command("why", key.Name), "diagnose the coordinators: " + env.command("coordinators", "repair", key.Name, "--dry-run")},
 		}
 	}
 	syncing := &syncingConnectionString{}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: syncing, lockless: true, words: []string{"connection-string", "sync", key.Name},
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: syncing, lockless: true, words: []string{"connection-string", "sync", key.Name},
 		stages: []plan.Stage{stages.SyncConnectionString(files.Live)},
 	})
 	env.offerSeed(facts.Cluster, files.Live)
@@ -81,19 +81,19 @@ func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
 	return env.podsLeft(key.Name, syncing.differ, facts)
 }
 
-// offerSeed has the command that brings the spec's seed in line.
+// offerSeed prints the command that updates spec.seedConnectionString.
 func (e *Env) offerSeed(c *v1beta2.FoundationDBCluster, inForce fdb.ConnectionString) {
 	if !ui.SeedDiffers(c.Spec.SeedConnectionString, inForce) {
 		return
 	}
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"seedConnectionString": inForce.String()}})
 	if err != nil {
-		return // a text cannot fail to be JSON
+		return // a string always marshals
 	}
-	e.talk("hint: spec.seedConnectionString has another one, and leads nowhere should the record be lost; to have the spec say so too: %s", e.patchCommand(c, patch))
+	e.logf("hint: spec.seedConnectionString is outdated and would not work if the status were lost; to update it: %s", e.patchCommand(c, patch))
 }
 
-// podsLeft ends a command that cannot do more about the files that some servers keep.
+// podsLeft ends a command that cannot update the cluster files that some processes hold.
 func (e *Env) podsLeft(cluster string, pods []string, f ui.Facts) error {
 	if len(pods) == 0 {
 		return nil
@@ -106,21 +106,21 @@ func (e *Env) podsLeft(cluster string, pods []string, f ui.Facts) error {
 			}
 		}
 	}
-	hints := []string{"servers that report have found the database all the same: " + e.command("get", "process-groups", cluster)}
+	hints := []string{"processes that report have found the database regardless: " + e.command("get", "process-groups", cluster)}
 	if len(groups) > 0 {
-		hints = append(hints, "a group whose servers do not find it can be replaced: "+e.command("replace", cluster, "--process-group", strings.Join(groups, ","), "--dry-run"))
+		hints = append(hints, "replace groups whose processes cannot find it: "+e.command("replace", cluster, "--process-group", strings.Join(groups, ","), "--dry-run"))
 	}
-	return &failure{code: ExitPartly, err: fmt.Errorf("the servers of %s keep another connection string in their file", strings.Join(pods, ", ")), hints: hints}
+	return &failure{code: ExitPartly, err: fmt.Errorf("the processes of %s have an outdated connection string in their cluster file", strings.Join(pods, ", ")), hints: hints}
 }
 
-// syncingConnectionString is the purpose of `connection-string sync`: the one in force, in
-// the record and in the ConfigMap.
+// syncingConnectionString is the goal of `connection-string sync`: the current connection
+// string in the status and in the ConfigMap.
 type syncingConnectionString struct {
-	// differ are the pods whose files differ.
+	// differ are the pods whose cluster files differ.
 	differ []string
 }
 
-func (p *syncingConnectionString) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p *syncingConnectionString) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
 		return nil, false, err
@@ -134,9 +134,9 @@ func (p *syncingConnectionString) look(ctx context.Context, s Session) ([]ui.Tar
 	return targets, reached, nil
 }
 
-func (*syncingConnectionString) did(reached bool) string {
+func (*syncingConnectionString) summary(reached bool) string {
 	if reached {
-		return "the record and the ConfigMap have the connection string in force"
+		return "status and ConfigMap have the current connection string"
 	}
-	return "what can be synced was; connection-string drift shows the rest"
+	return "synced where possible; connection-string drift shows what remains"
 }

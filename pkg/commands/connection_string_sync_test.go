@@ -24,13 +24,13 @@ func TestConnectionStringSync(t *testing.T) {
 		// left is true when the record keeps what it had.
 		left bool
 	}{
-		"nothing differs":                       {given: func(*given) {}, says: "the record and the ConfigMap have the connection string in force"},
-		"the record":                            {given: staleRecord, says: "the record and the ConfigMap have the connection string in force"},
+		"nothing differs":                       {given: func(*given) {}, says: "status and ConfigMap have the current connection string"},
+		"the record":                            {given: staleRecord, says: "status and ConfigMap have the current connection string"},
 		"the ConfigMap":                         {given: staleConfigMap, says: "update ConfigMap sample-config (cluster-file)"},
-		"both":                                  {given: staleBoth, says: "the record and the ConfigMap have the connection string in force"},
+		"both":                                  {given: staleBoth, says: "status and ConfigMap have the current connection string"},
 		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: ExitNo, says: "the record has " + stale, left: true},
 		"the seed is left to people":            {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
-		"a pod's file is its servers' own":      {given: otherPod, want: ExitPartly, says: "keep another connection string in their file"},
+		"a pod's file is its servers' own":      {given: otherPod, want: ExitPartly, says: "have an outdated connection string in their cluster file"},
 		"nothing is written while nobody says which is in force": {given: func(g *given) { staleRecord(g); silent(g) }, want: ExitUnreachable, says: "so none is written", left: true},
 	}
 	for name, tc := range tests {
@@ -58,7 +58,7 @@ func TestConnectionStringSync(t *testing.T) {
 	}
 }
 
-// A person sees what is replaced before it is gone.
+// The prompt shows what is replaced.
 func TestASyncAsksAndShowsWhatItReplaces(t *testing.T) {
 	g := up(t)
 	staleBoth(g)

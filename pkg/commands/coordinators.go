@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newCoordinators is the parent of what is about coordinators. It is no command of its own.
+// newCoordinators is the parent of the coordinators commands. It does nothing by itself.
 func newCoordinators(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "coordinators",
@@ -19,15 +19,14 @@ func newCoordinators(env *Env) *cobra.Command {
 		Short:   "List, change and repair coordinators",
 	}
 	cmd.AddCommand(newCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
-	asParent(cmd, "what of coordinators?", "command", "about coordinators")
+	asParent(cmd, "coordinators command")
 	return cmd
 }
 
-// coordinatorsListOptions is what `kubectl fdb coordinators list` was asked.
-type coordinatorsListOptions struct{ lookOptions }
+// coordinatorsListOptions are the options of `kubectl fdb coordinators list`.
+type coordinatorsListOptions struct{ viewOptions }
 
-// newCoordinatorsList is one command under two names: coordinators list and get
-// coordinators.
+// newCoordinatorsList is one command under two names: coordinators list and get coordinators.
 func newCoordinatorsList(env *Env, name string) *cobra.Command {
 	var o coordinatorsListOptions
 	cmd := &cobra.Command{
@@ -43,8 +42,8 @@ with unknown reachability.`,
   # For scripts
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -52,18 +51,18 @@ with unknown reachability.`,
 	return cmd
 }
 
-func (o coordinatorsListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+func (o coordinatorsListOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewCoordinatorListView(env.metadata(key), facts)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("coordinator", v.Items, func(c ui.CoordinatorDetailView) string { return c.Address }),
 		table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = key.Name + " has no connection string yet, and so no coordinators"
+		r.none = key.Name + " has no coordinators yet: it has no connection string"
 	}
 	return r, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// coordinatorsChangeOptions is what `kubectl fdb coordinators change` was asked to do.
+// coordinatorsChangeOptions are the options of `kubectl fdb coordinators change`.
 type coordinatorsChangeOptions struct {
 	clusterFlag
 	changeFlags
@@ -63,16 +63,16 @@ func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []str
 		words = append(words, "--away-from", strings.Join(phrase.Strings(away), ","))
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: movingCoordinators(away),
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: movingCoordinators(away),
 		words: words, stages: stages.Marking(stages.MoveCoordinators(away...)),
 	})
 }
 
-// movingCoordinators is the purpose of `coordinators change`: coordinators as they should
-// be, and none on these process groups.
+// movingCoordinators is the goal of `coordinators change`: coordinators that match the spec,
+// and none on these process groups.
 type movingCoordinators []v1beta2.ProcessGroupID
 
-func (m movingCoordinators) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (m movingCoordinators) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -81,7 +81,7 @@ func (m movingCoordinators) look(ctx context.Context, s Session) ([]ui.Target, b
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (m movingCoordinators) did(bool) string {
+func (m movingCoordinators) summary(bool) string {
 	if len(m) == 0 {
 		return "the coordinators match the spec"
 	}

@@ -39,8 +39,8 @@ func TestCoordinatorsChange(t *testing.T) {
 		"they are moved away from a group":     {args: []string{"--away-from", "ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
 		"also when its pod is named":           {args: []string{"--away-from", "sample-ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
 		"a dry run moves none":                 {args: []string{"--away-from", "ONE", "--dry-run"}, want: ExitNo, says: "ChangeCoordinators"},
-		"without a terminal somebody agreed":   {args: []string{"--away-from", "ONE"}, want: ExitUnconfirmed, says: "add --yes"},
-		"a group that nobody has is a mistake": {args: []string{"--away-from", "storage-1", "--yes"}, want: ExitUsage, says: "has no process group storage-1"},
+		"without a terminal somebody agreed":   {args: []string{"--away-from", "ONE"}, want: ExitUnconfirmed, says: "use --yes"},
+		"a group that nobody has is a mistake": {args: []string{"--away-from", "storage-1", "--yes"}, want: ExitUsage, says: "not found: storage-1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

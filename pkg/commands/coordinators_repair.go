@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// coordinatorsRepairOptions is what `kubectl fdb coordinators repair` was asked to do.
+// coordinatorsRepairOptions are the options of `kubectl fdb coordinators repair`.
 type coordinatorsRepairOptions struct {
 	clusterFlag
 	changeFlags
@@ -59,7 +59,7 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 	if err != nil {
 		return err
 	}
-	facts, err := observation{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,59 +67,59 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 		return env.diagnoseCoordinators(key, facts, o.output)
 	}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: movingCoordinators(nil),
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: movingCoordinators(nil),
 		words: []string{"coordinators", "repair", key.Name}, stages: stages.Marking(stages.MoveCoordinators()),
 	})
 	if err == nil && o.dryRun == dryRunNone {
-		env.talk("hint: does everybody know them? %s", env.command("connection-string", "drift", key.Name))
+		env.logf("hint: find stale connection strings: %s", env.command("connection-string", "drift", key.Name))
 	}
 	return err
 }
 
-// diagnoseCoordinators shows what became of coordinators of which no quorum answers, and
+// diagnoseCoordinators reports the state of the coordinators when no quorum answers, and
 // refuses to change anything.
 func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, output string) error {
 	v := ui.NewCoordinatorDiagnosisView(e.metadata(key), facts)
 	if len(v.Items) == 0 {
-		return &failure{code: ExitRefused, err: fmt.Errorf("%s has no connection string yet, and so no coordinators to repair", key.Name)}
+		return &failure{code: ExitRefused, err: fmt.Errorf("%s has no coordinators to repair yet: it has no connection string", key.Name)}
 	}
 	for _, warning := range v.Warnings {
-		e.talk("warning: %s", warning)
+		e.logf("warning: %s", warning)
 	}
 	err := outputFlags{format: output}.print(e.Out, printable{
 		document: v, table: func(w io.Writer) error { return ui.WriteCoordinatorDiagnosis(w, v) },
 	})
 	refusal := &failure{
 		code: ExitRefused, hints: e.coordinatorOptions(key.Name, v),
-		err: fmt.Errorf("%s: no quorum of coordinators answers, so nobody can choose others; nothing was changed: %s", plan.GateCoord, v.Finding),
+		err: fmt.Errorf("%s: coordinators cannot be changed without a quorum of reachable ones (nothing was changed): %s", plan.GateCoord, v.Finding),
 	}
-	if facts.Database.Status == nil { // nobody said that none does
+	if facts.Database.Status == nil { // the quorum is unknown
 		refusal.code = ExitUnreachable
-		refusal.err = fmt.Errorf("%s: whether a quorum of coordinators answers is not known, so no others are chosen; nothing was changed: %s", plan.GateCoord, v.Finding)
+		refusal.err = fmt.Errorf("%s: cannot determine whether a quorum of coordinators is reachable, so they are not changed (nothing was changed): %s", plan.GateCoord, v.Finding)
 	}
 	return errors.Join(err, refusal)
 }
 
-// coordinatorOptions are what a person can do. None of them makes up coordinators that no
+// coordinatorOptions returns hints for the user. None of them invents coordinators that no
 // quorum confirms, or deletes anything.
 func (e *Env) coordinatorOptions(cluster string, v ui.CoordinatorDiagnosisView) []string {
-	options := []string{"what keeps their pods: " + e.command("why", cluster)}
+	options := []string{"explain what blocks their pods: " + e.command("why", cluster)}
 	switch v.Case {
 	case ui.QuorumDown:
 		if pods := v.Pods(ui.CoordinatorDown, ui.CoordinatorUnreachable); len(pods) > 0 {
-			options = append(options, "these have to come back: "+strings.Join(pods, ", "))
+			options = append(options, "these must be recovered: "+strings.Join(pods, ", "))
 		}
-		options = append(options, "then: "+e.command("wait", cluster, "--for", "available"))
+		options = append(options, "then wait: "+e.command("wait", cluster, "--for", "available"))
 	case ui.QuorumMoved:
 		options = append(options,
-			"leave all volume claims as they are: the coordinators' state is in them",
-			"are there servers that know others? "+e.command("connection-string", "drift", cluster),
-			"give the pods their old addresses back where the network can; the runbook \"Coordinators have other addresses\" has the way by hand, and how names keep it from happening again")
+			"do not delete any PVC: they hold the state of the coordinators",
+			"find processes with other coordinators: "+e.command("connection-string", "drift", cluster),
+			"restore the old pod addresses if the network allows; the runbook \"Coordinators have other addresses\" has the manual procedure, and how DNS names prevent this")
 	case ui.QuorumLost:
 		options = append(options,
-			"bring nodes and volumes back that hold them before anything else: what they know is nowhere else",
-			"are there servers that know others? "+e.command("connection-string", "drift", cluster),
-			"only if they are gone for good: restore a backup into a new cluster; the runbook \"Most coordinators are lost\" has the reasons")
+			"first recover the nodes and volumes that hold them: their state exists nowhere else",
+			"find processes with other coordinators: "+e.command("connection-string", "drift", cluster),
+			"only if they are permanently lost: restore a backup into a new cluster; the runbook \"Most coordinators are lost\" has the reasons")
 	}
 	return options
 }

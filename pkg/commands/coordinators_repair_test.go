@@ -42,7 +42,7 @@ func TestCoordinatorsRepair(t *testing.T) {
 	tests := map[string]struct {
 		byName bool
 		lost   int
-		claims bool // their volume claims are lost as well
+		claims bool // their PVCs are lost as well
 		silent bool // no pod runs from which the database could be asked
 		args   []string
 		want   int
@@ -51,11 +51,11 @@ func TestCoordinatorsRepair(t *testing.T) {
 		"good ones stay":                                {byName: true, want: ExitDone, says: []string{"the coordinators match the spec"}},
 		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: ExitDone, says: []string{"ChangeCoordinators", "the coordinators match the spec", "connection-string drift sample"}},
 		"a dry run says that one may come back":         {byName: true, lost: 1, args: []string{"--dry-run"}, want: ExitNo, says: []string{"the coordinator change waits", "lost its pod 0s ago"}},
-		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these have to come back: sample-", "wait sample --for available"}},
-		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: no quorum of coordinators answers"}},
-		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "leave all volume claims as they are"}},
+		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these must be recovered: sample-", "wait sample --for available"}},
+		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: coordinators cannot be changed without a quorum"}},
+		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "do not delete any PVC"}},
 		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: ExitRefused, says: []string{"lost", "neither a pod nor a PVC", "restore a backup into a new cluster"}},
-		"whether there is a quorum is not known":        {byName: true, silent: true, want: ExitUnreachable, says: []string{"whether a quorum of coordinators answers is not known", "no pod has a cluster file", "these have to come back: sample-"}},
+		"whether there is a quorum is not known":        {byName: true, silent: true, want: ExitUnreachable, says: []string{"cannot determine whether a quorum of coordinators is reachable", "no pod has a cluster file", "these must be recovered: sample-"}},
 		"in JSON":                                       {lost: 2, args: []string{"-o", "json"}, want: ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
 	}
 	for name, tc := range tests {

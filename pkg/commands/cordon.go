@@ -25,13 +25,13 @@ const (
 	evacuateNone    = "none"
 )
 
-// cordonOptions is what `kubectl fdb cordon` was asked to do.
+// cordonOptions are the options of `kubectl fdb cordon`.
 type cordonOptions struct {
 	clusterFlag
 	nodeSelection
 	changeFlags
 	taint    string
-	there    bool // the nodes are those that have the taint
+	there    bool // nodes are selected by the taint
 	evacuate string
 	most     int
 }
@@ -86,9 +86,9 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	o.tainted, o.anyEffect = taint, !strings.Contains(o.taint, ":")
 	o.there = o.byTaint(args)
 	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute && !o.there {
-		return usagef("--taint %s would end every pod on the nodes at once, whatever depends on it: take the effect NoSchedule, and --evacuate or drain to have the pods leave", o.taint)
+		return usagef("--taint %s would evict every pod on the nodes at once: use the effect NoSchedule, with --evacuate or drain to move the pods", o.taint)
 	}
-	// Which nodes a taint chooses nobody has said, so that is asked about.
+	// The user did not name the nodes that a taint selects, so prompt.
 	o.reversible = !o.there && (o.evacuate == evacuateNone || (o.evacuate == evacuateByTaint && !o.wait))
 	if err := o.check(env); err != nil {
 		return err
@@ -112,9 +112,9 @@ func (o cordonOptions) run(ctx context.Context, env *Env, args []string) error {
 	return env.carryOut(ctx, key, c)
 }
 
-// prepare says what would become of the groups on the nodes, and makes the change. Nodes that
-// are there because they have the taint are not tainted again: whoever did that knows with
-// which value, and takes it away.
+// prepare prints what happens to the groups on the nodes, and builds the change. Nodes that
+// were selected by the taint are not tainted again: whoever set it also owns its value and its
+// removal.
 func (o cordonOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName, nodes []string, taint *corev1.Taint) (change, error) {
 	if err := env.showEvacuation(ctx, key, nodes, taint); err != nil {
 		return change{}, err
@@ -132,32 +132,32 @@ func (o cordonOptions) prepare(ctx context.Context, env *Env, key types.Namespac
 		return c, nil
 	}
 	c := o.change(key.Name, nodes, taint)
-	if len(open) > 0 { // what somebody else cordoned is not ours to open
+	if len(open) > 0 { // nodes cordoned before are not ours to uncordon
 		c.undo = uncordonWords(key.Name, open, taint)
 	}
 	return c, nil
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before anything is read.
 func (o cordonOptions) check(env *Env) error {
 	switch {
 	case !slices.Contains([]string{evacuateByTaint, evacuateNow, evacuateNone}, o.evacuate):
-		return usagef("--evacuate is by-taint, now or none, not %q", o.evacuate)
+		return usagef("--evacuate must be by-taint, now or none, not %q", o.evacuate)
 	case o.evacuate == evacuateNone && o.wait:
-		return usagef("with --evacuate=none nothing leaves: there is nothing to wait for")
+		return usagef("--wait conflicts with --evacuate=none")
 	case o.most < 1:
-		return usagef("--max-concurrent is at least 1")
+		return usagef("--max-concurrent must be at least 1")
 	}
 	return o.changeFlags.check(env)
 }
 
-// taintFor is the taint to set. To leave by taint there has to be a rule about it.
+// taintFor returns the taint to set. Evacuation by taint requires a rule about it.
 func (o cordonOptions) taintFor(c *v1beta2.FoundationDBCluster, taint *corev1.Taint) (*corev1.Taint, error) {
 	if o.evacuate != evacuateByTaint {
 		return taint, nil
 	}
 	if !c.ReplacementsEnabled() || c.MaxConcurrentAutomaticReplacements() == 0 {
-		return nil, usagef("the spec of %s has nothing replaced by itself (automationOptions.replacements), whatever taint a node has: choose --evacuate=now or none", c.Name)
+		return nil, usagef("automatic replacements are disabled in the spec of %s (automationOptions.replacements), so taints have no effect: use --evacuate=now or none", c.Name)
 	}
 	rules := c.Spec.AutomationOptions.Replacements.TaintReplacementOptions
 	if taint == nil {
@@ -166,20 +166,20 @@ func (o cordonOptions) taintFor(c *v1beta2.FoundationDBCluster, taint *corev1.Ta
 				return &corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule}, nil
 			}
 		}
-		return nil, usagef("the spec of %s names no taint that has groups replaced (automationOptions.replacements.taintReplacementOptions): choose --evacuate=now or none, or a taint with --taint", c.Name)
+		return nil, usagef("the spec of %s has no taint that causes replacements (automationOptions.replacements.taintReplacementOptions): use --evacuate=now or none, or set --taint", c.Name)
 	}
 	if !replacesFor(c, taint.Key) {
-		return nil, usagef("no rule of the spec of %s has groups replaced because of the taint %s: choose --evacuate=now or none, or another taint", c.Name, taint.Key)
+		return nil, usagef("no rule in the spec of %s replaces groups because of the taint %s: use --evacuate=now or none, or another taint", c.Name, taint.Key)
 	}
 	return taint, nil
 }
 
-// replacesFor reports whether a rule of the spec ever has groups leave because of a taint.
+// replacesFor reports whether a rule of the spec ever replaces groups because of a taint.
 func replacesFor(c *v1beta2.FoundationDBCluster, key string) bool {
 	return slices.ContainsFunc(c.TaintPatience(key), func(seconds int64) bool { return seconds < math.MaxInt64 })
 }
 
-// change is the list of stages that cordons, and empties the nodes as it was asked to.
+// change returns the stages that cordon and evacuate the nodes.
 func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Taint) change {
 	words := append([]string{"cordon"}, nodes...)
 	words = append(words, "-c", cluster, "--evacuate="+o.evacuate)
@@ -188,8 +188,8 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	}
 	first := []plan.Stage{stages.CordonNodes(nodes, taint)}
 	c := change{
-		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		purpose: emptying{nodes: nodes, cordonOnly: !o.wait},
+		changeFlags: o.changeFlags, words: words, permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
+		goal: emptying{nodes: nodes, cordonOnly: !o.wait},
 	}
 	switch o.evacuate {
 	case evacuateNow:
@@ -207,15 +207,15 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	return c
 }
 
-// showEvacuation says which groups are on the nodes, and what becomes of them when.
+// showEvacuation prints which groups are on the nodes, and when each is replaced.
 func (e *Env) showEvacuation(ctx context.Context, key types.NamespacedName, nodes []string, taint *corev1.Taint) error {
-	facts, err := observation{env: e, key: key, nodes: true}.facts(ctx)
+	facts, err := clusterReader{env: e, key: key, nodes: true}.facts(ctx)
 	if err != nil {
 		return err
 	}
 	view := ui.NewEvacuationView(facts, nodes, taint, e.placesBeside(ctx, facts, nodes))
 	if len(view.Items) == 0 {
-		e.talk("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
+		e.logf("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
 		return nil
 	}
 	if e.global.quiet {
@@ -224,14 +224,14 @@ func (e *Env) showEvacuation(ctx context.Context, key types.NamespacedName, node
 	return ui.WriteEvacuation(e.ErrOut, view)
 }
 
-// emptying is the purpose of commands that empty nodes.
+// emptying is the goal of commands that evacuate nodes.
 type emptying struct {
 	nodes []string
-	// cordonOnly is true where the command ends once the nodes take no new pods.
+	// cordonOnly is true if the command ends once the nodes are unschedulable.
 	cordonOnly bool
 }
 
-func (e emptying) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (e emptying) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	s.ReadNodes()
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
@@ -241,10 +241,10 @@ func (e emptying) look(ctx context.Context, s Session) ([]ui.Target, bool, error
 	return targets, !e.cordonOnly && ui.AllReached(targets), nil
 }
 
-func (e emptying) did(reached bool) string {
+func (e emptying) summary(reached bool) string {
 	names := strings.Join(e.nodes, ", ")
 	if reached {
-		return "no pod is left on " + names
+		return "evacuated: " + names
 	}
-	return "no new pod comes to " + names
+	return "cordoned: " + names
 }

@@ -25,8 +25,8 @@ func TestCordonSaysWhetherGroupsFitElsewhere(t *testing.T) {
 		"all others are cordoned":  {given: func(g *given) { g.cordonAllBut(g.nodeOfStorage()) }, want: "no (4 cordoned)"},
 		"a big pod fills each":     {given: func(g *given) { g.fill() }, want: "with too little "},
 		"pods that ended are none": {given: func(g *given) { g.fill(); g.end() }, want: "  yes\n"},
-		"pods may not be listed":   {pods: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("RBAC")), want: "? (the pods of all namespaces may not be listed)"},
-		"pods cannot be listed":    {pods: errNoAnswer, want: "? (what runs on nodes is not known: "},
+		"pods may not be listed":   {pods: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("RBAC")), want: "? (not permitted to list the pods of all namespaces)"},
+		"pods cannot be listed":    {pods: errNoAnswer, want: "? (pods on nodes are unknown: "},
 		"nodes may not be read":    {given: func(g *given) { g.world.NodesHidden = "nodes is forbidden" }, want: "? (nodes is forbidden)"},
 	}
 	for name, tc := range tests {

@@ -68,16 +68,16 @@ func TestCordonExitCodes(t *testing.T) {
 		"keeps new pods away":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
 		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
 		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
-		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "choose --evacuate=now or none"},
+		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "use --evacuate=now or none"},
 		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
 		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
 		"by label":                              {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
-		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node has the labels"},
+		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node matches the labels"},
 		"all nodes that have a taint": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule})
 		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb"},
-		"a taint that ends pods, and is there already": {given: func(g *given) {
+		"a taint that ends pods, and already exists": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
 		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoExecute", "-c", "sample", "--yes"}, cordoned: true},
@@ -89,22 +89,22 @@ func TestCordonExitCodes(t *testing.T) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule})
 		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: ExitUnconfirmed},
-		"a node without a name": {
+		"node names must not be empty": {
 			given: func(g *given) {
 				g.world.Pods["sample-"+string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
 			},
-			args: []string{"drain", "", "-c", "sample", "--yes"}, want: ExitUsage, says: "a node without a name",
+			args: []string{"drain", "", "-c", "sample", "--yes"}, want: ExitUsage, says: "node names must not be empty",
 		},
 		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, want: ExitUsage, says: "no node has the taint example.com/maintenance\n"},
 		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
-		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "which nodes?"},
+		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "nodes are required"},
 		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
 		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: ExitUnconfirmed},
-		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: ExitUsage, says: "would end every pod on the nodes at once"},
+		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: ExitUsage, says: "would evict every pod on the nodes at once"},
 		"by taint where nothing is replaced": {given: func(g *given) {
 			withTaintRule(g)
 			g.world.Record.Spec.AutomationOptions.Replacements.Enabled = new(bool)
-		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "has nothing replaced by itself"},
+		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "automatic replacements are disabled"},
 		"a bad way to leave":           {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: ExitUsage},
 		"nothing to wait for":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: ExitUsage},
 		"rights on nodes are missing":  {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitForbidden, says: "patch nodes"},
@@ -174,7 +174,7 @@ func TestNodesAreEmptied(t *testing.T) {
 	}
 }
 
-// What somebody else cordoned is not ours to open.
+// Nodes that were cordoned before are not uncordoned.
 func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
 	g := roomy(t)
 	g.run("cordon", "node-1", "-c", "sample", "--evacuate=none")
@@ -197,8 +197,7 @@ func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
 	}
 }
 
-// What ran on a node that somebody took away still has to leave, and the same command again
-// finds it.
+// What ran on a removed node must still be drained, and the same command again finds it.
 func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 	for name, again := range map[string]bool{"in the middle of it": false, "before the same command again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +228,7 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 	}
 }
 
-// A node that nothing may leave would otherwise take no pods until somebody notices.
+// A node that cannot be drained would otherwise stay unschedulable without notice.
 func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
@@ -247,7 +246,7 @@ func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	}
 }
 
-// Somebody tainted nodes with an effect of their own: the taint is theirs, and stays as it is.
+// The nodes have a taint with another effect: it is not ours, and stays unchanged.
 func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	g := roomy(t)
 	withTaintRule(g)

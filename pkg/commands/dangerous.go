@@ -7,25 +7,25 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addConfirm makes a command one that may lose data, about a record of a kind: a yes is not
+// addConfirm marks a command that may lose data, about a resource of a kind: --yes alone is not
 // enough for it.
 func (f *changeFlags) addConfirm(cmd *cobra.Command, of *recordKind) {
 	f.dangerous, f.named = true, of.noun()
 	cmd.Flags().StringVar(&f.confirmed, "confirm", "", "name of the "+of.noun()+", to confirm the command if stdin is not a terminal")
 }
 
-// confirmedAs refuses when --confirm names something else.
+// confirmedAs fails if --confirm does not match the name.
 func (f changeFlags) confirmedAs(name string) error {
 	if f.confirmed == "" || f.confirmed == name {
 		return nil
 	}
-	return &failure{code: ExitUnconfirmed, err: fmt.Errorf("--confirm %s is not the name of the %s, which is %s; nothing was changed", f.confirmed, f.whose(), name)}
+	return &failure{code: ExitUnconfirmed, err: fmt.Errorf("--confirm %s does not match the name of the %s, which is %s (nothing was changed)", f.confirmed, f.whose(), name)}
 }
 
-// whose name it is that is to be typed.
+// whose is the noun of what --confirm must name.
 func (f changeFlags) whose() string { return cmp.Or(f.named, "cluster") }
 
-// placeholder stands for that name in a hint.
+// placeholder is the placeholder of that name in a hint.
 func (f changeFlags) placeholder() string {
 	if f.named == "" {
 		return "CLUSTER"

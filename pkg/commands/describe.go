@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// describeOptions is what `kubectl fdb describe` was asked to show.
+// describeOptions are the options of `kubectl fdb describe`.
 type describeOptions struct {
 	clusterFlag
 	outputFlags
@@ -73,7 +73,7 @@ func (o describeOptions) run(ctx context.Context, env *Env, args []string) error
 	if err := o.check(); err != nil {
 		return err
 	}
-	in, key, err := o.look(ctx, env, args, theCluster)
+	in, key, err := o.observe(ctx, env, args, theCluster)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -89,11 +89,11 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 		return err
 	}
 	cluster, ids := idsOnly(args, o.name)
-	words, err := wordsOf(ids, env.In)
+	words, err := expandArgs(ids, env.In)
 	if err != nil {
 		return err
 	}
-	in, key, err := o.look(ctx, env, cluster, aGroup)
+	in, key, err := o.observe(ctx, env, cluster, aGroup)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -102,7 +102,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 		return err
 	}
 	if len(groups) != 1 {
-		return usagef("describe shows one process group at a time; %d are named", len(groups))
+		return usagef("describe accepts one process group, not %d", len(groups))
 	}
 	g := groups[0]
 	in.Events, in.EventsHidden = env.eventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
@@ -112,16 +112,16 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 	}})
 }
 
-// described is what is described: backups are of no matter to a process group.
-type described int
+// subject is the subject of a description: backups do not matter to a process group.
+type subject int
 
 const (
-	theCluster described = iota
+	theCluster subject = iota
 	aGroup
 )
 
-// look sees the cluster, and what a pass would do about it.
-func (o describeOptions) look(ctx context.Context, env *Env, args []string, what described) (in ui.DescribeInput, key types.NamespacedName, err error) {
+// observe observes the cluster, and decides what a pass would do.
+func (o describeOptions) observe(ctx context.Context, env *Env, args []string, what subject) (in ui.DescribeInput, key types.NamespacedName, err error) {
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
 		return in, key, err
@@ -130,15 +130,15 @@ func (o describeOptions) look(ctx context.Context, env *Env, args []string, what
 	env.about = key
 	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	if what == theCluster {
-		backups = backupsLook{env: env, key: key}.beside(ctx)
+		backups = backupsReader{env: env, key: key}.beside(ctx)
 	}
-	l, err := observation{env: env, key: key}.look(ctx)
+	l, err := clusterReader{env: env, key: key}.read(ctx)
 	if err != nil {
 		return in, key, err
 	}
 	preview, err := l.preview(ctx, env, key, live.GateOptions{})
 	if err != nil {
-		return in, key, fmt.Errorf("deciding what a pass would do: %w", err)
+		return in, key, fmt.Errorf("planning a pass: %w", err)
 	}
 	env.withNodes(ctx, &l.Facts)
 	found, err := backups()

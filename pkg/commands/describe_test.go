@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// witnessed is a cluster with a pod that no node takes, and what Kubernetes says of it.
+// witnessed is a cluster with an unschedulable pod and its events.
 func witnessed(t *testing.T) (g *given, pod string) {
 	t.Helper()
 	g, pod = withoutNode(t)

@@ -1,4 +1,3 @@
-// Package commands wires the pieces together, one file per subcommand. Nothing
-// else in the program reads flags, files, streams or the environment, and nothing
-// imports it but main.
+// Package commands wires the pieces together, one file per subcommand. No other package reads
+// flags, files, streams or the environment, and only main imports it.
 package commands

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// docsOptions is what `kubectl fdb docs` was asked to write.
+// docsOptions are the options of `kubectl fdb docs`.
 type docsOptions struct{ dir, format string }
 
 var docsFormats = []string{"markdown", "man"}
@@ -36,14 +36,14 @@ files of the same names are replaced. No API server is contacted.`,
 func (o docsOptions) run(env *Env, root *cobra.Command) error {
 	switch {
 	case o.dir == "":
-		return usagef("where to? --dir DIR")
+		return usagef("--dir is required")
 	case !slices.Contains(docsFormats, o.format):
-		return usagef("--format is one of %s, not %q", strings.Join(docsFormats, ", "), o.format)
+		return usagef("--format must be one of %s, not %q", strings.Join(docsFormats, ", "), o.format)
 	}
-	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // pages are for everybody
-		return usage(fmt.Errorf("making the directory: %w", err))
+	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // the pages are public
+		return usage(fmt.Errorf("creating the directory: %w", err))
 	}
-	root.DisableAutoGenTag = true // no name of the generator on every page
+	root.DisableAutoGenTag = true // omit the generator's footer
 	if err := o.write(env, root); err != nil {
 		return usage(fmt.Errorf("writing pages: %w", err))
 	}

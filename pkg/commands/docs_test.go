@@ -26,7 +26,7 @@ func TestDocsHaveAPagePerCommand(t *testing.T) {
 				}
 				page, err := os.ReadFile(filepath.Join(dir, named(cmd.CommandPath())))
 				if err != nil || !strings.Contains(string(page), cmd.Short) {
-					t.Errorf("%s has no page that says %q: %v", cmd.CommandPath(), cmd.Short, err)
+					t.Errorf("%s has no page with %q: %v", cmd.CommandPath(), cmd.Short, err)
 				}
 			}
 			visit(newRoot(newGiven(t).environment()))

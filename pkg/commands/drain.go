@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// drainOptions is what `kubectl fdb drain` was asked to do.
+// drainOptions are the options of `kubectl fdb drain`.
 type drainOptions struct {
 	clusterFlag
 	nodeSelection
@@ -54,7 +54,7 @@ to continue.`,
 
 func (o drainOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.most < 1 {
-		return usagef("--max-concurrent is at least 1")
+		return usagef("--max-concurrent must be at least 1")
 	}
 	if err := o.check(env); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (o drainOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	nodes, err := o.names(ctx, env, args, used...) // a node that vanishes leaves pods that have to go
+	nodes, err := o.names(ctx, env, args, used...) // pods of a deleted node must be drained too
 	if err != nil {
 		return err
 	}
@@ -84,12 +84,12 @@ func (o drainOptions) run(ctx context.Context, env *Env, args []string) error {
 		return causeOf(ctx, err)
 	}
 	c := o.change(key.Name, nodes)
-	if len(open) > 0 { // what somebody else cordoned is not ours to open
+	if len(open) > 0 { // nodes cordoned before are not ours to uncordon
 		c.undo = uncordonWords(key.Name, open, nil)
 	}
 	end := env.carryOut(ctx, key, c)
 	if left, err := env.stayingOn(ctx, key, nodes); err != nil || left < before {
-		return end // pods are leaving already: they must not come back, and the same command goes on
+		return end // pods are already draining: they must not return, and the same command resumes
 	}
 	return o.undoing(ctx, env, key, open, end)
 }
@@ -103,13 +103,13 @@ func (o drainOptions) change(cluster string, nodes []string) change {
 		words = append(words, "--wait=false")
 	}
 	return change{
-		changeFlags: o.changeFlags, words: words, needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		stages:  stages.Draining(nodes, o.most),
-		purpose: emptying{nodes: nodes},
+		changeFlags: o.changeFlags, words: words, permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
+		stages: stages.Draining(nodes, o.most),
+		goal:   emptying{nodes: nodes},
 	}
 }
 
-// nodesOf are the nodes that pods of a cluster are on.
+// nodesOf returns the nodes that run pods of a cluster.
 func (e *Env) nodesOf(ctx context.Context, key types.NamespacedName) ([]string, error) {
 	s, err := e.placesOf(ctx, key)
 	var names []string
@@ -121,7 +121,7 @@ func (e *Env) nodesOf(ctx context.Context, key types.NamespacedName) ([]string, 
 	return names, err
 }
 
-// placesOf are the process groups and their pods.
+// placesOf returns the process groups and their pods.
 func (e *Env) placesOf(ctx context.Context, key types.NamespacedName) (s plan.Snapshot, err error) {
 	session, err := e.Connect(ctx, key)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Env) placesOf(ctx context.Context, key types.NamespacedName) (s plan.Sn
 	return s, session.Observe(ctx, &s, plan.Record|plan.Pods)
 }
 
-// stayingOn is how many process groups on nodes are not marked for removal.
+// stayingOn returns the number of process groups on nodes that are not marked for removal.
 func (e *Env) stayingOn(ctx context.Context, key types.NamespacedName, nodes []string) (int, error) {
 	s, err := e.placesOf(ctx, key)
 	if err != nil {
@@ -145,8 +145,8 @@ func (e *Env) stayingOn(ctx context.Context, key types.NamespacedName, nodes []s
 	return n, nil
 }
 
-// undoing uncordons nodes that this command has cordoned, when it cannot be done. One that
-// waits, or was interrupted, is gone on with.
+// undoing uncordons the nodes that a failed command has cordoned. A command that waits or was
+// interrupted can be resumed, so its nodes stay cordoned.
 func (o drainOptions) undoing(ctx context.Context, env *Env, key types.NamespacedName, open []string, end error) error {
 	goesOn := []int{ExitDone, ExitNo, ExitWaiting, ExitConflict, ExitUnconfirmed, ExitHungUp, ExitInterrupted, ExitTerminated, ExitUsage}
 	if slices.Contains(goesOn, ExitCode(end)) || ctx.Err() != nil {
@@ -155,13 +155,13 @@ func (o drainOptions) undoing(ctx context.Context, env *Env, key types.Namespace
 	still, err := env.openAmong(ctx, open)
 	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
 	if err == nil && len(ours) > 0 {
-		env.talk("it cannot be done now; uncordoning %s again", strings.Join(ours, ", "))
-		o.yes, o.wait, o.plan, env.planned = true, false, "", nil // what it undoes was approved, the way back is its own
+		env.logf("the drain failed: uncordoning %s", strings.Join(ours, ", "))
+		o.yes, o.wait, o.plan, env.planned = true, false, "", nil // the cordon was approved, reverting it needs no approval
 		undo := cordonOptions{clusterFlag: o.clusterFlag, changeFlags: o.changeFlags}
 		err = env.carryOut(ctx, key, undo.uncordonChange(key.Name, ours, nil))
 	}
 	if err != nil {
-		env.talk("cordoned nodes stay so: %s; undo: %s", explain(err), env.command(uncordonWords(key.Name, open, nil)...))
+		env.logf("nodes remain cordoned: %s; undo: %s", explain(err), env.command(uncordonWords(key.Name, open, nil)...))
 	}
 	return end
 }

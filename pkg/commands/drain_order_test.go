@@ -25,7 +25,7 @@ func TestADrainExcludesBeforeItEvicts(t *testing.T) {
 			began := g.world.Now()
 			var order []string
 			var excluded time.Duration
-			g.world.Refuse = func(a plan.Action) error { // it is asked about all, and refuses none
+			g.world.Refuse = func(a plan.Action) error { // called for all, and refuses none
 				switch a.(type) { //nolint:gochecksumtype // the order of these alone is tested
 				case plan.Exclude:
 					order, excluded = append(order, "exclude"), g.world.Now().Sub(began)

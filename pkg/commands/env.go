@@ -21,55 +21,55 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// Env is what every subcommand is given: all of the world that is not an argument.
+// Env is the environment of every subcommand: everything external except its arguments.
 type Env struct {
 	genericiooptions.IOStreams
-	// Kube holds the flags that say which API server is meant.
+	// Kube holds the flags that select the API server.
 	Kube *genericclioptions.ConfigFlags
-	// Clock tells the time and waits.
+	// Clock returns the time and waits.
 	Clock clock.WithTicker
 	// Getenv reads an environment variable.
 	Getenv func(string) string
-	// IsTerminal reports whether a stream is one that a person sits at.
+	// IsTerminal reports whether a stream is an interactive terminal.
 	IsTerminal func(stream any) bool
-	// Random makes the choices of a pass.
+	// Random makes the random choices of a pass.
 	Random func() uint64
-	// Holder is who we are in a Lease: user, host and process.
+	// Holder is our identity in a Lease: user, host and process.
 	Holder string
-	// Overrides are the gates that the caller waves through, with the reasons.
+	// Overrides are the overridden gates, with the reasons.
 	Overrides map[plan.Gate]string
-	// RunID names this run of the program in everything it says.
+	// RunID identifies this run of the program in all its output.
 	RunID string
 	// Client opens the API server. Replaced in tests.
 	Client func() (client.Client, error)
-	// Connect opens a cluster. It is called once a command's input is known to be
-	// sound. Replaced in tests.
+	// Connect opens a cluster. It is called once a command's input is validated. Replaced in
+	// tests.
 	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
 	// ConnectBackup and ConnectRestore open a backup and a restore. Replaced in tests.
 	ConnectBackup, ConnectRestore func(key types.NamespacedName) (Session, error)
-	// Follow opens what tells of changes of a cluster's objects: changed is told of
-	// what, trouble why something cannot be followed. Replaced in tests.
+	// Follow opens a watch on a cluster's objects: changed is called with what changed, trouble
+	// with why something cannot be watched. Replaced in tests.
 	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
 
-	// Tool opens what runs programs in a container of a pod. Replaced in tests.
+	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 
-	// planned is the approved plan that the command carries out; nil without --plan.
+	// planned is the approved plan that the command applies; nil without --plan.
 	planned *ui.ApprovedPlan
-	// fieldManager is the name under which objects are changed; empty is the default.
+	// fieldManager is the field manager of changes; empty means the default.
 	fieldManager string
-	// acted is how many actions the passes of the command have carried out.
+	// acted is the number of actions that the passes of the command carried out.
 	acted int
-	// hearing hears what passes say, and answers what they ask, in the place of the
-	// terminal; nil for the terminal.
-	hearing *hearing
+	// observer receives the events of passes and answers their prompts instead of the terminal;
+	// nil for the terminal.
+	observer *runObserver
 
 	global  globalFlags
-	about   types.NamespacedName // the cluster that the command is about, once known
-	started bool                 // the command line made sense
+	about   types.NamespacedName // the cluster of the command, once known
+	started bool                 // the command line is valid
 
-	mu     sync.Mutex // for spoken, and so that lines stay whole
-	spoken time.Time  // when talk was last heard
+	mu         sync.Mutex // guards spoken, and keeps lines whole
+	lastOutput time.Time  // when progress was last printed
 }
 
 // Session is one open cluster.
@@ -77,34 +77,36 @@ type Session interface {
 	reconcile.Observer
 	reconcile.Actor
 	Reader
-	// ReadNodes has nodes observed whatever the rules of the spec are about.
+	// ReadNodes includes nodes in observations regardless of the spec's rules.
 	ReadNodes()
-	// Gates asks what has to hold before the first change.
+	// Gates evaluates what must hold before the first change.
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
 }
 
-// Reader reads what no pass needs to know of a cluster, and people do. The record and
-// the pods have to have been observed before. It changes nothing.
+// Reader reads what users want to know of a cluster and no pass needs. The resource and the
+// pods must have been observed before. It changes nothing.
 type Reader interface {
 	// ReadExclusions reads which exclusions are in force and in progress.
 	ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error)
-	// ReadShared reads all that instances share, whether or not the spec asks for it.
+	// ReadShared reads all state shared by control-plane instances, whether or not the spec
+	// enables locks.
 	ReadShared(ctx context.Context) (plan.CoordinationFacts, error)
 	// ReadClusterFiles reads the connection strings in the database and in all pods.
 	ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
-	// ReadNames measures how names are resolved in one of the cluster's pods.
+	// ReadNames measures how DNS names resolve in one of the cluster's pods.
 	ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error)
 }
 
-// Follower tells when something about a cluster changes.
+// Follower reports changes of a cluster's objects.
 type Follower interface {
-	// Follow follows what belongs to the cluster as its record is now.
+	// Follow watches the objects that belong to the cluster.
 	Follow(ctx context.Context, c *v1beta2.FoundationDBCluster)
-	// Stop ends that, and returns once nothing is told any more.
+	// Stop ends the watch, and returns once no more changes are reported.
 	Stop()
 }
 
-// metadata heads the documents about a cluster; the zero key is for those about several.
+// metadata returns the header of documents about a cluster; the zero key is for those about
+// several.
 func (e *Env) metadata(key types.NamespacedName) ui.Metadata {
 	return ui.Metadata{
 		Cluster: key.Name, Namespace: key.Namespace, Context: e.contextName(),

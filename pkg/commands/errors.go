@@ -37,39 +37,39 @@ const (
 	ExitTerminated  = 143
 )
 
-// failure ends a command: what happened, what the shell sees, and what to try next.
+// failure ends a command: the error, the exit code, and what to try next.
 type failure struct {
 	code int
 	err  error
 	// hints are whole commands, or sentences, to try next.
 	hints []string
-	// differences are in what the world has moved since a plan was made.
+	// differences are the differences of the cluster state since a plan was made.
 	differences []ui.PlanDifference
-	// told is true when the result on stdout says it already, so that text output
-	// does not say it twice.
-	told bool
+	// printed is true if the result on stdout already contains the error, so that text output does
+	// not repeat it.
+	printed bool
 }
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// answer ends a command that did what it was asked, with an answer other than yes.
+// answer ends a command that succeeded with an answer other than yes.
 type answer struct{ code int }
 
 func (a answer) Error() string { return fmt.Sprintf("the answer is exit code %d", a.code) }
 
-// usage is a mistake of the caller's.
+// usage returns a failure caused by the user's input.
 func usage(err error, hints ...string) error {
 	return &failure{code: ExitUsage, err: err, hints: hints}
 }
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// InterruptedError is the cause of a context that a signal ended, or a person as a signal
-// would.
+// InterruptedError is the cause of a context that a signal ended, or a user in an equivalent
+// way.
 type InterruptedError struct {
 	Signal os.Signal
-	// Words say how, where it was no signal; empty where it was one.
+	// Words describe the cause if it was no signal; empty for a signal.
 	Words string
 }
 
@@ -85,9 +85,9 @@ func (e *InterruptedError) Error() string {
 }
 
 // errTimeout is the cause of a context that --timeout ended.
-var errTimeout = errors.New("--timeout is over")
+var errTimeout = errors.New("timed out")
 
-// ExitCode is what the shell sees of a command's error.
+// ExitCode returns the exit code of a command's error.
 func ExitCode(err error) int {
 	var (
 		known       *failure
@@ -110,7 +110,7 @@ func ExitCode(err error) int {
 	}
 }
 
-// interruptCode is the shell's convention: 128 and the signal's number.
+// interruptCode follows the shell's convention: 128 and the signal's number.
 func interruptCode(e *InterruptedError) int {
 	switch e.Signal {
 	case os.Interrupt:
@@ -122,7 +122,7 @@ func interruptCode(e *InterruptedError) int {
 	}
 }
 
-// codeOf sorts an error that no command put a code on.
+// codeOf returns the exit code of an error that has none yet.
 func codeOf(err error) int {
 	var (
 		held        *reconcile.HeldError
@@ -150,7 +150,8 @@ func codeOf(err error) int {
 	}
 }
 
-// databaseCode sorts what the database, a store, or the way to them, said.
+// databaseCode returns the exit code of an error from the database, a store, or the connection
+// to them.
 func databaseCode(err error) int {
 	var said *admin.Error
 	if !errors.As(err, &said) {
@@ -159,7 +160,7 @@ func databaseCode(err error) int {
 	switch said.Kind {
 	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable, admin.KindStoreSilent:
 		return ExitUnreachable
-	case admin.KindUnknownResult: // what kept the result from being known tells
+	case admin.KindUnknownResult: // the cause determines the code
 		return databaseCode(said.Err)
 	case admin.KindConflict:
 		return ExitConflict
@@ -172,7 +173,7 @@ func databaseCode(err error) int {
 	}
 }
 
-// refusalCode tells refusals that someone else's turn explains from all others.
+// refusalCode separates refusals because another run is active from all others.
 func refusalCode(e *reconcile.RefusedError) int {
 	switch e.Check.Gate {
 	case plan.GateDeny, plan.GateLease, plan.GateLock, plan.GatePlan:
@@ -182,7 +183,7 @@ func refusalCode(e *reconcile.RefusedError) int {
 	}
 }
 
-// isUnreachable reports whether an error means that nobody answered.
+// isUnreachable reports whether an error means that there was no answer.
 func isUnreachable(err error) bool {
 	var (
 		status   apierrors.APIStatus
@@ -196,8 +197,8 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &urlError) || errors.As(err, &netError) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// worst is the code of the most telling of several errors; none is ExitDone.
-// What the caller can mend comes first, then what nobody can ask, then the rest.
+// worst returns the most significant code of several errors; ExitDone if there are none. First
+// what the user can fix, then what is unreachable, then the rest.
 func worst(errs []error) int {
 	found := map[int]bool{}
 	for _, err := range errs {
@@ -211,7 +212,7 @@ func worst(errs []error) int {
 	return ExitDone
 }
 
-// explain makes an API error say which verb on which resource was forbidden where.
+// explain makes an API error name which verb on which resource was forbidden where.
 func explain(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {

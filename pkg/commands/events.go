@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// eventsOptions is what `kubectl fdb events` was asked to show.
+// eventsOptions are the options of `kubectl fdb events`.
 type eventsOptions struct {
 	clusterFlag
 	outputFlags
@@ -58,12 +58,12 @@ hour unless configured otherwise.`,
 
 func (o *eventsOptions) check() error {
 	if o.since < 0 {
-		return usagef("--since cannot be negative")
+		return usagef("--since must not be negative")
 	}
 	for i, given := range o.types {
 		at := slices.IndexFunc(eventTypes, func(t string) bool { return strings.EqualFold(t, given) })
 		if at < 0 {
-			return usagef("there is no type of events %q; the types are %s", given, strings.Join(eventTypes, ", "))
+			return usagef("unknown event type %q: must be one of %s", given, strings.Join(eventTypes, ", "))
 		}
 		o.types[i] = eventTypes[at]
 	}
@@ -80,12 +80,12 @@ func (o *eventsOptions) run(ctx context.Context, env *Env, args []string) error 
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	v, err := o.look(ctx, env, key)
+	v, err := o.read(ctx, env, key)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
 	if len(v.Items) == 0 {
-		env.talk("the API server has no such events of cluster %s", key.Name)
+		env.logf("no matching events found for cluster %s", key.Name)
 	}
 	if !o.watch {
 		return o.show(env, v)
@@ -93,7 +93,7 @@ func (o *eventsOptions) run(ctx context.Context, env *Env, args []string) error 
 	return o.follow(ctx, env, key, v)
 }
 
-// follow shows each event once, and again when it was seen again.
+// follow prints each event once, and again when its count increases.
 func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.NamespacedName, v ui.EventListView) error {
 	shown := map[string]int{}
 	for {
@@ -103,17 +103,17 @@ func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.Namespac
 			}
 			o.noHeaders = true
 		}
-		if err := env.pause(ctx, lookInterval, ""); err != nil {
+		if err := env.pause(ctx, pollInterval, ""); err != nil {
 			return err
 		}
 		var err error
-		if v, err = o.look(ctx, env, key); err != nil {
+		if v, err = o.read(ctx, env, key); err != nil {
 			return causeOf(ctx, err)
 		}
 	}
 }
 
-func (o *eventsOptions) look(ctx context.Context, env *Env, key types.NamespacedName) (ui.EventListView, error) {
+func (o *eventsOptions) read(ctx context.Context, env *Env, key types.NamespacedName) (ui.EventListView, error) {
 	c, err := env.Client()
 	if err != nil {
 		return ui.EventListView{}, err
@@ -146,8 +146,8 @@ func (o *eventsOptions) show(env *Env, v ui.EventListView) error {
 	}})
 }
 
-// eventsIn lists all events of a namespace: they cannot be selected by the labels of
-// what they are about.
+// eventsIn lists all events of a namespace: they cannot be selected by the labels of their
+// objects.
 func eventsIn(ctx context.Context, c client.Client, namespace string) ([]corev1.Event, error) {
 	var all []corev1.Event
 	var next string

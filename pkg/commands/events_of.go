@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// involvedName is the field of an event that names what it is about.
+// involvedName is the field of an event with the name of its object.
 const involvedName = "involvedObject.name"
 
-// eventsOf reads what Kubernetes says of objects, by their names. Where that may not be
-// read, hidden says why, and nothing else is missing.
+// eventsOf reads the events of objects by name. If that is forbidden, hidden has the reason,
+// and nothing else is missing.
 func (e *Env) eventsOf(ctx context.Context, key types.NamespacedName, names ...string) (events []corev1.Event, hidden string) {
 	c, err := e.Client()
 	if err != nil {

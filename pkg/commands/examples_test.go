@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// notRunHere says of commands why their examples are not run.
+// notRunHere has the reasons why examples of commands are not run.
 var notRunHere = map[string]string{
 	"kubectl fdb watch":              "a screen; TestAScreenIsWalkedAndReplacesAProcessGroup and the page about it run them",
 	"kubectl fdb completion install": "writes beside the program; TestCompletionInstall has a directory for it",
@@ -67,7 +67,7 @@ func runExamples(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // what goes on and on has shown enough then
 		code := v.runIn(ctx, words...)
 		cancel()
-		nothingFails := strings.Contains(v.err.String(), "is chosen by that; nothing was changed")
+		nothingFails := strings.Contains(v.err.String(), " matches (nothing was changed)")
 		if code == ExitInternal || code == ExitUsage && !nothingFails {
 			t.Errorf("%s: exit code %d: %s", strings.TrimSpace(line), code, &v.err)
 		}
@@ -106,7 +106,7 @@ func (v *vault) exampleWords(line, dir string) (words []string, to string) {
 		"10.1.0.7:4501", first["storage"].Addresses[0], ":8080", ":0", "2026-11-21T12", "2026-11-20T12", "plan.json", filepath.Join(dir, "plan.json"), "man1", filepath.Join(dir, "man1"),
 		"maintenance on sample-cluster node-3", "maintenance on sample "+string(first["storage"].FaultDomain))
 	text := parts[1]
-	if !strings.Contains(text, ":removed") { // that is of a group that is gone
+	if !strings.Contains(text, ":removed") { // a removed group
 		text = exampleID.ReplaceAllStringFunc(text, func(id string) string {
 			class, _, _ := strings.Cut(id, "-")
 			return string(first[class].ProcessGroupID)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// excludeOptions is what `kubectl fdb exclude` was asked to do.
+// excludeOptions are the options of `kubectl fdb exclude`.
 type excludeOptions struct {
 	clusterFlag
 	selection
@@ -52,7 +52,7 @@ automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
 	}
 	o.clusterFlag.add(cmd, env)
 	o.selection.add(cmd, env)
-	o.changeFlags.add(cmd, "nothing depends on the process groups any more")
+	o.changeFlags.add(cmd, "the process groups are drained")
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	if _, err := o.filter(); err != nil {
-		return err // before anything is read
+		return err // fail before reading
 	}
 	cluster, err := o.readIDs(env, args, o.name)
 	if err != nil {
@@ -80,14 +80,14 @@ func (o excludeOptions) run(ctx context.Context, env *Env, args []string) error 
 		return err
 	}
 	if record.ReplacementsEnabled() && record.FailureDetectionTime() < v1beta2.Never {
-		env.talk("a pass replaces what stays excluded for %s; automationOptions.replacements says so", record.FailureDetectionTime())
+		env.logf("process groups that stay excluded for %s are replaced by a pass (automationOptions.replacements)", record.FailureDetectionTime())
 	}
 	return nil
 }
 
-// prepare chooses the groups, and makes the change of them.
+// prepare selects the groups, and builds the change.
 func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return change{}, err
 	}
@@ -96,7 +96,7 @@ func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 		return change{}, err
 	}
 	c := o.change(key.Name, chosen)
-	// What somebody else had excluded before stays so when this is taken back.
+	// Groups that were excluded before stay excluded when this is reverted.
 	before := both(chosen, ui.ExcludedGroups(facts))
 	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
 	if len(ours) > 0 {
@@ -105,10 +105,10 @@ func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	return c, nil
 }
 
-// change is the list of stages that excludes the groups.
+// change returns the stages that exclude the groups.
 func (o excludeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
 	return change{
-		changeFlags: o.changeFlags, words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), needs: databasePowers(),
-		stages: stages.Excluding(chosen), purpose: excluding(chosen),
+		changeFlags: o.changeFlags, words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), permissions: databasePermissions(),
+		stages: stages.Excluding(chosen), goal: excluding(chosen),
 	}
 }

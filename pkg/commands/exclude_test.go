@@ -33,7 +33,7 @@ func (g *given) did(kind string) []string {
 	return words
 }
 
-// fdbcli runs a command of fdbcli as a person would.
+// fdbcli runs a command of fdbcli like a user.
 func (g *given) fdbcli(script string) string {
 	g.t.Helper()
 	out, err := g.world.Type(script)
@@ -65,7 +65,7 @@ func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T)
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
-		t.Error("the record still says that it is excluded")
+		t.Error("the status still has it excluded")
 	}
 	golden.RequireEqual(t, []byte(excluded+"\n"+g.out.String()+"\n"+g.err.String()))
 }
@@ -85,21 +85,21 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		did   int
 	}{
 		"excludes, and says how to take it back":       {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
-		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "a pass replaces what stays excluded for 2h0m0s"},
+		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
 		"does not exclude again":                       {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone},
 		"no more than the redundancy allows":           {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: ExitRefused, did: 1, says: "replacements are added first"},
 		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: ExitRefused, says: "2 up + 1 tolerated − 3 wanted"},
 		"shows what it would exclude":                  {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Exclude"},
 		"nobody agrees to exclude without a terminal":  {args: []string{"exclude", "sample", "STORAGE0"}, want: ExitUnconfirmed},
-		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: ExitUsage, says: "which process groups?"},
+		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: ExitUsage, says: "process groups are required"},
 		"excludes nobody beside an operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitRefused},
 		"excludes nobody without the right to":         {given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitForbidden},
 		"includes without being asked":                 {given: exclude, args: []string{"include", "sample", "STORAGE0"}, want: ExitDone, did: 1, says: "undo: kubectl fdb exclude sample STORAGE0 -n fdb --context test"},
 		"includes all":                                 {given: exclude, args: []string{"include", "sample", "--all"}, want: ExitDone, did: 1, says: "sample: included: STORAGE0"},
-		"names what it leaves":                         {given: stray, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "left: 10.9.9.9, which is no process group's of sample; to end it as well: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
+		"names what it leaves":                         {given: stray, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "not included: 10.9.9.9 does not belong to a process group of sample; to include it: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
 		"includes what is nobody's by its name":        {given: stray, args: []string{"include", "sample", "--target", "10.9.9.9"}, want: ExitDone, did: 1, says: "sample: included: 10.9.9.9"},
 		"never includes a group that is to be removed": {given: marked, args: []string{"include", "sample", "STORAGE0"}, want: ExitRefused, says: "because STORAGE0 is marked for removal"},
-		"not among all others either":                  {given: marked, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "nothing is excluded that could be included"},
+		"not among all others either":                  {given: marked, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "nothing to include"},
 		"waits after a recovery": {given: func(g *given) {
 			exclude(g)
 			g.fdbcli("kill; kill " + g.world.Record.Status.ProcessGroups[0].Addresses[0] + ":4501; sleep 5")
@@ -108,8 +108,8 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		"includes nothing when there is nothing": {args: []string{"include", "sample", "STORAGE0"}, want: ExitDone, says: "included: STORAGE0"},
 		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Include"},
 		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: ExitUsage},
-		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: ExitUsage, says: "--target is an IP"},
-		"includes nobody when nobody is chosen":  {args: []string{"include", "sample"}, want: ExitUsage, says: "which process groups?"},
+		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: ExitUsage, says: "--target must be an IP"},
+		"includes nobody when nobody is chosen":  {args: []string{"include", "sample"}, want: ExitUsage, says: "process groups are required"},
 		"another run":                            {given: func(g *given) { exclude(g); g.world.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
 	}
 	for name, tc := range tests {
@@ -158,7 +158,7 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 		}
 	}
 	if id == "" {
-		t.Fatalf("nobody coordinates: %s", g.world.Record.Status.ConnectionString)
+		t.Fatalf("no coordinators: %s", g.world.Record.Status.ConnectionString)
 	}
 	if code := g.run("exclude", "sample", id, "--yes"); code != ExitWaiting || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -169,8 +169,8 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 	}
 }
 
-// wentSilent is a world in which a group stopped reporting after it was excluded, before any
-// pass saw that.
+// wentSilent is a session in which a group stopped reporting after its exclusion, before any
+// pass observed that.
 type wentSilent struct {
 	session
 	id v1beta2.ProcessGroupID
@@ -201,7 +201,7 @@ func TestAGroupThatWentSilentOnceItWasExcludedIsProvenDrained(t *testing.T) {
 				g.fdbcli("exclude no_wait " + g.exclusionOf(id))
 			}
 			g.world.Tick(5 * time.Minute)
-			targets, reached, err := excluding{v1beta2.ProcessGroupID(id)}.look(t.Context(), wentSilent{session{g.world, g}, v1beta2.ProcessGroupID(id)})
+			targets, reached, err := excluding{v1beta2.ProcessGroupID(id)}.progress(t.Context(), wentSilent{session{g.world, g}, v1beta2.ProcessGroupID(id)})
 			if err != nil || reached != excluded {
 				t.Errorf("reached %t, want %t: %+v, %v", reached, excluded, targets, err)
 			}

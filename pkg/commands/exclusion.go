@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newExclusion is the parent of what is about exclusions. It is no command of its own.
+// newExclusion is the parent of the exclusion commands. It does nothing by itself.
 func newExclusion(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "exclusion",
@@ -20,18 +20,18 @@ func newExclusion(env *Env) *cobra.Command {
 		Short:   "Show exclusions and their progress",
 	}
 	cmd.AddCommand(newExclusionStatus(env), newExclusionList(env, "list"), newExclusionWait(env))
-	asParent(cmd, "what of exclusions?", "command", "about exclusions")
+	asParent(cmd, "exclusion command")
 	return cmd
 }
 
-// exclusionFacts are the facts about one cluster and its exclusions, from one status
-// document and one read of the lists. Nothing is ever excluded to learn them: that would
-// begin to move data anew.
+// exclusionFacts returns the facts about one cluster and its exclusions, from one status
+// document and one read of the lists. It never excludes anything to learn more: that would
+// start moving data again.
 func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
 	why := ""
-	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {
-			return nil // there is nobody to ask, and trying takes a minute
+			return nil // the database is unavailable, and trying takes a minute
 		}
 		read, err := r.ReadExclusions(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -41,13 +41,13 @@ func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui
 		return ctx.Err()
 	}}.facts(ctx)
 	if why != "" {
-		facts.Warnings = append(facts.Warnings, "exclusions could not be read: "+why)
+		facts.Warnings = append(facts.Warnings, "cannot read exclusions: "+why)
 	}
 	return facts, err
 }
 
-// exclusionListOptions is what `kubectl fdb exclusion list` was asked.
-type exclusionListOptions struct{ lookOptions }
+// exclusionListOptions are the options of `kubectl fdb exclusion list`.
+type exclusionListOptions struct{ viewOptions }
 
 // newExclusionList is one command under two names: exclusion list and get exclusions.
 func newExclusionList(env *Env, name string) *cobra.Command {
@@ -64,8 +64,8 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
   # Print the targets as used by fdbcli
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -73,26 +73,26 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
 	return cmd
 }
 
-func (o exclusionListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o exclusionListOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	facts, err := exclusionFacts(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if !facts.Coordination.ExclusionsRead {
-		return looked{}, unanswered(facts, "which exclusions there are")
+		return output{}, unanswered(facts, "the exclusions")
 	}
 	v := ui.NewExclusionListView(env.metadata(key), facts)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("exclusion", v.Items, func(e ui.ExclusionView) string { return e.Target }),
 		table: func(w io.Writer) error { return ui.WriteExclusions(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = "nothing is excluded in the database of " + key.Name
+		r.none = "no exclusions in the database of " + key.Name
 	}
 	return r, nil
 }
 
-// unanswered ends a command whose question only the database can answer.
+// unanswered ends a command whose answer requires the database.
 func unanswered(f ui.Facts, question string) error {
 	why := f.Database.Why()
 	switch {
@@ -105,5 +105,5 @@ func unanswered(f ui.Facts, question string) error {
 	if f.Database.Forbidden {
 		code = ExitForbidden
 	}
-	return &failure{code: code, err: fmt.Errorf("nobody can tell %s: %s", question, why)}
+	return &failure{code: code, err: fmt.Errorf("cannot determine %s: %s", question, why)}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// exclusionStatusOptions is what `kubectl fdb exclusion status` was asked.
+// exclusionStatusOptions are the options of `kubectl fdb exclusion status`.
 type exclusionStatusOptions struct {
-	lookOptions
+	viewOptions
 	selection
-	// others lists exclusions of no process group of the resource, too.
+	// others also lists exclusions of no process group of the resource.
 	others bool
 }
 
@@ -100,10 +100,10 @@ func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *Env) {
 func (o exclusionStatusOptions) run(ctx context.Context, env *Env, args []string) error {
 	const shortest = time.Second
 	if o.interval < shortest {
-		return usagef("--interval is %s at least", shortest)
+		return usagef("--interval must be at least %s", shortest)
 	}
 	cluster, ids := splitIDs(args, o.name)
-	words, err := wordsOf(append(ids, o.ids...), env.In)
+	words, err := expandArgs(append(ids, o.ids...), env.In)
 	if err != nil {
 		return err
 	}
@@ -113,19 +113,19 @@ func (o exclusionStatusOptions) run(ctx context.Context, env *Env, args []string
 		return err
 	}
 	history := &ui.DrainHistory{}
-	return o.look(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key, words, keep, history)
+	return o.display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (output, error) {
+		return o.view(ctx, env, key, words, keep, history)
 	})
 }
 
-func (o exclusionStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, words []string, keep groupFilter, h *ui.DrainHistory) (looked, error) {
+func (o exclusionStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, words []string, keep groupFilter, h *ui.DrainHistory) (output, error) {
 	facts, err := exclusionFacts(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	named, err := groupsNamed(facts.Snapshot, words)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	isNamed := func(g ui.GroupView) bool {
 		return len(named) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
@@ -133,7 +133,7 @@ func (o exclusionStatusOptions) see(ctx context.Context, env *Env, key types.Nam
 	v := ui.NewExclusionStatusView(env.metadata(key), facts, ui.ExclusionQuestion{
 		Keep: func(g ui.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
 	}, h)
-	r := looked{
+	r := output{
 		warnings: v.Warnings, code: drainCode(v), reason: v.Summary,
 		printable: printable{
 			document: v, names: drainNames(v),
@@ -160,7 +160,7 @@ func drainCode(v ui.ExclusionStatusView) int {
 	}
 }
 
-// drainNames are the process groups, each once.
+// drainNames returns the process groups, each once.
 func drainNames(v ui.ExclusionStatusView) []string {
 	var names []string
 	for _, d := range v.Items {
@@ -172,9 +172,9 @@ func drainNames(v ui.ExclusionStatusView) []string {
 }
 
 func noneExcluded(v ui.ExclusionStatusView) string {
-	words := "no process group of " + v.Metadata.Cluster + " that matches is excluded or wanted to be"
+	words := "no matching process group of " + v.Metadata.Cluster + " is excluded or to be excluded"
 	if v.Others != nil && *v.Others > 0 {
-		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " is of others, --all lists it", " are of others, --all lists them")
+		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " of others, --all lists it", " of others, --all lists them")
 	}
 	return words
 }

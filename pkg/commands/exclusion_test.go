@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// leaving is a cluster one of whose storage groups somebody excluded, and wants gone.
+// leaving is a cluster with an excluded storage group that is to be removed.
 func leaving(t *testing.T) (g *given, id string) {
 	t.Helper()
 	g = up(t)
@@ -66,14 +66,14 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"one that moves":          {args: []string{"status", "sample"}, want: ExitNo, out: "moving"},
 		"in JSON":                 {args: []string{"status", "sample", "-o", "json"}, want: ExitNo, out: `"kind": "ExclusionStatus"`},
 		"its name":                {args: []string{"status", "sample", "-o", "name"}, want: ExitNo, out: "processgroup/storage-"},
-		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: ExitDone, err: "no process group of sample that matches is excluded or wanted to be"},
+		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: ExitDone, err: "no matching process group of sample is excluded or to be excluded"},
 		"an unknown group":        {args: []string{"status", "sample", "storage-0"}, want: ExitUsage},
 		"a group on stdin":        {args: []string{"status", "sample", "-"}, input: "ID\n", want: ExitNo, out: "moving"},
-		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "no process group is named: stdin is empty"},
+		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "stdin is empty: process groups expected"},
 		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: ExitUsage},
 		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: ExitUsage},
-		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "--timeout is over after 31s: 1 of 1 is not safe to remove"},
-		"a command that is none":  {args: []string{"sattus"}, want: ExitUsage, err: "there is list, status, wait"},
+		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "timed out after 31s: 1 of 1 is not safe to remove"},
+		"a command that is none":  {args: []string{"sattus"}, want: ExitUsage, err: "must be one of list, status, wait"},
 		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: ExitNo, out: "pending"},
 		"named and not excluded": {given: func(g *given, id string) {
 			g.include()
@@ -91,13 +91,13 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 			given: func(g *given, _ string) {
 				g.connect = func() (Session, error) { return blind{session{g.world, g}}, nil }
 			},
-			args: []string{"status", "sample"}, want: ExitUnreachable, err: "exclusions could not be read: no fdbcli",
+			args: []string{"status", "sample"}, want: ExitUnreachable, err: "cannot read exclusions: no fdbcli",
 		},
 		"the list": {args: []string{"list", "sample"}, want: ExitDone, out: "locality_instance_id:storage-"},
 		"the list without the database": {given: func(g *given, _ string) {
 			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-		}, args: []string{"list", "sample"}, want: ExitUnreachable, err: "nobody can tell which exclusions there are: timed out"},
-		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: ExitDone, err: "nothing is excluded in the database of sample"},
+		}, args: []string{"list", "sample"}, want: ExitUnreachable, err: "cannot determine the exclusions: timed out"},
+		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: ExitDone, err: "no exclusions in the database of sample"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -125,14 +125,14 @@ func (g *given) include() {
 	}
 }
 
-// blind is a cluster whose exclusions nobody can read.
+// blind is a cluster whose exclusions cannot be read.
 type blind struct{ session }
 
 func (b blind) ReadExclusions(context.Context) (plan.CoordinationFacts, error) {
 	return plan.CoordinationFacts{}, errors.New("no fdbcli")
 }
 
-// counting counts what the database is asked.
+// counting counts the queries of the database.
 type counting struct {
 	session
 	statuses, lists *int

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-// execOptions is what `kubectl fdb exec` was asked to run.
+// execOptions are the options of `kubectl fdb exec`.
 type execOptions struct {
 	clusterFlag
 	podChoice
@@ -58,7 +58,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 
 func (o execOptions) run(ctx context.Context, env *Env, args, program []string) error {
 	if o.timeout < 0 {
-		return usagef("--timeout cannot be negative")
+		return usagef("--timeout must not be negative")
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (o execOptions) run(ctx context.Context, env *Env, args, program []string) 
 	if err != nil {
 		return err
 	}
-	env.talk("in pod %s", pod.Name)
+	env.logf("using pod %s", pod.Name)
 	tool, err := env.Tool(pod, o.container)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (o execOptions) run(ctx context.Context, env *Env, args, program []string) 
 	return ended(code)
 }
 
-// pass runs the program and passes on what it reads and prints.
+// pass runs the program and connects its streams.
 func (o execOptions) pass(ctx context.Context, env *Env, tool admin.Transport, program []string) (code int, err error) {
 	running, err := tool.Open(ctx, admin.Command{Argv: program, Limit: o.timeout})
 	if err != nil {
@@ -111,7 +111,7 @@ func (o execOptions) pass(ctx context.Context, env *Env, tool admin.Transport, p
 	return code, errors.Join(waitErr, err)
 }
 
-// ended is how a program that ran in a pod ends us: its exit code is ours.
+// ended returns the end of the command: it has the exit code of the program.
 func ended(code int) error {
 	if code == 0 {
 		return nil
@@ -119,7 +119,7 @@ func ended(code int) error {
 	return answer{code}
 }
 
-// unreachable is for a program that could not be run to its end.
+// unreachable marks the error of a program that could not be run to its end.
 func unreachable(err error) error {
 	if _, lost := errors.AsType[*admin.TransportError](err); lost {
 		return &failure{code: ExitUnreachable, err: err}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newGet is the parent of what can be listed. It is no command of its own.
+// newGet is the parent of the get commands. It does nothing by itself.
 func newGet(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KIND",
@@ -16,13 +16,13 @@ func newGet(env *Env) *cobra.Command {
 	}
 	cmd.AddCommand(newGetClusters(env), newGetProcessGroups(env), newGetProcesses(env), newCoordinatorsList(env, "coordinators"),
 		newExclusionList(env, "exclusions"), newLocksList(env, "locks"), newGetConfiguration(env), newGetNodes(env), newGetClients(env))
-	asParent(cmd, "get what?", "kind", "to get")
+	asParent(cmd, "resource type")
 	return cmd
 }
 
-// asParent has a command that only groups others say which those are. Cobra by itself
-// prints its help for a mistyped one, and succeeds.
-func asParent(cmd *cobra.Command, question, what, toDo string) {
+// asParent makes a command that only groups others list them. Cobra by itself prints its help
+// for an unknown one, and succeeds.
+func asParent(cmd *cobra.Command, what string) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var children []string
 		for _, child := range cmd.Commands() {
@@ -30,10 +30,10 @@ func asParent(cmd *cobra.Command, question, what, toDo string) {
 				children = append(children, child.Name())
 			}
 		}
-		there := "there is " + strings.Join(children, ", ")
+		one := "must be one of " + strings.Join(children, ", ")
 		if len(args) == 0 {
-			return usage(errors.New(question+" "+there), cmd.CommandPath()+" --help")
+			return usage(errors.New(what+" is required: "+one), cmd.CommandPath()+" --help")
 		}
-		return usage(fmt.Errorf("there is no %s %q %s; %s", what, args[0], toDo, there), cmd.CommandPath()+" --help")
+		return usage(fmt.Errorf("unknown %s %q: %s", what, args[0], one), cmd.CommandPath()+" --help")
 	}
 }

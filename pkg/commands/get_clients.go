@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// clientsOptions is what `kubectl fdb get clients` was asked to list.
+// clientsOptions are the options of `kubectl fdb get clients`.
 type clientsOptions struct {
-	lookOptions
-	// blocking is the version that clients must be able to use.
+	viewOptions
+	// blocking is the version that clients must support.
 	blocking string
-	// everywhere looks for the pods of clients in all namespaces.
+	// everywhere searches the pods of clients in all namespaces.
 	everywhere bool
 }
 
@@ -56,45 +56,45 @@ process and a client of a log group ignored by the spec
 func (o clientsOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.blocking != "" {
 		if _, err := fdb.ParseVersion(o.blocking); err != nil {
-			return usage(fmt.Errorf("reading --blocking: %w", err))
+			return usage(fmt.Errorf("invalid --blocking: %w", err))
 		}
 	}
-	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key)
+	return o.display(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+		return o.view(ctx, env, key)
 	})
 }
 
-func (o clientsOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+func (o clientsOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if facts.Database.Status == nil || facts.Database.Status.Cluster.Clients == nil {
-		return looked{}, unanswered(facts, "which clients there are")
+		return output{}, unanswered(facts, "the clients")
 	}
 	owners, err := o.owners(ctx, env, key.Namespace)
 	if err != nil {
-		facts.Warnings = append(facts.Warnings, "the pods of clients are not known: "+explain(err))
+		facts.Warnings = append(facts.Warnings, "the pods of clients are unknown: "+explain(err))
 	}
 	v := ui.NewClientListView(env.metadata(key), facts, ui.ClientQuestion{
 		Target: o.target(facts.Cluster), OnlyBlocking: o.blocking != "", Owners: owners,
 	})
 	named := slices.DeleteFunc(slices.Clone(v.Items), func(c ui.ClientView) bool { return c.Address == "" })
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("client", named, func(c ui.ClientView) string { return c.Address }),
 		table: func(w io.Writer) error { return ui.WriteClients(w, v, o.list(env)) },
 	}}
 	switch {
 	case len(v.Items) == 0 && o.blocking != "":
-		r.none = "no client of " + key.Name + " would lose a database of version " + o.blocking
+		r.none = "all clients of " + key.Name + " can connect to version " + o.blocking
 	case len(v.Items) == 0:
 		r.none = key.Name + " has no clients"
 	}
 	return r, nil
 }
 
-// target is the version to judge clients by: the one that was asked about, else the one
-// that the cluster is on the way to.
+// target returns the version to judge clients by: that of --blocking, else the version that the
+// cluster is being upgraded to.
 func (o clientsOptions) target(c *cluster) *fdb.Version {
 	text := o.blocking
 	if text == "" && c.IsBeingUpgraded() {
@@ -107,8 +107,8 @@ func (o clientsOptions) target(c *cluster) *fdb.Version {
 	return &version
 }
 
-// owners are the running pods of the cluster's namespace, or of all, by their IPs. Pods in
-// the network of their node share its IP, so that one tells nothing.
+// owners returns the running pods of the namespace, or of all namespaces, by IP. Pods on the
+// host network share the node's IP, which identifies none of them.
 func (o clientsOptions) owners(ctx context.Context, env *Env, namespace string) (map[string]ui.PodOwner, error) {
 	if o.everywhere {
 		namespace = ""

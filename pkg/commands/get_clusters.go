@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// clustersOptions is what `kubectl fdb get clusters` was asked to list.
+// clustersOptions are the options of `kubectl fdb get clusters`.
 type clustersOptions struct {
 	outputFlags
-	repetition
+	pollOptions
 	all bool
 }
 
@@ -40,14 +40,14 @@ that.`,
 }
 
 func (o clustersOptions) run(ctx context.Context, env *Env) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	namespace, err := env.namespaceUnless(o.all)
 	if err != nil {
 		return err
 	}
-	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
+	return o.pollOptions.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) {
 		r, err := listClusters(ctx, env, o.outputFlags, namespace)
 		r.code = ExitDone
 		return r, err

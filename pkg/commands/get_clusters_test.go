@@ -37,12 +37,12 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 		})
 	}
 	g.run("get", "clusters", "-n", "nowhere")
-	if !strings.Contains(g.err.String(), "there is no FoundationDBCluster in namespace nowhere") || g.out.Len() > 0 {
+	if !strings.Contains(g.err.String(), "no FoundationDBCluster found in namespace nowhere") || g.out.Len() > 0 {
 		t.Errorf("an empty namespace: %s%s", &g.out, &g.err)
 	}
 }
 
-// A list is no judgement: scripts that want one ask for the status.
+// A list is no verdict: scripts that want one use status.
 func TestGetClustersOfASickClusterSucceeds(t *testing.T) {
 	g := up(t)
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// configurationOptions is what `kubectl fdb get configuration` was asked to show.
+// configurationOptions are the options of `kubectl fdb get configuration`.
 type configurationOptions struct {
-	lookOptions
-	// line prints the configure command instead.
+	viewOptions
+	// line prints only the configure command.
 	line bool
 }
 
@@ -46,56 +46,56 @@ the spec does not have are not listed, and passes do not change them. Nothing is
 
 func (o configurationOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.line && !o.isTable() {
-		return usagef("--string prints one line; -o %s has it as .configure", o.format)
+		return usagef("--string conflicts with -o %s, which has it as .configure", o.format)
 	}
-	return o.look(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
+	return o.display(ctx, env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
 		if o.line {
-			return o.seeLine(ctx, env, key)
+			return o.viewLine(ctx, env, key)
 		}
-		return o.see(ctx, env, key)
+		return o.view(ctx, env, key)
 	})
 }
 
-func (o configurationOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+func (o configurationOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	line, err := configureLine(facts.Cluster)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewConfigurationListView(env.metadata(key), facts, line)
-	return looked{warnings: v.Warnings, printable: printable{
+	return output{warnings: v.Warnings, printable: printable{
 		document: v, names: []string{"configuration/" + key.Name},
 		table: func(w io.Writer) error { return ui.WriteConfiguration(w, v, o.list(env)) },
 	}}, nil
 }
 
-func (o configurationOptions) seeLine(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o configurationOptions) viewLine(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	c, err := env.Client()
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	record, err := env.read(ctx, c, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	line, err := configureLine(record)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
-	return looked{printable: printable{table: func(w io.Writer) error {
+	return output{printable: printable{table: func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, line)
 		return err
 	}}}, nil
 }
 
-// configureLine is the command that brings a database to what the spec asks for.
+// configureLine returns the command that configures a database as in the spec.
 func configureLine(c *cluster) (string, error) {
 	line, err := admin.ConfigureLine(objects.DesiredConfiguration(c))
 	if err != nil {
-		return "", usage(fmt.Errorf("the spec of %s asks for a configuration that no database can have: %w", c.Name, err))
+		return "", usage(fmt.Errorf("the spec of %s has an invalid database configuration: %w", c.Name, err))
 	}
 	return line, nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// nodesOptions is what `kubectl fdb get nodes` was asked to list.
+// nodesOptions are the options of `kubectl fdb get nodes`.
 type nodesOptions struct {
-	lookOptions
+	viewOptions
 	all bool
 }
 
@@ -38,8 +38,8 @@ is printed on stderr.`,
   # Include nodes without pods of the cluster
   kubectl fdb get nodes sample-cluster --all`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -48,13 +48,13 @@ is printed on stderr.`,
 	return cmd
 }
 
-func (o nodesOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
+func (o nodesOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, nodes: true}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewNodeListView(env.metadata(key), facts, o.all)
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("node", v.Items, func(n ui.NodeView) string { return n.Name }),
 		table: func(w io.Writer) error { return ui.WriteNodes(w, v, o.list(env)) },
 	}}

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// groupsOptions is what `kubectl fdb get process-groups` was asked to list.
+// groupsOptions are the options of `kubectl fdb get process-groups`.
 type groupsOptions struct {
-	lookOptions
+	viewOptions
 	selection
 	all bool
 }
@@ -51,7 +51,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.lookOptions.add(cmd, env)
+	o.viewOptions.add(cmd, env)
 	o.selection.add(cmd, env)
 	cmd.ValidArgsFunction = env.clusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
@@ -60,7 +60,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 
 func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
 	cluster, ids := splitIDs(args, o.name)
-	ids, err := wordsOf(slices.Concat(ids, o.ids), env.In)
+	ids, err := expandArgs(slices.Concat(ids, o.ids), env.In)
 	if err != nil {
 		return err
 	}
@@ -72,27 +72,27 @@ func (o groupsOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.all {
 		return o.runOnAll(ctx, env, len(args) > 0 || o.name != "" || len(ids) > 0, keep)
 	}
-	return o.look(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-		return o.see(ctx, env, key)
+	return o.display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (output, error) {
+		return o.view(ctx, env, key)
 	})
 }
 
-func (o groupsOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+func (o groupsOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
-	among, err := o.among(env, key, facts)
+	among, err := o.match(env, key, facts)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewGroupListView(env.metadata(key), facts)
 	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !hasGroup(among, g.ID) })
 	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
 }
 
-func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) looked {
-	r := looked{warnings: v.Warnings, printable: printable{
+func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) output {
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("processgroup", v.Items, func(g ui.GroupView) string { return g.ID }),
 		table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.list(env)) },
 	}}
@@ -106,7 +106,7 @@ func hasGroup(groups []*v1beta2.ProcessGroupStatus, id string) bool {
 	return slices.ContainsFunc(groups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == id })
 }
 
-// selection chooses process groups; what is not asked for does not matter.
+// selection selects process groups; zero fields match all.
 type selection struct {
 	ids, classes, conditions, zones, nodes []string
 	olderThan                              time.Duration
@@ -132,7 +132,7 @@ func (s *selection) add(cmd *cobra.Command, env *Env) {
 	completeWith(cmd, "zone", env.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
 }
 
-// conditionTypes are all conditions that a process group can have.
+// conditionTypes returns all conditions that a process group can have.
 func conditionTypes() []v1beta2.ProcessGroupConditionType {
 	return []v1beta2.ProcessGroupConditionType{
 		v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionIncorrectPodMetadata, v1beta2.ConditionIncorrectConfigMap,
@@ -144,26 +144,26 @@ func conditionTypes() []v1beta2.ProcessGroupConditionType {
 	}
 }
 
-// groupFilter is the question whether a group is selected.
+// groupFilter reports whether a group is selected.
 type groupFilter func(g ui.GroupView, now time.Time) bool
 
-// filter returns the question whether a group is selected by anything but its name.
+// filter returns the filter of the flags, without the names.
 func (s selection) filter() (groupFilter, error) {
 	selector, err := labels.Parse(s.labels)
 	if err != nil {
-		return nil, usage(fmt.Errorf("reading -l: %w", err))
+		return nil, usage(fmt.Errorf("invalid -l: %w", err))
 	}
 	if s.olderThan < 0 {
-		return nil, usagef("--older-than cannot be negative")
+		return nil, usagef("--older-than must not be negative")
 	}
 	for _, c := range s.conditions {
 		if !slices.Contains(phrase.Strings(conditionTypes()), c) {
-			return nil, usagef("there is no condition %q; the conditions are %s%s", c, phrase.List(conditionTypes()), orMeant(c, phrase.Strings(conditionTypes())))
+			return nil, usagef("unknown condition %q: must be one of %s%s", c, phrase.List(conditionTypes()), orMeant(c, phrase.Strings(conditionTypes())))
 		}
 	}
 	for _, c := range s.classes {
 		if !v1beta2.ProcessClass(c).IsKnown() {
-			return nil, usagef("there is no process class %q; the classes are %s%s", c, phrase.List(v1beta2.ProcessClasses()), orMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
+			return nil, usagef("unknown process class %q: must be one of %s%s", c, phrase.List(v1beta2.ProcessClasses()), orMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
 		}
 	}
 	return func(g ui.GroupView, now time.Time) bool {
@@ -173,7 +173,7 @@ func (s selection) filter() (groupFilter, error) {
 	}, nil
 }
 
-// anyOf reports whether any of the values is wanted; when nothing is, all are.
+// anyOf reports whether any of the values matches; if none are given, all do.
 func anyOf(wanted []string, values ...string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(wanted, v) })
 }

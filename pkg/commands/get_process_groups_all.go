@@ -12,27 +12,27 @@ import (
 
 // runOnAll lists the process groups of the clusters of all namespaces.
 func (o groupsOptions) runOnAll(ctx context.Context, env *Env, named bool, keep groupFilter) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	if named {
-		return usagef("-A lists those of all clusters; leave out names")
+		return usagef("-A conflicts with names of clusters and process groups")
 	}
-	return o.repetition.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) { return o.seeAll(ctx, env, keep) })
+	return o.pollOptions.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) { return o.viewAll(ctx, env, keep) })
 }
 
-// groupsOrWhyNot are the process groups of one cluster of several.
+// groupsOrWhyNot holds the process groups of one cluster of several, or the error.
 type groupsOrWhyNot struct {
 	key    types.NamespacedName
 	groups ui.GroupListView
 	err    error
 }
 
-// seeAll looks at all clusters. One that cannot be looked at is a warning, and what the exit
-// code says; it hides no other.
-func (o groupsOptions) seeAll(ctx context.Context, env *Env, keep groupFilter) (looked, error) {
+// viewAll reads all clusters. One that cannot be read causes a warning and sets the exit code;
+// the others are still shown.
+func (o groupsOptions) viewAll(ctx context.Context, env *Env, keep groupFilter) (output, error) {
 	all, err := ofEach(ctx, env, "", func(key types.NamespacedName, _ *cluster) groupsOrWhyNot {
-		facts, err := observation{env: env, key: key}.facts(ctx)
+		facts, err := clusterReader{env: env, key: key}.facts(ctx)
 		if err != nil {
 			return groupsOrWhyNot{key: key, err: err}
 		}
@@ -41,13 +41,13 @@ func (o groupsOptions) seeAll(ctx context.Context, env *Env, keep groupFilter) (
 		return groupsOrWhyNot{key: key, groups: v}
 	})
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	code, list := ExitDone, ui.NewGroupsOfAll(env.metadata(types.NamespacedName{}), env.Clock.Now())
 	for _, one := range all {
 		if one.err != nil {
 			code = ExitUnreachable
-			list.Warnings = append(list.Warnings, one.key.String()+" could not be looked at: "+explain(one.err))
+			list.Warnings = append(list.Warnings, one.key.String()+" could not be read: "+explain(one.err))
 			continue
 		}
 		list.Add(one.groups)

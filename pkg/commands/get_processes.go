@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// processesOptions is what `kubectl fdb get processes` was asked to list.
+// processesOptions are the options of `kubectl fdb get processes`.
 type processesOptions struct {
-	lookOptions
+	viewOptions
 	selection
 }
 
@@ -44,43 +44,43 @@ IDs and the flags that select process groups limit the list to their processes.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, ids := splitIDs(args, o.name)
 			var err error
-			if o.ids, err = wordsOf(slices.Concat(ids, o.ids), env.In); err != nil {
+			if o.ids, err = expandArgs(slices.Concat(ids, o.ids), env.In); err != nil {
 				return err
 			}
 			if _, err := o.filter(); err != nil {
 				return err
 			}
-			return o.look(cmd.Context(), env, cluster, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, cluster, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
-	o.lookOptions.add(cmd, env)
+	o.viewOptions.add(cmd, env)
 	o.selection.add(cmd, env)
 	cmd.ValidArgsFunction = env.clusterThenGroups
 	return cmd
 }
 
-func (o processesOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
-	facts, err := observation{env: env, key: key, asks: plan.Database}.facts(ctx)
+func (o processesOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database}.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if !facts.Database.Status.ListsProcesses() {
-		return looked{}, unanswered(facts, "which processes there are")
+		return output{}, unanswered(facts, "the processes")
 	}
-	among, err := o.among(env, key, facts)
+	among, err := o.match(env, key, facts)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	v := ui.NewProcessListView(env.metadata(key), facts)
 	v.Items = slices.DeleteFunc(v.Items, func(p ui.ProcessView) bool { return o.chooses() && !hasGroup(among, p.Group) })
-	r := looked{warnings: v.Warnings, printable: printable{
+	r := output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("process", v.Items, func(p ui.ProcessView) string { return p.Address }),
 		table: func(w io.Writer) error { return ui.WriteProcesses(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
-		r.none = "the database of " + key.Name + " reports no such process"
+		r.none = "the database of " + key.Name + " reports no matching process"
 	}
 	return r, nil
 }

@@ -62,10 +62,10 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"processes with more columns":          {args: "get processes sample -o wide", out: []string{"DISK-FREE", "MESSAGES"}},
 		"processes of a class":                 {args: "get processes sample --class log -o name", out: []string{"process/"}, notOut: "10.1.0.7:4501"},
 		"processes of a group":                 {args: "get processes sample --process-group 10.1.0.7", out: []string{"10.1.0.7:4501"}, notOut: "log"},
-		"processes of a condition nobody has":  {args: "get processes sample --condition PodFailing", err: []string{"the database of sample reports no such process"}},
-		"processes of a class that is none":    {args: "get processes sample --class x", code: ExitUsage, err: []string{"there is no process class"}},
+		"processes of a condition nobody has":  {args: "get processes sample --condition PodFailing", err: []string{"the database of sample reports no matching process"}},
+		"processes of a class that is none":    {args: "get processes sample --class x", code: ExitUsage, err: []string{"unknown process class"}},
 		"processes by name":                    {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
-		"processes of a silent database":       {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"nobody can tell which processes there are: timed out"}},
+		"processes of a silent database":       {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"cannot determine the processes: timed out"}},
 		"coordinators":                         {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 desired; a quorum answers: yes"}, notOut: "?"},
 		"coordinators by the other name":       {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
 		"coordinators that leave":              {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].removing}", out: []string{"true "}},
@@ -90,12 +90,12 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"a node that is tainted":               {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has recorded the taint yet"}},
 		"a taint that a pass has noted":        {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.world.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
 		"clients":                              {args: "get clients sample", out: []string{"LOG-GROUP", "7.3.79"}},
-		"clients that would lose the database": {args: "get clients sample --blocking 7.4.6", err: []string{"no client of sample would lose a database of version 7.4.6"}},
+		"clients that would lose the database": {args: "get clients sample --blocking 7.4.6", err: []string{"all clients of sample can connect to version 7.4.6"}},
 		"a version that is none":               {args: "get clients sample --blocking soon", code: ExitUsage},
-		"clients of a silent database":         {given: silent, args: "get clients sample", code: ExitUnreachable, err: []string{"nobody can tell which clients there are: timed out"}},
-		"a command that is none":               {args: "connection-string dirft", code: ExitUsage, err: []string{"there is drift, show, sync"}},
-		"a kind that is none":                  {args: "get everything", code: ExitUsage, err: []string{`there is no kind "everything" to get; there is clients, clusters, configuration, coordinators`}},
-		"no kind":                              {args: "get", code: ExitUsage, err: []string{"get what?"}},
+		"clients of a silent database":         {given: silent, args: "get clients sample", code: ExitUnreachable, err: []string{"cannot determine the clients: timed out"}},
+		"a command that is none":               {args: "connection-string dirft", code: ExitUsage, err: []string{"must be one of drift, show, sync"}},
+		"a kind that is none":                  {args: "get everything", code: ExitUsage, err: []string{`unknown resource type "everything": must be one of clients, clusters, configuration, coordinators`}},
+		"no kind":                              {args: "get", code: ExitUsage, err: []string{"resource type is required"}},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -123,7 +123,7 @@ func coordinatorsLeave(g *given) {
 
 func otherRecord(g *given) { g.world.Record.Status.ConnectionString = "other:abc@10.0.0.1:4501" }
 
-// lastPod is not the one that the database is asked through.
+// lastPod returns a pod that the database is not queried through.
 func (g *given) lastPod() string { return slices.Max(slices.Collect(maps.Keys(g.world.Pods))) }
 
 func otherPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "other:abc@10.0.0.1:4501") }

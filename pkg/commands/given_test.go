@@ -46,31 +46,31 @@ type given struct {
 	nodesHidden, eventsHidden, backupsHidden error
 	// records has the backups and restores; nil where objects have them.
 	records client.Client
-	// objects are in the API server besides the world's record.
+	// objects are in the API server besides the simulated resources.
 	objects []client.Object
 	// events are those that were written on the cluster.
 	events []*corev1.Event
 	// input is typed on the terminal; without one there is no terminal.
 	input *string
-	// terminal is true where a person sits at all streams.
+	// terminal is true if all streams are terminals.
 	terminal bool
 	env      map[string]string
-	// follower stands for what is told of changes.
+	// follower stands for the watch on changes.
 	follower *follower
 	// tool is what programs meet in pods; ran and read are what it met.
 	tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 	ran  []string
 	read string
-	// connect replaces the session; nil is the world.
+	// connect replaces the session; nil is the simulated cluster.
 	connect func() (Session, error)
 	// record opens a backup or a restore.
 	record func(e *Env, key types.NamespacedName) (Session, error)
 
 	clock *worldClock
-	// now is another clock, for who lets several things happen at once; nil is the world's.
+	// now is another clock, for concurrent tests; nil is the simulated one.
 	now      clock.WithTicker
 	seed     uint64 // of the next runs; 42 when it is 0
-	endErr   error  // what release the Lease and the lock meets
+	endErr   error  // the release the Lease and the lock
 	coexist  bool   // what the gates were last asked with
 	out, err bytes.Buffer
 }
@@ -98,7 +98,7 @@ func newGiven(t *testing.T) *given {
 	return &given{t: t, world: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir()}, clock: &worldClock{world: w}}
 }
 
-// up is a cluster that is as its spec asks.
+// up is a reconciled cluster.
 func up(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
@@ -172,7 +172,7 @@ func (g *given) theClock() clock.WithTicker { //nolint:ireturn // the clock's ow
 	return g.clock
 }
 
-// follower tells what a test makes it tell.
+// follower reports the changes that a test sends.
 type follower struct {
 	facets  plan.Facet
 	changed func(plan.Facet)
@@ -220,7 +220,7 @@ func (g *given) client() client.Client {
 		WithIndex(&corev1.Event{}, involvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
 }
 
-// list lists objects, other than those that nobody may read.
+// list lists objects, except those that are forbidden.
 func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
 	switch l.(type) {
 	case *corev1.NodeList:
@@ -252,7 +252,7 @@ func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object,
 		return c.Create(ctx, o, opts...)
 	}
 	a := r.Spec.ResourceAttributes
-	asked := power{a.Verb, a.Group, a.Resource, a.Subresource}.String()
+	asked := permission{a.Verb, a.Group, a.Resource, a.Subresource}.String()
 	r.Status.Allowed = true
 	for _, denied := range g.denied {
 		r.Status.Allowed = r.Status.Allowed && denied != asked
@@ -287,14 +287,13 @@ func (s session) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, err
 	return checks, nil
 }
 
-// worldClock is the world's clock: waiting makes the world's time pass at once.
-// Timers that last longer than anything sleeps are limits; they go off when the
-// time has come.
+// worldClock is the clock of the simulated cluster: waiting makes its time pass at once. Timers
+// that last longer than any sleep are limits; they fire when the time has come.
 type worldClock struct {
 	clock.RealClock
 	world  *sim.World
 	limits []*limit
-	// onTimer is told of every timer before time passes, and may say that none does.
+	// onTimer is called with every timer before time passes, and may prevent that.
 	onTimer func(d time.Duration) (still bool)
 }
 
@@ -328,7 +327,7 @@ func (c *worldClock) NewTimer(d time.Duration) clock.Timer {
 	return l
 }
 
-// NewTicker never ticks: nothing takes long in this world.
+// NewTicker never ticks: nothing takes long in the simulation.
 func (c *worldClock) NewTicker(time.Duration) clock.Ticker { //nolint:ireturn // the clock's own shape
 	return silentTicker{}
 }

@@ -20,9 +20,9 @@ const (
 	fromStdin   = "-"
 )
 
-// splitIDs tells the cluster from the process groups among the arguments of
-// `VERB [CLUSTER] [ID…]`. The first argument is the cluster, unless -c names one or the
-// word cannot be a cluster's name.
+// splitIDs separates the cluster from the process groups in the arguments of `VERB [CLUSTER]
+// [ID…]`. The first argument is the cluster, unless -c names one or the word cannot be a
+// cluster's name.
 func splitIDs(args []string, flag string) (cluster, ids []string) {
 	if len(args) == 0 {
 		return nil, nil
@@ -49,8 +49,8 @@ func hasAddress(word string) bool {
 	return is
 }
 
-// wordsOf puts the words that stdin has, one or more a line, in the place of each "-".
-func wordsOf(ids []string, stdin io.Reader) ([]string, error) {
+// expandArgs replaces each "-" by the words on stdin, one or more a line.
+func expandArgs(ids []string, stdin io.Reader) ([]string, error) {
 	var words []string
 	for _, id := range ids {
 		if id != fromStdin {
@@ -62,18 +62,18 @@ func wordsOf(ids []string, stdin io.Reader) ([]string, error) {
 			words = append(words, strings.Fields(lines.Text())...)
 		}
 		if err := lines.Err(); err != nil {
-			return nil, usage(fmt.Errorf("reading process groups from stdin: %w", err))
+			return nil, usage(fmt.Errorf("reading stdin: %w", err))
 		}
 	}
 	if len(ids) > 0 && len(words) == 0 {
-		return nil, usage(errors.New("no process group is named: stdin is empty"))
+		return nil, usage(errors.New("stdin is empty: process groups expected"))
 	}
 	return words, nil
 }
 
-// groupsNamed finds the process groups that words name, each once, in the order of the
-// words: an ID, a pod's name, pod/NAME, processgroup/ID, or IP[:PORT]. A word that names
-// none, or more than one, is the caller's mistake, and then none is returned.
+// groupsNamed returns the process groups that words name, each once, in the order of the words:
+// an ID, a pod's name, pod/NAME, processgroup/ID, or IP[:PORT]. A word that matches none or
+// several is a usage error, and no group is returned.
 func groupsNamed(s plan.Snapshot, words []string) ([]*v1beta2.ProcessGroupStatus, error) {
 	var groups []*v1beta2.ProcessGroupStatus
 	var unknown []string
@@ -87,7 +87,7 @@ func groupsNamed(s plan.Snapshot, words []string) ([]*v1beta2.ProcessGroupStatus
 				groups = append(groups, found[0])
 			}
 		default:
-			return nil, usagef("%q names %s and %s; name one by its ID", word, found[0].ProcessGroupID, found[1].ProcessGroupID)
+			return nil, usagef("%q is ambiguous: it matches %s and %s; use an ID", word, found[0].ProcessGroupID, found[1].ProcessGroupID)
 		}
 	}
 	if len(unknown) > 0 {
@@ -95,12 +95,12 @@ func groupsNamed(s plan.Snapshot, words []string) ([]*v1beta2.ProcessGroupStatus
 		for _, g := range s.Groups() {
 			ids = append(ids, string(g.ProcessGroupID))
 		}
-		return nil, usagef("cluster %s has no process group %s%s", s.Cluster.Name, strings.Join(unknown, ", "), orMeant(unknown[0], ids))
+		return nil, usagef("process groups of cluster %s not found: %s%s", s.Cluster.Name, strings.Join(unknown, ", "), orMeant(unknown[0], ids))
 	}
 	return groups, nil
 }
 
-// groupsFor are the groups that one word may mean. An ID or a pod's name means one.
+// groupsFor returns the groups that a word may refer to. An ID or a pod's name refers to one.
 func groupsFor(s plan.Snapshot, word string) []*v1beta2.ProcessGroupStatus {
 	if host, port, is := addressIn(word); is {
 		return groupsAt(s, host, port)
@@ -116,8 +116,8 @@ func groupsFor(s plan.Snapshot, word string) []*v1beta2.ProcessGroupStatus {
 	return nil
 }
 
-// addressIn reads IP, [IP], IP:PORT and what the status document adds to them. The port
-// is 0 where there is none.
+// addressIn parses IP, [IP], IP:PORT and the suffixes of the status document. The port is 0 if
+// there is none.
 func addressIn(word string) (host string, port int, is bool) {
 	if ip, err := netip.ParseAddr(strings.Trim(word, "[]")); err == nil {
 		return ip.String(), 0, true
@@ -128,9 +128,9 @@ func addressIn(word string) (host string, port int, is bool) {
 	return "", 0, false
 }
 
-// groupsAt are the groups at an address: those whose processes report from it; when none
-// does, those that had it by the record. Pods' addresses are used again, so what reports
-// now counts more than what was recorded.
+// groupsAt returns the groups at an address: those whose processes report from it, else those
+// that had it according to the status. Pod addresses are reused, so reporting processes take
+// precedence over recorded addresses.
 func groupsAt(s plan.Snapshot, host string, port int) []*v1beta2.ProcessGroupStatus {
 	var reporting, recorded []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Groups() {
@@ -153,7 +153,7 @@ func reportsAt(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, host string, port
 	})
 }
 
-// othersReportAt reports whether somebody reports from a host, on whatever port.
+// othersReportAt reports whether any process reports from a host, on any port.
 func othersReportAt(s plan.Snapshot, host string) bool {
 	return s.Database.Status != nil && slices.ContainsFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
 		return p.Reporting() && p.Address.Host == host

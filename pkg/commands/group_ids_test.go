@@ -38,12 +38,12 @@ func TestTheFirstArgumentIsTheClusterUnlessItCannotBe(t *testing.T) {
 }
 
 func TestStdinStandsForItsWords(t *testing.T) {
-	got, err := wordsOf([]string{"a-1", "-", "a-4"}, strings.NewReader("processgroup/a-2\n\na-3 a-5\n"))
+	got, err := expandArgs([]string{"a-1", "-", "a-4"}, strings.NewReader("processgroup/a-2\n\na-3 a-5\n"))
 	if diff := cmp.Diff([]string{"a-1", "processgroup/a-2", "a-3", "a-5", "a-4"}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	if _, err := wordsOf([]string{"-"}, strings.NewReader("\n")); ExitCode(err) != ExitUsage {
-		t.Errorf("an empty stdin selects nothing, and says %v", err)
+	if _, err := expandArgs([]string{"-"}, strings.NewReader("\n")); ExitCode(err) != ExitUsage {
+		t.Errorf("an empty stdin selects nothing, and returns %v", err)
 	}
 }
 
@@ -79,15 +79,15 @@ func TestWhatNamesAProcessGroup(t *testing.T) {
 		"in the order of the words": {words: []string{"storage-2", "storage-1"}, want: []string{"storage-2", "storage-1"}},
 		"an address goes to whom it reports from": {words: []string{"10.1.0.1"}, want: []string{"storage-2"}},
 		"and so does one with a port":             {words: []string{"10.1.0.1:4501:tls"}, want: []string{"storage-2"}},
-		"another port is nobody's":                {words: []string{"10.1.0.1:4999"}, says: "no process group 10.1.0.1:4999"},
+		"another port is nobody's":                {words: []string{"10.1.0.1:4999"}, says: "not found: 10.1.0.1:4999"},
 		"an address that was recorded":            {words: []string{"10.1.0.2:4501"}, want: []string{"storage-2"}},
 		"an address of IPv6":                      {words: []string{"[fd00:0::3]:4501"}, want: []string{"storage-3"}},
 		"the same without a port":                 {words: []string{"fd00::3"}, want: []string{"storage-3"}},
-		"two had the address":                     {words: []string{"10.1.0.9"}, says: "names storage-1 and storage-3"},
-		"nobody knows who has it now":             {words: []string{"10.1.0.1"}, mute: true, says: "names storage-1 and storage-2"},
-		"a pod's name is no ID":                   {words: []string{"processgroup/sample-storage-2"}, says: "no process group processgroup/sample-storage-2"},
-		"an ID is no pod":                         {words: []string{"pod/storage-2"}, says: "no process group pod/storage-2"},
-		"all unknown ones are named":              {words: []string{"x", "storage-1", "y"}, says: "cluster sample has no process group x, y"},
+		"two had the address":                     {words: []string{"10.1.0.9"}, says: "matches storage-1 and storage-3"},
+		"nobody knows who has it now":             {words: []string{"10.1.0.1"}, mute: true, says: "matches storage-1 and storage-2"},
+		"a pod's name is no ID":                   {words: []string{"processgroup/sample-storage-2"}, says: "not found: processgroup/sample-storage-2"},
+		"an ID is no pod":                         {words: []string{"pod/storage-2"}, says: "not found: pod/storage-2"},
+		"all unknown ones are named":              {words: []string{"x", "storage-1", "y"}, says: "cluster sample not found: x, y"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-// isTidy reports whether the command may end as far as housekeeping is concerned. With
-// --wait=all that takes a pass that neither did nor left anything.
+// isTidy reports whether housekeeping allows the command to end. With --wait=all that takes a
+// pass that neither did nor left any.
 func (p *passes) isTidy() bool { return !p.waitAll || p.last.Settled() }
 
-// retryAfter is how long what a pass waits for takes at least; where only housekeeping is
-// left, that.
+// retryAfter returns how long the pass should wait at least; if only housekeeping is left, the
+// time that takes.
 func retryAfter(done reconcile.PassDone) time.Duration {
 	if done.Outcome == reconcile.Done {
 		return max(done.RetryAfter, done.TidyAfter())
@@ -20,9 +20,9 @@ func retryAfter(done reconcile.PassDone) time.Duration {
 	return done.RetryAfter
 }
 
-// noteHousekeeping prints what the last pass left to a later one.
+// noteHousekeeping prints the housekeeping that the last pass left for later.
 func (p *passes) noteHousekeeping() {
 	for _, h := range p.last.Housekeeping {
-		fmt.Fprintf(p.env.Out, "%s: left to a later pass: %s\n", p.subject(), h.Words())
+		fmt.Fprintf(p.env.Out, "%s: deferred to a later pass: %s\n", p.subject(), h.Words())
 	}
 }

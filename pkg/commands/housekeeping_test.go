@@ -25,7 +25,7 @@ func removedAfterARecovery(t *testing.T) (g *given, id string) {
 	return g, id
 }
 
-const leftToALaterPass = "sample: left to a later pass: include locality_instance_id:"
+const leftToALaterPass = "sample: deferred to a later pass: include locality_instance_id:"
 
 func TestHousekeepingKeepsNoCommandWaiting(t *testing.T) {
 	tests := map[string]struct {
@@ -40,8 +40,8 @@ func TestHousekeepingKeepsNoCommandWaiting(t *testing.T) {
 		"the reasons":          {args: []string{"why", "sample"}, says: "nothing is blocked"},
 		"the reasons of it":    {args: []string{"why", "sample", "ID"}, want: ExitNo, says: "its exclusion ends later"},
 		"the state":            {args: []string{"wait", "sample", "--for=reconciled"}, says: "reconciled"},
-		"the end of the group": {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: ExitWaiting, says: "--timeout is over"},
-		"all that is asked":    {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: ExitWaiting, says: "--timeout is over after 1m0s: include locality_instance_id:"},
+		"the end of the group": {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: ExitWaiting, says: "timed out"},
+		"all that is asked":    {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: ExitWaiting, says: "timed out after 1m0s: include locality_instance_id:"},
 	}
 	g, id := removedAfterARecovery(t)
 	for _, name := range []string{"a plan", "the reasons", "the reasons of it", "a pass", "passes", "the replacement", "the state", "the end of the group", "all that is asked"} {

@@ -83,7 +83,7 @@ func TestWhatRunsInTheClusterRunsWithNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// The command lines of the manifests run, on the simulated world.
+// The command lines of the manifests run, on the simulated cluster.
 func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 	for file, template := range podTemplates(t) {
 		t.Run(file, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// includeOptions is what `kubectl fdb include` was asked to do.
+// includeOptions are the options of `kubectl fdb include`.
 type includeOptions struct {
 	clusterFlag
 	selection
@@ -81,9 +81,9 @@ func (o includeOptions) run(ctx context.Context, env *Env, args []string) error 
 	return env.carryOut(ctx, key, c)
 }
 
-// prepare chooses the groups, and makes the change of them.
+// prepare selects the groups, and builds the change.
 func (o includeOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return change{}, err
 	}
@@ -91,42 +91,42 @@ func (o includeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	switch {
 	case o.all:
 		chosen = ui.ExcludedGroups(facts)
-		o.tellStrays(env, key, facts)
+		o.printStrays(env, key, facts)
 	case o.chooses():
 		if chosen, err = o.chooseFrom(env, key, facts); err != nil {
 			return change{}, err
 		}
 	}
 	c := o.change(key.Name, chosen)
-	// What is not excluded now must not be because somebody takes this back.
+	// Groups that were not excluded before must not be excluded when this is reverted.
 	if excluded := both(chosen, ui.ExcludedGroups(facts)); len(excluded) > 0 {
 		c.undo = append([]string{"exclude", key.Name}, phrase.Strings(excluded)...)
 	}
 	return c, nil
 }
 
-// both are the groups of a that are in b as well.
+// both returns the groups of a that are also in b.
 func both(a, b []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
 	return slices.DeleteFunc(slices.Clone(a), func(id v1beta2.ProcessGroupID) bool { return !slices.Contains(b, id) })
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before anything is read.
 func (o includeOptions) check(env *Env) error {
 	for _, target := range o.targets {
 		if !admin.IsTarget(target) {
-			return usagef("--target is an IP, an IP:PORT or a locality such as locality_zoneid:rack-1, not %q", target)
+			return usagef("--target must be an IP, IP:PORT or a locality such as locality_zoneid:rack-1, not %q", target)
 		}
 	}
 	return o.changeFlags.check(env)
 }
 
-// readChoice takes the process groups among the arguments, which are one way to choose of
-// three.
+// readChoice takes the process groups from the arguments. There are three ways to select them,
+// of which one is allowed.
 func (o *includeOptions) readChoice(env *Env, args []string) (cluster []string, err error) {
 	cluster, ids := splitIDs(args, o.name)
 	switch {
 	case o.all && (len(ids) > 0 || o.chooses() || len(o.targets) > 0):
-		return nil, usagef("--all is about all process groups; name none with it")
+		return nil, usagef("--all conflicts with named process groups")
 	case o.all, len(o.targets) > 0 && len(ids) == 0 && !o.chooses():
 		return cluster, nil
 	default:
@@ -134,14 +134,14 @@ func (o *includeOptions) readChoice(env *Env, args []string) (cluster []string, 
 	}
 }
 
-// tellStrays names exclusions that are left, because they are no process group's alone.
-func (o includeOptions) tellStrays(env *Env, key types.NamespacedName, facts ui.Facts) {
+// printStrays lists exclusions that remain, because they are not of a single process group.
+func (o includeOptions) printStrays(env *Env, key types.NamespacedName, facts ui.Facts) {
 	for _, stray := range ui.StrayExclusions(facts) {
-		env.talk("left: %s, which is no process group's of %s; to end it as well: %s", stray, key.Name, env.command("include", key.Name, "--target", stray))
+		env.logf("not included: %s does not belong to a process group of %s; to include it: %s", stray, key.Name, env.command("include", key.Name, "--target", stray))
 	}
 }
 
-// change is the list of stages that includes.
+// change returns the stages that include the groups.
 func (o includeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
 	words := append([]string{"include", cluster}, phrase.Strings(chosen)...)
 	if o.all {
@@ -152,8 +152,8 @@ func (o includeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	}
 	slices.Sort(chosen)
 	return change{
-		changeFlags: o.changeFlags, words: words, needs: databasePowers(),
-		stages:  stages.Including(stages.Inclusion{Groups: chosen, Targets: o.targets}),
-		purpose: including{groups: chosen, targets: o.targets},
+		changeFlags: o.changeFlags, words: words, permissions: databasePermissions(),
+		stages: stages.Including(stages.Inclusion{Groups: chosen, Targets: o.targets}),
+		goal:   including{groups: chosen, targets: o.targets},
 	}
 }

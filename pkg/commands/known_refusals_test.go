@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// An instance that will get no lock learns that before a group is marked, a pod is made, or
-// anything is waited for.
+// A control-plane instance that will get no lock is refused before a group is marked, a pod is
+// created, or anything is waited for.
 func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
 	nameless := func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(bool) }
 	denied := func(g *given) {

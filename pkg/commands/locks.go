@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newLocks is the parent of what is about the lock in the database. It is no command of
-// its own.
+// newLocks is the parent of the commands about the database lock. It does nothing by itself.
 func newLocks(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "locks",
@@ -20,12 +19,12 @@ func newLocks(env *Env) *cobra.Command {
 		Short:   "Manage the database lock and its deny list",
 	}
 	cmd.AddCommand(newLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
-	asParent(cmd, "what of locks?", "command", "about locks")
+	asParent(cmd, "locks command")
 	return cmd
 }
 
-// locksListOptions is what `kubectl fdb locks list` was asked.
-type locksListOptions struct{ lookOptions }
+// locksListOptions are the options of `kubectl fdb locks list`.
+type locksListOptions struct{ viewOptions }
 
 // newLocksList is one command under two names: locks list and get locks.
 func newLocksList(env *Env, name string) *cobra.Command {
@@ -48,8 +47,8 @@ control-plane instances coordinate.`,
   # Print the seconds until the lock expires
   kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.look(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (looked, error) {
-				return o.see(ctx, env, key)
+			return o.display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (output, error) {
+				return o.view(ctx, env, key)
 			})
 		},
 	}
@@ -57,28 +56,28 @@ control-plane instances coordinate.`,
 	return cmd
 }
 
-func (o locksListOptions) see(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o locksListOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	facts, err := sharedFacts(ctx, env, key)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	if !facts.Coordination.Read {
-		return looked{}, unanswered(facts, "who has the lock")
+		return output{}, unanswered(facts, "the lock holder")
 	}
 	v := ui.NewLockListView(env.metadata(key), facts)
-	return looked{warnings: v.Warnings, printable: printable{
+	return output{warnings: v.Warnings, printable: printable{
 		document: v, names: namesOf("lock", v.Items, func(l ui.LockView) string { return l.Cluster }),
 		table: func(w io.Writer) error { return ui.WriteLocks(w, v, o.list(env)) },
 	}}, nil
 }
 
-// sharedFacts are the facts about one cluster and all that instances share, whether or
-// not the spec has a pass read it.
+// sharedFacts returns the facts about one cluster and the state shared by all control-plane
+// instances, whether or not the spec enables locks.
 func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
 	why := ""
-	facts, err := observation{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
+	facts, err := clusterReader{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {
-			return nil // there is nobody to ask, and trying takes a minute
+			return nil // the database is unavailable, and trying takes a minute
 		}
 		read, err := r.ReadShared(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -88,7 +87,7 @@ func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Fa
 		return ctx.Err()
 	}}.facts(ctx)
 	if why != "" {
-		facts.Warnings = append(facts.Warnings, "what instances share could not be read: "+why)
+		facts.Warnings = append(facts.Warnings, "cannot read the shared state of control-plane instances: "+why)
 	}
 	return facts, err
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// shutOutOptions is what `kubectl fdb locks deny` and `locks allow` were asked to do.
-type shutOutOptions struct {
+// denyOptions are the options of `kubectl fdb locks deny` and `locks allow`.
+type denyOptions struct {
 	clusterFlag
 	changeFlags
 	deny bool
 }
 
 func newLocksDeny(env *Env) *cobra.Command {
-	return newShutOut(env, true, &cobra.Command{
+	return newDenyListChange(env, true, &cobra.Command{
 		Use:   "deny [CLUSTER] INSTANCE",
 		Short: "Deny the database lock to a control-plane instance",
 		Long: `Deny the database lock to a control-plane instance, so that others can take over a lock
@@ -38,7 +38,7 @@ changed; a hint prints the command that updates it.`,
 }
 
 func newLocksAllow(env *Env) *cobra.Command {
-	return newShutOut(env, false, &cobra.Command{
+	return newDenyListChange(env, false, &cobra.Command{
 		Use:   "allow [CLUSTER] INSTANCE",
 		Short: "Allow the database lock to a control-plane instance",
 		Long: `Allow the database lock to a control-plane instance again. INSTANCE is its
@@ -53,8 +53,8 @@ not enough: it needs allow: true.`,
 	})
 }
 
-func newShutOut(env *Env, deny bool, cmd *cobra.Command) *cobra.Command {
-	o := shutOutOptions{deny: deny}
+func newDenyListChange(env *Env, deny bool, cmd *cobra.Command) *cobra.Command {
+	o := denyOptions{deny: deny}
 	cmd.Args = cobra.RangeArgs(1, 2)
 	cmd.ValidArgsFunction = env.firstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
@@ -63,10 +63,10 @@ func newShutOut(env *Env, deny bool, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error {
+func (o denyOptions) run(ctx context.Context, env *Env, args []string) error {
 	instance := args[len(args)-1]
 	if instance == "" || strings.ContainsFunc(instance, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
-		return usagef("%q is no instance: want a spec.processGroupIDPrefix", instance)
+		return usagef("invalid control-plane instance %q: must be a spec.processGroupIDPrefix", instance)
 	}
 	if err := o.check(env); err != nil {
 		return err
@@ -81,9 +81,9 @@ func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error 
 		verb, undo = undo, verb
 	}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: shuttingOut{instance, o.deny}, lockless: true,
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: denying{instance, o.deny}, lockless: true,
 		words: []string{"locks", verb, key.Name, instance}, undo: []string{"locks", undo, key.Name, instance},
-		stages: []plan.Stage{stages.ShutOut(instance, o.deny, env.person(), o.reason)},
+		stages: []plan.Stage{stages.ShutOut(instance, o.deny, env.userAtHost(), o.reason)},
 	})
 	if err == nil && o.dryRun == dryRunNone {
 		env.offerDenyList(record, instance, o.deny)
@@ -91,8 +91,8 @@ func (o shutOutOptions) run(ctx context.Context, env *Env, args []string) error 
 	return err
 }
 
-// offerDenyList has the command that brings the spec's deny list in line with what was
-// done. A merge patch replaces the whole list, so it has all that is there.
+// offerDenyList prints the command that makes the same change to the deny list in the spec. A
+// merge patch replaces the whole list, so it includes all entries.
 func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string, deny bool) {
 	wanted := v1beta2.LockDenyListEntry{ID: instance, Allow: !deny}
 	there := record.Spec.LockOptions.DenyList
@@ -100,19 +100,19 @@ func (e *Env) offerDenyList(record *v1beta2.FoundationDBCluster, instance string
 	if (i >= 0 && there[i] == wanted) || (i < 0 && !deny) {
 		return
 	}
-	why := "hint: to have the spec say so too: "
+	why := "hint: to update the spec as well: "
 	if i >= 0 {
-		why = "warning: the spec says the opposite, and the next pass takes it back; to have the spec say so too: "
+		why = "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: "
 	}
 	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance }), wanted)
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"lockOptions": map[string]any{"denyList": list}}})
 	if err != nil {
-		return // a list of two texts cannot fail to be JSON
+		return // strings always marshal
 	}
-	e.talk("%s%s", why, e.patchCommand(record, patch))
+	e.logf("%s%s", why, e.patchCommand(record, patch))
 }
 
-// patchCommand is the whole command of kubectl that merges a patch into a cluster's resource.
+// patchCommand returns the kubectl command that merges a patch into a cluster's resource.
 func (e *Env) patchCommand(record *v1beta2.FoundationDBCluster, patch []byte) string {
 	line := []string{"kubectl", "patch", "foundationdbcluster", record.Name, "-n", record.Namespace}
 	if name := e.contextName(); name != "" {
@@ -125,14 +125,14 @@ func (e *Env) patchCommand(record *v1beta2.FoundationDBCluster, patch []byte) st
 	return strings.Join(line, " ")
 }
 
-// shuttingOut is the purpose of `locks deny` and `locks allow`: the deny list in the
-// database, read back.
-type shuttingOut struct {
+// denying is the goal of `locks deny` and `locks allow`: the deny list in the database, read
+// back.
+type denying struct {
 	instance string
 	deny     bool
 }
 
-func (o shuttingOut) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (o denying) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination); err != nil {
 		return nil, false, err
@@ -141,9 +141,9 @@ func (o shuttingOut) look(ctx context.Context, s Session) ([]ui.Target, bool, er
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (o shuttingOut) did(bool) string {
+func (o denying) summary(bool) string {
 	if o.deny {
-		return fmt.Sprintf("%s may not take the lock; the database says so", o.instance)
+		return fmt.Sprintf("%s is on the deny list of the database", o.instance)
 	}
-	return fmt.Sprintf("%s may take the lock; the database says so", o.instance)
+	return fmt.Sprintf("%s is not on the deny list of the database", o.instance)
 }

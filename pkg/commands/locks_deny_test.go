@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// together is one of several instances that share a database.
+// together is one of several control-plane instances that share a database.
 func together(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
@@ -25,7 +25,7 @@ func together(t *testing.T) *given {
 	return g
 }
 
-// Who finds an instance shut out at night wants to know whom to ask.
+// The list has who denied a control-plane instance, and why.
 func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
 	g := together(t)
 	g.run("locks", "deny", "sample", "dc2", "--reason", "dc2 is lost")
@@ -79,15 +79,15 @@ func TestLocksDenyAndAllow(t *testing.T) {
 			given: spec(v1beta2.LockDenyListEntry{ID: "dc3", Allow: true}), lines: [][]string{{"deny", "sample", "dc2"}}, denied: []string{"dc2"},
 			says: patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc3","allow":true},{"id":"dc2"}]}}}'`,
 		},
-		"it is let in again": {lines: [][]string{{"deny", "sample", "dc2"}, {"allow", "sample", "dc2"}}, says: "dc2 may take the lock; the database says so"},
+		"it is let in again": {lines: [][]string{{"deny", "sample", "dc2"}, {"allow", "sample", "dc2"}}, says: "dc2 is not on the deny list of the database"},
 		"a spec that says the opposite takes it back": {
 			given: spec(v1beta2.LockDenyListEntry{ID: "dc2"}), lines: [][]string{{"deny", "sample", "dc2"}, {"allow", "sample", "dc2"}},
-			says: "warning: the spec says the opposite, and the next pass takes it back; to have the spec say so too: " + patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc2","allow":true}]}}}'`,
+			says: "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: " + patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc2","allow":true}]}}}'`,
 		},
-		"twice is once":                    {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 may not take the lock"},
+		"twice is once":                    {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
 		"a dry run shuts nobody out":       {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: ExitNo, says: "UpdateDenyList"},
 		"no locks, nobody to shut out":     {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: ExitRefused, says: "no locks are used here"},
-		"what is no prefix is no instance": {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: ExitUsage, says: "is no instance"},
+		"what is no prefix is no instance": {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: ExitUsage, says: "invalid control-plane instance"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

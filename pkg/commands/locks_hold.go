@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// How long a lock that is taken by hand may be kept: one that is forgotten holds everybody
-// up until its time is over.
+// The limits of the duration of a manually held lock: a forgotten one blocks all other runs
+// until it expires.
 const (
 	shortestHold = time.Minute
 	longestHold  = 24 * time.Hour
 )
 
-// locksTakeOptions is what `kubectl fdb locks take` was asked to do.
+// locksTakeOptions are the options of `kubectl fdb locks take`.
 type locksTakeOptions struct {
 	clusterFlag
 	changeFlags
@@ -58,34 +58,34 @@ own. Pause it first with kubectl fdb pause.`,
 
 func (o locksTakeOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.long < shortestHold || o.long > longestHold || o.long%time.Second != 0 {
-		return usagef("--for is a number of whole seconds, from 1m to 24h, such as 30m")
+		return usagef("--for must be whole seconds from 1m to 24h, such as 30m")
 	}
 	key, err := o.of(ctx, env, args, o.changeFlags)
 	if err != nil {
 		return err
 	}
-	person := env.person()
+	person := env.userAtHost()
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: &keepingLock{person: person}, lockless: true,
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: &keepingLock{person: person}, lockless: true,
 		words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
 		undo:   []string{"locks", "release", key.Name},
 		stages: []plan.Stage{stages.HoldLock(person, o.long)},
 	})
 }
 
-// person is who runs the program: user and host.
-func (e *Env) person() string {
+// userAtHost returns who runs the program: user and host.
+func (e *Env) userAtHost() string {
 	who, _, _ := strings.Cut(e.Holder, " ")
 	return who
 }
 
-// keepingLock is the purpose of `locks take`: the lock in the database, read back.
+// keepingLock is the goal of `locks take`: the lock in the database, read back.
 type keepingLock struct {
 	person string
 	until  time.Time
 }
 
-func (k *keepingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (k *keepingLock) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts, err := lockFacts(ctx, s)
 	if err != nil {
 		return nil, false, err
@@ -97,18 +97,18 @@ func (k *keepingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, e
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (k *keepingLock) did(bool) string {
-	return "the lock is kept by hand until " + k.until.UTC().Format(time.RFC3339) + "; an operator of this instance is kept away by a pause only"
+func (k *keepingLock) summary(bool) string {
+	return "the lock is held manually until " + k.until.UTC().Format(time.RFC3339) + "; only a pause stops an operator with the same process group ID prefix"
 }
 
-// lockFacts is the lock as the database has it now.
+// lockFacts reads the lock from the database.
 func lockFacts(ctx context.Context, s Session) (ui.Facts, error) {
 	facts := ui.Facts{}
 	err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination)
 	return facts, err
 }
 
-// locksReleaseOptions is what `kubectl fdb locks release` was asked to do.
+// locksReleaseOptions are the options of `kubectl fdb locks release`.
 type locksReleaseOptions struct {
 	clusterFlag
 	changeFlags
@@ -158,15 +158,15 @@ func (o locksReleaseOptions) run(ctx context.Context, env *Env, args []string) e
 		words = append(words, "--force")
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: freeingLock{}, words: words, lockless: true,
-		stages: []plan.Stage{stages.ReleaseLock(env.person(), o.force)},
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: freeingLock{}, words: words, lockless: true,
+		stages: []plan.Stage{stages.ReleaseLock(env.userAtHost(), o.force)},
 	})
 }
 
-// freeingLock is the purpose of `locks release`: no lock in the database.
+// freeingLock is the goal of `locks release`: no lock in the database.
 type freeingLock struct{}
 
-func (freeingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (freeingLock) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts, err := lockFacts(ctx, s)
 	if err != nil {
 		return nil, false, err
@@ -175,9 +175,9 @@ func (freeingLock) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (freeingLock) did(reached bool) string {
+func (freeingLock) summary(reached bool) string {
 	if reached {
-		return "nobody has the lock; the database says so"
+		return "the lock is free"
 	}
-	return "the lock was released, and somebody else has taken it since"
+	return "the lock was released and has been taken by another run since"
 }

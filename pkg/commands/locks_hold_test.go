@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// lockOf has an owner hold the lock for a time, by hand of a person if one is named.
+// lockOf makes an owner hold the lock for a time, manually if a user is named.
 func lockOf(owner, person string, left time.Duration) func(*given) {
 	return func(g *given) {
 		l := fdb.Lock{Owner: owner, Start: g.world.Now().Add(-time.Minute), End: g.world.Now().Add(left), Nonce: owner}
@@ -26,33 +26,33 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		args  []string
 		want  int
 		says  string
-		// holder is who has the lock afterwards; empty for nobody.
+		// holder is the lock holder afterwards; empty for none.
 		holder string
 	}{
 		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, held manually by me@here"},
-		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is kept by hand until 2026-", holder: "dc1, held manually by me@here"},
+		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is held manually until 2026-", holder: "dc1, held manually by me@here"},
 		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: ExitNo, says: "HoldLock"},
 		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
-		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is kept by hand", holder: "dc1, held manually by me@here"},
+		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is held manually", holder: "dc1, held manually by me@here"},
 		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1, held manually by bob@b", holder: "dc1, held manually by bob@b"},
 		"take while denied":                 {given: []func(*given){func(g *given) { g.world.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1 is on the deny list"},
 		"take where no locks are used":      {given: []func(*given){func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
 		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: ExitUsage, says: "from 1m to 24h"},
 		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: ExitUsage, says: "from 1m to 24h"},
-		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "nobody has the lock; the database says so"},
-		"release what a run left":           {given: []func(*given){lockOf("dc1", "", 9*time.Minute)}, args: []string{"release", "sample"}, says: "nobody has the lock"},
+		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "the lock is free"},
+		"release what a run left":           {given: []func(*given){lockOf("dc1", "", 9*time.Minute)}, args: []string{"release", "sample"}, says: "the lock is free"},
 		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitWaiting, says: "it expires at", holder: "dc1"},
-		"release none":                      {args: []string{"release", "sample"}, says: "nobody has the lock"},
+		"release none":                      {args: []string{"release", "sample"}, says: "the lock is free"},
 		"release another's":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
 		"nor by force":                      {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
 		"release another's that ran out":    {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
-		"by force":                          {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
-		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.world.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
-		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "add --yes", holder: "dc2"},
+		"by force":                          {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
+		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.world.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
+		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "use --yes", holder: "dc2"},
 		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "dc2 had it until 1m0s ago", holder: "dc2"},
-		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "nobody has the lock"},
+		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "the lock is free"},
 		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held manually by bob@b", holder: "dc1, held manually by bob@b"},
-		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "nobody has the lock"},
+		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
 		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: ExitConflict, says: "the database lock is held by dc1, held manually by me@here until", holder: "dc1, held manually by me@here"},
 	}
 	for name, tc := range tests {

@@ -43,7 +43,7 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 func TestNobodyCanTellWhoHasTheLockOfADatabaseThatIsSilent(t *testing.T) {
 	g := up(t)
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-	if code := g.run("locks", "list", "sample"); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "nobody can tell who has the lock: timed out") {
+	if code := g.run("locks", "list", "sample"); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

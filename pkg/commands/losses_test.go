@@ -18,7 +18,8 @@ import (
 
 const nightlyPlace = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
 
-// doomed is a backup that ran, whose record is being deleted, and whose data is to go.
+// doomed is a backup that ran, whose resource is being deleted, and whose data is to be
+// deleted.
 func doomed(t *testing.T) *vault {
 	t.Helper()
 	v := newVault(t)
@@ -37,7 +38,7 @@ func doomed(t *testing.T) *vault {
 	return v
 }
 
-// deleted reports whether the data of the backup was told to go.
+// deleted reports whether the data of the backup was deleted.
 func (v *vault) deleted() bool {
 	for _, line := range v.ran {
 		if strings.Contains(line, "fdbbackup delete") {
@@ -58,17 +59,17 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 		"all four": {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "it is old"}, gone: true},
 		"--yes alone": {
 			args: []string{"--yes"}, want: ExitUnconfirmed,
-			says: "hint: then: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason",
+			says: "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason",
 		},
-		"--yes --wait":                      {args: []string{"--yes", "--wait"}, want: ExitUnconfirmed, says: "--yes is not enough without a terminal; nothing was changed"},
-		"a plan and --yes":                  {args: []string{"--yes", "--plan", "PLAN"}, want: ExitUnconfirmed, says: "--yes is not enough"},
+		"--yes --wait":                      {args: []string{"--yes", "--wait"}, want: ExitUnconfirmed, says: "--yes is not sufficient (nothing was changed)"},
+		"a plan and --yes":                  {args: []string{"--yes", "--plan", "PLAN"}, want: ExitUnconfirmed, says: "--yes is not sufficient"},
 		"without --yes":                     {args: []string{"--confirm", "nightly", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed},
 		"without a reason":                  {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN"}, want: ExitUnconfirmed},
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", gone: true},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "nightly\n", gone: true},
-		"y is typed":                        {typed: "y\n", want: ExitUnconfirmed, says: "that is not nightly"},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not nightly"},
+		"y is typed":                        {typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
 		"--yes and the name":                {args: []string{"--yes"}, typed: "nightly\n", gone: true},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
 	}
@@ -91,12 +92,12 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 	}
 }
 
-// The screen has the name typed, and where no screen can ask nothing is lost.
+// The TUI requires the typed name, and without a prompt nothing is lost.
 func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
 	loss := ui.PlanView{Items: []ui.PlanItem{{ActionRecord: ui.ActionRecord{Impact: plan.DataLoss}}}}
 	p := &passes{run: run{env: &Env{}, key: types.NamespacedName{Name: "nightly"}, record: backupKind}}
 	typed := ""
-	p.env.hearing = &hearing{agrees: func(_ context.Context, _ ui.PlanView, _, confirm string) error { typed = confirm; return nil }}
+	p.env.observer = &runObserver{agrees: func(_ context.Context, _ ui.PlanView, _, confirm string) error { typed = confirm; return nil }}
 	if got := p.confirms(loss); got != "nightly" {
 		t.Errorf("a proposal asks for %q", got)
 	}
@@ -147,8 +148,8 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 	v := newVault(t)
 	v.must(ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")
 	v.must(ExitNo, "no backup agent runs", "diff", "fdbrestore/again")
-	v.must(ExitUsage, "the steps are CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
-	v.must(ExitUsage, "one at a time", "plan", "fdbbackup/nightly", "-c", "sample")
+	v.must(ExitUsage, "must be one of CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
+	v.must(ExitUsage, "conflicts with cluster sample", "plan", "fdbbackup/nightly", "-c", "sample")
 	path := v.planned("reconcile", "fdbbackup/nightly")
 	var got struct {
 		Metadata struct{ Cluster string }
@@ -161,9 +162,9 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil || got.Metadata.Cluster != "fdbbackup/nightly" || got.Observed.UID != "b" {
 		t.Errorf("%v: %s", err, text)
 	}
-	v.must(ExitUsage, "is of fdbbackup/nightly in namespace fdb, not of fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
-	v.must(ExitUsage, "not of the cluster sample", "reconcile", "sample", "--plan", path, "--yes")
-	v.must(ExitWaiting, "make the next plan", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
+	v.must(ExitUsage, "is for fdbbackup/nightly in namespace fdb, not for fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
+	v.must(ExitUsage, "not for cluster sample", "reconcile", "sample", "--plan", path, "--yes")
+	v.must(ExitWaiting, "create a plan for the rest", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.must(ExitDone, "", "plan", "fdbbackup/nightly")
 	stop := v.planned("backup", "stop", "nightly")

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newMaintenance is the parent of what is about maintenance. It is no command of its own.
+// newMaintenance is the parent of the maintenance commands. It does nothing by itself.
 func newMaintenance(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "maintenance",
@@ -24,16 +24,16 @@ While a zone is under maintenance, the database does not copy the data of its fa
 storage processes elsewhere. Only one zone can be under maintenance, for a limited time.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("what of maintenance? status, on or off"), "kubectl fdb maintenance --help")
+				return usage(errors.New("maintenance command is required: status, on or off"), "kubectl fdb maintenance --help")
 			}
-			return usage(fmt.Errorf("there is no command %q about maintenance; there are status, on and off", args[0]), "kubectl fdb maintenance --help")
+			return usage(fmt.Errorf("unknown maintenance command %q: must be status, on or off", args[0]), "kubectl fdb maintenance --help")
 		},
 	}
 	cmd.AddCommand(newMaintenanceStatus(env), newMaintenanceOn(env), newMaintenanceOff(env))
 	return cmd
 }
 
-// maintenanceStatusOptions is what `kubectl fdb maintenance status` was asked.
+// maintenanceStatusOptions are the options of `kubectl fdb maintenance status`.
 type maintenanceStatusOptions struct {
 	clusterFlag
 	outputFlags
@@ -75,16 +75,16 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
 	if !facts.Database.Available() {
-		return unanswered(facts, "whether a zone is under maintenance")
+		return unanswered(facts, "the maintenance zone")
 	}
 	v := ui.NewMaintenanceView(env.metadata(key), facts)
 	if v.Zone != "" && facts.Cluster.ResetMaintenanceMode() && v.Notes == nil {
-		env.talk("warning: the notes of what restarts during maintenance could not be read")
+		env.logf("warning: cannot read the list of processes restarted during maintenance")
 	}
 	var names []string
 	if v.Zone != "" {
@@ -95,10 +95,10 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	}})
 }
 
-// maintaining is the purpose of `maintenance on`: a zone under maintenance.
+// maintaining is the goal of `maintenance on`: a zone in maintenance mode.
 type maintaining string
 
-func (m maintaining) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (m maintaining) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -107,12 +107,12 @@ func (m maintaining) look(ctx context.Context, s Session) ([]ui.Target, bool, er
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (m maintaining) did(bool) string { return "zone " + string(m) + " is under maintenance" }
+func (m maintaining) summary(bool) string { return "zone " + string(m) + " is in maintenance mode" }
 
-// endingMaintenance is the purpose of `maintenance off`.
+// endingMaintenance is the goal of `maintenance off`.
 type endingMaintenance struct{}
 
-func (endingMaintenance) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (endingMaintenance) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -121,4 +121,4 @@ func (endingMaintenance) look(ctx context.Context, s Session) ([]ui.Target, bool
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (endingMaintenance) did(bool) string { return "no zone is under maintenance" }
+func (endingMaintenance) summary(bool) string { return "no zone is in maintenance mode" }

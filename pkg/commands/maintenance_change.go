@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// longestMaintenance bounds what a person asks for at once: for so long nobody makes copies
-// of what is lost in the zone, and whoever forgot it is not there to end it.
+// longestMaintenance bounds the duration of one command: while it lasts, lost replicas in the
+// zone are not recreated, and a forgotten one must end by itself.
 const longestMaintenance = 24 * time.Hour
 
-// maintenanceOnOptions is what `kubectl fdb maintenance on` was asked to do.
+// maintenanceOnOptions are the options of `kubectl fdb maintenance on`.
 type maintenanceOnOptions struct {
 	clusterFlag
 	changeFlags
@@ -49,14 +49,14 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.addReversible(cmd, "the zone is under maintenance")
+	o.addReversible(cmd, "the zone is in maintenance mode")
 	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
 	return cmd
 }
 
 func (o maintenanceOnOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.long < 0 || o.long > longestMaintenance || o.long%time.Second != 0 {
-		return usagef("--for is a number of whole seconds, up to 24h, such as 10m; the same command sets the time anew")
+		return usagef("--for must be whole seconds up to 24h, such as 10m; run the command again to extend it")
 	}
 	if err := o.check(env); err != nil {
 		return err
@@ -74,14 +74,14 @@ func (o maintenanceOnOptions) run(ctx context.Context, env *Env, args []string) 
 		return causeOf(ctx, err)
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: maintaining(zone),
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: maintaining(zone),
 		words:  []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
 		undo:   []string{"maintenance", "off", key.Name},
 		stages: stages.Marking(stages.MaintainZone(zone, o.long)),
 	})
 }
 
-// knowsZone makes sure that a zone is one of the cluster's: the database takes any word.
+// knowsZone verifies that a zone belongs to the cluster: the database accepts any name.
 func (e *Env) knowsZone(ctx context.Context, key types.NamespacedName, zone string) error {
 	session, err := e.Connect(ctx, key)
 	if err != nil {
@@ -96,13 +96,13 @@ func (e *Env) knowsZone(ctx context.Context, key types.NamespacedName, zone stri
 	case slices.Contains(zones, zone):
 		return nil
 	case !facts.Database.Status.ListsProcesses():
-		return unanswered(facts, "whether there is a zone "+zone)
+		return unanswered(facts, "whether zone "+zone+" exists")
 	default:
-		return usagef("no process that keeps data is in a zone %q; they are in %s", zone, strings.Join(zones, ", "))
+		return usagef("no storage or log process is in zone %q: must be one of %s", zone, strings.Join(zones, ", "))
 	}
 }
 
-// clusterThenZone offers clusters for the first argument, and then zones.
+// clusterThenZone completes clusters for the first argument, and then zones.
 func (e *Env) clusterThenZone(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
 		return e.firstArgument(cmd, args, typed)
@@ -110,7 +110,7 @@ func (e *Env) clusterThenZone(cmd *cobra.Command, args []string, typed string) (
 	return asCompletion(e.groupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))(cmd, args, typed)
 }
 
-// maintenanceOffOptions is what `kubectl fdb maintenance off` was asked to do.
+// maintenanceOffOptions are the options of `kubectl fdb maintenance off`.
 type maintenanceOffOptions struct {
 	clusterFlag
 	changeFlags
@@ -132,7 +132,7 @@ were to restart. Data of storage processes that are still down is copied from th
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.addReversible(cmd, "no zone is under maintenance")
+	o.addReversible(cmd, "no zone is in maintenance mode")
 	return cmd
 }
 
@@ -146,7 +146,7 @@ func (o maintenanceOffOptions) run(ctx context.Context, env *Env, args []string)
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: endingMaintenance{},
+		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: endingMaintenance{},
 		words: []string{"maintenance", "off", key.Name}, stages: stages.Marking(stages.StopMaintenance),
 	})
 }

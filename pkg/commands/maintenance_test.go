@@ -27,29 +27,30 @@ func TestMaintenance(t *testing.T) {
 		// lines are run one after the other; ZONE0 and ZONE1 are zones with storage.
 		lines [][]string
 		want  int
-		// says is on stderr or stdout of the last line, tells what maintenance status says then.
+		// says is on stderr or stdout of the last line, tells in the output of maintenance
+		// status after it.
 		says, tells string
 	}{
 		"a zone is put under it": {
 			lines: [][]string{{"on", "sample", "ZONE0", "--for", "10m"}},
 			says:  "undo: kubectl fdb maintenance off sample -n fdb --context test", tells: "ZONE0",
 		},
-		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is under maintenance", tells: "ZONE0"},
+		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is in maintenance mode", tells: "ZONE0"},
 		"the time is set anew":               {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
 		"never while another zone is": {
 			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: ExitWaiting,
 			says: "zone ZONE0 is, and its maintenance would end silently", tells: "ZONE0",
 		},
 		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, tells: "ZONE1"},
-		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},
-		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is under maintenance", tells: "no zone"},
-		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is under maintenance", tells: "no zone"},
+		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
+		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is in maintenance mode", tells: "no zone"},
+		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
 		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
-		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: ExitUsage, says: `no process that keeps data is in a zone "nowhere"; they are in ZONE0`, tells: "no zone"},
-		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: ExitUsage, says: "--for is a number of whole seconds", tells: "no zone"},
+		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, tells: "no zone"},
+		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: ExitUsage, says: "--for must be whole seconds", tells: "no zone"},
 		"nobody watches a zone for ever":              {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: ExitUsage, says: "up to 24h", tells: "no zone"},
-		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: ExitUsage, says: "which cluster?", tells: "no zone"},
-		"an unknown word":                             {lines: [][]string{{"onn"}}, want: ExitUsage, says: "there are status, on and off", tells: "no zone"},
+		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: ExitUsage, says: "cluster name is required", tells: "no zone"},
+		"an unknown word":                             {lines: [][]string{{"onn"}}, want: ExitUsage, says: "must be status, on or off", tells: "no zone"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -98,12 +99,12 @@ func TestNoZoneHasNoName(t *testing.T) {
 	}
 }
 
-// A database without a quorum answers, and tells neither zones nor processes.
+// A database without a quorum answers, without zones and processes.
 func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 	g := up(t)
 	g.lose(2, false)
-	for command, want := range map[string]string{"maintenance status": "whether a zone is under maintenance", "get processes": "which processes there are"} {
-		if code := g.run(append(strings.Fields(command), "sample")...); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "nobody can tell "+want+": the database is unavailable") {
+	for command, want := range map[string]string{"maintenance status": "the maintenance zone", "get processes": "the processes"} {
+		if code := g.run(append(strings.Fields(command), "sample")...); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine "+want+": the database is unavailable") {
 			t.Errorf("%s: exit code %d: %s%s", command, code, &g.out, &g.err)
 		}
 	}

@@ -14,16 +14,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// nodeSelection chooses nodes: by name, by label, or, where a command takes one, by a taint.
+// nodeSelection selects nodes: by name, by label, or, where a command allows it, by a taint.
 type nodeSelection struct {
 	labels string
-	// tainted is the taint of the nodes that are meant where none is named; nil for none.
+	// tainted is the taint that selects nodes if none is named; nil for none.
 	tainted *corev1.Taint
-	// anyEffect has its effect not matter.
+	// anyEffect ignores the effect of the taint.
 	anyEffect bool
 }
 
-// byTaint reports whether nodes are meant that have a taint already.
+// byTaint reports whether nodes are selected by a taint.
 func (n nodeSelection) byTaint(args []string) bool {
 	return len(args) == 0 && n.labels == "" && n.tainted != nil
 }
@@ -32,17 +32,17 @@ func (n *nodeSelection) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "label selector for nodes, instead of names")
 }
 
-// names are the nodes that are chosen, each once. One that is gone is no mistake where it is
-// among those that are known to have been there.
+// names returns the selected nodes, each once. A node that was deleted is no error if it is
+// among those known to have existed.
 func (n nodeSelection) names(ctx context.Context, env *Env, args []string, known ...string) ([]string, error) {
 	selector, err := labels.Parse(n.labels)
 	switch {
 	case err != nil:
-		return nil, usage(fmt.Errorf("reading -l: %w", err))
+		return nil, usage(fmt.Errorf("invalid -l: %w", err))
 	case len(args) > 0 && n.labels != "":
-		return nil, usagef("name nodes, or choose them with -l, not both")
+		return nil, usagef("node names conflict with -l")
 	case len(args) == 0 && n.labels == "" && n.tainted == nil:
-		return nil, usagef("which nodes? Name them, or choose them with -l; the cluster goes after -c")
+		return nil, usagef("nodes are required: as arguments, or selected with -l; the cluster is set with -c")
 	}
 	c, err := env.Client()
 	if err != nil {
@@ -57,8 +57,8 @@ func (n nodeSelection) names(ctx context.Context, env *Env, args []string, known
 	names := slices.Compact(slices.Sorted(slices.Values(args)))
 	for i, name := range names {
 		names[i] = strings.TrimPrefix(name, "node/")
-		if names[i] == "" { // an unset variable: pods that are on no node yet are not meant
-			return nil, usagef("a node without a name: %q", args)
+		if names[i] == "" { // an unset shell variable: must not match pods without a node
+			return nil, usagef("node names must not be empty: %q", args)
 		}
 		if slices.Contains(known, names[i]) {
 			continue
@@ -74,7 +74,7 @@ func (e *Env) isNode(ctx context.Context, c client.Client, name string) error {
 	err := c.Get(ctx, types.NamespacedName{Name: name}, &corev1.Node{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return usage(fmt.Errorf("there is no node %s; the cluster goes after -c", name), e.kubectlIn("", "get", "nodes"))
+		return usage(fmt.Errorf("node %s not found; the cluster is set with -c", name), e.kubectlIn("", "get", "nodes"))
 	case err != nil:
 		return fmt.Errorf("reading node %s: %w", name, err)
 	default:
@@ -88,7 +88,7 @@ func nodesWith(ctx context.Context, c client.Client, selector labels.Selector) (
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	if len(list.Items) == 0 {
-		return nil, usagef("no node has the labels %s", selector)
+		return nil, usagef("no node matches the labels %s", selector)
 	}
 	var names []string
 	for _, node := range list.Items {
@@ -98,7 +98,7 @@ func nodesWith(ctx context.Context, c client.Client, selector labels.Selector) (
 	return names, nil
 }
 
-// withTaint are the nodes that have the taint, with its value where it has one.
+// withTaint returns the nodes that have the taint, with its value if it has one.
 func (n nodeSelection) withTaint(ctx context.Context, c client.Client) ([]string, error) {
 	list := &corev1.NodeList{}
 	if err := c.List(ctx, list); err != nil {
@@ -125,12 +125,12 @@ func (n nodeSelection) matches(t corev1.Taint) bool {
 	return t.Key == n.tainted.Key && (n.tainted.Value == "" || t.Value == n.tainted.Value) && (n.anyEffect || t.Effect == n.tainted.Effect)
 }
 
-// nodePowers are what it takes to cordon nodes.
-func nodePowers() []power {
-	return []power{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
+// nodePermissions are required to cordon nodes.
+func nodePermissions() []permission {
+	return []permission{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
 }
 
-// parseTaint reads KEY[=VALUE][:EFFECT]; the effect is NoSchedule where there is none.
+// parseTaint parses KEY[=VALUE][:EFFECT]; the default effect is NoSchedule.
 func parseTaint(text string) (*corev1.Taint, error) {
 	if text == "" {
 		return nil, nil
@@ -143,7 +143,7 @@ func parseTaint(text string) (*corev1.Taint, error) {
 	}
 	known := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
 	if key == "" || !slices.Contains(known, taint.Effect) {
-		return nil, usagef("--taint is KEY[=VALUE][:EFFECT] with the effect NoSchedule, PreferNoSchedule or NoExecute, not %q", text)
+		return nil, usagef("--taint must be KEY[=VALUE][:EFFECT] with effect NoSchedule, PreferNoSchedule or NoExecute, not %q", text)
 	}
 	return taint, nil
 }
@@ -160,7 +160,7 @@ func (e *Env) nodeNames(ctx context.Context, _ *cobra.Command, given []string) [
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
 }
 
-// taintKeys are the keys of the taints that nodes have.
+// taintKeys returns the keys of the taints of all nodes.
 func (e *Env) taintKeys(ctx context.Context, _ *cobra.Command, _ []string) []string {
 	list := &corev1.NodeList{}
 	c, err := e.Client()
@@ -177,7 +177,7 @@ func (e *Env) taintKeys(ctx context.Context, _ *cobra.Command, _ []string) []str
 	return slices.Compact(keys)
 }
 
-// openAmong are the nodes that take new pods now.
+// openAmong returns the nodes that are schedulable.
 func (e *Env) openAmong(ctx context.Context, names []string) ([]string, error) {
 	c, err := e.Client()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// withNodes adds the nodes of pods that are in trouble, so that it can be said whether
-// the node is. Where they may not be read the reader is told, and nothing else is missing.
+// withNodes adds the nodes of unhealthy pods, to show whether the node is the cause. If they
+// cannot be read, a warning is added and nothing else is missing.
 func (e *Env) withNodes(ctx context.Context, f *ui.Facts) {
 	names := nodesInTrouble(*f)
 	if len(names) == 0 {
@@ -22,7 +22,7 @@ func (e *Env) withNodes(ctx context.Context, f *ui.Facts) {
 	}
 	all, err := e.nodes(ctx)
 	if err != nil {
-		f.Warnings = append(f.Warnings, "whether nodes are ready is not known: "+explain(err))
+		f.Warnings = append(f.Warnings, "cannot determine whether nodes are ready: "+explain(err))
 		return
 	}
 	nodes := maps.Clone(f.Nodes)
@@ -31,13 +31,13 @@ func (e *Env) withNodes(ctx context.Context, f *ui.Facts) {
 	}
 	for _, name := range names {
 		if nodes[name] = all[name]; nodes[name] == nil {
-			f.Warnings = append(f.Warnings, fmt.Sprintf("node %s, which pods are on, does not exist any more", name))
+			f.Warnings = append(f.Warnings, fmt.Sprintf("node %s of some pods no longer exists", name))
 		}
 	}
 	f.Nodes = nodes
 }
 
-// nodes are all nodes by name.
+// nodes returns all nodes by name.
 func (e *Env) nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	c, err := e.Client()
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *Env) nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	}
 }
 
-// nodesInTrouble are the nodes, not read yet, of pods that are not as they should be.
+// nodesInTrouble returns the unread nodes of pods that are not healthy.
 func nodesInTrouble(f ui.Facts) []string {
 	var names []string
 	for _, g := range f.Groups() {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// Nodes take a right of their own and a long list, so only those are asked for that may
+// Reading nodes requires another permission and a long list, so only those are read that may
 // explain something.
 func TestWhichNodesAreLookedAt(t *testing.T) {
 	tests := map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// placesBeside are the nodes that pods could go to instead, with all that runs there. What
-// cannot be read is said in the answer, and stops nobody.
+// placesBeside returns the other nodes that pods could move to, with all that runs there. A
+// failure to read them is in the result, and not an error.
 func (e *Env) placesBeside(ctx context.Context, facts ui.Facts, away []string) safety.Places {
 	p := safety.Places{Nodes: facts.Nodes, Away: away, Hidden: facts.NodesHidden}
 	if p.Hidden != "" {
@@ -24,9 +24,9 @@ func (e *Env) placesBeside(ctx context.Context, facts ui.Facts, away []string) s
 	}
 	switch {
 	case apierrors.IsForbidden(err):
-		p.Hidden = "the pods of all namespaces may not be listed"
+		p.Hidden = "not permitted to list the pods of all namespaces"
 	case err != nil:
-		p.Hidden = "what runs on nodes is not known: " + explain(err)
+		p.Hidden = "pods on nodes are unknown: " + explain(err)
 	}
 	return p
 }

@@ -18,74 +18,74 @@ import (
 )
 
 const (
-	// askKubernetes is what the API server alone tells.
+	// askKubernetes are the facets read from the API server alone.
 	askKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
-	// askPods is what has to be asked through the cluster's pods.
+	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 
-	// slowDatabase is how long the database may take before people are shown what
-	// Kubernetes knows. One that is down takes up to 19 s to say so.
+	// slowDatabase is how long the database may take before the facts from Kubernetes are
+	// shown. It takes up to 19 s to report a database that is down.
 	slowDatabase = 5 * time.Second
 )
 
-// observation looks at one cluster without changing anything.
-type observation struct {
+// clusterReader reads one cluster without changing anything.
+type clusterReader struct {
 	env *Env
 	key types.NamespacedName
-	// nodes has nodes read whatever the spec's rules are about.
+	// nodes includes nodes regardless of the spec's rules.
 	nodes bool
-	// asks is what the cluster's pods are asked; 0 is everything.
+	// asks are the facets queried from the cluster's pods; 0 means all.
 	asks plan.Facet
-	// more reads what people want to know beyond that; nil for nothing.
+	// more reads additional facts for the user; nil for none.
 	more func(context.Context, Reader, *plan.Snapshot) error
-	// slow is told what Kubernetes knows when the database takes its time; nil tells nobody.
+	// slow is called with the facts from Kubernetes if the database takes long; nil for none.
 	slow func(ui.Facts)
 }
 
-// sight is what an observation saw, and what it saw it through.
-type sight struct {
+// observation is the result of reading a cluster, and the session that read it.
+type observation struct {
 	ui.Facts
-	// seen is what was observed, as a pass would: its record not judged anew.
+	// seen is the snapshot as a pass reads it: its status is not updated.
 	seen    plan.Snapshot
 	session Session
 }
 
-// facts reads everything there is to know about the cluster.
-func (o observation) facts(ctx context.Context) (ui.Facts, error) {
-	l, err := o.look(ctx)
+// facts reads all facts about the cluster.
+func (o clusterReader) facts(ctx context.Context) (ui.Facts, error) {
+	l, err := o.read(ctx)
 	return l.Facts, err
 }
 
-func (o observation) look(ctx context.Context) (sight, error) {
+func (o clusterReader) read(ctx context.Context) (observation, error) {
 	session, err := o.env.Connect(ctx, o.key)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	if o.nodes {
 		session.ReadNodes()
 	}
 	snapshot := plan.Snapshot{}
 	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	facts := ui.Facts{Lease: o.lease(ctx)}
 	asked := make(chan error, 1)
 	full := snapshot
 	go func() { asked <- o.ask(ctx, session, &full) }()
 
-	err = o.await(asked, func() { o.tellSlow(facts, snapshot) })
+	err = o.await(asked, func() { o.reportSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
-		return sight{}, causeOf(ctx, ctx.Err())
+		return observation{}, causeOf(ctx, ctx.Err())
 	case err != nil:
 		full = snapshot
 		full.Database.Unreachable = explain(err)
 	}
-	return sight{Facts: judged(facts, full), seen: full, session: session}, nil
+	return observation{Facts: judged(facts, full), seen: full, session: session}, nil
 }
 
-// ask asks through the cluster's pods.
-func (o observation) ask(ctx context.Context, session Session, into *plan.Snapshot) error {
+// ask queries the cluster's pods.
+func (o clusterReader) ask(ctx context.Context, session Session, into *plan.Snapshot) error {
 	asks := o.asks
 	if asks == 0 {
 		asks = askPods
@@ -96,9 +96,9 @@ func (o observation) ask(ctx context.Context, session Session, into *plan.Snapsh
 	return o.more(ctx, session, into)
 }
 
-// await returns the answer. When it takes its time it calls slow, once, and says
-// every ten seconds that it is still waiting.
-func (o observation) await(asked <-chan error, slow func()) error {
+// await returns the answer. If it takes long, await calls slow once, and prints progress every
+// ten seconds.
+func (o clusterReader) await(asked <-chan error, slow func()) error {
 	ticker := o.env.Clock.NewTicker(slowDatabase)
 	defer ticker.Stop()
 	for ticks := 1; ; ticks++ {
@@ -110,23 +110,23 @@ func (o observation) await(asked <-chan error, slow func()) error {
 		if ticks == 1 {
 			slow()
 		} else if ticks%2 == 1 {
-			o.env.talk("no answer from the database yet, still asking")
+			o.env.logf("waiting for database status…")
 		}
 	}
 }
 
-func (o observation) tellSlow(facts ui.Facts, s plan.Snapshot) {
-	o.env.talk("no answer from the database yet, still asking")
+func (o clusterReader) reportSlow(facts ui.Facts, s plan.Snapshot) {
+	o.env.logf("waiting for database status…")
 	if o.slow == nil {
 		return
 	}
-	s.Database.Unreachable = "it has not answered yet"
+	s.Database.Unreachable = "no answer yet"
 	o.slow(judged(facts, s))
 }
 
-// lease reads who may act on the cluster. That it cannot be read is shown, and
-// keeps nothing else from being shown.
-func (o observation) lease(ctx context.Context) ui.Lease {
+// lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being
+// shown.
+func (o clusterReader) lease(ctx context.Context) ui.Lease {
 	return o.env.leaseNamed(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)})
 }
 
@@ -149,14 +149,14 @@ func (e *Env) leaseNamed(ctx context.Context, key types.NamespacedName) ui.Lease
 	return ui.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
 }
 
-// judged judges the record anew on what was observed, as a pass would, so that
-// conditions are of now and not of the last pass.
+// judged updates the status from what was observed, as a pass would, so that conditions are
+// current.
 func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	facts.Recorded = s.Cluster
-	d := stages.Cluster()[0].Decide(s) // the first stage brings the record up to date
+	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
 	if d.Hold != nil && d.Hold.Human {
 		facts.Unjudged = d.Hold.Text()
-		facts.Warnings = append(facts.Warnings, fmt.Sprintf("the process groups are shown as last recorded: %s", d.Hold.Text()))
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("process groups are shown as of the last status update: %s", d.Hold.Text()))
 	}
 	for _, c := range d.Checks {
 		if !c.OK {

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// outputFlags are how a document is printed.
+// outputFlags select how a document is printed.
 type outputFlags struct {
 	format    string
 	noHeaders bool
 	absolute  bool
-	// own are formats that one command alone has.
+	// own are formats of this command only.
 	own []string
 }
 
@@ -45,23 +45,23 @@ func (o *outputFlags) addFormat(cmd *cobra.Command) {
 	})
 }
 
-// check finds a format that nothing can be printed in, before anything is read.
+// check rejects invalid formats before anything is read.
 func (o outputFlags) check() error {
 	kind, template, _ := strings.Cut(o.format, "=")
 	switch {
 	case slices.Contains(plainFormats, o.format), slices.Contains(o.own, o.format):
 		return nil
 	case !slices.Contains(templateFormats, kind):
-		return usagef("-o is one of %s, not %q", strings.Join(slices.Concat(plainFormats, o.own, templateFormats), ", "), o.format)
+		return usagef("-o must be one of %s, not %q", strings.Join(slices.Concat(plainFormats, o.own, templateFormats), ", "), o.format)
 	case template == "":
-		return usagef("-o %s needs a template: -o %s=TEMPLATE", kind, kind)
+		return usagef("-o %s requires a template: -o %s=TEMPLATE", kind, kind)
 	case kind == "custom-columns":
 		_, err := parseColumns(template)
 		return err
 	default:
 		_, err := genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o.format)
 		if err != nil {
-			return usage(fmt.Errorf("reading -o %s: %w", o.format, err))
+			return usage(fmt.Errorf("invalid -o %s: %w", o.format, err))
 		}
 		return nil
 	}
@@ -71,7 +71,7 @@ func (o outputFlags) isTable() bool {
 	return slices.Contains([]string{"table", "text", "wide"}, o.format)
 }
 
-// list is how rows are printed.
+// list returns how rows are printed.
 func (o outputFlags) list(env *Env) ui.ListOptions {
 	return ui.ListOptions{Wide: o.format == "wide", NoHeaders: o.noHeaders, Absolute: o.absolute, Now: env.Clock.Now()}
 }
@@ -81,7 +81,7 @@ type printable struct {
 	document any
 	names    []string
 	table    func(w io.Writer) error
-	// stream is true for a document that others of its kind follow.
+	// stream is true for a document that is followed by others of its kind.
 	stream bool
 }
 
@@ -124,7 +124,7 @@ func writeYAML(w io.Writer, p printable) error {
 func (o outputFlags) writeTemplate(w io.Writer, document any) error {
 	printer, err := genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o.format)
 	if err != nil {
-		return usage(fmt.Errorf("reading -o %s: %w", o.format, err))
+		return usage(fmt.Errorf("invalid -o %s: %w", o.format, err))
 	}
 	object, err := generic(document)
 	if err != nil {
@@ -136,7 +136,7 @@ func (o outputFlags) writeTemplate(w io.Writer, document any) error {
 	return nil
 }
 
-// generic is a document as templates see it: the same names as in JSON.
+// generic returns a document as templates see it: with the names of the JSON.
 func generic(document any) (map[string]any, error) {
 	text, err := json.Marshal(document)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// overridable are the gates that a person may wave through, one at a time and with a
-// reason. All others guard data or other people's work: time or repair opens them.
+// overridable are the gates that a user may override, one at a time and with a reason. All
+// others protect data or other runs: they open with time or repair.
 var overridable = []plan.Gate{plan.GateLockOwner, plan.GateOperator}
 
-// overrideFlags are the gates that the caller waves through.
+// overrideFlags are the gates that the user overrides.
 type overrideFlags struct{ given []string }
 
 func (o *overrideFlags) add(cmd *cobra.Command) {
@@ -31,7 +31,7 @@ func (o *overrideFlags) add(cmd *cobra.Command) {
 
 func gateNames() string { return phrase.List(overridable) }
 
-// gates are the gates with their reasons.
+// gates returns the gates with their reasons.
 func (o *overrideFlags) gates() (map[plan.Gate]string, error) {
 	gates := map[plan.Gate]string{}
 	for _, text := range o.given {
@@ -39,9 +39,9 @@ func (o *overrideFlags) gates() (map[plan.Gate]string, error) {
 		gate := plan.Gate(name)
 		switch {
 		case !slices.Contains(overridable, gate):
-			return nil, usagef("--override %s: this gate cannot be waved through; those that can are %s", name, gateNames())
+			return nil, usagef("--override %s: gate cannot be overridden: must be one of %s", name, gateNames())
 		case strings.TrimSpace(reason) == "":
-			return nil, usage(fmt.Errorf("--override %s without a reason", name), fmt.Sprintf("say why: --override '%s=REASON'", name))
+			return nil, usage(fmt.Errorf("--override %s requires a reason", name), fmt.Sprintf("add the reason: --override '%s=REASON'", name))
 		}
 		gates[gate] = reason
 	}

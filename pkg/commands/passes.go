@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-// causeOf is why a context ended: a signal, --timeout, or what the context says.
+// causeOf returns why a context ended: a signal, --timeout, or the context's error.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		return cause
@@ -14,7 +14,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// passCode is what the shell sees of a pass that ran to its end, well or not.
+// passCode returns the exit code of a pass that ran to its end.
 func passCode(done reconcile.PassDone) int {
 	if done.Stopped != nil {
 		return codeOf(done.Stopped)
@@ -32,8 +32,8 @@ func passCode(done reconcile.PassDone) int {
 	return ExitInternal
 }
 
-// failedCode is for a pass in which a stage failed: it says partly done unless the
-// failure has a code of its own that helps more. Where nothing was done, a refusal is one too.
+// failedCode returns the exit code of a pass in which a stage failed: partly done, unless the
+// failure has a more helpful code of its own. If nothing was done, a refusal is one.
 func failedCode(done reconcile.PassDone) int {
 	code := worst(done.Failures)
 	helps := code == ExitUsage || code == ExitUnreachable || code == ExitForbidden || code == ExitConflict
@@ -43,11 +43,11 @@ func failedCode(done reconcile.PassDone) int {
 	case done.Acted > 0:
 		return ExitPartly
 	default:
-		return orCode(code, ExitInternal) // a pass that failed is never well, even where it gave no reason
+		return orCode(code, ExitInternal) // a failed pass never exits with 0, even without a reason
 	}
 }
 
-// conflicts is ExitConflict when someone else's turn is among the errors.
+// conflicts returns ExitConflict if another run's turn is among the errors.
 func conflicts(errs []error) int {
 	for _, err := range errs {
 		if codeOf(err) == ExitConflict {
@@ -64,7 +64,7 @@ func orCode(code, otherwise int) int {
 	return code
 }
 
-// all tells several reporters, in order.
+// all calls several reporters, in order.
 func all(reporters ...func(reconcile.Event)) func(reconcile.Event) {
 	return func(e reconcile.Event) {
 		for _, report := range reporters {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// pauseOptions is what `kubectl fdb pause` was asked to do.
+// pauseOptions are the options of `kubectl fdb pause`.
 type pauseOptions struct {
 	clusterFlag
 	changeFlags
@@ -49,7 +49,7 @@ pass report it.`,
 
 func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.long < 0 {
-		return usagef("--for cannot be negative")
+		return usagef("--for must not be negative")
 	}
 	key, err := o.of(ctx, env, args, o.changeFlags)
 	if err != nil {
@@ -62,20 +62,20 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 	if o.reason != "" {
 		words = append(words, "--reason", o.reason)
 	}
-	by := env.person()
+	by := env.userAtHost()
 	undo, err := o.undo(ctx, env, key)
 	if err != nil {
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(true), beside: true, lockless: true,
+		changeFlags: o.changeFlags, permissions: pausePermissions(), goal: pausing(true), beside: true, lockless: true,
 		words: words, undo: undo,
 		stages: []plan.Stage{stages.PauseOperators(by, o.long, o.reason)},
 	})
 }
 
-// undo is the command that takes the pause back; none where the cluster was paused before,
-// since that would end the other pause, too.
+// undo returns the command that reverts the pause; none if the cluster was paused before, since
+// that would also end the other pause.
 func (o pauseOptions) undo(ctx context.Context, env *Env, key types.NamespacedName) ([]string, error) {
 	c, err := env.Client()
 	if err != nil {
@@ -86,13 +86,13 @@ func (o pauseOptions) undo(ctx context.Context, env *Env, key types.NamespacedNa
 		return nil, err
 	}
 	if record.Spec.Skip {
-		env.talk("it is paused already; resume would end that pause, too")
+		env.logf("already paused; resume would end the earlier pause as well")
 		return nil, nil
 	}
 	return []string{"resume", key.Name}, nil
 }
 
-// of finds the cluster of a command that changes something, once its flags make sense.
+// of finds the cluster of a command that changes it, once its flags are validated.
 func (f clusterFlag) of(ctx context.Context, env *Env, args []string, c changeFlags) (types.NamespacedName, error) {
 	if err := c.check(env); err != nil {
 		return types.NamespacedName{}, err
@@ -104,7 +104,7 @@ func (f clusterFlag) of(ctx context.Context, env *Env, args []string, c changeFl
 	return types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil
 }
 
-// resumeOptions is what `kubectl fdb resume` was asked to do.
+// resumeOptions are the options of `kubectl fdb resume`.
 type resumeOptions struct {
 	clusterFlag
 	changeFlags
@@ -137,16 +137,16 @@ func (o resumeOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, needs: pausePowers(), purpose: pausing(false), beside: true, lockless: true,
+		changeFlags: o.changeFlags, permissions: pausePermissions(), goal: pausing(false), beside: true, lockless: true,
 		words: []string{"resume", key.Name}, undo: []string{"pause", key.Name},
 		stages: []plan.Stage{stages.ResumeOperators},
 	})
 }
 
-// pausePowers are what it takes to tell operators to leave a cluster alone.
-func pausePowers() []power {
+// pausePermissions are required to set spec.skip.
+func pausePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{
+	return []permission{
 		{"get", crd, "foundationdbclusters", ""},
 		{"patch", crd, "foundationdbclusters", ""},
 		{"get", "coordination.k8s.io", "leases", ""},
@@ -155,10 +155,10 @@ func pausePowers() []power {
 	}
 }
 
-// pausing is the purpose of `pause`, and when false of `resume`.
+// pausing is the goal of `pause`, and if false of `resume`.
 type pausing bool
 
-func (p pausing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p pausing) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
@@ -167,16 +167,16 @@ func (p pausing) look(ctx context.Context, s Session) ([]ui.Target, bool, error)
 	return []ui.Target{target}, target.Reached, nil
 }
 
-func (p pausing) did(bool) string {
+func (p pausing) summary(bool) string {
 	if p {
-		return "operators leave it alone; passes of kubectl fdb do not"
+		return "paused for operators; kubectl fdb still acts on it"
 	}
-	return "operators act on it again"
+	return "resumed: operators act on it again"
 }
 
-// tellPause says once that a pass works on a cluster that operators leave alone: whoever
-// paused it may not expect that.
-func (p *passes) tellPause() func(reconcile.Event) {
+// printPause warns once that a pass works on a cluster that is paused for operators: the user
+// who paused it may not expect that.
+func (p *passes) printPause() func(reconcile.Event) {
 	if p.beside {
 		return func(reconcile.Event) {}
 	}
@@ -187,14 +187,14 @@ func (p *passes) tellPause() func(reconcile.Event) {
 		}
 		state, words := "", ""
 		if v := ui.NewPauseView(ui.Facts{Snapshot: o.Snapshot}); v != nil {
-			words = "paused: " + v.Words(o.Snapshot.Now) + "; this run acts on it all the same"
+			words = "paused: " + v.Words(o.Snapshot.Now) + "; this run acts on it regardless"
 			state = v.Reason + v.By + map[bool]string{true: "overdue", false: "paused"}[v.Overdue]
 			if v.Overdue {
 				words = "warning: " + words + "; to end the pause: " + p.env.command("resume", p.key.Name)
 			}
 		}
 		if state != p.paused && words != "" {
-			p.env.talk("%s", words)
+			p.env.logf("%s", words)
 		}
 		p.paused = state
 	}

@@ -20,12 +20,12 @@ func TestPauseAndResume(t *testing.T) {
 		paused bool
 	}{
 		"a cluster is paused":                     {lines: [][]string{{"pause", "sample"}}, paused: true, says: "undo: kubectl fdb resume sample -n fdb --context test"},
-		"and resumed":                             {lines: [][]string{{"pause", "sample"}, {"resume", "sample"}}, says: "operators act on it again"},
-		"also while an operator acts on it":       {given: operator, lines: [][]string{{"pause", "sample"}}, paused: true, says: "operators leave it alone"},
+		"and resumed":                             {lines: [][]string{{"pause", "sample"}, {"resume", "sample"}}, says: "resumed: operators act on it again"},
+		"also while an operator acts on it":       {given: operator, lines: [][]string{{"pause", "sample"}}, paused: true, says: "paused for operators"},
 		"not while another run acts on it":        {given: func(g *given) { g.world.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: ExitConflict, says: "alice"},
 		"a dry run changes nothing":               {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: ExitNo, says: "SetSkip"},
-		"what is paused already stays as it is":   {lines: [][]string{{"pause", "sample", "--reason", "first"}, {"pause", "sample"}}, paused: true, says: "operators leave it alone"},
-		"time cannot run backwards":               {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: ExitUsage, says: "--for cannot be negative"},
+		"what is paused already stays as it is":   {lines: [][]string{{"pause", "sample", "--reason", "first"}, {"pause", "sample"}}, paused: true, says: "paused for operators"},
+		"time cannot run backwards":               {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: ExitUsage, says: "--for must not be negative"},
 		"without the right to patch nobody tries": {given: func(g *given) { g.denied = []string{"patch foundationdbclusters.apps.foundationdb.org"} }, lines: [][]string{{"pause", "sample"}}, want: ExitForbidden, says: "patch foundationdbclusters"},
 	}
 	for name, tc := range tests {
@@ -52,7 +52,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// A pause of which nobody says that it is over would keep operators away for ever.
+// An unreported expired pause would stop operators forever.
 func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 	g := up(t)
 	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != ExitDone {

@@ -43,14 +43,15 @@ func looks(g *given) [][]string {
 	}
 }
 
-// terminal is how people look.
+// terminal is how a user runs the program.
 type terminal struct {
 	env map[string]string
 	// is true where stdout and stderr are a terminal, and not a file or a pipe.
 	is bool
 }
 
-// shown is what all looks print, one after the other, in a world that is always the same.
+// shown is the output of all read-only commands, one after the other, on a constant cluster
+// state.
 func (tm terminal) shown(t *testing.T) []string {
 	t.Helper()
 	g := up(t)
@@ -72,8 +73,8 @@ func (tm terminal) shown(t *testing.T) []string {
 
 var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// Whoever looks through a pipe, without colors, in 80 columns or in a terminal that knows
-// nothing is told what everybody else is.
+// A pipe, a terminal without colors, with 80 columns or without capabilities shows the same
+// content.
 func TestThePlainestTerminalShowsTheSame(t *testing.T) {
 	best := terminal{env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "200"}, is: true}.shown(t)
 	if !color.MatchString(best[0]) {

@@ -17,15 +17,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// planOptions is what `kubectl fdb plan` was asked to show.
+// planOptions are the options of `kubectl fdb plan`.
 type planOptions struct {
 	clusterFlag
-	stepFlags
+	stageFlags
 	outputFlags
 	coexist bool
-	// server has the API server try the plan.
+	// server validates the plan with the API server.
 	server bool
-	// withBackups plans for the cluster's backups and restores as well.
+	// withBackups also plans for the cluster's backups and restores.
 	withBackups bool
 }
 
@@ -59,7 +59,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.stepFlags.add(cmd)
+	o.stageFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	o.outputFlags.add(cmd)
@@ -71,15 +71,15 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	if kind, name := recordKindOf(args); kind != nil && o.withBackups {
-		return usagef("--with-backups is for a cluster: it comes to %s/%s by itself", kind.short, name)
+		return usagef("--with-backups requires a cluster: it includes %s/%s", kind.short, name)
 	} else if kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
-	asked := reconcileOptions{stepFlags: o.stepFlags, withBackups: o.withBackups, changeFlags: changeFlags{coexist: o.coexist}}
+	asked := reconcileOptions{stageFlags: o.stageFlags, withBackups: o.withBackups, changeFlags: changeFlags{coexist: o.coexist}}
 	if err := asked.checkTogether(); err != nil {
 		return err
 	}
-	steps, err := o.steps()
+	selected, err := o.stages()
 	if err != nil {
 		return err
 	}
@@ -87,18 +87,18 @@ func (o planOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := env.mayCarryOut(record, steps); err != nil {
+	if err := env.mayCarryOut(record, selected); err != nil {
 		return err
 	}
 	if o.withBackups {
 		return env.planTogether(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, asked, o)
 	}
-	return o.of(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, steps)
+	return o.of(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, selected)
 }
 
 // runOn plans a pass over a backup or a restore.
 func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := o.stepsOn(kind, name, o.name)
+	selected, err := o.stagesOn(kind, name, o.name)
 	if err != nil {
 		return err
 	}
@@ -106,13 +106,13 @@ func (o planOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name
 	if err != nil {
 		return err
 	}
-	return o.of(ctx, env, types.NamespacedName{Namespace: namespace, Name: name}, kind, steps)
+	return o.of(ctx, env, types.NamespacedName{Namespace: namespace, Name: name}, kind, selected)
 }
 
 // of shows what a pass over one resource would do; kind is nil for a cluster.
-func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName, kind *recordKind, steps []plan.Stage) error {
+func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName, kind *recordKind, selected []plan.Stage) error {
 	r := run{
-		env: env, steps: steps, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
+		env: env, stageList: selected, seed: env.Random(), gates: live.GateOptions{Coexist: o.coexist},
 		command: o.command(kind.named(key).Name), record: kind,
 	}
 	if err := r.open(ctx, key); err != nil {
@@ -121,13 +121,13 @@ func (o planOptions) of(ctx context.Context, env *Env, key types.NamespacedName,
 	return r.showPlan(ctx, o)
 }
 
-// command is the pass that the plan is of.
+// command returns the command that carries out the plan.
 func (o planOptions) command(cluster string) []string {
-	r := reconcileOptions{stepFlags: o.stepFlags, changeFlags: changeFlags{coexist: o.coexist}}
+	r := reconcileOptions{stageFlags: o.stageFlags, changeFlags: changeFlags{coexist: o.coexist}}
 	return change{changeFlags: r.changeFlags, words: r.words(cluster)}.command()
 }
 
-// showPlan prints what a pass would do, and answers whether it would do anything.
+// showPlan prints what a pass would do, and reports whether it would do anything.
 func (r *run) showPlan(ctx context.Context, o planOptions) error {
 	view, done, err := r.preview(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (o planOptions) show(env *Env, v ui.PlanView) error {
 	}})
 }
 
-// subjectsOf are what the plan's actions are about, each action by its kind.
+// subjectsOf returns the subjects of the plan's actions by kind.
 func subjectsOf(v ui.PlanView) []string {
 	var names []string
 	for _, item := range v.Items {
@@ -159,13 +159,13 @@ func subjectsOf(v ui.PlanView) []string {
 	return names
 }
 
-// planEnd is how a plan ends for the shell: the answer to "is there something to
-// do?", unless no plan could be made.
+// planEnd returns the end of a plan command: the answer to "is there anything to do?", unless
+// no plan could be made.
 func planEnd(v ui.PlanView, done reconcile.PassDone) error {
 	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
 	switch {
 	case failed:
-		return &failure{code: passCode(done), err: failureOf(done), told: true}
+		return &failure{code: passCode(done), err: failureOf(done), printed: true}
 	case len(v.Items) > 0, len(v.Holds) > 0:
 		return answer{ExitNo}
 	default:
@@ -173,27 +173,26 @@ func planEnd(v ui.PlanView, done reconcile.PassDone) error {
 	}
 }
 
-// run is one command's passes over one cluster.
+// run holds the passes of one command over one cluster.
 type run struct {
-	env     *Env
-	key     types.NamespacedName
-	session Session
-	steps   []plan.Stage
-	seed    uint64
-	gates   live.GateOptions
-	// command is what carries out what a preview shows.
+	env       *Env
+	key       types.NamespacedName
+	session   Session
+	stageList []plan.Stage
+	seed      uint64
+	gates     live.GateOptions
+	// command carries out what a preview shows.
 	command []string
-	// readsNodes has nodes observed whatever the spec's rules are about.
+	// readsNodes includes nodes regardless of the spec's rules.
 	readsNodes bool
-	// lockless is true for what never needs the database's lock.
+	// lockless is true for commands that never need the database lock.
 	lockless bool
-	// record is what the run is about, where that is no cluster.
+	// record is the kind of the resource if it is not a cluster.
 	record *recordKind
-	// seen is what the last preview was about, and lease the name of its Lease.
+	// seen is the snapshot of the last preview, and lease the name of its Lease.
 	seen  identity
 	lease string
-	// readsOnly is of a preview for a command that only reads: it works with any spec that
-	// makes sense.
+	// readsOnly marks a preview for a read-only command: it accepts any valid spec.
 	readsOnly bool
 }
 
@@ -210,38 +209,38 @@ func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
 	return err
 }
 
-// preview decides everything and changes nothing.
+// preview decides all stages and changes nothing.
 func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, error) {
 	recorder, beat := &ui.PlanRecorder{}, &heartbeat{env: r.env}
 	r.seen = identity{}
 	defer beat.start()()
-	p := r.pass(all(recorder.Report, beat.report, r.sees))
+	p := r.pass(all(recorder.Report, beat.report, r.remember))
 	done, err := p.Run(ctx)
 	view := recorder.View(r.env.metadata(r.record.named(r.key)))
 	view.Command, view.Seed = r.command, strconv.FormatUint(r.seed, 10)
 	return view, done, err
 }
 
-// sees keeps what a preview is about, as it was read first.
-func (r *run) sees(e reconcile.Event) {
+// remember keeps the first snapshot of a preview.
+func (r *run) remember(e reconcile.Event) {
 	if o, ok := e.(reconcile.Observed); ok && r.seen == (identity{}) {
 		r.seen, _ = identityOf(o.Snapshot)
 		r.lease = leaseOf(o.Snapshot)
 	}
 }
 
-// observer refuses specs that must not be carried out, where that is what the run is for.
+// observer rejects specs that must not be carried out, if the run carries them out.
 func (r *run) observer() reconcile.Observer { //nolint:ireturn // two kinds of observers
 	if r.readsOnly {
 		return r.session
 	}
-	return specObserver{Observer: r.session, key: r.key, stages: r.steps}
+	return specObserver{Observer: r.session, key: r.key, stages: r.stageList}
 }
 
 // pass is a preview until it is given an actor.
 func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
 	p := &reconcile.Pass{
-		Stages: r.steps, Observer: r.observer(), Seed: r.seed, Report: report,
+		Stages: r.stageList, Observer: r.observer(), Seed: r.seed, Report: report,
 		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.session.Gates(ctx, r.gates) },
 	}
 	if r.record == nil && !r.lockless {
@@ -250,10 +249,10 @@ func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
 	return p
 }
 
-// lockAllowed asks whether this instance may have the database's lock at all.
+// lockAllowed reads whether this control-plane instance may take the database lock.
 func (r *run) lockAllowed(s plan.Snapshot) []plan.Check {
 	return safety.LockAllowed(s, safety.LockRights{
 		AllowNameless: r.env.Overrides[plan.GateLockOwner] != "",
-		MendsDenyList: slices.ContainsFunc(r.steps, stages.MendsDenyList),
+		MendsDenyList: slices.ContainsFunc(r.stageList, stages.MendsDenyList),
 	})
 }

@@ -20,18 +20,18 @@ import (
 
 // readPlan reads the file of --plan.
 func readPlan(path string) (*ui.ApprovedPlan, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the file that the user names
+	text, err := os.ReadFile(path) //nolint:gosec // a path given by the user
 	if err != nil {
 		return nil, usage(fmt.Errorf("reading the plan: %w", err))
 	}
 	p, err := ui.ReadPlan(text)
 	if err != nil {
-		return nil, usage(fmt.Errorf("%s is no plan that can be carried out: %w", path, err), "a plan is what --dry-run -o json of the same command prints")
+		return nil, usage(fmt.Errorf("%s is not a valid plan: %w", path, err), "plans are printed by --dry-run -o json of the same command")
 	}
 	return p, nil
 }
 
-// planDigest names the approved plan; empty without one.
+// planDigest returns the digest of the approved plan; empty without one.
 func (e *Env) planDigest() string {
 	if e.planned == nil {
 		return ""
@@ -39,31 +39,31 @@ func (e *Env) planDigest() string {
 	return e.planned.Digest
 }
 
-// adopt takes an approved plan for what the passes may do, once it is known to be of this
-// command and of a resource of this name.
+// adopt makes an approved plan the approval of the passes, once it is verified to be of this
+// command and resource.
 func (p *passes) adopt(approved *ui.ApprovedPlan, key types.NamespacedName) error {
 	of, name := approved.Metadata, p.change.record.named(key).Name
 	switch {
 	case of.Cluster != name || of.Namespace != key.Namespace:
-		return usagef("the plan %s is of %s in namespace %s, not of %s in namespace %s; nothing was changed", p.plan, inFull(of.Cluster), of.Namespace, inFull(name), key.Namespace)
+		return usagef("plan %s is for %s in namespace %s, not for %s in namespace %s (nothing was changed)", p.plan, inFull(of.Cluster), of.Namespace, inFull(name), key.Namespace)
 	case approved.Command[0] != p.words[0]:
-		return usagef("the plan %s is one of the command %s, not of %s; nothing was changed", p.plan, approved.Command[0], p.words[0])
+		return usagef("plan %s is for the command %s, not for %s (nothing was changed)", p.plan, approved.Command[0], p.words[0])
 	}
 	p.seed = approved.SeedNumber()
 	p.approved.addFile(approved)
 	return nil
 }
 
-// inFull is what a document names, in words: a cluster by its name alone.
+// inFull returns the name in a document as text: a cluster has no prefix there.
 func inFull(named string) string {
 	if strings.Contains(named, "/") {
 		return named
 	}
-	return "the cluster " + named
+	return "cluster " + named
 }
 
-// confirmPlan makes sure that the world is still as it was when the plan was approved, and
-// without --yes asks whether it shall be carried out.
+// confirmPlan verifies that the cluster state is unchanged since the plan was approved, and
+// without --yes prompts for confirmation.
 func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) error {
 	view, done, err := p.preview(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) err
 		return p.showView(view, done)
 	}
 	if view.Observed.UID != approved.Observed.UID {
-		return usagef("the plan %s is of another %s %s: one in another Kubernetes cluster, or one that was deleted since; nothing was changed", p.plan, p.noun(), p.key.Name)
+		return usagef("plan %s is for another %s %s: one in another Kubernetes cluster, or one that was deleted since (nothing was changed)", p.plan, p.noun(), p.key.Name)
 	}
 	if err := p.compare(ctx, approved, view); err != nil {
 		return err
@@ -93,27 +93,26 @@ func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) err
 	return p.question(ctx, view)
 }
 
-// compare refuses when the plan that would be made now is another one. What part of the
-// plan has brought about itself is no difference, as far as it is known that the last run
-// to change the cluster carried out this plan.
+// compare refuses if the plan would now be different. Differences caused by the plan itself do
+// not count, if the last run that changed the cluster is known to have carried out this plan.
 func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.PlanView) error {
 	differences := approved.Differences(now)
 	if len(differences) == 0 {
 		return nil
 	}
 	if approved.OnlyDone(differences) && p.env.begunBefore(ctx, types.NamespacedName{Namespace: p.key.Namespace, Name: p.lease}, approved) {
-		p.env.talk("going on with the plan %s: of %s %d %s done", p.plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
+		p.env.logf("resuming plan %s: of %s %d %s done", p.plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
 		return nil
 	}
-	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the world as it was when the plan was made?", Evidence: "it has moved: nothing was changed", Gate: plan.GatePlan}
+	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the cluster state the same as when the plan was made?", Evidence: "it has changed (nothing was changed by this run)", Gate: plan.GatePlan}
 	return &failure{
 		code: ExitConflict, err: &reconcile.RefusedError{Check: check}, differences: differences,
-		hints: []string{p.planAnew("make the plan anew")},
+		hints: []string{p.planAgain("create a new plan")},
 	}
 }
 
-// begunBefore reports whether the last run that had the Lease carried out the plan. Nobody
-// who cannot tell goes on.
+// begunBefore reports whether the last run that held the Lease carried out the plan. If that is
+// unknown, it did not.
 func (e *Env) begunBefore(ctx context.Context, lock types.NamespacedName, approved *ui.ApprovedPlan) bool {
 	c, err := e.Client()
 	if err != nil {
@@ -130,7 +129,7 @@ func (p *passes) beyondPlan() bool {
 	return p.env.planned != nil && errors.As(p.last.Stopped, &beyond)
 }
 
-// planAnew is the hint to have another plan approved.
-func (p *passes) planAnew(why string) string {
+// planAgain returns the hint to have another plan approved.
+func (p *passes) planAgain(why string) string {
 	return why + ": " + p.env.command(slices.Concat(p.change.command(), []string{"--dry-run", "-o", "json"})...) + " > " + quoted(p.plan)
 }

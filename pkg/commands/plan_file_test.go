@@ -217,7 +217,7 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 			if code := g.run(args...); code != ExitConflict || len(g.world.Acted) > 0 {
 				t.Errorf("exit code %d, did %v\n%s%s", code, g.changes(), &g.out, &g.err)
 			}
-			for _, says := range append(tc.says, "G-PLAN", "hint: make the plan anew: kubectl fdb reconcile sample", "--dry-run -o json -n fdb --context test > "+path) {
+			for _, says := range append(tc.says, "G-PLAN", "hint: create a new plan: kubectl fdb reconcile sample", "--dry-run -o json -n fdb --context test > "+path) {
 				if !strings.Contains(g.err.String(), says) {
 					t.Errorf("does not say %q:\n%s", says, &g.err)
 				}
@@ -249,10 +249,10 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest does not match its items"},
 		"of an earlier version":         {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "", "was": "sha256:`), says: "was saved by an earlier version"},
 		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "must be a number"},
-		"of another cluster":            {edit: edit(`"cluster": "sample"`, `"cluster": "other"`), says: "of the cluster other in namespace fdb"},
-		"of another namespace":          {edit: edit(`"namespace": "fdb"`, `"namespace": "x"`), says: "of the cluster sample in namespace x"},
+		"of another cluster":            {edit: edit(`"cluster": "sample"`, `"cluster": "other"`), says: "for cluster other in namespace fdb"},
+		"of another namespace":          {edit: edit(`"namespace": "fdb"`, `"namespace": "x"`), says: "for cluster sample in namespace x"},
 		"of another Kubernetes cluster": {edit: edit(`"uid": "1"`, `"uid": "2"`), says: "one in another Kubernetes cluster"},
-		"of another command":            {args: []string{"exclude", "sample", "STORAGE0"}, says: "one of the command reconcile, not of exclude"},
+		"of another command":            {args: []string{"exclude", "sample", "STORAGE0"}, says: "for the command reconcile, not for exclude"},
 		"that could not be made":        {edit: edit(`"outcome": "`, `"outcome": "failed", "was": "`), says: "a stage failed"},
 		"that is not there":             {args: []string{"reconcile", "sample", "--plan", "/nowhere"}, says: "no such file"},
 	}
@@ -282,8 +282,7 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 	}
 }
 
-// What was killed in the middle goes on with the same command; after anybody else's run it
-// does not.
+// An interrupted run is resumed by the same command; after any other run it is not.
 func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 	tests := map[string]struct {
 		digest string

@@ -17,20 +17,20 @@ import (
 func afterDash(cmd *cobra.Command, args []string) (cluster, words []string, err error) {
 	at := cmd.ArgsLenAtDash()
 	if at < 0 || at == len(args) {
-		return nil, nil, usagef("what to run follows two dashes: %s", cmd.UseLine())
+		return nil, nil, usagef("a command is required after --: %s", cmd.UseLine())
 	}
 	if at > 1 {
-		return nil, nil, usagef("one cluster at a time: %s are given", strings.Join(args[:at], " and "))
+		return nil, nil, usagef("only one cluster is allowed, not %s", strings.Join(args[:at], " and "))
 	}
 	return args[:at], args[at:], nil
 }
 
-// pods reads the cluster's record and its pods, once it is known that we may run
-// something in them.
+// pods reads the cluster's resource and pods, once the permission to run programs in them is
+// verified.
 func (e *Env) pods(ctx context.Context, record *cluster) (plan.Snapshot, error) {
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	e.about = key
-	if err := e.mayDo(ctx, key.Namespace, toolPowers()); err != nil {
+	if err := e.mayDo(ctx, key.Namespace, toolPermissions()); err != nil {
 		return plan.Snapshot{}, err
 	}
 	session, err := e.Connect(ctx, key)
@@ -41,18 +41,18 @@ func (e *Env) pods(ctx context.Context, record *cluster) (plan.Snapshot, error) 
 	return s, session.Observe(ctx, &s, plan.Record|plan.Pods)
 }
 
-// podChoice says in which pod to run something; the zero value leaves the choice to us.
+// podChoice selects the pod to run a program in; the zero value selects the best one.
 type podChoice struct{ pod, group string }
 
 func (c podChoice) check() error {
 	if c.pod != "" && c.group != "" {
-		return usagef("--pod and --process-group both name a pod: choose one")
+		return usagef("--pod conflicts with --process-group")
 	}
 	return nil
 }
 
-// in finds the pod. One that was named is taken if its container runs; of all others the
-// best one: here to stay, and a coordinator.
+// in finds the pod. A named one is used if its container runs; of all others the best: not
+// marked for removal, and a coordinator.
 func (c podChoice) in(s plan.Snapshot) (*corev1.Pod, error) {
 	name := strings.TrimPrefix(c.pod, podPrefix)
 	if c.group != "" {
@@ -68,11 +68,11 @@ func (c podChoice) in(s plan.Snapshot) (*corev1.Pod, error) {
 	pod := s.Pods[name]
 	switch {
 	case pod == nil && c.group != "":
-		return nil, &failure{code: ExitUnreachable, err: fmt.Errorf("pod %s of process group %s is not there", name, c.group)}
+		return nil, &failure{code: ExitUnreachable, err: fmt.Errorf("pod %s of process group %s not found", name, c.group)}
 	case pod == nil:
-		return nil, usagef("cluster %s has no pod %q", s.Cluster.Name, name)
+		return nil, usagef("cluster %s: pod %q not found", s.Cluster.Name, name)
 	case pod.Status.Phase != corev1.PodRunning:
-		return nil, &failure{code: ExitUnreachable, err: fmt.Errorf("pod %s does not run: its phase is %s", name, pod.Status.Phase)}
+		return nil, &failure{code: ExitUnreachable, err: fmt.Errorf("pod %s is not running: its phase is %s", name, pod.Status.Phase)}
 	}
 	return pod, nil
 }
@@ -80,7 +80,7 @@ func (c podChoice) in(s plan.Snapshot) (*corev1.Pod, error) {
 func best(s plan.Snapshot) (*corev1.Pod, error) {
 	usable := live.ToolPods(s.Cluster, s.Pods)
 	if len(usable) == 0 {
-		return nil, &failure{code: ExitUnreachable, err: fmt.Errorf("no pod of cluster %s runs that something could be run in", s.Cluster.Name)}
+		return nil, &failure{code: ExitUnreachable, err: fmt.Errorf("cluster %s has no suitable running pod", s.Cluster.Name)}
 	}
 	return usable[0], nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// alreadySeen answers a preview from what was observed before, so that both tell of the
-// same moment and the database is asked once.
+// alreadySeen answers a preview from an earlier snapshot, so that both show the same moment and
+// the database is queried once.
 type alreadySeen struct {
 	Session
 	seen plan.Snapshot
@@ -39,9 +39,9 @@ func (a alreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan
 	return nil
 }
 
-// preview decides what a full pass would do about what was just seen. It changes nothing.
-func (l sight) preview(ctx context.Context, env *Env, key types.NamespacedName, gates live.GateOptions) (ui.PlanView, error) {
-	r := run{env: env, key: key, session: alreadySeen{l.session, l.seen}, steps: stages.Cluster(), seed: env.Random(), gates: gates, command: []string{"reconcile", key.Name}, readsOnly: true}
+// preview decides what a full pass would do about the observed snapshot. It changes nothing.
+func (l observation) preview(ctx context.Context, env *Env, key types.NamespacedName, gates live.GateOptions) (ui.PlanView, error) {
+	r := run{env: env, key: key, session: alreadySeen{l.session, l.seen}, stageList: stages.Cluster(), seed: env.Random(), gates: gates, command: []string{"reconcile", key.Name}, readsOnly: true}
 	view, _, err := r.preview(ctx)
 	return view, err
 }

@@ -13,14 +13,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// power is one thing that a command has to be allowed to do in its namespace.
-type power struct{ verb, group, resource, subresource string }
+// permission is a verb on a resource that a command uses in its namespace.
+type permission struct{ verb, group, resource, subresource string }
 
-// String reads as RBAC rules are written: "create pods/exec".
-func (p power) String() string { return p.verb + " " + p.path() }
+// String returns the permission in the notation of RBAC: "create pods/exec".
+func (p permission) String() string { return p.verb + " " + p.path() }
 
-// path is the resource as kubectl writes it: "foundationdbclusters.apps.foundationdb.org/status".
-func (p power) path() string {
+// path returns the resource as kubectl writes it:
+// "foundationdbclusters.apps.foundationdb.org/status".
+func (p permission) path() string {
 	resource := p.resource
 	if p.group != "" {
 		resource += "." + p.group
@@ -31,17 +32,17 @@ func (p power) path() string {
 	return resource
 }
 
-// within is the resource as rules of its group write it: "pods/exec".
-func (p power) within() string {
+// within returns the resource as rules of its group write it: "pods/exec".
+func (p permission) within() string {
 	if p.subresource == "" {
 		return p.resource
 	}
 	return p.resource + "/" + p.subresource
 }
 
-// lookPowers are what it takes to see all of a cluster, its database included.
-func lookPowers() []power {
-	return []power{
+// viewPermissions are required to read all of a cluster, its database included.
+func viewPermissions() []permission {
+	return []permission{
 		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},
@@ -51,19 +52,19 @@ func lookPowers() []power {
 	}
 }
 
-// toolPowers are what it takes to run programs in a cluster's pods.
-func toolPowers() []power {
-	return []power{
+// toolPermissions are required to run programs in a cluster's pods.
+func toolPermissions() []permission {
+	return []permission{
 		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},
 	}
 }
 
-// reconcilePowers are what a pass cannot do without.
-func reconcilePowers() []power {
+// reconcilePermissions are required by every pass.
+func reconcilePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{
+	return []permission{
 		{"get", crd, "foundationdbclusters", ""},
 		{"update", crd, "foundationdbclusters", "status"},
 		{"list", "", "pods", ""},
@@ -88,21 +89,21 @@ func reconcilePowers() []power {
 	}
 }
 
-// databasePowers are what it takes to change something in the database and to record what
-// was seen, and nothing else.
-func databasePowers() []power {
-	return append(lookPowers(),
-		power{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
-		power{"get", "coordination.k8s.io", "leases", ""},
-		power{"create", "coordination.k8s.io", "leases", ""},
-		power{"update", "coordination.k8s.io", "leases", ""},
+// databasePermissions are required to change the database and to update the status, and nothing
+// else.
+func databasePermissions() []permission {
+	return append(viewPermissions(),
+		permission{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
+		permission{"get", "coordination.k8s.io", "leases", ""},
+		permission{"create", "coordination.k8s.io", "leases", ""},
+		permission{"update", "coordination.k8s.io", "leases", ""},
 	)
 }
 
-// watchPowers are what --watch cannot do without, besides what every pass needs.
-func watchPowers() []power {
+// watchPermissions are required by --watch, besides those of every pass.
+func watchPermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{
+	return []permission{
 		{"list", crd, "foundationdbclusters", ""},
 		{"watch", crd, "foundationdbclusters", ""},
 		{"watch", "", "pods", ""},
@@ -113,48 +114,48 @@ func watchPowers() []power {
 	}
 }
 
-// maySee makes sure that what Kubernetes knows of a cluster may be read. What only the
-// database knows is shown as unknown to those who may not ask it.
+// maySee verifies that a cluster may be read in Kubernetes. Without access to the database, its
+// values are shown as unknown.
 func (e *Env) maySee(ctx context.Context, namespace string) error {
 	c, err := e.Client()
 	if err != nil {
 		return err
 	}
-	needs := slices.DeleteFunc(lookPowers(), func(p power) bool { return p.subresource == "exec" })
+	needs := slices.DeleteFunc(viewPermissions(), func(p permission) bool { return p.subresource == "exec" })
 	return refuseWithout(ctx, c, namespace, needs, "")
 }
 
-// parallelReviews bounds how many questions are asked at once.
+// parallelReviews bounds how many permissions are checked concurrently.
 const parallelReviews = 10
 
-// mayDo makes sure, before anything is changed, that everything which a command
-// needs is allowed. What is missing is in one message.
-func (e *Env) mayDo(ctx context.Context, namespace string, needs []power) error {
+// mayDo verifies all required permissions of a command before anything is changed. All missing
+// ones are in one error.
+func (e *Env) mayDo(ctx context.Context, namespace string, needs []permission) error {
 	c, err := e.Client()
 	if err != nil {
 		return err
 	}
-	return refuseWithout(ctx, c, namespace, needs, "; nothing was changed")
+	return refuseWithout(ctx, c, namespace, needs, " (nothing was changed)")
 }
 
-// refuseWithout names in one message which of the powers are missing, and what that means.
-func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []power, meaning string) error {
-	missing, err := missingPowers(ctx, c, namespace, needs)
+// refuseWithout returns an error with all missing permissions and what that means.
+func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []permission, meaning string) error {
+	missing, err := missingPermissions(ctx, c, namespace, needs)
 	if err != nil {
-		return fmt.Errorf("asking what is allowed: %w", err)
+		return fmt.Errorf("checking permissions: %w", err)
 	}
 	if len(missing) == 0 {
 		return nil
 	}
 	return &failure{
 		code:  ExitForbidden,
-		err:   fmt.Errorf("not allowed in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
+		err:   fmt.Errorf("not permitted in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
 		hints: []string{"kubectl auth can-i --list -n " + namespace},
 	}
 }
 
-// missingPowers asks which of the powers the API server would refuse.
-func missingPowers(ctx context.Context, c client.Client, namespace string, needs []power) ([]string, error) {
+// missingPermissions returns the permissions that the API server would refuse.
+func missingPermissions(ctx context.Context, c client.Client, namespace string, needs []permission) ([]string, error) {
 	allowed := make([]bool, len(needs))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelReviews)
@@ -176,7 +177,7 @@ func missingPowers(ctx context.Context, c client.Client, namespace string, needs
 	return missing, nil
 }
 
-func review(ctx context.Context, c client.Client, namespace string, p power) (bool, error) {
+func review(ctx context.Context, c client.Client, namespace string, p permission) (bool, error) {
 	r := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: namespace, Verb: p.verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,

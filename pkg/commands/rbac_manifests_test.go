@@ -12,7 +12,7 @@ import (
 
 func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
 	rules := rulesOf(t, "reconcile.yaml")
-	for _, p := range reconcilePowers() {
+	for _, p := range reconcilePermissions() {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml does not grant %q", p)
 		}
@@ -20,14 +20,14 @@ func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
 }
 
 func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
-	needed := reconcilePowers()
-	beyond := []power{ // what only some runs need, so that no run asks for it beforehand
+	needed := reconcilePermissions()
+	beyond := []permission{ // what only some runs need, so that no run asks for it beforehand
 		{"list", "apps.foundationdb.org", "foundationdbclusters", ""}, // to find the only cluster, or to name others
 		{"create", "", "pods", "portforward"},                         // split images
-		{"create", "", "events", ""},                                  // the audit, which stops nobody
+		{"create", "", "events", ""},                                  // the audit, which is optional
 		{"patch", "", "events", ""},
 	}
-	for _, p := range powersOf(rulesOf(t, "reconcile.yaml")) {
+	for _, p := range permissionsOf(rulesOf(t, "reconcile.yaml")) {
 		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml grants %q, which no pass asks for", p)
 		}
@@ -36,28 +36,28 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 
 func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 	rules := slices.Concat(rulesOf(t, "reconcile.yaml"), rulesOf(t, "watch.yaml"))
-	for _, p := range append(reconcilePowers(), watchPowers()...) {
+	for _, p := range append(reconcilePermissions(), watchPermissions()...) {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac does not grant %q to a watch", p)
 		}
 	}
-	for _, p := range powersOf(rulesOf(t, "watch.yaml")) {
-		if !slices.Contains(watchPowers(), p) {
+	for _, p := range permissionsOf(rulesOf(t, "watch.yaml")) {
+		if !slices.Contains(watchPermissions(), p) {
 			t.Errorf("manifests/rbac/watch.yaml grants %q, which no watch asks for", p)
 		}
 	}
 }
 
 func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
-	needed := slices.Concat(backupPowers(), restorePowers(), findRecordPowers(), abortPowers())
+	needed := slices.Concat(backupPermissions(), restorePermissions(), findRecordPermissions(), abortPermissions())
 	rules := rulesOf(t, "backups.yaml")
 	for _, p := range needed {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac/backups.yaml does not grant %q", p)
 		}
 	}
-	audit := []power{{"create", "", "events", ""}, {"patch", "", "events", ""}}
-	for _, p := range powersOf(rules) {
+	audit := []permission{{"create", "", "events", ""}, {"patch", "", "events", ""}}
+	for _, p := range permissionsOf(rules) {
 		if !slices.Contains(append(audit, needed...), p) {
 			t.Errorf("manifests/rbac/backups.yaml grants %q, which no pass asks for", p)
 		}
@@ -65,23 +65,23 @@ func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
 }
 
 func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
-	granted := powersOf(rulesOf(t, "pause.yaml"))
-	for _, p := range pausePowers() {
+	granted := permissionsOf(rulesOf(t, "pause.yaml"))
+	for _, p := range pausePermissions() {
 		if !slices.Contains(granted, p) {
 			t.Errorf("manifests/rbac/pause.yaml does not grant %q", p)
 		}
 	}
-	audit := []power{{"create", "", "events", ""}, {"patch", "", "events", ""}}
-	list := power{"list", "apps.foundationdb.org", "foundationdbclusters", ""} // to find the only cluster
+	audit := []permission{{"create", "", "events", ""}, {"patch", "", "events", ""}}
+	list := permission{"list", "apps.foundationdb.org", "foundationdbclusters", ""} // to find the only cluster
 	for _, p := range granted {
-		if !slices.Contains(append(audit, list), p) && !slices.Contains(pausePowers(), p) {
+		if !slices.Contains(append(audit, list), p) && !slices.Contains(pausePermissions(), p) {
 			t.Errorf("manifests/rbac/pause.yaml grants %q, which no pause asks for", p)
 		}
 	}
 }
 
 func TestTheRoleOfReadersChangesNothing(t *testing.T) {
-	for _, p := range powersOf(rulesOf(t, "read.yaml")) {
+	for _, p := range permissionsOf(rulesOf(t, "read.yaml")) {
 		asks := p.resource == "pods" && (p.subresource == "exec" || p.subresource == "portforward")
 		if !asks && p.verb != "get" && p.verb != "list" {
 			t.Errorf("manifests/rbac/read.yaml grants %q", p)
@@ -90,29 +90,29 @@ func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 }
 
 func TestTheRoleForFindingOperatorsOnlyLists(t *testing.T) {
-	want := []power{{"list", "apps", "deployments", ""}, {"list", "coordination.k8s.io", "leases", ""}}
-	if got := powersOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
+	want := []permission{{"list", "apps", "deployments", ""}, {"list", "coordination.k8s.io", "leases", ""}}
+	if got := permissionsOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/find-operators.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheRoleForReadingNodesOnlyLists(t *testing.T) {
-	want := []power{{"list", "", "nodes", ""}}
-	if got := powersOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
+	want := []permission{{"list", "", "nodes", ""}}
+	if got := permissionsOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/read-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
-	want := append(nodePowers(), power{"list", "", "pods", ""})
-	if got := powersOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
+	want := append(nodePermissions(), permission{"list", "", "pods", ""})
+	if got := permissionsOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/cordon-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheRoleForCertificatesReadsNamedSecretsOnly(t *testing.T) {
 	rules := rulesOf(t, "read-certificates.yaml")
-	if got, want := powersOf(rules), []power{{"get", "", "secrets", ""}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
+	if got, want := permissionsOf(rules), []permission{{"get", "", "secrets", ""}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
 		t.Errorf("manifests/rbac/read-certificates.yaml grants %v of %v, want %v of named ones", got, rules[0].ResourceNames, want)
 	}
 }
@@ -134,18 +134,18 @@ func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-func granted(rules []rbacv1.PolicyRule, p power) bool {
-	return slices.Contains(powersOf(rules), p)
+func granted(rules []rbacv1.PolicyRule, p permission) bool {
+	return slices.Contains(permissionsOf(rules), p)
 }
 
-func powersOf(rules []rbacv1.PolicyRule) []power {
-	var powers []power
+func permissionsOf(rules []rbacv1.PolicyRule) []permission {
+	var powers []permission
 	for _, r := range rules {
 		for _, group := range r.APIGroups {
 			for _, path := range r.Resources {
 				resource, subresource, _ := strings.Cut(path, "/")
 				for _, verb := range r.Verbs {
-					powers = append(powers, power{verb, group, resource, subresource})
+					powers = append(powers, permission{verb, group, resource, subresource})
 				}
 			}
 		}

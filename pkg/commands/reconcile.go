@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// reconcileOptions is what `kubectl fdb reconcile` was asked to do.
+// reconcileOptions are the options of `kubectl fdb reconcile`.
 type reconcileOptions struct {
 	clusterFlag
-	stepFlags
+	stageFlags
 	changeFlags
 	watchFlags
-	// withBackups has passes over the cluster's backups and restores follow each of its own.
+	// withBackups runs passes over the cluster's backups and restores after each of its own.
 	withBackups bool
 }
 
@@ -59,17 +59,17 @@ continue.`,
 		ValidArgsFunction: env.firstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("interval") && !o.wait && !o.watch {
-				return usagef("--interval needs --wait or --watch")
+				return usagef("--interval requires --wait or --watch")
 			}
 			if cmd.Flags().Changed("resync") && !o.watch {
-				return usagef("--resync needs --watch")
+				return usagef("--resync requires --watch")
 			}
 			return o.run(cmd.Context(), env, args)
 		},
 	}
 	o.clusterFlag.add(cmd, env)
-	o.stepFlags.add(cmd)
-	o.addRemoving(cmd, "nothing is left to do")
+	o.stageFlags.add(cmd)
+	o.addRemoving(cmd, "the cluster is reconciled")
 	o.watchFlags.add(cmd)
 	cmd.Flags().BoolVar(&o.withBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
 	cmd.Flags().StringVar(&o.confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
@@ -81,7 +81,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if kind, name := recordKindOf(args); kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
-	steps, err := o.check(env)
+	selected, err := o.check(env)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := env.mayCarryOut(record, steps); err != nil {
+	if err := env.mayCarryOut(record, selected); err != nil {
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
@@ -100,7 +100,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 		return env.reconcileTogether(ctx, key, o)
 	}
 	c := change{
-		changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers(), partial: len(o.only)+len(o.skip) > 0,
+		changeFlags: o.changeFlags, words: o.words(key.Name), stages: selected, permissions: o.permissions(), partial: len(o.only)+len(o.skip) > 0,
 	}
 	if o.watch {
 		return env.watchOver(ctx, key, c, o.watchFlags)
@@ -108,7 +108,7 @@ func (o reconcileOptions) run(ctx context.Context, env *Env, args []string) erro
 	return env.carryOut(ctx, key, c)
 }
 
-// words are the command and what it was told about steps.
+// words returns the command and its arguments for stages.
 func (o reconcileOptions) words(cluster string) []string {
 	words := []string{"reconcile", cluster}
 	if o.watch {
@@ -135,15 +135,15 @@ func (o reconcileOptions) words(cluster string) []string {
 	return words
 }
 
-// powers are what the command has to be allowed to do.
-func (o reconcileOptions) powers() []power {
+// permissions returns the required permissions of the command.
+func (o reconcileOptions) permissions() []permission {
 	if o.watch {
-		return append(reconcilePowers(), watchPowers()...)
+		return append(reconcilePermissions(), watchPermissions()...)
 	}
-	return reconcilePowers()
+	return reconcilePermissions()
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before anything is read.
 func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 	if err := o.checkWatch(); err != nil {
 		return nil, err
@@ -152,16 +152,16 @@ func (o reconcileOptions) check(env *Env) ([]plan.Stage, error) {
 		return nil, err
 	}
 	if o.watch && o.plan != "" {
-		return nil, usagef("--watch goes on after what a plan has: --plan is for one pass, or --wait")
+		return nil, usagef("--watch conflicts with --plan")
 	}
 	if o.withBackups && o.dryRun == dryRunServer {
-		return nil, usagef("--dry-run=server is for one resource: leave --with-backups out, or take --dry-run")
+		return nil, usagef("--dry-run=server conflicts with --with-backups: use --dry-run")
 	}
-	if many := o.watch || o.withBackups; many && o.dryRun == dryRunNone && o.output != "json" && !o.tells() {
-		return nil, usagef("-o %s prints one document at the end of one change: with --watch and --with-backups it is text or json", o.output)
+	if many := o.watch || o.withBackups; many && o.dryRun == dryRunNone && o.output != "json" && !o.printsText() {
+		return nil, usagef("-o %s is not supported with --watch or --with-backups: must be text or json", o.output)
 	}
 	if err := o.changeFlags.check(env); err != nil {
 		return nil, err
 	}
-	return o.steps()
+	return o.stages()
 }

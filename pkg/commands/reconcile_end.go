@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -14,21 +15,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// finish sums up and turns the end of the last pass, or what interrupted it, into
-// the end of the command.
+// finish prints the summary, and turns the end of the last pass, or its interruption, into the
+// end of the command.
 func (p *passes) finish(ctx context.Context, err error) error {
 	end := p.end(ctx, err)
-	if p.env.hearing != nil {
-		p.env.hearing.document(p.document(end))
+	if p.env.observer != nil {
+		p.env.observer.document(p.document(end))
 	}
-	if !p.tells() {
+	if !p.printsText() {
 		out := outputFlags{format: p.output}
 		return errors.Join(out.print(p.env.Out, printable{document: p.document(end), names: p.names(), stream: p.output == "json"}), end)
 	}
 	fmt.Fprintln(p.env.Out, p.sentence(end))
 	p.noteHousekeeping()
 	if end == nil && p.acted > 0 && len(p.undo) > 0 {
-		p.env.talk("undo: %s", p.env.command(p.undo...))
+		p.env.logf("undo: %s", p.env.command(p.undo...))
 	}
 	return end
 }
@@ -43,16 +44,16 @@ func (p *passes) end(ctx context.Context, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(cause, interrupted):
-		return &failure{code: interruptCode(*interrupted), err: p.withKept(cause), hints: []string{p.again("to go on")}, told: true}
+		return &failure{code: interruptCode(*interrupted), err: p.withKept(cause), hints: []string{p.again("resume")}, printed: true}
 	case errors.Is(cause, errTimeout):
-		return &failure{code: ExitWaiting, err: p.withKept(p.timedOut()), hints: []string{p.again("to go on")}, told: true}
+		return &failure{code: ExitWaiting, err: p.withKept(p.timedOut()), hints: []string{p.again("resume")}, printed: true}
 	default:
 		return fmt.Errorf("reconciling %s: %w", p.subject(), err)
 	}
 }
 
-// withKept adds what was cut off, and what could not be given back, to what cut the command
-// short.
+// withKept adds an interrupted action, and what could not be released, to the cause of the
+// interruption.
 func (p *passes) withKept(cause error) error {
 	if cut := p.unfinished(); cut != nil {
 		cause = fmt.Errorf("%w; %s", cause, explain(cut))
@@ -63,7 +64,7 @@ func (p *passes) withKept(cause error) error {
 	return cause
 }
 
-// unfinished is what the last pass began and was not let finish; nil for nothing.
+// unfinished returns the action that the last pass began and could not finish; nil for none.
 func (p *passes) unfinished() error {
 	for _, err := range p.last.Failures {
 		if admin.KindOf(err) == admin.KindUnfinished {
@@ -73,7 +74,7 @@ func (p *passes) unfinished() error {
 	return nil
 }
 
-// timedOut says what was still waited for when --timeout was over.
+// timedOut returns what the command was waiting for when --timeout ended.
 func (p *passes) timedOut() error {
 	if _, words := p.waitsFor(); words != "" {
 		return fmt.Errorf("%w after %s: %s", errTimeout, p.timeout, words)
@@ -81,8 +82,8 @@ func (p *passes) timedOut() error {
 	return fmt.Errorf("%w after %s", errTimeout, p.timeout)
 }
 
-// verdict is the end of the last pass. What was reached makes up for what a pass still waits
-// for, and never for what failed or was refused: who looks may see what was there before.
+// verdict returns the end of the last pass. A reached goal outweighs what a pass still waits
+// for, but no failure or refusal: the status may predate the failed action.
 func (p *passes) verdict() error {
 	code := passCode(p.last)
 	if code == ExitDone || code == ExitWaiting && p.reached {
@@ -91,26 +92,26 @@ func (p *passes) verdict() error {
 	if p.wantsLoss() && p.env.planned == nil {
 		return p.unnamed()
 	}
-	f := &failure{code: code, err: errors.New(p.why.words(p.last)), told: true}
+	f := &failure{code: code, err: errors.New(p.why.words(p.last)), printed: true}
 	switch code {
 	case ExitWaiting:
-		f.hints = []string{p.again("until it is done", "--wait")}
+		f.hints = []string{p.again("wait until done", "--wait")}
 	case ExitPartly:
 		why := "later"
 		if p.unfinished() != nil {
-			why = "to go on"
+			why = "resume"
 		}
 		f.hints = []string{p.again(why)}
 	case ExitConflict:
 		f.hints = []string{p.again("later")}
 	}
 	if p.beyondPlan() || (p.env.planned != nil && code == ExitWaiting) {
-		f.hints = []string{p.planAnew("for what is left make the next plan")}
+		f.hints = []string{p.planAgain("create a plan for the rest")}
 	}
 	return f
 }
 
-// again is the hint to run the same command once more.
+// again returns the hint to run the same command again.
 func (p *passes) again(why string, extra ...string) string {
 	flags := p.shared()
 	for _, flag := range extra {
@@ -121,9 +122,9 @@ func (p *passes) again(why string, extra ...string) string {
 	return why + ": " + p.env.command(slices.Concat(p.words, flags)...)
 }
 
-// document is the last line of the JSON.
+// document prints the last line of the JSON.
 func (p *passes) document(end error) any {
-	if p.purpose == nil {
+	if p.goal == nil {
 		return p.result(end)
 	}
 	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.words[0], Reached: p.reached, Targets: append([]ui.Target{}, p.targets...)}
@@ -131,8 +132,8 @@ func (p *passes) document(end error) any {
 	return r
 }
 
-// names are what -o name prints: of a replacement the groups that take over, else what the
-// command was about.
+// names returns what -o name prints: the new groups of a replacement, else the subjects of the
+// command.
 func (p *passes) names() []string {
 	kind, ofTargets := kindOfTargets[p.words[0]]
 	switch {
@@ -147,13 +148,13 @@ func (p *passes) names() []string {
 	}
 }
 
-// kindOfTargets is what commands are about.
+// kindOfTargets is the kind of the subjects of commands.
 var kindOfTargets = map[string]string{
 	"restart": "processgroup", "exclude": "processgroup", "include": "processgroup",
 	"cordon": "node", "uncordon": "node", "drain": "node",
 }
 
-// notes which process groups were added.
+// notes records the added process groups.
 func (p *passes) notes(e reconcile.Event) {
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
@@ -177,25 +178,33 @@ func (p *passes) result(end error) ui.ReconcileResult {
 	return r
 }
 
-// sentence is the last line of the text: what was reached and what is left.
+// sentence returns the last line of the text: what was reached and what is left.
 func (p *passes) sentence(end error) string {
 	did := phrase.Count(p.acted, "action")
 	if p.count != 1 {
 		did += " in " + phrase.Count(p.count, "pass")
 	}
 	switch {
-	case end == nil && p.purpose != nil:
-		return p.subject() + ": " + p.purpose.did(p.reached)
+	case end == nil && p.goal != nil:
+		return p.subject() + ": " + p.goal.summary(p.reached)
 	case end == nil && p.partial && p.acted == 0:
-		return p.subject() + ": the chosen steps have nothing to do; the others were not asked"
+		return p.subject() + ": nothing to do in the selected stages; the others were not run"
 	case end == nil && p.partial:
-		return fmt.Sprintf("%s: the chosen steps did all they found to do, %s; the others were not asked", p.subject(), did)
+		return fmt.Sprintf("%s: the selected stages are done (%s); the others were not run", p.subject(), did)
 	case end == nil && p.acted == 0:
-		return p.subject() + ": as it should be; nothing was to do"
+		return p.subject() + ": already reconciled, no changes"
 	case end == nil:
-		return fmt.Sprintf("%s: as it should be, after %s", p.subject(), did)
+		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did+p.took())
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, explain(end))
+}
+
+// took returns the duration of several passes for the last line.
+func (p *passes) took() string {
+	if p.count == 1 {
+		return ""
+	}
+	return ", " + p.env.Clock.Since(p.started).Round(time.Second).String()
 }
 
 func (p *passes) endWord(end error) string {
@@ -204,17 +213,17 @@ func (p *passes) endWord(end error) string {
 		if p.kept != nil {
 			return "interrupted"
 		}
-		return "interrupted, everything locked was given back,"
+		return "interrupted, all locks released,"
 	case ExitConflict:
 		return "stopped"
-	case ExitWaiting: // also after a pass that had nothing left to do, where a target is not there yet
+	case ExitWaiting: // also after a pass without work, while a target is not reached
 		return reconcile.Waiting.String()
 	default:
 		return p.last.Outcome.String()
 	}
 }
 
-// failureOf are the errors of a pass as one.
+// failureOf joins the errors of a pass.
 func failureOf(done reconcile.PassDone) error {
 	if done.Stopped != nil {
 		return done.Stopped

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,42 +14,45 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// passes are the passes of one change: one, or with --wait as many as it takes.
+// passes are the passes of one change: one, or with --wait as many as required.
 type passes struct {
 	run
 	change
 	approved approval
 	audit    *auditor
 
-	count int
-	acted int
-	last  reconcile.PassDone
+	count   int
+	acted   int
+	started time.Time // of the first pass
+	last    reconcile.PassDone
 	// trouble is what kept the last pass from running to its end.
-	trouble error
-	kept    error // why the Lease or the lock was not given back
-	why     summary
-	tell    func(reconcile.Event)
-	said    string // identifies what was last printed to be waited for
-	// paused is what was last seen of a pause, so that it is told once.
+	trouble    error
+	kept       error // why the Lease or the lock was not released
+	why        summary
+	report     func(reconcile.Event)
+	lastReason string // identifies what was last printed to wait
+	// lossReported is true once a watch has printed that it never loses data.
+	lossReported bool
+	// paused is the last seen pause, so that it is printed once.
 	paused string
 
-	// targets are what the command is about, as far as they are; reached is true once all
-	// are where they should be.
+	// targets are the subjects of the command with their progress; reached is true once all
+	// reached their goal.
 	targets []ui.Target
 	reached bool
 
-	// added are the process groups that were made.
+	// added are the process groups that were created.
 	added []v1beta2.ProcessGroupID
 
-	// retries space tries while nobody answers; since is when that began, zero while
-	// somebody does.
+	// retries spaces retries while there is no answer; since is when that began, zero while
+	// there are answers.
 	retries pace.Pace
 	since   time.Time
 }
 
 // all runs passes until one of them settles how the command ends.
 func (p *passes) all(ctx context.Context) error {
-	p.tell = p.reporter()
+	p.report = p.reporter()
 	if p.env.planned != nil {
 		if err := p.confirmPlan(ctx, p.env.planned); err != nil {
 			return causeOf(ctx, err)
@@ -62,18 +66,18 @@ func (p *passes) all(ctx context.Context) error {
 	defer stop()
 	for {
 		err := p.once(ctx)
-		if err != nil && (ctx.Err() != nil || !p.bears(err)) {
+		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
 			return p.finish(ctx, err)
 		}
-		again, err := p.goOn(ctx, err)
+		again, err := p.shouldContinue(ctx, err)
 		if err != nil || !again {
 			return p.finish(ctx, err)
 		}
 	}
 }
 
-// ask shows what a pass would do and asks whether it may. It is never called while
-// the Lease or the lock is held.
+// ask shows what a pass would do and prompts for confirmation. It is never called while the
+// Lease or the lock is held.
 func (p *passes) ask(ctx context.Context) error {
 	view, err := p.show(ctx)
 	if err != nil {
@@ -81,7 +85,7 @@ func (p *passes) ask(ctx context.Context) error {
 	}
 	p.approved.about(p.seen)
 	if len(view.Items) == 0 {
-		return nil // nothing to agree to; the pass will say what it waits for
+		return nil // nothing to approve; the pass reports what it waits for
 	}
 	if err := p.question(ctx, view); err != nil {
 		return err
@@ -90,10 +94,10 @@ func (p *passes) ask(ctx context.Context) error {
 	return nil
 }
 
-// question asks whether what was shown shall be done.
+// question prompts for the confirmation of what was shown.
 func (p *passes) question(ctx context.Context, view ui.PlanView) error {
 	if !p.losesData(view) {
-		return p.env.agrees(ctx, view, "Do this?")
+		return p.env.agrees(ctx, view, "Apply these changes?")
 	}
 	if err := p.env.agreesByName(ctx, view, p.noun(), p.key.Name); err != nil {
 		return err
@@ -112,7 +116,7 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 }
 
 func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
-	if p.env.hearing != nil { // who is asked is shown the plan
+	if p.env.observer != nil { // the prompt shows the plan
 		return refusalOf(view, done)
 	}
 	if err := ui.WritePlan(p.env.ErrOut, view, ui.PlanOptions{Paint: p.env.paint(p.env.ErrOut)}); err != nil {
@@ -121,20 +125,23 @@ func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
 	return refusalOf(view, done)
 }
 
-// refusalOf is why a pass could do nothing of its plan; nil when it could.
+// refusalOf returns why a pass could carry out nothing of its plan; nil if it could.
 func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
-		return &failure{code: passCode(done), err: failureOf(done), told: true}
+		return &failure{code: passCode(done), err: failureOf(done), printed: true}
 	}
 	if refused := v.Refused(); len(refused) > 0 {
 		err := &reconcile.RefusedError{Check: refused[0]}
-		return &failure{code: refusalCode(err), err: err, told: true}
+		return &failure{code: refusalCode(err), err: err, printed: true}
 	}
 	return nil
 }
 
 // once runs one pass. The error is one that kept it from running to its end.
 func (p *passes) once(ctx context.Context) error {
+	if p.started.IsZero() {
+		p.started = p.env.Clock.Now()
+	}
 	p.kept = nil
 	end, err := p.env.turn(ctx)
 	if err != nil {
@@ -143,12 +150,12 @@ func (p *passes) once(ctx context.Context) error {
 	defer end()
 	beat := &heartbeat{env: p.env}
 	defer beat.start()()
-	pass := p.pass(all(p.tell, p.why.report, beat.report, p.audit.report(ctx), p.tellPause(), p.approved.carried, p.notes))
+	pass := p.pass(all(p.report, p.why.report, beat.report, p.audit.report(ctx), p.printPause(), p.approved.carried, p.notes))
 	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.approved}, p.session, p.approved.permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
 		p.approved.passed()
-	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have come to that
+	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have got there
 		done.Housekeeping = p.last.Housekeeping
 	}
 	p.count, p.acted, p.last = p.count+1, p.acted+done.Acted, done
@@ -160,28 +167,28 @@ func (p *passes) once(ctx context.Context) error {
 }
 
 func (p *passes) reporter() func(reconcile.Event) {
-	if p.env.hearing != nil {
-		return p.env.hearing.event
+	if p.env.observer != nil {
+		return p.env.observer.event
 	}
 	switch {
 	case p.output == "json":
 		return ui.JSON(p.env.Out)
-	case !p.tells():
-		return func(reconcile.Event) {} // the document at the end is all that is printed
+	case !p.printsText():
+		return func(reconcile.Event) {} // only the document at the end is printed
 	}
 	return ui.Text(p.env.Out, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
 }
 
-// goOn decides whether another pass is to run, and waits until it is time for it. The
-// error is one of the last pass that a wait bears.
-func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
+// shouldContinue decides whether to run another pass, and waits until it is due. The error is
+// one of the last pass that is not retryable.
+func (p *passes) shouldContinue(ctx context.Context, trouble error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
 	if errors.As(p.last.Stopped, &beyond) && p.env.planned == nil && p.env.canBeAsked() {
-		p.env.talk("%s", beyond.Error())
+		p.env.logf("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
-	if p.purpose != nil && p.last.Stopped == nil && trouble == nil {
-		if trouble = p.look(ctx); trouble == nil && p.reached && p.isTidy() {
+	if p.goal != nil && p.last.Stopped == nil && trouble == nil {
+		if trouble = p.readProgress(ctx); trouble == nil && p.reached && p.isTidy() {
 			return false, nil
 		}
 	}
@@ -190,8 +197,8 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 		why = failureOf(p.last)
 	}
 	switch {
-	case why != nil && p.bears(why):
-		return p.tryAgain(ctx, why)
+	case why != nil && p.retryable(why):
+		return p.backOff(ctx, why)
 	case trouble != nil:
 		return false, trouble
 	case why == nil:
@@ -201,36 +208,49 @@ func (p *passes) goOn(ctx context.Context, trouble error) (bool, error) {
 		return false, nil
 	}
 	key, reason := p.waitsFor()
-	if key != p.said {
+	if key != p.lastReason {
 		p.waitFor(reason)
 	}
-	p.said = key
+	p.lastReason = key
 	return true, p.env.pause(ctx, restAfter(p.last, p.interval), reason)
 }
 
-// look asks how far the targets are.
-func (p *passes) look(ctx context.Context) error {
-	targets, reached, err := p.purpose.look(ctx, p.session)
+// readProgress reads how far the targets are.
+func (p *passes) readProgress(ctx context.Context) error {
+	targets, reached, err := p.goal.progress(ctx, p.session)
 	if err != nil {
-		return fmt.Errorf("looking how far it is: %w", err)
+		return fmt.Errorf("reading the progress: %w", err)
 	}
 	if !p.waitAll {
 		targets, reached = ui.Removed(targets, reached, p.last.Housekeeping)
 	}
-	if p.tells() && p.wait {
-		ui.WriteProgress(p.env.Out, p.targets, targets)
+	if p.printsText() && p.wait {
+		p.env.printProgress(p.targets, targets)
 	}
 	p.targets, p.reached = targets, reached
 	return nil
 }
 
-// waitsFor returns what the next pass may find to have changed, and what identifies that.
+// printProgress prints the targets whose progress changed, or passes them to the observer.
+func (e *Env) printProgress(before, now []ui.Target) {
+	if e.observer == nil {
+		ui.WriteProgress(e.Out, before, now)
+		return
+	}
+	for _, t := range now {
+		if !slices.Contains(before, t) {
+			e.observer.progress(t)
+		}
+	}
+}
+
+// waitsFor returns what the next pass may find changed, and what identifies that.
 func (p *passes) waitsFor() (key, reason string) {
 	if words := p.why.words(p.last); words != "" {
 		return p.why.key(p.last), words
 	}
 	for _, t := range p.targets {
-		if !t.Reached && (!p.last.Interrupted || p.last.Acted == 0) { // else they were looked at before that
+		if !t.Reached && (!p.last.Interrupted || p.last.Acted == 0) { // else they were read before the changes
 			reason = fmt.Sprintf("%s is %s", t.ID, t.Phase)
 			return reason, reason
 		}
@@ -242,38 +262,38 @@ func (p *passes) waitsFor() (key, reason string) {
 	return reason, reason
 }
 
-// longestRest bounds the rest between two passes. What one stage waits for can take ten
-// minutes, and meanwhile another one could go on: nobody tells a run that waits. The
-// operator comes back after 15 s for most causes.
+// longestRest bounds the interval between two passes. What one stage waits for can take ten
+// minutes, while another one could already continue: a waiting run receives no events. The
+// operator requeues after 15 s for most causes.
 const longestRest = 15 * time.Second
 
-// restAfter is how long to rest after a pass that waits, --interval at least.
+// restAfter returns the interval after a pass that waits, at least --interval.
 func restAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 	return max(min(retryAfter(done), longestRest), interval)
 }
 
-// waitFor says what is waited for now; text has said so on stdout.
+// waitFor prints what the command waits for; with text output that is already on stdout.
 func (p *passes) waitFor(reason string) {
-	if !p.tells() {
-		p.env.talk("waiting: %s", reason)
+	if !p.printsText() {
+		p.env.logf("waiting: %s", reason)
 		return
 	}
-	p.env.heard()
+	p.env.touch()
 }
 
-// worthWaiting reports whether time can make the next pass end better, or whether
-// the last one has changed something that it has to look at again.
+// worthWaiting reports whether time can improve the end of the next pass, or whether the last
+// one changed something that must be read again.
 func (p *passes) worthWaiting() bool {
 	switch passCode(p.last) {
 	case ExitDone:
-		return p.last.Outcome == reconcile.Changed || p.purpose != nil || !p.isTidy()
+		return p.last.Outcome == reconcile.Changed || p.goal != nil || !p.isTidy()
 	case ExitWaiting:
 		return true
 	case ExitPartly:
 		return p.unfinished() != nil
 	case ExitConflict:
 		var beyond *reconcile.BeyondPlanError
-		var refused *reconcile.RefusedError // on the deny list, until a user takes the instance off
+		var refused *reconcile.RefusedError // on the deny list until a user removes it
 		return !errors.As(p.last.Stopped, &beyond) && !errors.As(p.last.Stopped, &refused)
 	default:
 		return false

@@ -14,23 +14,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// recordKind is a kind of resource, other than a cluster, that a pass can be about.
+// recordKind is a kind of resource, other than a cluster, that a pass can reconcile.
 type recordKind struct {
 	// short is what the resource is called in commands.
-	short   string
-	plural  string
-	kind    string
-	list    func() client.ObjectList
-	stages  func() []plan.Stage
-	powers  func() []power
-	connect func(e *Env, key types.NamespacedName) (Session, error)
-	// cluster is the name of the cluster that a record is about.
+	short       string
+	plural      string
+	kind        string
+	list        func() client.ObjectList
+	stages      func() []plan.Stage
+	permissions func() []permission
+	connect     func(e *Env, key types.NamespacedName) (Session, error)
+	// cluster returns the name of the cluster that a resource belongs to.
 	cluster func(client.Object) string
 }
 
 var (
 	backupKind = &recordKind{
-		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, powers: backupPowers,
+		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, permissions: backupPermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 		cluster: func(o client.Object) string {
@@ -41,7 +41,7 @@ var (
 		},
 	}
 	restoreKind = &recordKind{
-		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, powers: restorePowers,
+		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, permissions: restorePermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
 		cluster: func(o client.Object) string {
@@ -53,7 +53,7 @@ var (
 	}
 )
 
-// recordKindOf is the kind that the argument names, and the rest of it; nil for all else.
+// recordKindOf returns the kind in the argument and the rest of it; nil for all else.
 func recordKindOf(args []string) (*recordKind, string) {
 	if len(args) != 1 {
 		return nil, ""
@@ -68,8 +68,8 @@ func recordKindOf(args []string) (*recordKind, string) {
 	return nil, ""
 }
 
-// named is a key as documents name what they are about: fdbbackup/NAME, and a cluster by
-// its name alone.
+// named returns a key in the notation of documents: fdbbackup/NAME, and a cluster by its name
+// alone.
 func (k *recordKind) named(key types.NamespacedName) types.NamespacedName {
 	if k != nil {
 		key.Name = k.short + "/" + key.Name
@@ -77,7 +77,7 @@ func (k *recordKind) named(key types.NamespacedName) types.NamespacedName {
 	return key
 }
 
-// leaseOf is the name of the Lease of the resource that was seen.
+// leaseOf returns the name of the Lease of the observed resource.
 func leaseOf(s plan.Snapshot) string {
 	switch {
 	case s.Backup != nil:
@@ -90,9 +90,9 @@ func leaseOf(s plan.Snapshot) string {
 	return ""
 }
 
-// runOn is a pass over a backup or a restore.
+// runOn runs a pass over a backup or a restore.
 func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := o.checkOn(env, kind, name)
+	selected, err := o.checkOn(env, kind, name)
 	if err != nil {
 		return err
 	}
@@ -102,18 +102,18 @@ func (o reconcileOptions) runOn(ctx context.Context, env *Env, kind *recordKind,
 	}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: steps, needs: kind.powers(),
+		changeFlags: o.changeFlags, words: o.words(kind.named(key).Name), stages: selected, permissions: kind.permissions(),
 		partial: len(o.only)+len(o.skip) > 0, record: kind,
 	})
 }
 
-// checkOn finds what is wrong with the flags before anything is read.
+// checkOn validates the flags before anything is read.
 func (o reconcileOptions) checkOn(env *Env, kind *recordKind, name string) ([]plan.Stage, error) {
 	switch {
 	case o.withBackups:
-		return nil, usagef("--with-backups is for a cluster: it comes to %s/%s by itself", kind.short, name)
+		return nil, usagef("--with-backups requires a cluster: it includes %s/%s", kind.short, name)
 	case o.watch || o.metricsAddr != "":
-		return nil, usagef("--watch is for clusters; repeat passes over %s/%s with --wait", kind.short, name)
+		return nil, usagef("--watch requires a cluster: use --wait for %s/%s", kind.short, name)
 	}
 	if err := o.checkConfirm(kind, name); err != nil {
 		return nil, err
@@ -121,57 +121,58 @@ func (o reconcileOptions) checkOn(env *Env, kind *recordKind, name string) ([]pl
 	if err := o.changeFlags.check(env); err != nil {
 		return nil, err
 	}
-	return o.stepsOn(kind, name, o.name)
+	return o.stagesOn(kind, name, o.name)
 }
 
-// stepsOn are the steps to run over a backup or a restore; cluster is what -c named.
-func (f stepFlags) stepsOn(kind *recordKind, name, cluster string) ([]plan.Stage, error) {
+// stagesOn returns the stages to run over a backup or a restore; cluster is the value of -c.
+func (f stageFlags) stagesOn(kind *recordKind, name, cluster string) ([]plan.Stage, error) {
 	switch {
 	case name == "" || strings.Contains(name, "/"):
-		return nil, usagef("which one? want %s/NAME", kind.short)
+		return nil, usagef("name is required: %s/NAME", kind.short)
 	case cluster != "":
-		return nil, usagef("one at a time: both %s/%s and the cluster %s are given", kind.short, name, cluster)
+		return nil, usagef("%s/%s conflicts with cluster %s", kind.short, name, cluster)
 	case f.options != stages.Options{}:
-		return nil, usagef("--adopt and --replace-on-security-context-change are for clusters")
+		return nil, usagef("--adopt and --replace-on-security-context-change require a cluster")
 	}
 	return f.chosen(kind.stages())
 }
 
-// backupPowers are what it takes to run passes over backups.
-func backupPowers() []power {
+// backupPermissions are required to run passes over backups.
+func backupPermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPowers(),
-		power{"get", crd, "foundationdbbackups", ""},
-		power{"list", crd, "foundationdbbackups", ""},  // whose agents pause as well, or whose data it may be
-		power{"patch", crd, "foundationdbbackups", ""}, // finalizers, notes of moves, and spec.backupState
-		power{"update", crd, "foundationdbbackups", "status"},
-		power{"get", "apps", "deployments", ""},
-		power{"create", "apps", "deployments", ""},
-		power{"update", "apps", "deployments", ""},
-		power{"delete", "apps", "deployments", ""},
-		power{"delete", "", "pods", ""},
+	return append(recordPermissions(),
+		permission{"get", crd, "foundationdbbackups", ""},
+		permission{"list", crd, "foundationdbbackups", ""},  // agents pause for all, and data may belong to another
+		permission{"patch", crd, "foundationdbbackups", ""}, // finalizers, annotations of moves, and spec.backupState
+		permission{"update", crd, "foundationdbbackups", "status"},
+		permission{"get", "apps", "deployments", ""},
+		permission{"create", "apps", "deployments", ""},
+		permission{"update", "apps", "deployments", ""},
+		permission{"delete", "apps", "deployments", ""},
+		permission{"delete", "", "pods", ""},
 	)
 }
 
-// restorePowers are what it takes to run passes over restores.
-func restorePowers() []power {
+// restorePermissions are required to run passes over restores.
+func restorePermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPowers(),
-		power{"get", crd, "foundationdbclusters", ""},
-		power{"list", crd, "foundationdbbackups", ""}, // to find their agents
-		power{"get", crd, "foundationdbrestores", ""},
-		power{"update", crd, "foundationdbrestores", "status"},
+	return append(recordPermissions(),
+		permission{"get", crd, "foundationdbclusters", ""},
+		permission{"list", crd, "foundationdbbackups", ""}, // to find their agents
+		permission{"get", crd, "foundationdbrestores", ""},
+		permission{"update", crd, "foundationdbrestores", "status"},
 	)
 }
 
-// abortPowers are what it takes to end a restore, once it is known to be no other record's.
-func abortPowers() []power {
-	return append(restorePowers(), power{"list", v1beta2.GroupVersion.Group, "foundationdbrestores", ""})
+// abortPermissions are required to end a restore, once it is known to belong to no other
+// resource.
+func abortPermissions() []permission {
+	return append(restorePermissions(), permission{"list", v1beta2.GroupVersion.Group, "foundationdbrestores", ""})
 }
 
-// recordPowers are what both take: tools in pods of agents, and a Lease.
-func recordPowers() []power {
-	return []power{
+// recordPermissions are required by both: tools in pods of agents, and a Lease.
+func recordPermissions() []permission {
+	return []permission{
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},
 		{"get", "coordination.k8s.io", "leases", ""},
@@ -180,7 +181,7 @@ func recordPowers() []power {
 	}
 }
 
-// noun is what questions call what the passes are about.
+// noun returns the noun of the resource in prompts.
 func (p *passes) noun() string { return p.run.record.noun() }
 
 func (k *recordKind) noun() string {
@@ -190,5 +191,5 @@ func (k *recordKind) noun() string {
 	return strings.TrimPrefix(k.short, "fdb")
 }
 
-// subject is what the passes are about, as the command named it.
+// subject returns the resource of the passes, as the command named it.
 func (p *passes) subject() string { return p.run.record.named(p.key).Name }

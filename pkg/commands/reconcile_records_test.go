@@ -100,7 +100,7 @@ func (v *vault) open(e *Env, key types.NamespacedName) (Session, error) {
 	return kubelet{w, v}, nil
 }
 
-// kubelet has the agents run that a deployment asks for, before anybody looks.
+// kubelet starts the agents of a deployment before they are observed.
 type kubelet struct {
 	*live.BackupWorld
 	vault *vault
@@ -147,7 +147,7 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 }
 
 func (agentTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, fmt.Errorf("nobody talks to backup tools")
+	return nil, fmt.Errorf("backup tools are unreachable")
 }
 
 func (v *vault) fdbcli(line string) string {
@@ -168,12 +168,12 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
 		}
 		if strings.Contains(v.out.String()+v.err.String()+strings.Join(v.ran, "\n"), storeSecret) {
-			t.Errorf("%v: the secret was said or run", args)
+			t.Errorf("%v: the secret was printed or run", args)
 		}
 	}
 	must(ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
 	must(ExitDone, "start a backup on tag default", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	must(ExitDone, "fdbbackup/nightly: as it should be; nothing was to do", "reconcile", "foundationdbbackup/nightly", "--yes")
+	must(ExitDone, "fdbbackup/nightly: already reconciled, no changes", "reconcile", "foundationdbbackup/nightly", "--yes")
 	v.world.FDB.Advance(time.Minute)
 	must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "-o", "json")
 	must(ExitRefused, "a restore never overwrites data", "reconcile", "fdbrestore/again", "--yes")
@@ -185,7 +185,7 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 	v.checkAudit()
 }
 
-// checkAudit makes sure that the audit tells what was about what, and no secret.
+// checkAudit verifies that the audit has every action with its subject, and no secret.
 func (v *vault) checkAudit() {
 	v.t.Helper()
 	var text []byte
@@ -216,15 +216,15 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 		want int
 		says string
 	}{
-		"no name":                  {[]string{"fdbbackup/", "--yes"}, ExitUsage, "want fdbbackup/NAME"},
-		"a cluster as well":        {[]string{"fdbbackup/nightly", "-c", "sample", "--yes"}, ExitUsage, "one at a time"},
-		"--watch":                  {[]string{"fdbbackup/nightly", "--watch", "--yes"}, ExitUsage, "--watch is for clusters"},
-		"--adopt":                  {[]string{"fdbrestore/again", "--adopt", "--yes"}, ExitUsage, "are for clusters"},
+		"no name":                  {[]string{"fdbbackup/", "--yes"}, ExitUsage, "name is required: fdbbackup/NAME"},
+		"a cluster as well":        {[]string{"fdbbackup/nightly", "-c", "sample", "--yes"}, ExitUsage, "conflicts with cluster sample"},
+		"--watch":                  {[]string{"fdbbackup/nightly", "--watch", "--yes"}, ExitUsage, "--watch requires a cluster"},
+		"--adopt":                  {[]string{"fdbrestore/again", "--adopt", "--yes"}, ExitUsage, "require a cluster"},
 		"a plan that is none":      {[]string{"fdbrestore/again", "--plan", "plan.json", "--yes"}, ExitUsage, "reading the plan"},
-		"--confirm of a restore":   {[]string{"fdbrestore/again", "--confirm", "again", "--yes"}, ExitUsage, "--confirm is for what deletes the data of a backup"},
-		"--confirm of a cluster":   {[]string{"sample", "--confirm", "sample", "--yes"}, ExitUsage, "--confirm is for what deletes the data of a backup"},
-		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, ExitUnconfirmed, "--confirm weekly is not the name of the backup"},
-		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, ExitUsage, "the steps are CarryOutDeletion, UpdateBackupStatus"},
+		"--confirm of a restore":   {[]string{"fdbrestore/again", "--confirm", "again", "--yes"}, ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
+		"--confirm of a cluster":   {[]string{"sample", "--confirm", "sample", "--yes"}, ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
+		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, ExitUnconfirmed, "--confirm weekly does not match the name of the backup"},
+		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, ExitUsage, "must be one of CarryOutDeletion, UpdateBackupStatus"},
 		"nobody agreed":            {[]string{"fdbbackup/nightly"}, ExitUnconfirmed, "--yes"},
 		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, ExitUsage, "FoundationDBBackup other not found in namespace fdb"},
 		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, ExitWaiting, "no backup agent runs and is ready"},
@@ -242,7 +242,7 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 func TestARightThatIsMissingIsNamedBeforeABackupIsTouched(t *testing.T) {
 	v := newVault(t)
 	v.denied = []string{"create deployments.apps"}
-	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps; nothing was changed") {
+	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps (nothing was changed)") {
 		t.Errorf("exit code %d: %s", got, &v.err)
 	}
 	if len(stages.Backup()) == 0 || len(v.ran) > 0 {

@@ -86,39 +86,39 @@ func TestReconcileExitCodes(t *testing.T) {
 		want  int
 		says  string // on stderr
 	}{
-		"one pass starts a cluster and time has to pass": {args: []string{"sample", "--yes"}, want: ExitWaiting, says: "hint: until it is done: kubectl fdb reconcile sample --wait --yes -n fdb --context test"},
-		"with --wait it ends when nothing is left":       {args: []string{"sample", "--yes", "--wait"}, want: ExitDone},
-		"fdb/NAME names the cluster, too":                {args: []string{"fdb/sample", "--yes", "--wait"}, want: ExitDone},
-		"-c names the cluster, too":                      {args: []string{"-c", "sample", "--yes", "--wait"}, want: ExitDone},
-		"--timeout ends a wait":                          {args: []string{"sample", "--yes", "--wait", "--timeout", "3s"}, want: ExitWaiting, says: "hint: to go on: kubectl fdb reconcile sample --wait --yes"},
-		"without a terminal somebody has to have agreed": {args: []string{"sample"}, want: ExitUnconfirmed, says: "--yes"},
-		"without a terminal the cluster has to be named": {args: []string{"--yes"}, want: ExitUsage, says: "which cluster?"},
-		"the environment names it":                       {given: func(g *given) { g.env[clusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: ExitDone},
-		"an unknown cluster":                             {args: []string{"other", "--yes"}, want: ExitUsage, says: "FoundationDBCluster other not found in namespace fdb; there is sample"},
-		"something else than a cluster":                  {args: []string{"pod/other", "--yes"}, want: ExitUsage, says: "fdb/NAME"},
-		"two clusters":                                   {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "one cluster at a time"},
-		"a record that contradicts itself":               {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is not valid"},
-		"regions that contradict each other":             {given: contradictRegions, args: []string{"sample", "--yes"}, want: ExitUsage, says: "spec.databaseConfiguration.usable_regions: Invalid value: 1: must be 2 while data centers dc1 and dc2"},
-		"the same with --wait":                           {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: ExitUsage, says: "give one a negative priority"},
-		"a knob that blinds the status document":         {given: blindStatus, args: []string{"sample", "--yes"}, want: ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
-		"an unknown output":                              {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "-o is one of table"},
-		"an unknown step":                                {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateLockConfiguration, UpdateConfigMap"},
-		"nothing left to run":                            {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
-		"an unknown flag":                                {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},
-		"--interval without --wait":                      {args: []string{"sample", "--yes", "--interval", "1s"}, want: ExitUsage, says: "--wait"},
-		"an unknown dry run":                             {args: []string{"sample", "--dry-run=sideways"}, want: ExitUsage, says: "client, server or none"},
-		"--dry-run with --wait shows the first pass":     {args: []string{"sample", "--dry-run", "--wait"}, want: ExitNo},
-		"--dry-run with --plan":                          {args: []string{"sample", "--dry-run", "--plan", "x"}, want: ExitUsage, says: "choose one"},
-		"--watch with --plan":                            {args: []string{"sample", "--yes", "--watch", "--plan", "x"}, want: ExitUsage, says: "--plan is for one pass"},
-		"a negative timeout":                             {args: []string{"sample", "--yes", "--timeout", "-1s"}, want: ExitUsage},
-		"a bad color":                                    {args: []string{"sample", "--yes", "--color", "blue"}, want: ExitUsage, says: "auto, always or never"},
-		"a live operator":                                {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes"}, want: ExitRefused},
-		"--coexist acts beside a live operator":          {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes", "--coexist", "--wait"}, want: ExitDone},
-		"another run has the Lease":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
-		"waiting for the Lease ends at the timeout":      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: ExitWaiting, says: "still waiting: the lease is held by alice"},
+		"one pass starts a cluster and time has to pass":  {args: []string{"sample", "--yes"}, want: ExitWaiting, says: "hint: wait until done: kubectl fdb reconcile sample --wait --yes -n fdb --context test"},
+		"with --wait it ends when nothing is left":        {args: []string{"sample", "--yes", "--wait"}, want: ExitDone},
+		"fdb/NAME names the cluster, too":                 {args: []string{"fdb/sample", "--yes", "--wait"}, want: ExitDone},
+		"-c names the cluster, too":                       {args: []string{"-c", "sample", "--yes", "--wait"}, want: ExitDone},
+		"--timeout ends a wait":                           {args: []string{"sample", "--yes", "--wait", "--timeout", "3s"}, want: ExitWaiting, says: "hint: resume: kubectl fdb reconcile sample --wait --yes"},
+		"without a terminal somebody has to have agreed":  {args: []string{"sample"}, want: ExitUnconfirmed, says: "--yes"},
+		"without a terminal the cluster name is required": {args: []string{"--yes"}, want: ExitUsage, says: "cluster name is required"},
+		"the environment names it":                        {given: func(g *given) { g.env[clusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: ExitDone},
+		"an unknown cluster":                              {args: []string{"other", "--yes"}, want: ExitUsage, says: "FoundationDBCluster other not found in namespace fdb, which has sample"},
+		"something else than a cluster":                   {args: []string{"pod/other", "--yes"}, want: ExitUsage, says: "fdb/NAME"},
+		"two clusters":                                    {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "only one cluster is allowed, not"},
+		"a record that contradicts itself":                {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is invalid"},
+		"regions that contradict each other":              {given: contradictRegions, args: []string{"sample", "--yes"}, want: ExitUsage, says: "spec.databaseConfiguration.usable_regions: Invalid value: 1: must be 2 while data centers dc1 and dc2"},
+		"the same with --wait":                            {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: ExitUsage, says: "give one a negative priority"},
+		"a knob that blinds the status document":          {given: blindStatus, args: []string{"sample", "--yes"}, want: ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
+		"an unknown output":                               {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "-o must be one of table"},
+		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateLockConfiguration, UpdateConfigMap"},
+		"nothing left to run":                             {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
+		"an unknown flag":                                 {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},
+		"--interval without --wait":                       {args: []string{"sample", "--yes", "--interval", "1s"}, want: ExitUsage, says: "--wait"},
+		"an unknown dry run":                              {args: []string{"sample", "--dry-run=sideways"}, want: ExitUsage, says: "none, client or server"},
+		"--dry-run with --wait shows the first pass":      {args: []string{"sample", "--dry-run", "--wait"}, want: ExitNo},
+		"--dry-run with --plan":                           {args: []string{"sample", "--dry-run", "--plan", "x"}, want: ExitUsage, says: "--dry-run conflicts with --plan"},
+		"--watch with --plan":                             {args: []string{"sample", "--yes", "--watch", "--plan", "x"}, want: ExitUsage, says: "--watch conflicts with --plan"},
+		"a negative timeout":                              {args: []string{"sample", "--yes", "--timeout", "-1s"}, want: ExitUsage},
+		"a bad color":                                     {args: []string{"sample", "--yes", "--color", "blue"}, want: ExitUsage, says: "auto, always or never"},
+		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes"}, want: ExitRefused},
+		"--coexist acts beside a live operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes", "--coexist", "--wait"}, want: ExitDone},
+		"another run has the Lease":                       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
+		"waiting for the Lease ends at the timeout":       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: ExitWaiting, says: "still waiting: the lease is held by alice"},
 		"missing rights": {given: func(g *given) {
 			g.denied = []string{"create pods/exec", "update foundationdbclusters.apps.foundationdb.org/status"}
-		}, args: []string{"sample", "--yes"}, want: ExitForbidden, says: "not allowed in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec; nothing was changed"},
+		}, args: []string{"sample", "--yes"}, want: ExitForbidden, says: "not permitted in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec (nothing was changed)"},
 		"rights that are missing in the middle of a pass": {given: func(g *given) { g.world.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: ExitForbidden},
 		"someone else's write":                            {given: func(g *given) { g.world.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: ExitConflict},
 		"some of it failed":                               {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: ExitPartly},
@@ -142,7 +142,7 @@ func TestReconcileExitCodes(t *testing.T) {
 				t.Errorf("exit code %d, want %d, and %q on stderr\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
 			if g.world.Locked() {
-				t.Error("the lock was not given back")
+				t.Error("the lock was not released")
 			}
 			if unstarted := []int{ExitUsage, ExitUnconfirmed, ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.world.Acted) > 0 {
 				t.Errorf("refused, and yet it did: %s", g.world.Acted[0].Describe())
@@ -163,7 +163,7 @@ func TestASecondReconcileDoesNothing(t *testing.T) {
 	if code := g.run("reconcile", "sample", "--yes"); code != ExitDone || len(g.world.Acted) > 0 {
 		t.Errorf("exit code %d, acted %v", code, g.world.Acted)
 	}
-	if diff := cmp.Diff("sample: as it should be; nothing was to do\n", g.out.String()); diff != "" {
+	if diff := cmp.Diff("sample: already reconciled, no changes\n", g.out.String()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -173,15 +173,15 @@ func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
 		args []string
 		want string
 	}{
-		"only a step with nothing to do":   {args: []string{"--only", "UpdateLabels"}, want: "sample: the chosen steps have nothing to do; the others were not asked\n"},
-		"without the step that looks last": {args: []string{"--skip", "UpdateStatus"}, want: "; the others were not asked\n"},
+		"only a step with nothing to do":   {args: []string{"--only", "UpdateLabels"}, want: "sample: nothing to do in the selected stages; the others were not run\n"},
+		"without the step that looks last": {args: []string{"--skip", "UpdateStatus"}, want: "); the others were not run\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
 			g.world.Record.Spec.ProcessCounts.Storage = 4
 			code := g.run(append([]string{"reconcile", "sample", "--yes"}, tc.args...)...)
-			if text := g.out.String(); strings.Contains(text, "as it should be") || (code == ExitDone && !strings.HasSuffix(text, tc.want)) {
+			if text := g.out.String(); strings.Contains(text, ": reconciled (") || (code == ExitDone && !strings.HasSuffix(text, tc.want)) {
 				t.Errorf("exit code %d and %q, want %q at the end", code, text, tc.want)
 			}
 		})
@@ -273,7 +273,7 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 	g.input = new("y\n")
 	g.run("reconcile", "sample")
 	before := len(g.world.Acted)
-	g.world.Tick(time.Minute) // pods run now: a connection string is next, which nobody saw
+	g.world.Tick(time.Minute) // pods run now: the connection string comes next, and was not shown
 	g.input = new("y\nn\n")
 	code := g.run("reconcile", "sample", "--wait")
 	if code != ExitUnconfirmed {
@@ -284,7 +284,7 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 	}
 	for _, a := range g.world.Acted[before:] {
 		if plan.KindOf(a) == "Configure" {
-			t.Error("configured the database though nobody agreed to that")
+			t.Error("configured the database without approval")
 		}
 	}
 }
@@ -321,7 +321,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 			if last := g.world.Acted[len(g.world.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
 				t.Errorf("the last action is %s", last.Describe())
 			}
-			if want := "hint: to go on: kubectl fdb reconcile sample --yes -n fdb --context test\n"; !strings.Contains(g.err.String(), want) {
+			if want := "hint: resume: kubectl fdb reconcile sample --yes -n fdb --context test\n"; !strings.Contains(g.err.String(), want) {
 				t.Errorf("stderr: %s", &g.err)
 			}
 		})
@@ -329,7 +329,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 }
 
 func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
-	const claim, trouble = "everything locked was given back", "release the Lease: too many requests"
+	const claim, trouble = "all locks released", "release the Lease: too many requests"
 	for name, endErr := range map[string]error{"given back": nil, "kept": errors.New(trouble)} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
@@ -367,7 +367,7 @@ func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
 	}
 	g.run("reconcile", "sample", "--yes", "--wait")
 	if code := g.run("plan", "sample"); code != ExitDone {
-		t.Errorf("exit code %d of a cluster that is as it should be: %s", code, &g.out)
+		t.Errorf("exit code %d of a reconciled cluster: %s", code, &g.out)
 	}
 	g.connect = func() (Session, error) { return nil, errNoAnswer }
 	if code := g.run("plan", "sample"); code != ExitUnreachable {

@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// key is the record that the argument names, as NAME or KIND/NAME, or the only one there.
+// key returns the resource that the argument names, as NAME or KIND/NAME, or the only one in
+// the namespace.
 func (k *recordKind) key(ctx context.Context, env *Env, args []string, i intent) (types.NamespacedName, error) {
 	key := types.NamespacedName{}
 	namespace, err := env.namespace()
@@ -28,18 +29,18 @@ func (k *recordKind) key(ctx context.Context, env *Env, args []string, i intent)
 		return key, err
 	}
 	if i == writes && !env.IsTerminal(env.In) {
-		return key, usagef("which one? Without a terminal a command that changes a %s needs its name", k.kind)
+		return key, usagef("name of the %s is required because stdin is not a terminal", k.kind)
 	}
 	there, err := k.names(ctx, env, namespace)
 	switch {
 	case err != nil:
 		return key, err
 	case len(there) == 0:
-		return key, usage(fmt.Errorf("there is no %s in namespace %s", k.kind, namespace), "choose another namespace with -n NAMESPACE")
+		return key, usage(fmt.Errorf("no %s found in namespace %s", k.kind, namespace), "choose another namespace with -n NAMESPACE")
 	case len(there) > 1:
-		return key, usagef("which %s? Namespace %s has %s", k.kind, namespace, strings.Join(there, ", "))
+		return key, usagef("name of the %s is required: namespace %s has %s", k.kind, namespace, strings.Join(there, ", "))
 	}
-	env.talk("%s %s in namespace %s, the only one there", k.kind, there[0], namespace)
+	env.logf("using %s %s, the only one in namespace %s", k.kind, there[0], namespace)
 	key.Name = there[0]
 	return key, nil
 }
@@ -51,10 +52,10 @@ func (k *recordKind) bareName(text string) (string, error) {
 	if kind, name := recordKindOf([]string{text}); kind == k && name != "" && !strings.Contains(name, "/") {
 		return name, nil
 	}
-	return "", usagef("%q is no %s: want NAME or %s/NAME", text, k.kind, k.short)
+	return "", usagef("invalid name %q of %s: must be NAME or %s/NAME", text, k.kind, k.short)
 }
 
-// names are those of all records of a namespace.
+// names returns the names of all resources of a namespace.
 func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]string, error) {
 	keys, err := k.keys(ctx, env, namespace)
 	var all []string
@@ -64,7 +65,7 @@ func (k *recordKind) names(ctx context.Context, env *Env, namespace string) ([]s
 	return all, err
 }
 
-// keys are those of all records of a namespace, or of all namespaces where it is empty.
+// keys returns the keys of all resources of a namespace, or of all namespaces if it is empty.
 func (k *recordKind) keys(ctx context.Context, env *Env, namespace string) ([]types.NamespacedName, error) {
 	c, err := env.Client()
 	if err != nil {
@@ -81,7 +82,7 @@ func (k *recordKind) keys(ctx context.Context, env *Env, namespace string) ([]ty
 	return all, err
 }
 
-// records are all of a namespace, or of all namespaces where it is empty, by name.
+// records returns all resources of a namespace, or of all namespaces if it is empty, by name.
 func (k *recordKind) records(ctx context.Context, c client.Client, namespace string) ([]client.Object, error) {
 	var all []client.Object
 	for next := ""; ; {
@@ -107,7 +108,7 @@ func (k *recordKind) records(ctx context.Context, c client.Client, namespace str
 	}
 }
 
-// complete offers the names of records for the first argument.
+// complete completes the first argument with the names of resources.
 func (k *recordKind) complete(env *Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -118,13 +119,13 @@ func (k *recordKind) complete(env *Env) cobra.CompletionFunc {
 			if err != nil {
 				return nil
 			}
-			names, _ := k.names(ctx, env, namespace) // what cannot be listed is not offered
+			names, _ := k.names(ctx, env, namespace) // nothing is offered if listing fails
 			return names
 		})(cmd, args, typed)
 	}
 }
 
-// confirmed offers the name of the record that the first argument names.
+// confirmed completes --confirm with the name in the first argument.
 func (k *recordKind) confirmed() func(context.Context, *cobra.Command, []string) []string {
 	return func(_ context.Context, _ *cobra.Command, args []string) []string {
 		if kind, name := recordKindOf(args); kind == k {
@@ -134,22 +135,22 @@ func (k *recordKind) confirmed() func(context.Context, *cobra.Command, []string)
 	}
 }
 
-// recordLook is what commands that show one backup or restore were asked.
-type recordLook struct {
+// recordViewOptions are the options of commands that show one backup or restore.
+type recordViewOptions struct {
 	outputFlags
-	repetition
+	pollOptions
 }
 
-func (o *recordLook) add(cmd *cobra.Command, env *Env, kind *recordKind) {
+func (o *recordViewOptions) add(cmd *cobra.Command, env *Env, kind *recordKind) {
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.ValidArgsFunction = kind.complete(env)
 	o.outputFlags.add(cmd)
-	o.interval = lookInterval
+	o.interval = pollInterval
 }
 
-// look finds the record and shows what see sees of it.
-func (o recordLook) look(ctx context.Context, env *Env, kind *recordKind, args []string, facets plan.Facet, see func(types.NamespacedName, plan.Snapshot) looked) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check()); err != nil {
+// display finds the resource and prints what read returns.
+func (o recordViewOptions) display(ctx context.Context, env *Env, kind *recordKind, args []string, facets plan.Facet, read func(types.NamespacedName, plan.Snapshot) output) error {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check()); err != nil {
 		return err
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
@@ -159,29 +160,29 @@ func (o recordLook) look(ctx context.Context, env *Env, kind *recordKind, args [
 		return causeOf(ctx, err)
 	}
 	env.about = kind.named(key)
-	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (looked, error) {
-		s, err := env.sightOf(ctx, kind, key, facets)
+	return o.run(ctx, env, o.outputFlags, func(ctx context.Context) (output, error) {
+		s, err := env.observeRecord(ctx, kind, key, facets)
 		if err != nil {
-			return looked{}, causeOf(ctx, err)
+			return output{}, causeOf(ctx, err)
 		}
-		return see(key, s), nil
+		return read(key, s), nil
 	})
 }
 
-// sightOf observes a record, and says when that takes its time: the tools wait for a
-// database or a store that does not answer, up to their limit.
-func (e *Env) sightOf(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+// observeRecord observes a resource, and prints progress: the tools wait for a database or
+// store that does not answer, up to their timeout.
+func (e *Env) observeRecord(ctx context.Context, kind *recordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
 	session, err := kind.connect(e, key)
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
 	s, asked := plan.Snapshot{}, make(chan error, 1)
 	go func() { asked <- session.Observe(ctx, &s, facets) }()
-	err = observation{env: e}.await(asked, func() { e.talk("no answer from the database yet, still asking") })
+	err = clusterReader{env: e}.await(asked, func() { e.logf("waiting for database status…") })
 	return s, err
 }
 
-// verdictCode is the exit code of a question that can be answered by yes, no, or not at all.
+// verdictCode returns the exit code of an answer: yes, no, or unknown.
 func verdictCode(good *bool) int {
 	switch {
 	case good == nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// replaceOptions is what `kubectl fdb replace` was asked to do.
+// replaceOptions are the options of `kubectl fdb replace`.
 type replaceOptions struct {
 	clusterFlag
 	selection
@@ -99,21 +99,21 @@ func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error 
 	return env.carryOut(ctx, key, o.change(key.Name, chosen))
 }
 
-// choose finds the process groups, and keeps those that are gone already: whoever repeats
-// the command is told so, and the command means the same.
+// choose selects the process groups, and keeps those that were already removed: repeating the
+// command reports them, with the same meaning.
 func (o replaceOptions) choose(ctx context.Context, env *Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
 	if o.undo {
 		return o.selection.choose(ctx, env, key)
 	}
 	if _, err := o.filter(); err != nil {
-		return nil, err // before anything is read
+		return nil, err // fail before reading
 	}
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var gone []v1beta2.ProcessGroupID
-	o.ids, gone = env.splitGone(ctx, key, facts.Snapshot, o.ids)
+	o.ids, gone = env.splitReplaced(ctx, key, facts.Snapshot, o.ids)
 	if len(gone) > 0 && len(o.ids) == 0 {
 		return gone, nil
 	}
@@ -124,30 +124,30 @@ func (o replaceOptions) choose(ctx context.Context, env *Env, key types.Namespac
 	return append(chosen, gone...), nil
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before anything is read.
 func (o replaceOptions) check(env *Env) error {
 	switch {
 	case o.most < 1:
-		return usagef("--max-concurrent is at least 1")
+		return usagef("--max-concurrent must be at least 1")
 	case o.skip && (o.undo || o.most > 1 || o.perZone):
-		return usagef("--skip-exclusion goes fault domain by fault domain, and cannot be undone: --undo, --max-concurrent and --per-zone mean nothing with it")
+		return usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
 	case o.confirmed != "" && !o.skip:
-		return usagef("--confirm is for --skip-exclusion")
+		return usagef("--confirm requires --skip-exclusion")
 	case o.undo && o.wait:
-		return usagef("--undo is done at once: there is nothing to wait for")
+		return usagef("--undo conflicts with --wait: it completes at once")
 	}
 	return o.changeFlags.check(env)
 }
 
-// change is the list of stages that replaces, or keeps, the groups.
+// change returns the stages that replace the groups, or unmark them.
 func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) change {
 	words := []string{"replace", cluster}
 	for _, id := range chosen {
 		words = append(words, string(id))
 	}
-	c := change{changeFlags: o.changeFlags, needs: reconcilePowers(), purpose: replacing(chosen)}
+	c := change{changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: replacing(chosen)}
 	if o.undo {
-		c.words, c.stages, c.purpose = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
+		c.words, c.stages, c.goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
 		return c
 	}
 	if o.most > 1 {

@@ -20,13 +20,13 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 	}{
 		"all four":                          {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "its disk is gone"}, marked: true},
 		"without --yes":                     {args: []string{"--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
-		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--yes --confirm CLUSTER --plan FILE --reason TEXT, all of them"},
+		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "all of these flags are required: --yes --confirm CLUSTER --plan FILE --reason TEXT"},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "sample", "--reason", "x"}, want: ExitUnconfirmed},
 		"without a reason":                  {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN"}, want: ExitUnconfirmed},
-		"with the name of another cluster":  {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--confirm other is not the name of the cluster"},
+		"with the name of another cluster":  {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--confirm other does not match the name of the cluster"},
 		"the name is typed":                 {typed: "sample\n", marked: true, says: "Type the name of the cluster"},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not sample"},
-		"another name is typed":             {typed: "samples\n", want: ExitUnconfirmed, says: "nothing was changed"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match sample"},
+		"another name is typed":             {typed: "samples\n", want: ExitUnconfirmed, says: "(nothing was changed)"},
 		"nothing is typed":                  {typed: "\n", want: ExitUnconfirmed},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "sample\n", marked: true},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
@@ -58,7 +58,7 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 	}
 }
 
-// The group is gone in the end, nobody ever excluded it, and nothing of the data was lost.
+// The group is removed in the end without an exclusion, and no data was lost.
 func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 	g := spacious(t)
 	old := g.storage()[0]

@@ -87,7 +87,7 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 	}
 }
 
-// A change of the spec that nobody asked this command for has to wait for a pass.
+// A change of the spec that this command is not about has to wait for a pass.
 func TestReplaceDoesNothingElseThatTheSpecAsksFor(t *testing.T) {
 	g := up(t)
 	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple"
@@ -114,23 +114,23 @@ func TestReplaceExitCodes(t *testing.T) {
 		says   string
 		marked int
 	}{
-		"marks a group and leaves the rest to a pass": {args: []string{"STORAGE0", "--yes"}, want: ExitDone, marked: 1, says: "a reconcile pass, or --wait, sees it through"},
+		"marks a group and leaves the rest to a pass": {args: []string{"STORAGE0", "--yes"}, want: ExitDone, marked: 1, says: "run reconcile (or use --wait) to complete"},
 		"by the name of its pod":                      {args: []string{"sample-STORAGE0", "--yes"}, want: ExitDone, marked: 1},
 		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: ExitDone, marked: 1},
 		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "waits until others are drained"},
 		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: ExitDone, marked: 3},
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "MarkForRemoval"},
-		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server would take the only action"},
-		"shows what the API server would not take": {
+		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server accepts the only action"},
+		"shows what the API server rejects": {
 			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
-			args:  []string{"STORAGE0", "--dry-run=server"}, want: ExitRefused, says: "would not take 1 of 1 action: ReplaceGroups: admission webhook says no",
+			args:  []string{"STORAGE0", "--dry-run=server"}, want: ExitRefused, says: "rejects 1 of 1 action: ReplaceGroups: admission webhook says no",
 		},
 		"or may not be asked": {
-			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: ExitForbidden, says: "would not take 1",
+			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: ExitForbidden, says: "rejects 1",
 		},
-		"nothing chosen":                   {args: []string{"--yes"}, want: ExitUsage, says: "which process groups?"},
-		"a selection that is empty":        {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "nothing was changed"},
-		"a group that is not there":        {args: []string{"storage-9", "--yes"}, want: ExitUsage, says: "has no process group storage-9"},
+		"nothing chosen":                   {args: []string{"--yes"}, want: ExitUsage, says: "process groups are required"},
+		"a selection that is empty":        {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "(nothing was changed)"},
+		"a group that is not there":        {args: []string{"storage-9", "--yes"}, want: ExitUsage, says: "not found: storage-9"},
 		"none at a time":                   {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: ExitUsage},
 		"without a terminal nobody agrees": {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
 		"a live operator":                  {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
@@ -201,8 +201,8 @@ func TestTheResultOfReplaceSaysHowFarEachGroupIs(t *testing.T) {
 	}
 }
 
-// A run that was killed leaves nothing that the same command does not finish.
-// What is gone is known from the audit of whoever replaced it, or from Events on the cluster.
+// The same command finishes an interrupted run. Removed groups are known from the audit of the
+// run that replaced them, or from Events on the cluster.
 func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 	tests := map[string]struct {
 		forget func(*given)
@@ -220,9 +220,9 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 			g.events = nil
 		}},
 		"a plan is of both":                     {more: []string{"--dry-run"}, want: ExitNo, says: "MarkForRemoval   STORAGE1"},
-		"nobody knows":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: ExitUsage, says: "has no process group STORAGE0"},
-		"nobody else was ever there":            {more: []string{"storage-9"}, want: ExitUsage, says: "has no process group storage-9"},
-		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: ExitUsage, says: "has no process group STORAGE0"},
+		"nobody knows":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: ExitUsage, says: "not found: STORAGE0"},
+		"nobody else was ever there":            {more: []string{"storage-9"}, want: ExitUsage, says: "not found: storage-9"},
+		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: ExitUsage, says: "not found: STORAGE0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restartOptions is what `kubectl fdb restart` was asked to do.
+// restartOptions are the options of `kubectl fdb restart`.
 type restartOptions struct {
 	clusterFlag
 	selection
@@ -88,14 +88,14 @@ func (o restartOptions) run(ctx context.Context, env *Env, args []string) error 
 		return causeOf(ctx, err)
 	}
 	if o.wait {
-		env.talk("to go on if this run is cut short: %s", env.command(append(c.words, c.shared()...)...))
+		env.logf("to resume if interrupted: %s", env.command(append(c.words, c.shared()...)...))
 	}
 	return env.carryOut(ctx, key, c)
 }
 
-// prepare chooses the groups, and makes the change of them.
+// prepare selects the groups, and builds the change.
 func (o restartOptions) prepare(ctx context.Context, env *Env, key types.NamespacedName) (change, error) {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err != nil {
 		return change{}, err
 	}
@@ -113,10 +113,10 @@ func (o restartOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	return o.change(key.Name, chosen, since), nil
 }
 
-// check finds what is wrong with the flags before anything is read.
+// check validates the flags before anything is read.
 func (o restartOptions) check(env *Env) error {
 	if !anyOf(phrase.Strings(stages.RestartStrategies()), o.strategy) {
-		return usagef("--strategy is wave, rolling or all-at-once, not %q", o.strategy)
+		return usagef("--strategy must be wave, rolling or all-at-once, not %q", o.strategy)
 	}
 	if _, err := o.sinceFlag(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (o restartOptions) check(env *Env) error {
 	return o.changeFlags.check(env)
 }
 
-// sinceOf is the --since of a plan: what has been restarted is counted from when it was made.
+// sinceOf returns the --since of a plan: restarts count from the time when it was made.
 func sinceOf(command []string) string {
 	for _, word := range command {
 		if since, found := strings.CutPrefix(word, "--since="); found {
@@ -134,21 +134,21 @@ func sinceOf(command []string) string {
 	return ""
 }
 
-// sinceFlag is the time that --since names; zero where it names none.
+// sinceFlag parses --since; zero if it is empty.
 func (o restartOptions) sinceFlag() (time.Time, error) {
 	if o.since == "" {
 		return time.Time{}, nil
 	}
 	since, err := time.Parse(time.RFC3339, o.since)
 	if err != nil {
-		return time.Time{}, usagef("--since is a time like 2026-11-21T12:00:00Z, not %q", o.since)
+		return time.Time{}, usagef("--since must be a time such as 2026-11-21T12:00:00Z, not %q", o.since)
 	}
 	return since, nil
 }
 
-// begin is the time after which a process that starts has been restarted, by the
-// database's clock: uptimes are measured by no other, so that without a word from the
-// database nobody can begin.
+// begin returns the time after which a started process counts as restarted, on the clock of the
+// database: process uptimes are measured by no other, so that a restart requires an answer from
+// it.
 func (o restartOptions) begin(facts ui.Facts) (time.Time, error) {
 	since, err := o.sinceFlag()
 	if err != nil {
@@ -156,22 +156,22 @@ func (o restartOptions) begin(facts ui.Facts) (time.Time, error) {
 	}
 	status := facts.Database.Status
 	if status == nil {
-		return time.Time{}, &failure{code: ExitUnreachable, err: fmt.Errorf("the age of processes is not known: %s; nothing was changed", facts.Database.Why())}
+		return time.Time{}, &failure{code: ExitUnreachable, err: fmt.Errorf("cannot determine the age of processes: %s (nothing was changed)", facts.Database.Why())}
 	}
 	now, told := status.Time()
 	switch {
 	case !told:
-		return time.Time{}, &failure{code: ExitUnreachable, err: errors.New("the database does not tell what time it is, so the age of processes is not known; nothing was changed")}
+		return time.Time{}, &failure{code: ExitUnreachable, err: errors.New("cannot determine the age of processes: the database reports no time (nothing was changed)")}
 	case o.since == "":
 		return now, nil
 	case since.After(now):
-		return time.Time{}, usagef("--since %s is in the future: the database's clock shows %s", o.since, now.Format(time.RFC3339))
+		return time.Time{}, usagef("--since %s must not be in the future: the database time is %s", o.since, now.Format(time.RFC3339))
 	default:
 		return since, nil
 	}
 }
 
-// change is the list of stages that restarts the groups.
+// change returns the stages that restart the groups.
 func (o restartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, since time.Time) change {
 	words := append([]string{"restart", cluster}, phrase.Strings(chosen)...)
 	if o.strategy != string(stages.RestartByWave) {
@@ -180,7 +180,7 @@ func (o restartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, 
 	words = append(words, "--since="+since.UTC().Format(time.RFC3339))
 	restart := stages.Restart{Groups: chosen, Since: since, Strategy: stages.RestartStrategy(o.strategy)}
 	return change{
-		changeFlags: o.changeFlags, words: words, needs: databasePowers(),
-		stages: stages.Marking(stages.RestartGroups(restart)), purpose: restarting{groups: chosen, since: since},
+		changeFlags: o.changeFlags, words: words, permissions: databasePermissions(),
+		stages: stages.Marking(stages.RestartGroups(restart)), goal: restarting{groups: chosen, since: since},
 	}
 }

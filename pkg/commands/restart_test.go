@@ -55,7 +55,7 @@ func TestRestartExitCodes(t *testing.T) {
 		kills int
 	}{
 		"restarts one wave and says that more follow": {args: []string{"--class", "storage", "--yes"}, want: ExitWaiting, kills: 1, says: "2 more process groups restart in later waves"},
-		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1, says: "sample: told to restart: STORAGE0; --wait sees them come back"},
+		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1, says: "sample: restart requested: STORAGE0; use --wait to wait for them to report again"},
 		"all at once":            {args: []string{"--class", "storage", "--strategy", "all-at-once", "--yes"}, want: ExitDone, kills: 1},
 		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "RestartProcesses"},
 		"too soon after the last start": {given: func(g *given) {
@@ -64,17 +64,17 @@ func TestRestartExitCodes(t *testing.T) {
 			g.world.Acted = nil
 		}, args: []string{"STORAGE0", "--yes"}, want: ExitWaiting, says: "have all processes been up for 2m0s?"},
 		"nothing to do since then":                        {args: []string{"STORAGE0", "--yes", "--since", "2000-01-01T00:00:00Z"}, want: ExitDone, says: "restarted: STORAGE0"},
-		"a time in the future":                            {args: []string{"STORAGE0", "--yes", "--since", "2999-01-01T00:00:00Z"}, want: ExitUsage, says: "is in the future"},
+		"a time in the future":                            {args: []string{"STORAGE0", "--yes", "--since", "2999-01-01T00:00:00Z"}, want: ExitUsage, says: "must not be in the future"},
 		"no time":                                         {args: []string{"STORAGE0", "--yes", "--since", "noon"}, want: ExitUsage},
 		"no strategy":                                     {args: []string{"STORAGE0", "--yes", "--strategy", "fast"}, want: ExitUsage},
-		"nothing chosen":                                  {args: []string{"--yes"}, want: ExitUsage, says: "which process groups?"},
-		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "nothing was changed"},
+		"nothing chosen":                                  {args: []string{"--yes"}, want: ExitUsage, says: "process groups are required"},
+		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "(nothing was changed)"},
 		"without a terminal nobody agrees":                {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
 		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
 		"another run":                                     {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
 		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
 		"rights that only replacements need":              {given: func(g *given) { g.denied = []string{"create pods", "delete pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1},
-		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: ExitUnreachable, says: "the age of processes is not known"},
+		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: ExitUnreachable, says: "cannot determine the age of processes"},
 		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is under way"},
 	}
 	for name, tc := range tests {
@@ -99,8 +99,8 @@ func TestRestartExitCodes(t *testing.T) {
 	}
 }
 
-// A run that was killed leaves processes that have been restarted and others that have
-// not; --since tells which is which.
+// An interrupted run leaves processes that have been restarted and others that have not;
+// --since separates them.
 func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 	for after := 1; after <= 4; after++ {
 		g := aged(t)
@@ -109,7 +109,7 @@ func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 		first := g.kills()
 		_, rest, told := strings.Cut(g.err.String(), "--since=")
 		if !told {
-			t.Fatalf("killed before action %d, and nothing says how to go on: %s", after, &g.err)
+			t.Fatalf("killed before action %d, and no hint how to resume: %s", after, &g.err)
 		}
 		g.world.Crash, g.world.LeaseHolder, g.world.Acted = 0, "", nil
 		if code := g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "2h", "--since", strings.Fields(rest)[0]); code != ExitDone {

@@ -13,19 +13,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newRestore is the parent of what is about restores. It is no command of its own.
+// newRestore is the parent of the restore commands. It does nothing by itself.
 func newRestore(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
 		Short: "Start, inspect and abort restores",
 	}
 	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
-	asParent(cmd, "what of restores?", "command", "about restores")
+	asParent(cmd, "restore command")
 	return cmd
 }
 
-// restoreStatusOptions is what `kubectl fdb restore status` was asked.
-type restoreStatusOptions struct{ recordLook }
+// restoreStatusOptions are the options of `kubectl fdb restore status`.
+type restoreStatusOptions struct{ recordViewOptions }
 
 const restoreStatusLong = `
 
@@ -73,23 +73,23 @@ func newRestoreWait(env *Env) *cobra.Command {
 
 func (o restoreStatusOptions) run(ctx context.Context, env *Env, args []string) error {
 	history := &ui.RestoreHistory{}
-	return o.look(ctx, env, restoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) looked {
-		return o.see(ctx, env, key, s, history)
+	return o.display(ctx, env, restoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) output {
+		return o.view(ctx, env, key, s, history)
 	})
 }
 
-func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) looked {
+func (o restoreStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) output {
 	facts := restoreFacts(s)
 	v := ui.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
 	code := verdictCode(v.Done)
 	reason := v.Summary
 	if !facts.Started {
 		if v.UnknownReason == "" {
-			reason += "; a pass starts it: " + env.command("reconcile", "fdbrestore/"+key.Name, "--wait")
+			reason += "; start it: " + env.command("reconcile", "fdbrestore/"+key.Name, "--wait")
 		}
 		o.hint(ctx, env, restoreKind, key, code)
 	}
-	return looked{
+	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbrestore/" + key.Name},
 			table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, o.screen(env, w)) },
@@ -98,9 +98,9 @@ func (o restoreStatusOptions) see(ctx context.Context, env *Env, key types.Names
 	}
 }
 
-// restoreFacts are what the view of a restore is made of.
+// restoreFacts returns the facts that the view of a restore is built from.
 func restoreFacts(s plan.Snapshot) ui.RestoreFacts {
 	facts := ui.RestoreFacts{Snapshot: s, Started: stages.WasStarted(s.Restore), Own: stages.OwnRestore(s)}
-	facts.URL, _ = objects.RestoreURL(s.Restore) // without one it is shown as unknown
+	facts.URL, _ = objects.RestoreURL(s.Restore) // shown as unknown if empty
 	return facts
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restoreAbortOptions is what `kubectl fdb restore abort` was asked to do.
+// restoreAbortOptions are the options of `kubectl fdb restore abort`.
 type restoreAbortOptions struct{ changeFlags }
 
 func newRestoreAbort(env *Env) *cobra.Command {
@@ -62,15 +62,15 @@ func (o restoreAbortOptions) run(ctx context.Context, env *Env, args []string) e
 		return err
 	}
 	return env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: []string{"restore", "abort", key.Name}, record: restoreKind, needs: abortPowers(),
-		stages: stages.AbortRestore(), purpose: &abortingRestore{},
+		changeFlags: o.changeFlags, words: []string{"restore", "abort", key.Name}, record: restoreKind, permissions: abortPermissions(),
+		stages: stages.AbortRestore(), goal: &abortingRestore{},
 	})
 }
 
-// abortingRestore is the purpose of `restore abort`: the restore and the database, read back.
+// abortingRestore is the goal of `restore abort`: the restore and the database, read back.
 type abortingRestore struct{ target ui.Target }
 
-func (a *abortingRestore) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (a *abortingRestore) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.Database); err != nil {
 		return nil, false, err
@@ -79,9 +79,9 @@ func (a *abortingRestore) look(ctx context.Context, s Session) ([]ui.Target, boo
 	return []ui.Target{a.target}, a.target.Reached, nil
 }
 
-func (a *abortingRestore) did(reached bool) string {
+func (a *abortingRestore) summary(reached bool) string {
 	if !reached {
-		return "it is " + a.target.Phase
+		return "the restore is " + a.target.Phase
 	}
-	return "it is aborted, and nothing goes on with it; " + a.target.Note
+	return "the restore is aborted and will not continue; " + a.target.Note
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restoring is a vault whose restore has begun: what it backed up is gone, and on its way
-// back. Agents pause, so that it stays so.
+// restoring is a vault with a running restore of deleted data. Agents are paused, so that it
+// stays so.
 func restoring(t *testing.T) *vault {
 	t.Helper()
 	v := newVault(t)
@@ -64,13 +64,13 @@ func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
 	said := v.must(ExitDone, "Type the name of the restore", "restore", "abort", "again")
-	for _, want := range []string{"fdbrestore/again: it is aborted, and nothing goes on with it", "the database is not locked: clients can read and write it"} {
+	for _, want := range []string{"fdbrestore/again: the restore is aborted and will not continue", "the database is not locked: clients can read and write it"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("want %q in %s", want, said)
 		}
 	}
 	if s := v.restore().Status; s.State != v1beta2.RestoreStateAborted || s.Running {
-		t.Errorf("the record says %+v", s)
+		t.Errorf("the status is %+v", s)
 	}
 	v.fdbcli("writemode on; set x y") // the database is not locked
 	v.fdbcli(`writemode on; clearrange "" \xff`)
@@ -83,7 +83,7 @@ func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 		t.Errorf("%d starts and %d aborts: %v", starts, v.aborts(), v.ran)
 	}
 	v.input = new("again\n")
-	v.must(ExitDone, "it is aborted", "restore", "abort", "again")
+	v.must(ExitDone, "the restore is aborted", "restore", "abort", "again")
 	if v.aborts() != 1 {
 		t.Error("what was aborted is aborted again")
 	}
@@ -99,14 +99,14 @@ func TestARestoreIsAbortedWithMoreThanAYes(t *testing.T) {
 	}{
 		"all four":                          {args: []string{"--yes", "--confirm", "again", "--plan", "PLAN", "--reason", "the wrong one"}, aborted: true},
 		"without --yes":                     {args: []string{"--confirm", "again", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
-		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--yes --confirm NAME --plan FILE --reason TEXT, all of them"},
+		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "all of these flags are required: --yes --confirm NAME --plan FILE --reason TEXT"},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "again", "--reason", "x"}, want: ExitUnconfirmed},
 		"without a reason":                  {args: []string{"--yes", "--confirm", "again", "--plan", "PLAN"}, want: ExitUnconfirmed},
-		"with another name":                 {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "is not the name of the restore, which is again"},
+		"with another name":                 {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "does not match the name of the restore, which is again"},
 		"the name is typed":                 {typed: "again\n", aborted: true},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "again\n", aborted: true},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "that is not again"},
-		"the cluster's name is typed":       {typed: "sample\n", want: ExitUnconfirmed, says: "nothing was changed"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match again"},
+		"the cluster's name is typed":       {typed: "sample\n", want: ExitUnconfirmed, says: "(nothing was changed)"},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
 		"says what it leaves before it":     {args: []string{"--dry-run"}, want: ExitNo, says: "sample is unlocked half restored, with whatever was written so far in it"},
 	}
@@ -180,7 +180,7 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 	v := restoring(t)
 	v.besides("earlier", over)
 	v.input = new("again\n")
-	v.must(ExitDone, "it is aborted", "restore", "abort", "again")
+	v.must(ExitDone, "the restore is aborted", "restore", "abort", "again")
 }
 
 func TestAnAbortAsADocument(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restoreStartOptions is what `kubectl fdb restore start` was asked to do.
+// restoreStartOptions are the options of `kubectl fdb restore start`.
 type restoreStartOptions struct{ changeFlags }
 
 func newRestoreStart(env *Env) *cobra.Command {
@@ -51,25 +51,25 @@ func (o restoreStartOptions) run(ctx context.Context, env *Env, args []string) e
 	}
 	p := &startingRestore{wait: o.wait, follow: env.command("restore", "wait", key.Name)}
 	err = env.carryOut(ctx, key, change{
-		changeFlags: o.changeFlags, words: []string{"restore", "start", key.Name}, record: restoreKind, needs: restorePowers(),
-		stages: stages.Restore(), purpose: p,
+		changeFlags: o.changeFlags, words: []string{"restore", "start", key.Name}, record: restoreKind, permissions: restorePermissions(),
+		stages: stages.Restore(), goal: p,
 	})
 	return p.withHint(env, err)
 }
 
-// startingRestore is the purpose of `restore start`: a restore that runs, or with --wait one
-// that is done.
+// startingRestore is the goal of `restore start`: a running restore, or with --wait a completed
+// one.
 type startingRestore struct {
 	wait bool
-	// follow is the command that follows it.
+	// follow is the command that shows its progress.
 	follow  string
 	cluster string
-	// occupied is true where the restore was not started and the database holds data.
+	// occupied is true if the restore was not started because the database holds data.
 	occupied bool
 	target   ui.Target
 }
 
-func (p *startingRestore) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p *startingRestore) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.RestoreTarget); err != nil {
 		return nil, false, err
@@ -80,23 +80,23 @@ func (p *startingRestore) look(ctx context.Context, s Session) ([]ui.Target, boo
 	return []ui.Target{p.target}, p.target.Reached, nil
 }
 
-func (p *startingRestore) did(bool) string {
-	text := "it is " + p.target.Phase
+func (p *startingRestore) summary(bool) string {
+	text := "the restore is " + p.target.Phase
 	if p.target.Note != "" {
 		text += ", " + p.target.Note
 	}
 	if !p.target.Reached || p.wait || p.target.Phase == ui.RestoreDone {
 		return text
 	}
-	return text + "; follow it: " + p.follow
+	return text + "; show its progress: " + p.follow
 }
 
-// withHint adds to the refusal of a database with data how to see what is in it. How to lose
-// that is no hint.
+// withHint adds to the refusal of a database with data how to see the data. How to delete it is
+// no hint.
 func (p *startingRestore) withHint(env *Env, err error) error {
 	var f *failure
 	if errors.As(err, &f) && f.code == ExitRefused && p.occupied {
-		f.hints = append(f.hints, "see what is in it: "+env.command("cli", p.cluster, "--", `getrangekeys "" \xff 10`))
+		f.hints = append(f.hints, "show the data: "+env.command("cli", p.cluster, "--", `getrangekeys "" \xff 10`))
 	}
 	return err
 }

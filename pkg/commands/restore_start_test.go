@@ -48,10 +48,10 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		says   string
 		starts int
 	}{
-		"begins, and says how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; follow it: kubectl fdb restore wait again -n fdb --context test", starts: 1},
-		"waits until it is done":            {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: it is completed", starts: 1},
+		"begins, and says how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore wait again -n fdb --context test", starts: 1},
+		"waits until it is done":            {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
 		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: ExitWaiting, says: "the restore is queued", starts: 1},
-		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "it is completed", starts: 1},
+		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},
 		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: ExitRefused, says: "delete the FoundationDBRestore and create it anew", starts: 1},
 		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
 		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: ExitNo, says: "G-RESTORE"},
@@ -76,7 +76,7 @@ func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitDone, "it is completed", "restore", "start", "again", "--yes", "--wait")
+	v.must(ExitDone, "the restore is completed", "restore", "start", "again", "--yes", "--wait")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.makeRestoreAnew()
 	wrongCredentials(v)
@@ -148,7 +148,7 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 			v.ran = nil
 			v.must(tt.want, tt.says, tt.args...)
 			if said := v.out.String() + v.err.String(); strings.Contains(said, "ready") || strings.Contains(said, "clearrange") {
-				t.Errorf("said %s", said)
+				t.Errorf("got %s", said)
 			}
 			if ran := strings.Join(v.ran, "\n"); strings.Contains(ran, "fdbrestore start") || !strings.Contains(ran, "getrangekeys") {
 				t.Errorf("ran %s", ran)
@@ -157,14 +157,14 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 	}
 }
 
-// Somebody who is woken up types what a hint says.
+// On-call users type what a hint shows.
 func TestNoHintEmptiesADatabaseForARestore(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitRefused, `hint: see what is in it: kubectl fdb cli sample -n fdb --context test -- 'getrangekeys "" \xff 10'`, "restore", "start", "again", "--yes")
+	v.must(ExitRefused, `hint: show the data: kubectl fdb cli sample -n fdb --context test -- 'getrangekeys "" \xff 10'`, "restore", "start", "again", "--yes")
 	if said := v.out.String() + v.err.String(); strings.Contains(said, "clear") || strings.Contains(said, "writemode") {
-		t.Errorf("said %s", said)
+		t.Errorf("got %s", said)
 	}
 }

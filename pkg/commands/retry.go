@@ -9,30 +9,30 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 )
 
-// troublePatience is how long a wait goes on while nobody answers: an API server that
-// restarts, or a pod that fdbcli ran in, is back long before, and what lasts longer is for
-// somebody on call.
+// troublePatience is how long a wait continues without an answer: an API server that restarts,
+// or a pod that fdbcli ran in, is back long before, and what lasts longer requires someone on
+// call.
 const troublePatience = 5 * time.Minute
 
-// bears reports whether the command waits, and the error is that nobody answered, which the
-// next try may find over. Everything a pass does can be done again. A store that did not
-// answer is not tried again: it is as often one that does not let anybody in, which a person
-// has to look at, and a tool that asks it has waited already.
-func (p *passes) bears(err error) bool {
+// retryable reports whether the command waits and the error means that there was no answer,
+// which may change. All that a pass does can be repeated. A store that did not answer is not
+// retried: access to it is often denied, which requires manual intervention, and the backup
+// tool has already waited.
+func (p *passes) retryable(err error) bool {
 	if !p.wait || codeOf(err) != ExitUnreachable || admin.KindOf(err) == admin.KindStoreSilent {
 		return false
 	}
 	return p.since.IsZero() || p.env.Clock.Since(p.since) < troublePatience
 }
 
-// tryAgain rests, longer each time, before the next pass.
-func (p *passes) tryAgain(ctx context.Context, trouble error) (bool, error) {
+// backOff waits before the next pass, longer each time.
+func (p *passes) backOff(ctx context.Context, trouble error) (bool, error) {
 	if p.since.IsZero() {
 		p.since, p.retries = p.env.Clock.Now(), pace.Pace{Interval: p.interval}
 	}
 	rest := min(p.retries.After(pace.Failed, 0).AtLeast, max(longestRest, p.interval))
 	left := troublePatience - p.env.Clock.Since(p.since)
-	said := strings.Join(strings.Split(explain(trouble), "\n"), "; ") // each step that failed has its line
-	p.env.talk("no answer: %s; trying again in %s, for %s more at most", said, rest.Round(time.Second), left.Round(time.Second))
+	failures := strings.Join(strings.Split(explain(trouble), "\n"), "; ") // a line per failed stage
+	p.env.logf("no answer: %s; retrying in %s, for at most %s more", failures, rest.Round(time.Second), left.Round(time.Second))
 	return true, p.env.pause(ctx, rest, "")
 }

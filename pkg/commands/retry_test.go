@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// flaky is a session that nobody answers from a call on, for a number of calls.
+// flaky is a session that does not answer a number of calls.
 type flaky struct {
 	session
 	calls      *int
@@ -38,11 +38,11 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 		want       int
 		says       string // a pattern: how long a rest is varies
 	}{
-		"a drain goes on":                 {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, says: `trying again in [12]s, for 5m0s more at most`},
+		"a drain goes on":                 {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, says: `retrying in [12]s, for at most 5m0s more`},
 		"a replacement goes on":           {args: []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, from: 18, many: 2, says: "connection refused"},
-		"a longer one is spaced":          {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 5, says: `trying again in [3-6]s`},
-		"a server that is asked too much": {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, err: apierrors.NewTooManyRequests("later", 1), says: "no answer: .*CordonNodes: later.*; trying again in "},
-		"not for ever":                    {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: forEver, want: ExitUnreachable, says: `trying again in 1[0-9]s`},
+		"a longer one is spaced":          {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 5, says: `retrying in [3-6]s`},
+		"a server that is asked too much": {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, err: apierrors.NewTooManyRequests("later", 1), says: "no answer: .*CordonNodes: later.*; retrying in "},
+		"not for ever":                    {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: forEver, want: ExitUnreachable, says: `retrying in 1[0-9]s`},
 		"what does not wait ends with it": {args: []string{"replace", "sample", "STORAGE0", "--yes"}, from: 4, many: forEver, want: ExitUnreachable},
 	}
 	for name, tc := range tests {

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// globalFlags mean the same for every command.
+// globalFlags are common to all commands.
 type globalFlags struct {
 	color   string
 	quiet   bool
@@ -32,22 +32,22 @@ const (
 	colorNever  = "never"
 )
 
-// Run runs the command that args name and returns what the shell shall see. The
-// cause of a context that a signal ended is an InterruptedError.
+// Run runs the command that args name and returns the exit code. The cause of a context that a
+// signal ended is an InterruptedError.
 func Run(ctx context.Context, env *Env, args []string) int {
-	root := newRoot(env) //nolint:contextcheck // a completion takes the context of the command line that it completes
+	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(ctx)
 	if err != nil && !env.started {
 		err = asUsage(err, about)
 	}
 	err = env.pointToRights(err, about)
-	env.tell(err, jsonAsked(args))
+	env.printError(err, jsonAsked(args))
 	return ExitCode(err)
 }
 
-// pointToRights has whoever may not do something find every right that the command takes: the
-// API server names but the first that is missing.
+// pointToRights adds a hint to list all required permissions after one was denied: the API
+// server only names the first.
 func (e *Env) pointToRights(err error, about *cobra.Command) error {
 	if _, verdict := errors.AsType[answer](err); verdict || err == nil || ExitCode(err) != ExitForbidden || apierrors.IsUnauthorized(err) {
 		return err
@@ -57,17 +57,17 @@ func (e *Env) pointToRights(err error, about *cobra.Command) error {
 		return err
 	}
 	name := strings.TrimPrefix(about.CommandPath(), "kubectl fdb ")
-	if _, unknown := needsOf([]string{name}); unknown != nil {
+	if _, unknown := requirementsOf([]string{name}); unknown != nil {
 		return err
 	}
 	led := &failure{code: ExitForbidden, err: err, hints: []string{e.command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}}
 	if known {
-		led.told, led.differences = f.told, f.differences
+		led.printed, led.differences = f.printed, f.differences
 	}
 	return led
 }
 
-// asUsage is for errors that cobra found before any of our code ran.
+// asUsage marks errors that cobra returned before any of our code ran.
 func asUsage(err error, about *cobra.Command) error {
 	if _, known := errors.AsType[*failure](err); known {
 		return err
@@ -114,20 +114,20 @@ resources on demand. No operator has to run.`,
 	} {
 		s.add(root)
 	}
-	sayArguments(root)
+	explainArgumentErrors(root)
 	root.SetHelpCommandGroupID("support")
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	return root
 }
 
-// sayArguments has every command whose arguments do not fit say which ones it takes; cobra's
-// words are about their number only.
-func sayArguments(parent *cobra.Command) {
+// explainArgumentErrors makes every command with wrong arguments print its usage; cobra only
+// reports their number.
+func explainArgumentErrors(parent *cobra.Command) {
 	for _, c := range parent.Commands() {
 		if fit := c.Args; fit != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error { return wrongArguments(cmd, args, fit(cmd, args)) }
 		}
-		sayArguments(c)
+		explainArgumentErrors(c)
 	}
 }
 
@@ -135,14 +135,14 @@ func wrongArguments(cmd *cobra.Command, args []string, err error) error {
 	if _, known := errors.AsType[*failure](err); known || err == nil {
 		return err
 	}
-	given := "none was given"
+	given := "got none"
 	if len(args) > 0 {
-		given = "given: " + strings.Join(args, " ")
+		given = "got " + strings.Join(args, " ")
 	}
-	return usage(fmt.Errorf("the arguments do not fit: %s; %s", strings.TrimSuffix(cmd.UseLine(), " [flags]"), given), cmd.CommandPath()+" --help")
+	return usage(fmt.Errorf("invalid arguments: usage %s; %s", strings.TrimSuffix(cmd.UseLine(), " [flags]"), given), cmd.CommandPath()+" --help")
 }
 
-// section is a part of the list of commands in the help.
+// section is a group of commands in the help.
 type section struct {
 	id, title string
 	commands  []*cobra.Command
@@ -156,7 +156,7 @@ func (s section) add(root *cobra.Command) {
 	}
 }
 
-// briefUsage leaves the flags that all commands share to the help of the root.
+// briefUsage leaves the global flags to the help of the root command.
 func briefUsage(template string) string {
 	start, rest, found := strings.Cut(template, "{{if .HasAvailableInheritedFlags}}")
 	_, end, ended := strings.Cut(rest, "{{end}}")
@@ -176,17 +176,17 @@ func (g *globalFlags) add(root *cobra.Command) {
 	complete(root, "color", func() []string { return []string{colorAuto, colorAlways, colorNever} })
 }
 
-// begin runs once the command line is known to make sense.
+// begin runs once the command line is validated.
 func (e *Env) begin() error {
 	if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, e.global.color) {
-		return usagef("--color is auto, always or never, not %q", e.global.color)
+		return usagef("--color must be auto, always or never, not %q", e.global.color)
 	}
 	e.started = true
 	e.logs()
 	return nil
 }
 
-// logs sends client-go's own log to stderr for those who ask for it, else nowhere.
+// logs sends client-go's log to stderr with high verbosity, else nowhere.
 func (e *Env) logs() {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
@@ -201,7 +201,7 @@ func (e *Env) logs() {
 	klog.SetOutput(e.ErrOut)
 }
 
-// paint says whether a stream gets colors.
+// paint returns whether a stream gets colors.
 func (e *Env) paint(stream any) ui.Paint {
 	switch {
 	case e.global.color == colorAlways:
@@ -215,8 +215,8 @@ func (e *Env) paint(stream any) ui.Paint {
 	}
 }
 
-// jsonAsked reports whether the arguments ask for JSON. It looks at the words
-// themselves, since it is also asked about command lines that do not parse.
+// jsonAsked reports whether the arguments request JSON. It reads the words themselves, since
+// the command line may be invalid.
 func jsonAsked(args []string) bool {
 	for i, arg := range args {
 		switch arg {
@@ -231,15 +231,15 @@ func jsonAsked(args []string) bool {
 	return false
 }
 
-// tell says on stderr why a command did not end well.
-func (e *Env) tell(err error, asJSON bool) {
+// printError prints on stderr why a command failed.
+func (e *Env) printError(err error, asJSON bool) {
 	var verdict answer
 	if err == nil || errors.As(err, &verdict) {
 		return
 	}
 	f := &failure{code: ExitCode(err), err: err}
 	if known := new(*failure); errors.As(err, known) {
-		f.hints, f.told, f.differences = (*known).hints, (*known).told, (*known).differences
+		f.hints, f.printed, f.differences = (*known).hints, (*known).printed, (*known).differences
 	}
 	hints := make([]string, len(f.hints))
 	for i, hint := range f.hints {
@@ -247,10 +247,10 @@ func (e *Env) tell(err error, asJSON bool) {
 	}
 	f.hints = hints
 	if asJSON {
-		e.tellJSON(f)
+		e.printErrorJSON(f)
 		return
 	}
-	if !f.told {
+	if !f.printed {
 		fmt.Fprintf(e.ErrOut, "error: %s\n", explain(f.err))
 	}
 	for _, d := range f.differences {
@@ -264,20 +264,19 @@ func (e *Env) tell(err error, asJSON bool) {
 	}
 }
 
-func (e *Env) tellJSON(f *failure) {
+func (e *Env) printErrorJSON(f *failure) {
 	document := ui.NewError(e.metadata(e.about), f.code, explain(f.err), f.hints)
 	document.Differences = f.differences
 	_ = ui.WriteJSON(e.ErrOut, document)
 }
 
-// command is a whole command line of ours, fit to be copied, for this context and
-// namespace.
+// command returns a complete command line of ours to copy, for this context and namespace.
 func (e *Env) command(words ...string) string {
 	return e.kubectl(append([]string{"fdb"}, words...)...)
 }
 
-// kubectl is a whole command line of kubectl's, for this context and namespace. They come
-// before a "--", which ends what kubectl itself reads.
+// kubectl returns a complete command line of kubectl for this context and namespace. They come
+// before a "--", which ends the arguments of kubectl.
 func (e *Env) kubectl(words ...string) string {
 	namespace, err := e.namespace()
 	if err != nil {
@@ -286,7 +285,7 @@ func (e *Env) kubectl(words ...string) string {
 	return e.kubectlIn(namespace, words...)
 }
 
-// kubectlIn is a whole command line of kubectl's for a namespace of its own.
+// kubectlIn returns a complete command line of kubectl for another namespace.
 func (e *Env) kubectlIn(namespace string, words ...string) string {
 	line := append([]string{"kubectl"}, words...)
 	var program []string
@@ -296,8 +295,8 @@ func (e *Env) kubectlIn(namespace string, words ...string) string {
 	return shellLine(line, namespace, e.contextName(), program)
 }
 
-// shellLine is a whole command line for a namespace and a context, as far as they are
-// known; what a program in a pod is told comes after them.
+// shellLine returns a complete command line for a namespace and a context, if known; the
+// arguments of a program in a pod follow them.
 func shellLine(line []string, namespace, context string, program []string) string {
 	if namespace != "" {
 		line = append(line, "-n", namespace)
@@ -312,7 +311,7 @@ func shellLine(line []string, namespace, context string, program []string) strin
 	return strings.Join(line, " ")
 }
 
-// quoted makes a word safe for a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, special) {
 		return word

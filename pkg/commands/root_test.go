@@ -9,17 +9,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A command line that makes no sense is told what would, by the command that it names.
+// An invalid command line gets the usage of the command that it names.
 func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string
 	}{
-		"too many arguments": {[]string{"status", "a", "b"}, "error: the arguments do not fit: kubectl fdb status [CLUSTER]; given: a b\nhint: kubectl fdb status --help\n"},
-		"too few": {[]string{"describe", "process-group"}, "error: the arguments do not fit: kubectl fdb describe process-group [CLUSTER] ID; none was given\n" +
+		"too many arguments": {[]string{"status", "a", "b"}, "error: invalid arguments: usage kubectl fdb status [CLUSTER]; got a b\nhint: kubectl fdb status --help\n"},
+		"too few": {[]string{"describe", "process-group"}, "error: invalid arguments: usage kubectl fdb describe process-group [CLUSTER] ID; got none\n" +
 			"hint: kubectl fdb describe process-group --help\n"},
 		"a flag that there is not": {[]string{"get", "pg", "--foo"}, "error: unknown flag: --foo\nhint: kubectl fdb get process-groups --help\n"},
-		"words of our own stay":    {[]string{"completion", "tcsh"}, "error: there is no completion for shell \"tcsh\"; there is one for bash, zsh, fish, powershell\n"},
+		"words of our own stay":    {[]string{"completion", "tcsh"}, "error: unsupported shell \"tcsh\": must be one of bash, zsh, fish, powershell\n"},
 		"a command that there is not": {[]string{"statsu"}, "error: unknown command \"statsu\" for \"kubectl fdb\"\n\nDid you mean this?\n\tstatus\n" +
 			"hint: kubectl fdb --help\n"},
 	}
@@ -54,10 +54,10 @@ func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
 // What else went wrong is not lost on the way to the hint.
 func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
 	g := newGiven(t)
-	inner := &failure{code: ExitForbidden, err: errors.New("cannot list nodes"), told: true}
+	inner := &failure{code: ExitForbidden, err: errors.New("cannot list nodes"), printed: true}
 	err := g.environment().pointToRights(fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})
 	led, is := errors.AsType[*failure](err)
-	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.told || len(led.hints) != 1 {
+	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.printed || len(led.hints) != 1 {
 		t.Errorf("%+v", err)
 	}
 }

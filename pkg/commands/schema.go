@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
 
-// schemaOptions is what `kubectl fdb schema` was asked to describe.
+// schemaOptions are the options of `kubectl fdb schema`.
 type schemaOptions struct{ outputFlags }
 
 func newSchema(env *Env) *cobra.Command {
@@ -37,7 +37,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
 	return cmd
 }
 
-// allKinds are the kinds of documents of all packages that make some, by name.
+// allKinds returns the kinds of documents of all packages by name.
 func allKinds() []ui.Kind {
 	kinds := append(ui.Kinds(), check.Kinds()...)
 	slices.SortFunc(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
@@ -64,7 +64,7 @@ func (o schemaOptions) run(env *Env, args []string) error {
 			return o.describe(env, kind)
 		}
 	}
-	return usagef("there is no kind %q; the kinds are %s", args[0], strings.Join(kindNames(), ", "))
+	return usagef("unknown kind %q: must be one of %s", args[0], strings.Join(kindNames(), ", "))
 }
 
 func (o schemaOptions) list(env *Env) error {
@@ -74,7 +74,7 @@ func (o schemaOptions) list(env *Env) error {
 	}})
 }
 
-// describe prints JSON unless another format was asked for: a schema has no table.
+// describe prints JSON unless another format was requested: a schema has no table.
 func (o schemaOptions) describe(env *Env, kind ui.Kind) error {
 	n := kind.Schema(schema.Options{})
 	return o.print(env.Out, printable{

@@ -216,7 +216,7 @@ func TestSchemaCommand(t *testing.T) {
 		"events":            {args: []string{"reconcileevent"}, want: ExitDone, says: `"const": "decided"`},
 		"one field of it":   {args: []string{"Error", "-o", "jsonpath={.properties.kind.const}"}, want: ExitDone, says: "Error"},
 		"as YAML":           {args: []string{"Plan", "-o", "yaml"}, want: ExitDone, says: "title: Plan"},
-		"an unknown one":    {args: []string{"Poem"}, want: ExitUsage, says: "the kinds are "},
+		"an unknown one":    {args: []string{"Poem"}, want: ExitUsage, says: "must be one of "},
 		"an unknown output": {args: []string{"-o", "xml"}, want: ExitUsage},
 	}
 	for name, tc := range tests {
@@ -231,7 +231,7 @@ func TestSchemaCommand(t *testing.T) {
 	}
 }
 
-// The database tells what most fields hold, so without one most are null.
+// Most fields come from the database, so without one most are null.
 func TestDocumentsFitTheirSchemasWithoutADatabase(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"status"}, {"status", "-A"}, {"get", "pg"}, {"plan"}} {

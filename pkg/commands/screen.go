@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// screenOptions is what `kubectl fdb watch` was asked to show.
+// screenOptions are the options of `kubectl fdb watch`.
 type screenOptions struct {
 	clusterFlag
 	interval  time.Duration
@@ -85,40 +85,40 @@ func newWatch(env *Env) *cobra.Command {
 	return cmd
 }
 
-// completeFiles offers files for flags.
+// completeFiles completes flags with files.
 func completeFiles(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		if err := cmd.MarkFlagFilename(flag); err != nil {
-			panic(err) // a flag that was not added
+			panic(err) // a flag that does not exist
 		}
 	}
 }
 
-// check finds what is wrong with the flags, and with the terminal, before anything is read.
+// check validates the flags and the terminal before anything is read.
 func (o screenOptions) check(env *Env, args []string) error {
 	acts := o.allow || o.reconcile
 	switch {
 	case o.interval < leastScreenInterval:
-		return usagef("--interval is %s at least", leastScreenInterval)
+		return usagef("--interval must be at least %s", leastScreenInterval)
 	case o.replay != "" && (acts || o.record != ""):
-		return usagef("--replay shows what was: it goes with no flag but --plain")
+		return usagef("--replay conflicts with all other flags except --plain")
 	case o.replay != "" && len(args)+len(o.name) > 0:
-		return usagef("--replay shows the clusters of the recording: leave CLUSTER out")
+		return usagef("--replay conflicts with CLUSTER: it shows the clusters of the recording")
 	case o.plain && o.allow:
-		return usagef("--allow-actions needs a screen, --plain has none: choose one")
+		return usagef("--allow-actions conflicts with --plain")
 	case o.plain && o.reconcile:
-		return usage(errors.New("--reconcile needs a screen, --plain has none"), "passes in lines of text: "+env.command("reconcile", "--watch"))
+		return usage(errors.New("--reconcile conflicts with --plain"), "print passes as text: "+env.command("reconcile", "--watch"))
 	case !o.plain && (!env.IsTerminal(env.In) || !env.IsTerminal(env.Out)):
-		return usage(errors.New("a screen needs a terminal, as input and as output"),
-			"lines for what changes: "+env.command(o.words(args, "watch", "--plain")...),
-			"a table, again and again: "+env.command(o.words(args, "get", "pg", "-w")...))
+		return usage(errors.New("the dashboard requires a terminal as stdin and stdout"),
+			"print a line per change: "+env.command(o.words(args, "watch", "--plain")...),
+			"print a table continuously: "+env.command(o.words(args, "get", "pg", "-w")...))
 	case o.isDumb(env) && acts:
-		return usagef("TERM=dumb cannot draw a screen, and actions need one")
+		return usagef("TERM=dumb does not support the dashboard, which actions require")
 	}
 	return nil
 }
 
-// words are a command line about the cluster that was named.
+// words returns a command line about the named cluster.
 func (o screenOptions) words(args []string, words ...string) []string {
 	cluster := slices.Clone(args)
 	if o.name != "" {
@@ -128,7 +128,7 @@ func (o screenOptions) words(args []string, words ...string) []string {
 	return slices.Concat(words[:at], cluster, words[at:])
 }
 
-// isDumb reports whether the terminal cannot draw a screen. Lines it can write.
+// isDumb reports whether the terminal supports lines but not the dashboard.
 func (o screenOptions) isDumb(env *Env) bool { return env.Getenv("TERM") == "dumb" }
 
 func (o screenOptions) run(ctx context.Context, env *Env, args []string) error {
@@ -136,7 +136,7 @@ func (o screenOptions) run(ctx context.Context, env *Env, args []string) error {
 		return err
 	}
 	if o.isDumb(env) && !o.plain {
-		env.talk("TERM=dumb cannot draw a screen: lines for what changes instead")
+		env.logf("TERM=dumb does not support the dashboard: printing a line per change")
 		o.plain = true
 	}
 	if o.replay != "" {
@@ -153,7 +153,7 @@ func (o screenOptions) run(ctx context.Context, env *Env, args []string) error {
 	return errors.Join(o.show(ctx, env, namespace, clusters, keep), done())
 }
 
-// clusters are the clusters to show: the one that is named, or all of the namespace.
+// clusters returns the clusters to show: the named one, or all of the namespace.
 func (o screenOptions) clusters(ctx context.Context, env *Env, args []string) (namespace string, names []string, err error) {
 	name, err := env.clusterName(args, o.name)
 	if err != nil {
@@ -170,7 +170,7 @@ func (o screenOptions) clusters(ctx context.Context, env *Env, args []string) (n
 		names = []string{name}
 		_, err = env.read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
 	} else if names, err = clusterNamesIn(ctx, env, namespace); err == nil && o.reconcile && len(names) > 1 {
-		err = usagef("which cluster? --reconcile is for one; namespace %s has %s", namespace, strings.Join(names, ", "))
+		err = usagef("cluster name is required with --reconcile: namespace %s has %s", namespace, strings.Join(names, ", "))
 	}
 	if err != nil {
 		return "", nil, err
@@ -178,7 +178,7 @@ func (o screenOptions) clusters(ctx context.Context, env *Env, args []string) (n
 	return namespace, names, env.maySee(ctx, namespace)
 }
 
-// clusterNamesIn are the names of all clusters of a namespace.
+// clusterNamesIn returns the names of all clusters of a namespace.
 func clusterNamesIn(ctx context.Context, env *Env, namespace string) ([]string, error) {
 	c, err := env.Client()
 	if err != nil {
@@ -189,7 +189,7 @@ func clusterNamesIn(ctx context.Context, env *Env, namespace string) ([]string, 
 		return nil, err
 	}
 	if len(there) == 0 {
-		return nil, usage(fmt.Errorf("there is no FoundationDBCluster in namespace %s", namespace), "choose another namespace with -n NAMESPACE", env.kubectlIn("", "fdb", "status", "-A"))
+		return nil, usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", env.kubectlIn("", "fdb", "status", "-A"))
 	}
 	names := make([]string, len(there))
 	for i, c := range there {
@@ -199,9 +199,9 @@ func clusterNamesIn(ctx context.Context, env *Env, namespace string) ([]string, 
 	return names, nil
 }
 
-// show shows clusters until a person leaves, which is no error, or something ends it.
+// show shows clusters until the user quits, which is no error, or something ends it.
 func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clusters []string, keep func(tui.Entry)) error {
-	env.Client = sync.OnceValues(env.Client) // one for all looks: making one costs more than a look
+	env.Client = sync.OnceValues(env.Client) // shared by all reads: creating a client costs more than a read
 	if o.plain {
 		feed := &screenFeed{env: env, namespace: namespace, interval: o.interval}
 		return o.showPlain(ctx, env, clusters, feed, keep)
@@ -223,7 +223,7 @@ func (o screenOptions) show(ctx context.Context, env *Env, namespace string, clu
 	return errors.Join(err, passes.end())
 }
 
-// screen is a screen of this terminal.
+// screen returns a TUI on this terminal.
 func (e *Env) screen(clusters []string) tui.Options {
 	return tui.Options{
 		In: e.In, Out: e.Out, Clusters: clusters, Context: e.contextName(),
@@ -231,14 +231,14 @@ func (e *Env) screen(clusters []string) tui.Options {
 	}
 }
 
-// beside is an environment for what runs while a screen is up: nothing it says reaches the
-// terminal, where it would be in the way.
-func (e *Env) beside(said io.Writer) *Env {
+// beside returns an environment for what runs while the TUI is up: its output does not reach
+// the terminal, where it would break the display.
+func (e *Env) beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
 		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
 		global: globalFlags{color: colorNever, verbose: e.global.verbose}, started: true,
 	}
-	other.In, other.Out, other.ErrOut = e.In, said, said
+	other.In, other.Out, other.ErrOut = e.In, output, output
 	return other
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// screenActions carries out what keys ask for, as the commands themselves do it.
+// screenActions carries out the actions of keys like the commands themselves.
 type screenActions struct {
 	env       *Env
 	namespace string
-	// acting has something in it while a pass runs.
+	// acting is full while a pass runs.
 	acting chan struct{}
 
 	mu       sync.Mutex
-	proposed *proposed // what was proposed last; nothing else can be carried out
+	proposed *proposed // the last proposal; only it can be carried out
 	running  sync.WaitGroup
-	// ends are how runs ended, for when the screen is gone.
+	// ends are the results of runs, printed after the TUI has ended.
 	ends []string
 }
 
@@ -53,37 +53,51 @@ func (a *screenActions) turn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// proposed is a command that waits for an answer.
+// proposed is a command that waits for confirmation.
 type proposed struct {
 	tui.Proposal
 	passes *passes
-	said   *said
+	output *capturedOutput
 	// at is when it was proposed.
 	at time.Time
 }
 
-// proposalLasts is how long a proposal may be carried out: what it was about can have moved
-// in ways that no plan shows.
+// proposalLasts is how long a proposal can be confirmed: its subjects may change in ways that
+// no plan shows.
 const proposalLasts = 5 * time.Minute
 
-// said is what a command says, in the place of stderr.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+// capturedOutput holds what a command prints and how far its targets are, until a prompt shows
+// it.
+type capturedOutput struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	targets []ui.Target // the last progress of each
 }
 
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
+func (c *capturedOutput) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
 }
 
-// lines are what was said since they were taken last.
-func (s *said) lines() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := strings.TrimRight(s.text.String(), "\n")
-	s.text.Reset()
+// progress replaces the progress of a target.
+func (c *capturedOutput) progress(t ui.Target) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.targets = slices.DeleteFunc(c.targets, func(earlier ui.Target) bool { return earlier.ID == t.ID })
+	c.targets = append(c.targets, t)
+}
+
+// lines returns the progress of targets and the output since the last call.
+func (c *capturedOutput) lines() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all bytes.Buffer
+	ui.WriteProgress(&all, nil, c.targets)
+	all.Write(c.text.Bytes())
+	c.text.Reset()
+	c.targets = nil
+	text := strings.TrimRight(all.String(), "\n")
 	if text == "" {
 		return nil
 	}
@@ -92,16 +106,16 @@ func (s *said) lines() []string {
 
 // Propose implements tui.Actions.
 func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal, error) {
-	words := &said{}
-	env := a.env.beside(words)
+	captured := &capturedOutput{}
+	env := a.env.beside(captured)
 	key := types.NamespacedName{Namespace: a.namespace, Name: ask.Cluster}
 	verb, known := screenVerbs[ask.Verb]
 	if !known {
-		return tui.Proposal{Ask: ask}, fmt.Errorf("there is no action %q", ask.Verb)
+		return tui.Proposal{Ask: ask}, fmt.Errorf("unknown action %q", ask.Verb)
 	}
 	c, err := verb(ctx, env, key, ask.Subjects)
 	if err != nil {
-		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: words.lines()}, err)
+		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: captured.lines()}, err)
 	}
 	p := tui.Proposal{Ask: ask, CommandLine: env.command(append(c.words, c.shared()...)...)}
 	run, err := env.passesOver(ctx, key, c)
@@ -112,9 +126,9 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	if err != nil {
 		return refusedOr(ctx, p, err)
 	}
-	p.Plan, p.Words = &view, words.lines()
+	p.Plan, p.Words = &view, captured.lines()
 	if len(c.undo) > 0 {
-		p.Words = append(p.Words, "to take it back: "+env.command(c.undo...))
+		p.Words = append(p.Words, "undo: "+env.command(c.undo...))
 	}
 	p.Confirm = run.confirms(view)
 	if err := refusalOf(view, done); err != nil {
@@ -126,12 +140,12 @@ func (a *screenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.proposed = &proposed{Proposal: p, passes: run, said: words, at: a.env.Clock.Now()}
+	a.proposed = &proposed{Proposal: p, passes: run, output: captured, at: a.env.Clock.Now()}
 	return p, nil
 }
 
-// refusedOr is a proposal that cannot be carried out, and says why. That somebody left
-// before it was ready is an error.
+// refusedOr returns a proposal that cannot be carried out, with the reason. It is an error if
+// the user left before it was ready.
 func refusedOr(ctx context.Context, p tui.Proposal, err error) (tui.Proposal, error) {
 	if ctx.Err() != nil {
 		return p, causeOf(ctx, err)
@@ -140,33 +154,32 @@ func refusedOr(ctx context.Context, p tui.Proposal, err error) (tui.Proposal, er
 	return p, nil
 }
 
-// nothingToDo is why a plan has no actions.
+// nothingToDo returns why a plan has no actions.
 func nothingToDo(v ui.PlanView) string {
 	if h := v.MainHold(); h != nil {
 		return string(h.Stage) + ": " + h.Reason
 	}
-	return "there is nothing to do"
+	return "nothing to do"
 }
 
-// take is the command that was proposed, once. A plan that somebody saw earlier is none
-// that may be carried out.
+// take returns the proposed command, once. An earlier plan cannot be carried out.
 func (a *screenActions) take(p tui.Proposal) (*proposed, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.proposed
 	a.proposed = nil
 	if last == nil || p.Plan == nil || last.Plan.Digest != p.Plan.Digest || last.CommandLine != p.CommandLine {
-		return nil, errors.New("this is not what was proposed last; nothing was changed")
+		return nil, errors.New("the plan is not the last proposal (nothing was changed)")
 	}
 	if age := a.env.Clock.Now().Sub(last.at); age > proposalLasts {
-		return nil, fmt.Errorf("this was proposed %s ago, and counts for %s; nothing was changed: ask for it again", age.Round(time.Second), proposalLasts)
+		return nil, fmt.Errorf("the proposal is %s old and expired after %s (nothing was changed): request it again", age.Round(time.Second), proposalLasts)
 	}
 	a.running.Add(1)
 	return last, nil
 }
 
-// CarryOut implements tui.Actions. It does what was approved and nothing beyond: what a
-// later pass wants beside is asked on the screen.
+// CarryOut implements tui.Actions. It carries out what was approved and nothing else:
+// additional actions of a later pass cause another prompt in the TUI.
 func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)) error {
 	last, err := a.take(p)
 	if err != nil {
@@ -174,11 +187,11 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	}
 	defer a.running.Done()
 	run := last.passes
-	run.env.hearing = a.hearing(run.env, p.Ask, last.said, send)
-	run.approved = approval{} // a key stands for what was shown, also where a command asks nobody
+	run.env.observer = a.observer(run.env, p.Ask, last.output, send)
+	run.approved = approval{} // a key approves what was shown, even if the command has no prompt
 	run.approved.add(*last.Plan)
 	run.approved.about(run.seen)
-	if run.losesData(*last.Plan) { // the screen has had the name typed
+	if run.losesData(*last.Plan) { // the name was typed in the TUI
 		run.approved.named = &run.seen
 	}
 	ctx, stop := untilLeft(ctx)
@@ -191,29 +204,30 @@ func (a *screenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	return nil
 }
 
-// untilLeft is a context that ends with another, as Ctrl-C ends a command: the action that
-// runs is finished, and what was locked is given back.
+// untilLeft returns a context that ends with another like a command on Ctrl-C: the current
+// action is finished, and locks are released.
 func untilLeft(ctx context.Context) (context.Context, func()) {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	unhook := context.AfterFunc(ctx, func() { cancel(&InterruptedError{Signal: os.Interrupt, Words: "stopped at the screen"}) })
+	unhook := context.AfterFunc(ctx, func() { cancel(&InterruptedError{Signal: os.Interrupt, Words: "stopped in the dashboard"}) })
 	return inner, func() { unhook(); cancel(nil) }
 }
 
-// hearing has what passes say sent to the screen, and what they ask asked there, with the
-// words that lead to the question.
-func (a *screenActions) hearing(env *Env, ask tui.Ask, words *said, send func(tui.Entry)) *hearing {
+// observer sends the events of passes to the TUI, and shows prompts there with the progress
+// that led to them.
+func (a *screenActions) observer(env *Env, ask tui.Ask, captured *capturedOutput, send func(tui.Entry)) *runObserver {
 	cluster := ask.Cluster
-	tell := func(line json.RawMessage) {
+	sendLine := func(line json.RawMessage) {
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
-	return &hearing{
+	return &runObserver{
 		turn:     a.turn,
-		event:    ui.Lines(tell),
-		document: func(document any) { tell(ui.Line(document)) },
+		event:    ui.Lines(sendLine),
+		document: func(document any) { sendLine(ui.Line(document)) },
+		progress: captured.progress,
 		agrees: func(ctx context.Context, v ui.PlanView, question, typed string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
-				Text: question, Words: append(newest(words.lines(), ask.Subjects), planWords(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
+				Text: question, Words: append(captured.lines(), planLines(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
 			}})
 			select {
 			case <-ctx.Done():
@@ -228,25 +242,8 @@ func (a *screenActions) hearing(env *Env, ask tui.Ask, words *said, send func(tu
 	}
 }
 
-// newest leaves of what was said in minutes what still counts when it comes to a question:
-// how far each subject is by now. What was waited for meanwhile the plan tells anew.
-func newest(lines, subjects []string) []string {
-	later := map[string]bool{}
-	var kept []string
-	for _, line := range slices.Backward(lines) {
-		subject, _, _ := strings.Cut(line, " ")
-		if later[subject] || strings.HasPrefix(line, stillWaiting) {
-			continue
-		}
-		later[subject] = slices.Contains(subjects, subject)
-		kept = append(kept, line)
-	}
-	slices.Reverse(kept)
-	return kept
-}
-
-// planWords are a plan as a question shows it.
-func planWords(v ui.PlanView) []string {
+// planLines returns a plan as a prompt shows it.
+func planLines(v ui.PlanView) []string {
 	var lines []string
 	for _, item := range v.Items {
 		line := string(item.Stage) + ": " + item.Summary
@@ -261,17 +258,16 @@ func planWords(v ui.PlanView) []string {
 	return lines
 }
 
-// ended notes how a run ended that did not reach what it was for.
+// ended records a run that ended before its goal was reached.
 func (a *screenActions) ended(p tui.Proposal, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
-		a.ends = append(a.ends, fmt.Sprintf("%s of %s ended: %s; the same again: %s", strings.Join(append([]string{p.Verb}, p.Subjects...), " "), p.Cluster, explain(err), p.CommandLine))
+		a.ends = append(a.ends, fmt.Sprintf("%s of %s ended: %s; run again: %s", strings.Join(append([]string{p.Verb}, p.Subjects...), " "), p.Cluster, explain(err), p.CommandLine))
 	}
 }
 
-// wait waits until nothing that keys began runs any more, and says so. The screen is gone
-// by then.
+// wait waits until no action of a key runs, and reports that. The TUI has ended by then.
 func (a *screenActions) wait(env *Env) {
 	ended := make(chan struct{})
 	go func() { a.running.Wait(); close(ended) }()
@@ -280,19 +276,19 @@ func (a *screenActions) wait(env *Env) {
 		select {
 		case <-ended:
 			timer.Stop()
-			a.tellEnds(env)
+			a.printEnds(env)
 			return
 		case <-timer.C():
-			env.talk("finishing the action that runs, then what is locked is given back")
+			env.logf("finishing the current action, then releasing locks")
 		}
 	}
 }
 
-// tellEnds says how the last run ended, when the screen cannot.
-func (a *screenActions) tellEnds(env *Env) {
+// printEnds prints how the last run ended, after the TUI has ended.
+func (a *screenActions) printEnds(env *Env) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n := len(a.ends); n > 0 {
-		env.talk("%s", a.ends[n-1])
+		env.logf("%s", a.ends[n-1])
 	}
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,7 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		refused string
 	}{
 		"replace": {verb: "replace", confirm: "y", line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test"},
-		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "to take it back: kubectl fdb include sample STORAGE"},
+		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "undo: kubectl fdb include sample STORAGE"},
 		"include, which is taken back by another": {
 			verb: "include", line: "kubectl fdb include sample STORAGE -n fdb --context test",
 			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.world.Tick(time.Hour) },
@@ -87,13 +88,13 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		},
 		"reconcile with nothing to do": {
 			verb: "reconcile", subject: func(*pressed) []string { return []string{} }, confirm: "y",
-			line: "kubectl fdb reconcile sample -n fdb --context test", refused: "there is nothing to do",
+			line: "kubectl fdb reconcile sample -n fdb --context test", refused: "nothing to do",
 		},
 		"a group that is not there": {
-			verb: "replace", subject: func(*pressed) []string { return []string{"storage-0"} }, refused: "cluster sample has no process group storage-0",
+			verb: "replace", subject: func(*pressed) []string { return []string{"storage-0"} }, refused: "cluster sample not found: storage-0",
 		},
 		"without the right": {
-			verb: "replace", given: func(k *pressed) { k.denied = []string{"create pods"} }, refused: "not allowed in namespace fdb: create pods",
+			verb: "replace", given: func(k *pressed) { k.denied = []string{"create pods"} }, refused: "not permitted in namespace fdb: create pods",
 			line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test",
 		},
 		"beside an operator": {
@@ -149,13 +150,13 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 		valid(t, "a line", []byte(line))
 	}
 	if k.out.Len()+k.err.Len() > 0 {
-		t.Errorf("something was printed while the screen is up: %s%s", &k.out, &k.err)
+		t.Errorf("something was printed while the TUI is up: %s%s", &k.out, &k.err)
 	}
 	if !strings.Contains(strings.Join(k.asked, "\n"), "plan") || len(k.asked) == 0 {
-		t.Error("passes went beyond the plan that was approved, and nobody was asked")
+		t.Error("passes went beyond the approved plan without a prompt")
 	}
-	if strings.Contains(strings.Join(k.asked, "\n"), stillWaiting) {
-		t.Errorf("a question tells what was waited for before it: %s", strings.Join(k.asked, "\n"))
+	if strings.Contains(strings.Join(k.asked, "\n"), "still waiting") {
+		t.Errorf("a prompt includes earlier reasons to wait: %s", strings.Join(k.asked, "\n"))
 	}
 }
 
@@ -169,7 +170,7 @@ func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
 	}
 	for _, a := range k.world.Acted {
 		if kind := plan.KindOf(a); kind == "Exclude" || kind == "DeleteGroupObjects" {
-			t.Errorf("%s, which nobody approved", a.Describe())
+			t.Errorf("%s, which was not approved", a.Describe())
 		}
 	}
 	if k.world.Locked() {
@@ -186,7 +187,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	other.Plan = &ui.PlanView{Digest: "another"}
 	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
 		k.proposed = &proposed{Proposal: second, at: k.world.Now()}
-		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not what was proposed last") {
+		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not the last proposal") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -202,16 +203,16 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	}
 }
 
-// What another command takes back asks nobody, and is no more than what was shown either.
+// A command that another one reverts has no prompt, and still does no more than was shown.
 func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
 	tests := map[string]struct {
 		moved func(k *pressed)
 		says  string // empty where it is carried out
 	}{
 		"as it was":       {moved: func(*pressed) {}},
-		"another spec":    {moved: func(k *pressed) { recompute(k.world.Record) }, says: "declined; nothing was changed"},
-		"another cluster": {moved: func(k *pressed) { remake(k.world.Record) }, says: "declined; nothing was changed"},
-		"minutes later":   {moved: func(k *pressed) { k.world.Tick(6 * time.Minute) }, says: "this was proposed 6m0s ago, and counts for 5m0s; nothing was changed"},
+		"another spec":    {moved: func(k *pressed) { recompute(k.world.Record) }, says: "declined (nothing was changed)"},
+		"another cluster": {moved: func(k *pressed) { remake(k.world.Record) }, says: "declined (nothing was changed)"},
+		"minutes later":   {moved: func(k *pressed) { k.world.Tick(6 * time.Minute) }, says: "the proposal is 6m0s old and expired after 5m0s (nothing was changed)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +267,7 @@ func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 		t.Errorf("%s, while another pass runs", k.world.Acted[0].Describe())
 	}
 	leave()
-	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped at the screen") || len(k.world.Acted) > 0 {
+	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || len(k.world.Acted) > 0 {
 		t.Errorf("%v", err)
 	}
 	end()
@@ -287,13 +288,13 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 		}
 		k.send(e)
 	})
-	if err == nil || !strings.Contains(err.Error(), "stopped at the screen") || k.world.Locked() {
+	if err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || k.world.Locked() {
 		t.Errorf("%v, locked %t", err, k.world.Locked())
 	}
 	env := k.environment()
 	k.wait(env)
-	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped at the screen; the same again: kubectl fdb replace sample "+id) {
-		t.Errorf("how it ended is not told: %s", &k.err)
+	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped in the dashboard; run again: kubectl fdb replace sample "+id) {
+		t.Errorf("how it ended is not reported: %s", &k.err)
 	}
 }
 
@@ -305,7 +306,7 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 	}{
 		"agreed":        {yes: true},
 		"declined":      {want: "declined"},
-		"without right": {denied: []string{"watch pods"}, want: "not allowed in namespace fdb: watch pods"},
+		"without right": {denied: []string{"watch pods"}, want: "not permitted in namespace fdb: watch pods"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -331,7 +332,7 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 				t.Errorf("configured %t: %s", k.world.Record.Status.Configured, strings.Join(k.lines, "\n"))
 			}
 			if tc.yes && len(k.asked) == 0 {
-				t.Error("nobody was asked")
+				t.Error("no prompt")
 			}
 			for _, line := range k.lines {
 				valid(t, "a line", []byte(line))
@@ -358,10 +359,14 @@ func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
 	}
 }
 
-// A question that comes after minutes is not buried below what was waited for meanwhile.
-func TestAQuestionBeginsWithWhatStillCounts(t *testing.T) {
-	said := []string{
-		"storage-1                    marked   it is excluded once its replacement reports",
+// A prompt after minutes shows the last progress of each target, and not the earlier ones.
+func TestAPromptBeginsWithTheLastProgressOfEachTarget(t *testing.T) {
+	words := &capturedOutput{}
+	words.progress(ui.Target{ID: "storage-1", Phase: "marked"})
+	words.progress(ui.Target{ID: "storage-2", Phase: "marked"})
+	fmt.Fprintln(words, "G-PLAN: RemovePods wants to record as drained: storage-1, which the approved plan does not hold")
+	words.progress(ui.Target{ID: "storage-1", Phase: "leaving", Note: "33KiB stored, roles storage"})
+	want := []string{
 		"storage-2                    marked   it is excluded once its replacement reports",
 		"still waiting: ExcludeInstances: was the last recovery at least 2m0s ago? last recovery 30s ago, 2m0s required",
 		"storage-1                    draining  33KiB stored, roles storage",
@@ -369,8 +374,10 @@ func TestAQuestionBeginsWithWhatStillCounts(t *testing.T) {
 		"G-PLAN: RemovePods would mark as drained: storage-1, which is not in the approved plan",
 		"G-PLAN: AddPods would create pod sample-log-1, which is not in the approved plan",
 	}
-	want := []string{said[1], said[3], said[5], said[6]}
-	if diff := cmp.Diff(want, newest(said, []string{"storage-1", "storage-2"})); diff != "" {
+	if diff := cmp.Diff(want, words.lines()); diff != "" {
 		t.Error(diff)
+	}
+	if more := words.lines(); more != nil {
+		t.Errorf("the next prompt repeats %q", more)
 	}
 }

@@ -61,7 +61,7 @@ func TestAFrameHasBackups(t *testing.T) {
 		v.tools("")
 		g.after(time.Minute)
 		if n := v.tools("fdbbackup status"); n != 3 {
-			t.Errorf("the tools were asked %d times in a minute", n)
+			t.Errorf("the tools ran %d times in a minute", n)
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestToolsThatHangKeepNothingElseFromShowing(t *testing.T) {
 		}
 		frame = g.after(time.Minute)
 		if b := frame.Backups; b == nil || len(b.Backups) != 1 || b.Backups[0].Status == nil || b.Backups[0].Status.UnknownReason == "" || b.Backups[0].Status.Running != nil {
-			t.Errorf("a backup of which nobody tells is shown as %+v", b)
+			t.Errorf("an unknown backup is shown as %+v", b)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestAScreenOfAClusterWithoutBackupsAsksNoTool(t *testing.T) {
 	})
 }
 
-// What is in the way is asked with one key from every view, that of backups as well.
+// What blocks backups is one key away in every view, that of backups as well.
 func TestAScreenSaysWhatIsInTheWayOfBackups(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		t := g.t

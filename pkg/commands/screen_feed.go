@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// screenFeed tells a screen of the clusters of a namespace.
+// screenFeed sends the clusters of a namespace to a TUI.
 type screenFeed struct {
 	env       *Env
 	namespace string
 	interval  time.Duration
 
 	mu      sync.Mutex
-	hurries []chan struct{} // of those that follow now
+	hurries []chan struct{} // one per running poller
 }
 
 var _ tui.Feed = (*screenFeed)(nil)
@@ -30,7 +30,7 @@ func (f *screenFeed) Follow(ctx context.Context, cluster string, send func(tui.E
 	f.hurries = append(f.hurries, hurry)
 	f.mu.Unlock()
 	key := types.NamespacedName{Namespace: f.namespace, Name: cluster}
-	newEye(f.env, key, f.interval, hurry, func(v ui.Frame) {
+	newPoller(f.env, key, f.interval, hurry, func(v ui.Frame) {
 		send(tui.Entry{At: f.env.Clock.Now().UTC(), Cluster: cluster, Frame: &v})
 	}).follow(ctx)
 }
@@ -42,7 +42,7 @@ func (f *screenFeed) Refresh() {
 	for _, hurry := range f.hurries {
 		select {
 		case hurry <- struct{}{}:
-		default: // it was told already
+		default: // a refresh is already pending
 		}
 	}
 }

@@ -11,33 +11,32 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// previewLimit bounds one preview. Its parts have limits of their own; this is for all of
+// previewLimit bounds one preview. Its parts have limits of their own; this one bounds all of
 // them together.
 const previewLimit = 2 * time.Minute
 
-// showSoon has a frame shown within d.
-func (e *eye) showSoon(d time.Duration) {
+// showSoon makes a frame due within d.
+func (e *poller) showSoon(d time.Duration) {
 	at := e.env.Clock.Now().Add(d)
 	if e.showBy.IsZero() || at.Before(e.showBy) {
 		e.showBy = at
 	}
 }
 
-// showWith has an answer shown together with the other half of the same look, if that is
-// quick.
-func (e *eye) showWith(other *asking) {
+// showWith shows an answer together with the other half of the same read, if that is quick.
+func (e *poller) showWith(other *sourceState) {
 	if other.askedAt.IsZero() {
 		e.showSoon(0)
 		return
 	}
-	e.showSoon(patienceForOneFrame)
+	e.showSoon(frameDelay)
 }
 
-// showWhatIsDue shows what is new once its time has come, and how old everything is when
-// a source keeps silent.
-func (e *eye) showWhatIsDue() {
+// showWhatIsDue shows news once they are due, and the age of everything while a source is not
+// responding.
+func (e *poller) showWhatIsDue() {
 	now := e.env.Clock.Now()
-	silent := func(a asking) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
+	silent := func(a sourceState) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
 	due := !e.showBy.IsZero() && !now.Before(e.showBy)
 	if !due && !silent(e.kubernetes) && !silent(e.database) {
 		return
@@ -46,10 +45,10 @@ func (e *eye) showWhatIsDue() {
 	e.show(e.frame())
 }
 
-// frame is what is known now.
-func (e *eye) frame() ui.Frame {
+// frame returns what is known now.
+func (e *poller) frame() ui.Frame {
 	now := e.env.Clock.Now().UTC()
-	in := ui.FrameInput{Events: e.happened, Plan: e.plan, Why: e.why, Backups: e.backedUp, History: e.history, Unknown: e.unknown()}
+	in := ui.FrameInput{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Unknown: e.unknown()}
 	in.Now = now
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)
@@ -60,52 +59,52 @@ func (e *eye) frame() ui.Frame {
 	return ui.NewFrame(e.env.metadata(e.key), in)
 }
 
-// unknown is why nothing is known of the cluster; empty when something is.
-func (e *eye) unknown() string {
+// unknown returns why nothing is known of the cluster; empty if something is.
+func (e *poller) unknown() string {
 	switch {
-	case e.gone:
+	case e.deleted:
 		return "the cluster was deleted"
 	case e.seen.Cluster != nil:
 		return ""
 	case e.kubernetes.trouble != "":
 		return e.kubernetes.trouble
 	default:
-		return "the API server has not answered yet"
+		return "waiting for the API server"
 	}
 }
 
-// facts are what is known, judged anew.
-func (e *eye) facts(now time.Time) ui.Facts {
+// facts returns what is known, with an updated status.
+func (e *poller) facts(now time.Time) ui.Facts {
 	facts := ui.Facts{Lease: e.lease}
 	if e.unread != "" {
 		facts.Warnings = append(facts.Warnings, e.unread)
 	}
 	s := e.whole(now)
-	if !e.databaseTold() {
-		s.Database.NotAsked = "it has not answered yet"
+	if !e.databaseKnown() {
+		s.Database.NotAsked = "no answer yet"
 	}
 	facts = judged(facts, s)
-	facts.Cluster = e.since.keep(facts.Cluster)
+	facts.Cluster = e.conditions.keep(facts.Cluster)
 	return facts
 }
 
-// whole is all that was seen, with what the database said as far as that holds still.
-func (e *eye) whole(now time.Time) plan.Snapshot {
+// whole returns all that was read, with the database facts that are still valid.
+func (e *poller) whole(now time.Time) plan.Snapshot {
 	s := e.seen
 	s.Now, s.Coordination = now, e.coordination
-	s.Database = currentDatabase(e.told, &e.database, now)
-	if !s.Database.Available() { // who tells what is excluded and locked is the database
+	s.Database = currentDatabase(e.databaseFacts, &e.database, now)
+	if !s.Database.Available() { // exclusions and locks are in the database
 		s.Coordination = plan.CoordinationFacts{}
 	}
 	return s
 }
 
-// askPreview decides what a pass would do about what was seen, and why it would not do
-// more. Pods are asked for their files as a pass would; nothing is changed.
-func (e *eye) askPreview(ctx context.Context, now time.Time) {
+// askPreview decides what a pass would do about what was read, and what it would wait for.
+// Files in pods are queried as in a pass; nothing is changed.
+func (e *poller) askPreview(ctx context.Context, now time.Time) {
 	e.preview.begin(now)
 	seen, facts := e.whole(now), e.facts(now)
-	facts.Backups = e.found
+	facts.Backups = e.backupsFound
 	e.beside(ctx, func() func() {
 		limited, cancel := context.WithTimeoutCause(ctx, previewLimit, errors.New("no answer within "+previewLimit.String()))
 		defer cancel()
@@ -118,17 +117,17 @@ func (e *eye) askPreview(ctx context.Context, now time.Time) {
 			}
 			e.plan, e.why = &view, &report
 			e.preview.end(now, seen.Now, "")
-			e.showSoon(patienceForOneFrame)
+			e.showSoon(frameDelay)
 		}
 	})
 }
 
-func (e *eye) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (ui.PlanView, ui.WhyReport, error) {
+func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (ui.PlanView, ui.WhyReport, error) {
 	if err := e.session.Observe(ctx, &seen, plan.PodFiles|plan.Coordination); err != nil {
 		return ui.PlanView{}, ui.WhyReport{}, err
 	}
 	r := run{
-		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, steps: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{}, command: []string{"reconcile", e.key.Name},
+		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, stageList: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{}, command: []string{"reconcile", e.key.Name},
 	}
 	view, _, err := r.preview(ctx)
 	if err != nil {

@@ -20,13 +20,13 @@ type gazed struct {
 	*given
 
 	mu      sync.Mutex
-	hangs   plan.Facet // what nobody answers
+	hangs   plan.Facet // facets without an answer
 	fails   error      // what reading the record meets
 	asked   map[plan.Facet]int
 	entries []tui.Entry
 }
 
-// gaze runs a test over a cluster that is as its spec asks.
+// gaze runs a test over a reconciled cluster.
 func gaze(t *testing.T, test func(g *gazed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func (g *gazed) after(d time.Duration) ui.Frame {
 	return *g.entries[len(g.entries)-1].Frame
 }
 
-// times is how often something was asked since this was called last.
+// times is how often a facet was read since the last call.
 func (g *gazed) times(f plan.Facet) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,7 +87,7 @@ func (g *gazed) fail(err error) {
 	g.fails = err
 }
 
-// change changes the world while nobody looks.
+// change changes the cluster state between reads.
 func (g *gazed) change(edit func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

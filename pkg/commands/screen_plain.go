@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// showPlain writes lines for what changes until something ends it.
+// showPlain prints a line per change until something ends it.
 func (o screenOptions) showPlain(ctx context.Context, env *Env, clusters []string, feed tui.Feed, keep func(tui.Entry)) error {
 	p := &plainWriter{out: env.Out, tellers: map[string]*ui.ChangeWriter{}}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -22,19 +22,19 @@ func (o screenOptions) showPlain(ctx context.Context, env *Env, clusters []strin
 			feed.Follow(ctx, name, func(e tui.Entry) {
 				keep(e)
 				if err := p.write(e); err != nil {
-					stop(err) // nobody reads any more
+					stop(err) // the reader has ended
 				}
 			})
 		})
 	}
 	following.Wait()
 	if ctx.Err() == nil {
-		return fmt.Errorf("nothing can be followed: %s", p.trouble())
+		return fmt.Errorf("cannot watch any cluster: %s", p.trouble())
 	}
 	return context.Cause(ctx)
 }
 
-// replayPlain writes the lines of a recording.
+// replayPlain prints the lines of a recording.
 func (o screenOptions) replayPlain(ctx context.Context, env *Env, entries []tui.Entry) error {
 	p := &plainWriter{out: env.Out, tellers: map[string]*ui.ChangeWriter{}}
 	for _, e := range entries {
@@ -48,7 +48,7 @@ func (o screenOptions) replayPlain(ctx context.Context, env *Env, entries []tui.
 	return nil
 }
 
-// plainWriter writes entries in words, one line for each thing that changed.
+// plainWriter prints entries as text, one line per change.
 type plainWriter struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -78,7 +78,7 @@ func (p *plainWriter) write(e tui.Entry) error {
 	return nil
 }
 
-// isEarly reports whether a frame is one of the first, and its database is about to answer.
+// isEarly reports whether a frame is one of the first, before the answer of its database.
 func isEarly(e tui.Entry) bool {
 	s, k := e.Frame.Source(ui.SourceOfDatabase), e.Frame.Source(ui.SourceOfKubernetes)
 	if s == nil || k == nil || k.Trouble != "" || s.AsOf != nil || s.Trouble != "" {
@@ -87,7 +87,7 @@ func isEarly(e tui.Entry) bool {
 	return s.RequestedAt == nil || e.At.Sub(*s.RequestedAt) < slowDatabase
 }
 
-// trouble is what was written last.
+// trouble returns the last printed error.
 func (p *plainWriter) trouble() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// reconcilingFeed is a feed beside which passes run, as reconcile --watch runs them.
+// reconcilingFeed is a feed that also runs passes, like reconcile --watch.
 type reconcilingFeed struct {
 	tui.Feed
 	actions *screenActions
 	once    sync.Once
 
 	mu  sync.Mutex
-	err error // why passes ended before anybody left
+	err error // why passes ended before the user quit
 }
 
 // Follow implements tui.Feed.
@@ -30,31 +30,31 @@ func (r *reconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 	r.Feed.Follow(ctx, cluster, send)
 }
 
-// run runs passes until somebody leaves. That passes cannot run is told on the screen,
-// which goes on.
+// run runs passes until the user quits. If passes cannot run, the TUI reports that and
+// continues.
 func (r *reconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
-	words := &said{}
-	env := r.actions.env.beside(words)
-	env.hearing = r.actions.hearing(env, tui.Ask{Cluster: cluster}, words, send)
+	captured := &capturedOutput{}
+	env := r.actions.env.beside(captured)
+	env.observer = r.actions.observer(env, tui.Ask{Cluster: cluster}, captured, send)
 	ctx, stop := untilLeft(left)
 	defer stop()
 	key := types.NamespacedName{Namespace: r.actions.namespace, Name: cluster}
 	o := reconcileOptions{changeFlags: screenFlags(false), watchFlags: watchFlags{watch: true, resync: pace.DefaultResync}}
-	steps, err := o.steps()
+	list, err := o.stages()
 	if err == nil {
-		err = env.watchOver(ctx, key, change{changeFlags: o.changeFlags, words: o.words(cluster), stages: steps, needs: o.powers()}, o.watchFlags)
+		err = env.watchOver(ctx, key, change{changeFlags: o.changeFlags, words: o.words(cluster), stages: list, permissions: o.permissions()}, o.watchFlags)
 	}
 	interrupted := new(*InterruptedError)
 	if err == nil || errors.As(err, interrupted) {
 		return
 	}
-	env.hearing.document(ui.NewError(env.metadata(key), ExitCode(err), explain(err), nil))
+	env.observer.document(ui.NewError(env.metadata(key), ExitCode(err), explain(err), nil))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = err
 }
 
-// end is why passes ended before anybody left; nil when they did not.
+// end returns why passes ended before the user quit; nil if they did not.
 func (r *reconcilingFeed) end() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// recordingMode lets nobody else read what a cluster is made of.
+// recordingMode is readable by the user only: a recording has all of a cluster.
 const recordingMode fs.FileMode = 0o600
 
-// recorded is a feed that is kept.
+// recorded is a feed that is recorded.
 type recorded struct {
 	tui.Feed
 	keep func(tui.Entry)
@@ -32,7 +32,7 @@ func (r recorded) Follow(ctx context.Context, cluster string, send func(tui.Entr
 	})
 }
 
-// kept are actions of which it is kept what they do.
+// kept are actions that are recorded.
 type kept struct {
 	tui.Actions
 	keep func(tui.Entry)
@@ -46,16 +46,16 @@ func (k kept) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)
 	})
 }
 
-// newRecorder keeps entries in a new file, whole lines at a time; without a path it keeps
-// nothing. done closes the file, and returns what went wrong with it.
+// newRecorder records entries to a new file, whole lines at a time; without a path it records
+// nothing. done closes the file, and returns its error.
 func newRecorder(path string) (keep func(tui.Entry), done func() error, err error) {
 	if path == "" {
 		return func(tui.Entry) {}, func() error { return nil }, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode) //nolint:gosec // the file that the user names
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode) //nolint:gosec // a path given by the user
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, nil, usagef("--record %s: the file exists already; choose another name, nothing is overwritten", path)
+		return nil, nil, usagef("--record %s: file already exists and is not overwritten", path)
 	case err != nil:
 		return nil, nil, usage(fmt.Errorf("--record: %w", err))
 	}
@@ -63,27 +63,27 @@ func newRecorder(path string) (keep func(tui.Entry), done func() error, err erro
 	return r.keep, r.close, nil
 }
 
-// unchangedAnew is how often a frame is kept of a cluster in which nothing changes but
-// ages: a recording that runs for days shall not fill a disk with them.
-const unchangedAnew = 10 * time.Second
+// unchangedInterval is how often a frame is recorded while only ages change: a recording of
+// days must not fill a disk.
+const unchangedInterval = 10 * time.Second
 
 // recorder writes one entry per line.
 type recorder struct {
 	mu    sync.Mutex
 	file  *os.File
-	fault error // what the first write met that failed; nothing is written after it
-	// clusters are those that frames were kept of.
+	fault error // the first failed write; nothing is written after it
+	// clusters are the clusters with recorded frames.
 	clusters map[string]*keptFrames
 }
 
-// keptFrames is what was kept of one cluster.
+// keptFrames are the recorded frames of one cluster.
 type keptFrames struct {
 	teller ui.ChangeWriter
 	last   time.Time
 }
 
-// isNews reports whether a frame is to be kept: something changed that can be said in
-// words, or the last one is old.
+// isNews reports whether to record a frame: something changed that has a text, or the last one
+// is old.
 func (r *recorder) isNews(e tui.Entry) bool {
 	if r.clusters == nil {
 		r.clusters = map[string]*keptFrames{}
@@ -94,7 +94,7 @@ func (r *recorder) isNews(e tui.Entry) bool {
 		r.clusters[e.Cluster] = k
 	}
 	news := len(k.teller.Changes(*e.Frame)) > 0
-	if !news && e.At.Sub(k.last) < unchangedAnew {
+	if !news && e.At.Sub(k.last) < unchangedInterval {
 		return false
 	}
 	k.last = e.At
@@ -103,14 +103,14 @@ func (r *recorder) isNews(e tui.Entry) bool {
 
 func (r *recorder) keep(e tui.Entry) {
 	if e.Frame == nil && e.Pass == nil {
-		return // a question is none that could be answered later
+		return // a prompt cannot be answered in a replay
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fault != nil || r.file == nil || (e.Frame != nil && !r.isNews(e)) {
 		return
 	}
-	text, err := json.Marshal(e) //nolint:gosec // a pass is no password
+	text, err := json.Marshal(e) //nolint:gosec // a pass is not a password
 	if err == nil {
 		line := append([]byte(ui.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
 		_, err = r.file.Write(line)
@@ -124,7 +124,7 @@ func (r *recorder) close() error {
 	err := errors.Join(r.fault, r.file.Close())
 	r.file = nil
 	if err != nil {
-		return fmt.Errorf("keeping what was shown: %w", err)
+		return fmt.Errorf("writing the recording: %w", err)
 	}
 	return nil
 }

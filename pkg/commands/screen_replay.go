@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-// runReplay shows a recording. It needs neither a cluster nor a kubeconfig.
+// runReplay shows a recording. It requires neither a cluster nor a kubeconfig.
 func (o screenOptions) runReplay(ctx context.Context, env *Env) error {
 	f, err := os.Open(o.replay)
 	if err != nil {
@@ -24,10 +24,10 @@ func (o screenOptions) runReplay(ctx context.Context, env *Env) error {
 	defer f.Close()
 	entries, cut, err := readRecording(f)
 	if err != nil {
-		return usage(fmt.Errorf("--replay %s, %w", o.replay, err))
+		return usage(fmt.Errorf("--replay %s: %w", o.replay, err))
 	}
 	if cut {
-		env.talk("warning: the recording ends in the middle of line %d, which is left out", len(entries)+1)
+		env.logf("warning: the recording is truncated: line %d is ignored", len(entries)+1)
 	}
 	if o.plain {
 		return o.replayPlain(ctx, env, entries)
@@ -38,9 +38,8 @@ func (o screenOptions) runReplay(ctx context.Context, env *Env) error {
 	return tui.Run(ctx, s)
 }
 
-// readRecording reads all entries. A last line that was cut short, by a crash or a full
-// disk, is left out; anything else that is no entry is an error with the number of its
-// line.
+// readRecording reads all entries. A truncated last line, after a crash or on a full disk, is
+// ignored; any other invalid line is an error with its number.
 func readRecording(r io.Reader) (entries []tui.Entry, cut bool, err error) {
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -57,7 +56,7 @@ func readRecording(r io.Reader) (entries []tui.Entry, cut bool, err error) {
 		case err != nil && ended && n > 1:
 			return entries, true, holdsFrames(entries)
 		case err != nil:
-			return nil, false, fmt.Errorf("line %d: no entry of a recording: %w", n, err)
+			return nil, false, fmt.Errorf("line %d: invalid entry: %w", n, err)
 		}
 		entries = append(entries, e)
 	}
@@ -70,23 +69,23 @@ func readEntry(line []byte) (tui.Entry, error) {
 	}
 	switch {
 	case e.Cluster == "" || e.At.IsZero():
-		return e, errors.New("it does not say when it was told, or of which cluster")
+		return e, errors.New("time or cluster is missing")
 	case e.Frame == nil && e.Pass == nil:
-		return e, errors.New("there is nothing in it")
+		return e, errors.New("entry is empty")
 	case e.Frame != nil && (e.Frame.Kind != "Frame" || e.Frame.APIVersion != ui.APIVersion):
-		return e, fmt.Errorf("it holds a %q of %q, not a Frame of %s", e.Frame.Kind, e.Frame.APIVersion, ui.APIVersion)
+		return e, fmt.Errorf("unsupported %q of %q: must be a Frame of %s", e.Frame.Kind, e.Frame.APIVersion, ui.APIVersion)
 	}
 	return e, nil
 }
 
 func holdsFrames(entries []tui.Entry) error {
 	if !slices.ContainsFunc(entries, func(e tui.Entry) bool { return e.Frame != nil }) {
-		return errors.New("nothing was recorded: it has no frame")
+		return errors.New("the recording has no frame")
 	}
 	return nil
 }
 
-// clustersOf are the clusters of a recording, in the order in which they come up.
+// clustersOf returns the clusters of a recording, in order of appearance.
 func clustersOf(entries []tui.Entry) []string {
 	var names []string
 	for _, e := range entries {
@@ -97,8 +96,8 @@ func clustersOf(entries []tui.Entry) []string {
 	return names
 }
 
-// asRecorded is where a recorded cluster is, and command lines about it there: not where
-// the kubeconfig of now points to.
+// asRecorded sets the location of a recorded cluster, for command lines about it: not that of
+// the current kubeconfig.
 func asRecorded(m ui.Metadata) (where, namespace string, fdb, kubectl func(...string) string) {
 	line := func(program ...string) func(...string) string {
 		return func(words ...string) string {
@@ -108,7 +107,7 @@ func asRecorded(m ui.Metadata) (where, namespace string, fdb, kubectl func(...st
 	return m.Context, m.Namespace, line("kubectl", "fdb"), line("kubectl")
 }
 
-// firstFrame is the first frame of a recording, which has one.
+// firstFrame returns the first frame of a recording, which has one.
 func firstFrame(entries []tui.Entry) ui.Frame {
 	i := slices.IndexFunc(entries, func(e tui.Entry) bool { return e.Frame != nil })
 	return *entries[i].Frame

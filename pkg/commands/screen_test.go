@@ -28,23 +28,23 @@ func TestWhatAScreenIsNotFor(t *testing.T) {
 	}{
 		"no terminal": {
 			args: []string{"watch", "sample"}, code: ExitUsage,
-			says: []string{"needs a terminal", "kubectl fdb watch sample --plain -n fdb --context test", "kubectl fdb get pg sample -w -n fdb --context test"},
+			says: []string{"requires a terminal", "kubectl fdb watch sample --plain -n fdb --context test", "kubectl fdb get pg sample -w -n fdb --context test"},
 		},
 		"no terminal, and the cluster in the flag": {
 			args: []string{"watch", "-c", "sample"}, code: ExitUsage, says: []string{"kubectl fdb watch sample --plain"},
 		},
-		"an interval that is too short": {args: []string{"watch", "--plain", "--interval", "10ms"}, code: ExitUsage, says: []string{"--interval is 1s at least"}},
-		"actions without a screen":      {args: []string{"watch", "--plain", "--allow-actions"}, code: ExitUsage, says: []string{"choose one"}},
+		"an interval that is too short": {args: []string{"watch", "--plain", "--interval", "10ms"}, code: ExitUsage, says: []string{"--interval must be at least 1s"}},
+		"actions without a screen":      {args: []string{"watch", "--plain", "--allow-actions"}, code: ExitUsage, says: []string{"--allow-actions conflicts with --plain"}},
 		"passes without a screen":       {args: []string{"watch", "--plain", "--reconcile"}, code: ExitUsage, says: []string{"kubectl fdb reconcile --watch"}},
-		"a replay that acts":            {args: []string{"watch", "--replay", "x", "--allow-actions"}, code: ExitUsage, says: []string{"--replay shows what was"}},
-		"a replay of one cluster":       {args: []string{"watch", "sample", "--replay", "x"}, code: ExitUsage, says: []string{"leave CLUSTER out"}},
+		"a replay that acts":            {args: []string{"watch", "--replay", "x", "--allow-actions"}, code: ExitUsage, says: []string{"--replay conflicts with all other flags"}},
+		"a replay of one cluster":       {args: []string{"watch", "sample", "--replay", "x"}, code: ExitUsage, says: []string{"--replay conflicts with CLUSTER"}},
 		"a replay of nothing":           {args: []string{"watch", "--plain", "--replay", "/nowhere/x"}, code: ExitUsage, says: []string{"no such file"}},
 		"a recording over another file": {
-			args: []string{"watch", "sample", "--plain", "--record", recording}, code: ExitUsage, says: []string{"exists already", "nothing is overwritten"},
+			args: []string{"watch", "sample", "--plain", "--record", recording}, code: ExitUsage, says: []string{"already exists", "not overwritten"},
 		},
-		"a cluster that does not exist": {args: []string{"watch", "simple", "--plain"}, code: ExitUsage, says: []string{"there is sample"}},
+		"a cluster that does not exist": {args: []string{"watch", "simple", "--plain"}, code: ExitUsage, says: []string{"which has sample"}},
 		"a terminal that cannot draw, to act": {
-			args: []string{"watch", "sample", "--reconcile"}, code: ExitUsage, says: []string{"needs a terminal"},
+			args: []string{"watch", "sample", "--reconcile"}, code: ExitUsage, says: []string{"requires a terminal"},
 		},
 		"a role that may not list pods": {
 			args: []string{"watch", "sample", "--plain"}, code: ExitForbidden, says: []string{"list pods", "namespace fdb"},
@@ -123,7 +123,7 @@ func TestADumbTerminalGetsLines(t *testing.T) {
 		if code := g.watchPlain(nil, "watch", "sample"); code != ExitInterrupted || !strings.Contains(g.out.String(), "sample: Healthy: ") {
 			t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 		}
-		if !strings.Contains(g.err.String(), "TERM=dumb cannot draw a screen") {
+		if !strings.Contains(g.err.String(), "TERM=dumb does not support the dashboard") {
 			t.Errorf("stderr: %s", &g.err)
 		}
 	})
@@ -163,7 +163,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	}
 	g := newGiven(t)
 	env := g.environment()
-	env.Client, env.Connect, env.Follow = nil, nil, nil // nobody is asked
+	env.Client, env.Connect, env.Follow = nil, nil, nil // nothing is queried
 	*env.Kube.KubeConfig = "/nowhere/kubeconfig"
 	if code := Run(t.Context(), env, []string{"watch", "--replay", path, "--plain"}); code != ExitDone {
 		t.Errorf("exit code %d: %s", code, &g.err)
@@ -186,12 +186,12 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 		"good lines":              {text: good + "\n" + good + "\n"},
 		"a last line cut short":   {text: good + "\n" + good[:40], cut: true},
 		"a last line unended":     {text: good + "\n" + good},
-		"no line":                 {want: "nothing was recorded"},
-		"only the start of one":   {text: good[:40], want: "line 1: no entry of a recording"},
-		"a line that is no JSON":  {text: good + "\nhello\n" + good + "\n", want: "line 2: no entry of a recording"},
-		"another document":        {text: `{"apiVersion":"v1","kind":"Pod"}` + "\n", want: "line 1: no entry of a recording: it does not say when"},
-		"a frame of later times":  {text: strings.Replace(good, "kubectl-fdb/v2", "kubectl-fdb/v9", 1) + "\n", want: `line 1: no entry of a recording: it holds a "Frame" of "cli.kubectl-fdb/v9"`},
-		"an entry without a word": {text: `{"at":"2026-01-01T00:00:00Z","cluster":"c"}` + "\n", want: "line 1: no entry of a recording: there is nothing in it"},
+		"no line":                 {want: "the recording has no frame"},
+		"only the start of one":   {text: good[:40], want: "line 1: invalid entry"},
+		"a line that is no JSON":  {text: good + "\nhello\n" + good + "\n", want: "line 2: invalid entry"},
+		"another document":        {text: `{"apiVersion":"v1","kind":"Pod"}` + "\n", want: "line 1: invalid entry: time or cluster is missing"},
+		"a frame of later times":  {text: strings.Replace(good, "kubectl-fdb/v2", "kubectl-fdb/v9", 1) + "\n", want: `line 1: invalid entry: unsupported "Frame" of "cli.kubectl-fdb/v9"`},
+		"an entry without a word": {text: `{"at":"2026-01-01T00:00:00Z","cluster":"c"}` + "\n", want: "line 1: invalid entry: entry is empty"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 	if err := done(); err != nil {
 		t.Error(err)
 	}
-	keep(tui.Entry{Cluster: "late", Pass: json.RawMessage("{}")}) // from somebody who has not ended yet
+	keep(tui.Entry{Cluster: "late", Pass: json.RawMessage("{}")}) // from a sender that has not ended yet
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), "\n") != 1 {
 		t.Errorf("%v: %s", err, text)
@@ -237,7 +237,7 @@ func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 	}
 	r := &recorder{file: closed}
 	r.keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
-	if err := r.close(); err == nil || !strings.Contains(err.Error(), "keeping what was shown") {
+	if err := r.close(); err == nil || !strings.Contains(err.Error(), "writing the recording") {
 		t.Errorf("%v", err)
 	}
 }

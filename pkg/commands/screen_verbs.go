@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// screenVerb makes the change that a key asks for, as the command of that name does.
+// screenVerb returns the change of a key, like the command of that name.
 type screenVerb func(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error)
 
 // screenVerbs are the commands behind keys.
@@ -23,8 +23,8 @@ var screenVerbs = map[string]screenVerb{
 	"cordon":    screenCordon,
 }
 
-// screenFlags are those of a command behind a key: what it does is followed to its end
-// where wait says so, and a person answers on the screen.
+// screenFlags are the flags of a command of a key: its progress is followed to the end if wait
+// is set, and the user answers in the TUI.
 func screenFlags(wait bool) changeFlags {
 	return changeFlags{dryRun: dryRunNone, output: "text", wait: wait, interval: pace.DefaultInterval}
 }
@@ -55,12 +55,12 @@ func screenRestart(ctx context.Context, env *Env, key types.NamespacedName, subj
 
 func screenReconcile(_ context.Context, _ *Env, key types.NamespacedName, _ []string) (change, error) {
 	o := reconcileOptions{changeFlags: screenFlags(false)}
-	steps, err := o.steps()
-	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: steps, needs: o.powers()}, err
+	selected, err := o.stages()
+	return change{changeFlags: o.changeFlags, words: o.words(key.Name), stages: selected, permissions: o.permissions()}, err
 }
 
-// screenCordon has groups leave by taint where the spec has a rule that does it, and keeps
-// new pods away where it has none.
+// screenCordon evacuates groups by taint if the spec has a rule for it, and otherwise only
+// cordons.
 func screenCordon(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
 	o := cordonOptions{changeFlags: screenFlags(false), evacuate: evacuateByTaint, most: 1}
 	o.reversible = true
@@ -70,7 +70,7 @@ func screenCordon(ctx context.Context, env *Env, key types.NamespacedName, subje
 	}
 	var taint *corev1.Taint
 	if taint, err = o.taintFor(record, nil); err != nil {
-		env.talk("no rule of the spec has process groups leave because of a taint: they stay")
+		env.logf("process groups stay: no rule of the spec replaces them because of a taint")
 		o.evacuate = evacuateNone
 	}
 	nodes, err := o.names(ctx, env, subjects)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// specValidation are checks of a spec that matter to the passes with certain stages alone:
-// all others, and all commands that only read, work with such a spec, too.
+// specValidation are checks of a spec that only apply to passes with certain stages: other
+// passes, and all read-only commands, accept such a spec.
 var specValidation = []struct {
 	stage    plan.StageName
 	validate func(*v1beta2.FoundationDBCluster) error
@@ -24,7 +24,7 @@ var specValidation = []struct {
 	{"UpdateConfigMap", (*v1beta2.FoundationDBCluster).ValidateKnobs},
 }
 
-// specObserver refuses a spec that the stages of a pass must not carry out, as soon as it is
+// specObserver rejects a spec that the stages of a pass must not carry out, as soon as it is
 // read: before the first action.
 type specObserver struct {
 	reconcile.Observer
@@ -46,20 +46,20 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	return nil
 }
 
-// mayCarryOut refuses at the start what a pass would refuse as soon as it reads the spec.
-func (e *Env) mayCarryOut(c *v1beta2.FoundationDBCluster, steps []plan.Stage) error {
-	err := validateSpec(c, steps)
+// mayCarryOut rejects a spec at the start that a pass would reject when it reads it.
+func (e *Env) mayCarryOut(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
+	err := validateSpec(c, from)
 	if err == nil {
 		return nil
 	}
-	return usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is not valid: %w", c.Name, c.Namespace, err),
+	return usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", c.Name, c.Namespace, err),
 		e.kubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
 }
 
-func validateSpec(c *v1beta2.FoundationDBCluster, steps []plan.Stage) error {
+func validateSpec(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
 	var errs []error
 	for _, v := range specValidation {
-		if slices.ContainsFunc(steps, func(s plan.Stage) bool { return s.Name == v.stage }) {
+		if slices.ContainsFunc(from, func(s plan.Stage) bool { return s.Name == v.stage }) {
 			errs = append(errs, v.validate(c))
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// statusOptions is what `kubectl fdb status` was asked to show.
+// statusOptions are the options of `kubectl fdb status`.
 type statusOptions struct {
 	clusterFlag
 	outputFlags
-	repetition
+	pollOptions
 	all      bool
 	sections []string
 }
@@ -59,42 +59,42 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 	return cmd
 }
 
-// checkSections finds a choice of sections that makes no sense.
+// checkSections validates --sections.
 func (o statusOptions) checkSections() error {
 	if len(o.sections) == 0 {
 		return nil
 	}
 	if o.all || !o.isTable() {
-		return usagef("--sections chooses what the screen of one cluster shows: it means nothing with -A or -o %s", o.format)
+		return usagef("--sections conflicts with -A and -o %s", o.format)
 	}
 	for _, name := range o.sections {
 		if !slices.Contains(ui.StatusSections(), name) {
-			return usagef("there is no section %q; the sections are %s", name, strings.Join(ui.StatusSections(), ", "))
+			return usagef("unknown section %q: must be one of %s", name, strings.Join(ui.StatusSections(), ", "))
 		}
 	}
 	return nil
 }
 
 func (o statusOptions) run(ctx context.Context, env *Env, args []string) error {
-	if err := errors.Join(o.outputFlags.check(), o.repetition.check(), o.checkSections()); err != nil {
+	if err := errors.Join(o.outputFlags.check(), o.pollOptions.check(), o.checkSections()); err != nil {
 		return err
 	}
 	ctx, stop := withTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
-	see, err := o.looker(ctx, env, args)
+	see, err := o.reader(ctx, env, args)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	return o.repetition.run(ctx, env, o.outputFlags, see)
+	return o.pollOptions.run(ctx, env, o.outputFlags, see)
 }
 
-// looker returns what to do for one look: at one cluster, or at all.
-func (o statusOptions) looker(ctx context.Context, env *Env, args []string) (look, error) {
+// reader returns the function that reads once: one cluster, or all.
+func (o statusOptions) reader(ctx context.Context, env *Env, args []string) (viewFunc, error) {
 	if o.all {
 		if len(args) > 0 || o.name != "" {
-			return nil, usagef("-A lists all clusters; leave out the name of one")
+			return nil, usagef("-A conflicts with a cluster name")
 		}
-		return func(ctx context.Context) (looked, error) { return listClusters(ctx, env, o.outputFlags, "") }, nil
+		return func(ctx context.Context) (output, error) { return listClusters(ctx, env, o.outputFlags, "") }, nil
 	}
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
@@ -102,24 +102,24 @@ func (o statusOptions) looker(ctx context.Context, env *Env, args []string) (loo
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	return func(ctx context.Context) (looked, error) { return o.lookAt(ctx, env, key) }, nil
+	return func(ctx context.Context) (output, error) { return o.view(ctx, env, key) }, nil
 }
 
-func (o statusOptions) lookAt(ctx context.Context, env *Env, key types.NamespacedName) (looked, error) {
+func (o statusOptions) view(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
 	metadata := env.metadata(key)
-	seen := observation{env: env, key: key}
+	seen := clusterReader{env: env, key: key}
 	if o.isTable() && !o.wait && !env.global.quiet {
 		seen.slow = func(f ui.Facts) { _ = o.screen(env, env.ErrOut, ui.NewStatusView(metadata, f)) }
 	}
 	facts, err := seen.facts(ctx)
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
-	if facts.Backups, err = (backupsLook{env: env, key: key}).records(ctx); err != nil {
-		return looked{}, err
+	if facts.Backups, err = (backupsReader{env: env, key: key}).records(ctx); err != nil {
+		return output{}, err
 	}
 	v := ui.NewStatusView(metadata, facts)
-	return looked{
+	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbcluster/" + key.Name},
 			table: func(w io.Writer) error { return o.screen(env, w, v) },

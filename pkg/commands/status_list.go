@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// parallelLooks bounds how many clusters are asked at once.
-const parallelLooks = 8
+// parallelReads bounds how many clusters are read concurrently.
+const parallelReads = 8
 
-// ofEach looks at each cluster of a namespace, or of all when it is empty, a few at a time,
-// and returns what was seen in the order of their names. That one cannot be looked at is
-// something to see as well, and keeps no other from being seen.
-func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(types.NamespacedName, *cluster) T) ([]T, error) {
+// ofEach reads each cluster of a namespace, or of all if it is empty, a few at a time, and
+// returns the results in the order of their names. A failure to read one is a result as well,
+// and keeps no other from being read.
+func ofEach[T any](ctx context.Context, env *Env, namespace string, read func(types.NamespacedName, *cluster) T) ([]T, error) {
 	c, err := env.Client()
 	if err != nil {
 		return nil, err
@@ -30,53 +30,53 @@ func ofEach[T any](ctx context.Context, env *Env, namespace string, see func(typ
 	slices.SortFunc(clusters, func(a, b cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	seen := make([]T, len(clusters))
 	var group errgroup.Group
-	group.SetLimit(parallelLooks)
+	group.SetLimit(parallelReads)
 	for i := range clusters {
 		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
 		group.Go(func() error {
-			seen[i] = see(key, &clusters[i])
+			seen[i] = read(key, &clusters[i])
 			return nil
 		})
 	}
-	_ = group.Wait() // what went wrong is in what was seen
+	_ = group.Wait() // errors are in the results
 	if ctx.Err() != nil {
 		return nil, causeOf(ctx, ctx.Err())
 	}
 	return seen, nil
 }
 
-// listClusters looks at all clusters of a namespace, or of all when it is empty.
-func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (looked, error) {
+// listClusters reads all clusters of a namespace, or of all if it is empty.
+func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (output, error) {
 	views, err := ofEach(ctx, env, namespace, func(key types.NamespacedName, record *cluster) ui.StatusView {
 		return statusOrWhyNot(ctx, env, key, record)
 	})
 	if err != nil {
-		return looked{}, err
+		return output{}, err
 	}
 	r := listed(env, o, views)
 	if len(views) == 0 {
-		r.none = "there is no FoundationDBCluster " + inNamespace(namespace)
+		r.none = "no FoundationDBCluster found " + inNamespace(namespace)
 	}
 	return r, nil
 }
 
-// statusOrWhyNot is the status of one cluster of several. One that cannot be looked at is
-// shown as far as its listed resource tells, with the reason; it hides no other.
+// statusOrWhyNot returns the status of one cluster of several. One that cannot be read is shown
+// from its listed resource, with the reason; the others are still shown.
 func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, record *cluster) ui.StatusView {
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err == nil {
 		return ui.NewStatusView(env.metadata(key), facts)
 	}
 	why := explain(err)
 	facts = ui.Facts{Recorded: record}
 	facts.Cluster, facts.Now, facts.Database.Unreachable = record, env.Clock.Now(), why
-	facts.Warnings = []string{"it could not be looked at: " + why}
+	facts.Warnings = []string{"cannot read the cluster: " + why}
 	return ui.NewStatusView(env.metadata(key), facts)
 }
 
-func listed(env *Env, o outputFlags, views []ui.StatusView) looked {
+func listed(env *Env, o outputFlags, views []ui.StatusView) output {
 	list := ui.NewStatusListView(env.metadata(types.NamespacedName{}), env.Clock.Now(), views)
-	r := looked{printable: printable{
+	r := output{printable: printable{
 		document: list,
 		table:    func(w io.Writer) error { return ui.WriteStatusList(w, list, o.list(env)) },
 	}}

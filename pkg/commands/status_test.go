@@ -117,7 +117,7 @@ func TestAmbiguityNamesTheCandidates(t *testing.T) {
 	g := newGiven(t)
 	g.objects = append(g.objects, other())
 	g.run("status")
-	if want := "error: which cluster? Namespace fdb has other, sample\n"; g.err.String() != want {
+	if want := "error: cluster name is required: namespace fdb has other, sample\n"; g.err.String() != want {
 		t.Errorf("stderr: %s", &g.err)
 	}
 }
@@ -168,7 +168,7 @@ func TestASlowDatabaseDoesNotKeepPeopleWaitingForTheRest(t *testing.T) {
 	if code := Run(t.Context(), env, []string{"status", "sample"}); code != ExitDone {
 		t.Errorf("exit code %d", code)
 	}
-	for _, want := range []string{"no answer from the database yet, still asking\n", "Unknown: no answer from the database: it has not answered yet"} {
+	for _, want := range []string{"waiting for database status…\n", "Unknown: no answer from the database: no answer yet"} {
 		if !strings.Contains(g.err.String(), want) {
 			t.Errorf("not on stderr: %q in %s", want, &g.err)
 		}

@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// mostMeant is how many names are offered for a mistyped one.
+	// mostMeant is how many names are suggested for a mistyped one.
 	mostMeant = 3
 	// farthestMeant is how many letters may be wrong.
 	farthestMeant = 2
 )
 
-// orMeant ends a sentence about a word that names nothing with the names that are most like
-// it; it is empty where none is. A name that begins with the word is like it.
+// orMeant returns a suggestion for a word that matches nothing: the most similar names; empty
+// if there are none. A name that begins with the word is similar.
 func orMeant(typed string, names []string) string {
 	var meant []string
 	nearest := farthestMeant
@@ -35,7 +35,7 @@ func orMeant(typed string, names []string) string {
 	return "; did you mean " + strings.Join(meant, " or ") + "?"
 }
 
-// wrongLetters is how many letters have to be put in, left out or changed to make b of a.
+// wrongLetters returns how many letters must be inserted, deleted or replaced to turn a into b.
 func wrongLetters(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -56,7 +56,7 @@ func wrongLetters(a, b string) int {
 	return row[len(b)]
 }
 
-// inContext makes a hint about another API server than the default one go there, too.
+// inContext adds the context to a hint if it is not the default one.
 func (e *Env) inContext(hint string) string {
 	isCommand := strings.HasPrefix(hint, "kubectl ") && !strings.HasSuffix(hint, "--help")
 	isLocal := strings.HasPrefix(hint, "kubectl config ") || strings.HasPrefix(hint, "kubectl fdb completion ")

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// summary keeps how each stage ended in the newest pass that came to it, in the order of the
-// stages. A pass that is cut short keeps what earlier ones found in the stages that it did not
-// reach.
+// summary records how each stage ended in the newest pass that reached it, in the order of the
+// stages. After an interrupted pass, the earlier results of the stages that it did not reach
+// remain.
 type summary struct {
 	ends []stageEnd
-	next int // the place of the stage that ends next
+	next int // index of the stage that ends next
 	hold string
 }
 
@@ -34,7 +34,7 @@ func (s *summary) report(e reconcile.Event) {
 		}
 		s.next = 0
 	case reconcile.ActionDone:
-		if e.Err == nil { // whatever the stage waited for before is over
+		if e.Err == nil { // the stage no longer waits
 			s.set(stageEnd{outcome: reconcile.Changed, stage: e.Stage})
 		}
 	case reconcile.StageDone:
@@ -44,12 +44,12 @@ func (s *summary) report(e reconcile.Event) {
 		s.next++
 	case reconcile.PassDone:
 		if !e.Interrupted {
-			clear(s.ends[min(s.next, len(s.ends)):]) // stages that did not run wait for nothing
+			clear(s.ends[min(s.next, len(s.ends)):]) // stages that did not run do not wait
 		}
 	case reconcile.StageDecided:
 		s.hold = ui.HoldKey(e.Hold)
 	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.LeaseTaken,
-		reconcile.LockTaken, reconcile.ActionStarted: // no stage ends with these
+		reconcile.LockTaken, reconcile.ActionStarted: // these end no stage
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *summary) set(end stageEnd) {
 	s.ends[s.next] = end
 }
 
-// worst is the stage to look at: of those that ended worst the first, and before those that
+// worst returns the stage to report: the first of those with the worst end, except those that
 // only follow others.
 func (s *summary) worst() stageEnd {
 	var worst stageEnd
@@ -80,7 +80,7 @@ func (s *summary) key(done reconcile.PassDone) string {
 	return s.words(done)
 }
 
-// words are why the pass ended as it did; empty when nothing is left to do.
+// words returns why the pass ended as it did; empty if nothing is left to do.
 func (s *summary) words(done reconcile.PassDone) string {
 	worst := s.worst()
 	switch {

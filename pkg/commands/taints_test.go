@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// Who may not list nodes may still do everything else, and is told what is missing.
+// Without permission to list nodes all else still works, and what is missing is reported.
 func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
 	g := newGiven(t)
 	g.world.NodesHidden = "listing nodes is forbidden"
@@ -17,7 +17,7 @@ func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
 			t.Errorf("%v: exit code %d: %s", command, code, &g.err)
 		}
 		if said := g.out.String() + g.err.String(); !strings.Contains(said, "listing nodes is forbidden; recorded taints stay unchanged") {
-			t.Errorf("%v does not say that taints are not known:\n%s", command, said)
+			t.Errorf("%v does not report that taints are unknown:\n%s", command, said)
 		}
 	}
 }

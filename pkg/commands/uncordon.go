@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// newUncordon lets new pods onto nodes again.
+// newUncordon returns the command that makes nodes schedulable again.
 func newUncordon(env *Env) *cobra.Command {
 	var o cordonOptions
 	cmd := &cobra.Command{
@@ -48,7 +48,7 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 		return err
 	}
 	o.tainted = taint
-	o.reversible = !o.byTaint(args) // which nodes a taint chooses nobody has said
+	o.reversible = !o.byTaint(args) // the user did not name the nodes that a taint selects
 	if err := o.changeFlags.check(env); err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 
 func (o cordonOptions) uncordonChange(cluster string, nodes []string, taint *corev1.Taint) change {
 	return change{
-		changeFlags: o.changeFlags, words: uncordonWords(cluster, nodes, taint), needs: append(reconcilePowers(), nodePowers()...), nodes: true,
-		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, purpose: &opening{nodes: nodes}, lockless: true,
+		changeFlags: o.changeFlags, words: uncordonWords(cluster, nodes, taint), permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
+		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, goal: &opening{nodes: nodes}, lockless: true,
 	}
 }
 
@@ -79,14 +79,14 @@ func uncordonWords(cluster string, nodes []string, taint *corev1.Taint) []string
 	return words
 }
 
-// opening is the purpose of `uncordon`: nodes that take pods, and have no taint that has process
-// groups replaced.
+// opening is the goal of `uncordon`: nodes that are schedulable, and have no taint that causes
+// replacements.
 type opening struct {
 	nodes []string
 	seen  []ui.Target
 }
 
-func (o *opening) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (o *opening) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	s.ReadNodes()
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
@@ -96,7 +96,7 @@ func (o *opening) look(ctx context.Context, s Session) ([]ui.Target, bool, error
 	return o.seen, ui.AllReached(o.seen), nil
 }
 
-func (o *opening) did(bool) string {
+func (o *opening) summary(bool) string {
 	var open, others []string
 	for _, t := range o.seen {
 		switch {
@@ -107,7 +107,7 @@ func (o *opening) did(bool) string {
 		}
 	}
 	if len(open) > 0 {
-		others = append([]string{"new pods may come to " + strings.Join(open, ", ")}, others...)
+		others = append([]string{"schedulable: " + strings.Join(open, ", ")}, others...)
 	}
 	return strings.Join(others, "; ")
 }

@@ -40,7 +40,7 @@ func TestUncordonUndoesWhatCordonDid(t *testing.T) {
 			if len(g.world.NodeAnnotations[node]) > 0 {
 				t.Errorf("annotations are left: %v", g.world.NodeAnnotations[node])
 			}
-			if said := g.out.String(); !strings.Contains(said, "new pods may come to "+node) {
+			if said := g.out.String(); !strings.Contains(said, "schedulable: "+node) {
 				t.Errorf("%s", said)
 			}
 		})

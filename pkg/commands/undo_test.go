@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a hint takes back must be what this very command did: the rest is somebody else's.
+// A hint must only revert what this very command did.
 func TestNothingIsOfferedToBeTakenBackThatWasNotDone(t *testing.T) {
 	tests := map[string][][]string{
 		"including what is not excluded":     {{"include", "sample", "STORAGE"}},

@@ -21,7 +21,7 @@ import (
 // version is set by the linker: -X .../pkg/commands.version=v1.2.3.
 var version = "dev"
 
-// versionOptions is what `kubectl fdb version` was asked to show.
+// versionOptions are the options of `kubectl fdb version`.
 type versionOptions struct {
 	outputFlags
 	clientOnly bool
@@ -70,7 +70,7 @@ func (o versionOptions) run(ctx context.Context, env *Env) error {
 	})
 	if o.isTable() {
 		for _, warning := range v.Warnings {
-			env.talk("warning: %s", warning)
+			env.logf("warning: %s", warning)
 		}
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (o versionOptions) run(ctx context.Context, env *Env) error {
 	return printed
 }
 
-// ask fills in what the API server knows.
+// ask fills in the facts from the API server.
 func (o versionOptions) ask(ctx context.Context, env *Env, v *ui.VersionView) error {
 	config, err := env.config()
 	if err != nil {
@@ -87,7 +87,7 @@ func (o versionOptions) ask(ctx context.Context, env *Env, v *ui.VersionView) er
 	}
 	server, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("preparing the Kubernetes client: %w", err)
+		return fmt.Errorf("creating the Kubernetes client: %w", err)
 	}
 	info, err := server.ServerVersion()
 	if err != nil {
@@ -129,23 +129,23 @@ func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.Version
 	v.Clusters = make([]ui.ClusterVersion, len(clusters))
 	reasons := make([]string, len(clusters))
 	group := errgroup.Group{}
-	group.SetLimit(parallelLooks)
+	group.SetLimit(parallelReads)
 	for i := range clusters {
 		group.Go(func() error {
 			v.Clusters[i], reasons[i] = askVersions(ctx, env, &clusters[i])
 			return nil
 		})
 	}
-	_ = group.Wait() // a cluster that cannot be looked at is said so
+	_ = group.Wait() // errors are in the results
 	v.Warnings = append(v.Warnings, slices.DeleteFunc(reasons, func(why string) bool { return why == "" })...)
 	v.AsOf = new(env.Clock.Now().UTC())
 	return ctx.Err()
 }
 
-// askVersions looks at one cluster; why says what kept it from that.
+// askVersions reads one cluster; why is the reason if that failed.
 func askVersions(ctx context.Context, env *Env, c *cluster) (v ui.ClusterVersion, why string) {
 	v = ui.NewClusterVersion(c)
-	facts, err := observation{env: env, key: types.NamespacedName{Namespace: c.Namespace, Name: c.Name}}.facts(ctx)
+	facts, err := clusterReader{env: env, key: types.NamespacedName{Namespace: c.Namespace, Name: c.Name}}.facts(ctx)
 	switch {
 	case err != nil:
 		return v, fmt.Sprintf("%s/%s: %s", c.Namespace, c.Name, explain(err))
@@ -155,11 +155,11 @@ func askVersions(ctx context.Context, env *Env, c *cluster) (v ui.ClusterVersion
 	return v.Observed(facts), why
 }
 
-// askOperators leaves out what may not be seen: it is no reason to fail.
+// askOperators leaves out what is forbidden: that is no reason to fail.
 func askOperators(ctx context.Context, c client.Client, v *ui.VersionView) {
 	found, err := live.Operators(ctx, c)
 	if err != nil {
-		v.Warnings = append(v.Warnings, "nobody can tell whether an operator runs: "+explain(err))
+		v.Warnings = append(v.Warnings, "cannot determine whether an operator runs: "+explain(err))
 		return
 	}
 	v.Operators = []ui.OperatorVersion{}

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// patience is how long nothing is said at most while something is waited for.
+// patience is the maximum time without output while waiting.
 const patience = 10 * time.Second
 
-// withTimeout ends the context after d, for the cause errTimeout; 0 is no limit.
+// withTimeout ends the context after d, with the cause errTimeout; 0 means no limit.
 func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := func() { cancel(context.Canceled) }
@@ -34,11 +34,8 @@ func withTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 	return ctx, stop
 }
 
-// stillWaiting is before what is waited for, when that is said again.
-const stillWaiting = "still waiting: "
-
-// pause waits for d. Once nothing was said for ten seconds it says what for; it
-// stays silent when that is empty.
+// pause waits for d. After ten seconds without output it prints what it waits for; if that is
+// empty it prints nothing.
 func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) error {
 	end := e.Clock.Now().Add(d)
 	for {
@@ -48,15 +45,24 @@ func (e *Env) pause(ctx context.Context, d time.Duration, waitingFor string) err
 		}
 		step := end.Sub(now)
 		if waitingFor != "" {
-			if e.silentFor(now) >= patience {
-				e.talk(stillWaiting+"%s", waitingFor)
+			if e.idleFor(now) >= patience {
+				e.stillWaiting(waitingFor)
 			}
-			step = min(step, patience-e.silentFor(now))
+			step = min(step, patience-e.idleFor(now))
 		}
 		if err := e.sleep(ctx, step); err != nil {
 			return err
 		}
 	}
+}
+
+// stillWaiting prints what the command still waits for. An observer shows that by itself.
+func (e *Env) stillWaiting(reason string) {
+	if e.observer != nil {
+		e.touch()
+		return
+	}
+	e.logf("still waiting: %s", reason)
 }
 
 func (e *Env) sleep(ctx context.Context, d time.Duration) error {
@@ -70,37 +76,37 @@ func (e *Env) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// silentFor is how long nothing was said.
-func (e *Env) silentFor(now time.Time) time.Duration {
+// idleFor returns the time since the last output.
+func (e *Env) idleFor(now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return now.Sub(e.spoken)
+	return now.Sub(e.lastOutput)
 }
 
-// heard notes that something was said just now.
-func (e *Env) heard() {
+// touch records output at the current time.
+func (e *Env) touch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.spoken = e.Clock.Now()
+	e.lastOutput = e.Clock.Now()
 }
 
-// talk prints a line of progress, unless nobody wants to hear it.
-func (e *Env) talk(format string, args ...any) {
+// logf prints a line of progress, unless --quiet is set.
+func (e *Env) logf(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.spoken = e.Clock.Now()
+	e.lastOutput = e.Clock.Now()
 	if !e.global.quiet {
 		fmt.Fprintf(e.ErrOut, format+"\n", args...)
 	}
 }
 
-// heartbeat says what a pass is busy with once that has taken ten seconds, and
-// every ten seconds from then on.
+// heartbeat prints what a pass is busy with after ten seconds, and every ten seconds from then
+// on.
 type heartbeat struct {
 	env   *Env
 	mu    sync.Mutex
-	busy  string // empty when nothing takes time
-	most  string // how long that may take, where it is long
+	busy  string // empty when idle
+	most  string // the limit, if it is long
 	since time.Time
 }
 
@@ -116,17 +122,17 @@ func (h *heartbeat) report(e reconcile.Event) {
 	}
 }
 
-// set notes what takes time now, and how long it may take; 0 where nobody has to be told.
+// set records what takes time now, and its limit; 0 for none to print.
 func (h *heartbeat) set(busy string, most time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.busy, h.most, h.since = busy, "", h.env.Clock.Now()
 	if most > 0 {
-		h.most = fmt.Sprintf(", %s at most", most)
+		h.most = fmt.Sprintf(" (%s at most)", most)
 	}
 }
 
-// start beats until the returned function is called.
+// start prints until the returned function is called.
 func (h *heartbeat) start() (stop func()) {
 	ticker := h.env.Clock.NewTicker(time.Second)
 	done, stopped := make(chan struct{}), make(chan struct{})
@@ -153,16 +159,16 @@ func (h *heartbeat) beat() {
 	busy, most, since := h.busy, h.most, h.since
 	h.mu.Unlock()
 	now := h.env.Clock.Now()
-	if took := now.Sub(since); busy != "" && took >= patience && h.env.silentFor(now) >= patience {
-		h.env.talk("still at it for %s%s: %s", took.Round(time.Second), most, busy)
+	if took := now.Sub(since); busy != "" && took >= patience && h.env.idleFor(now) >= patience {
+		h.env.logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }
 
-// clearScreen puts the cursor into the upper left corner of an empty terminal.
+// clearScreen moves the cursor to the upper left corner of an empty terminal.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// watch shows something again and again until it is interrupted. On a terminal
-// each showing takes the place of the one before.
+// watch repeats output continuously until it is interrupted. On a terminal each replaces the
+// previous one.
 func (e *Env) watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
 	for {
 		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {

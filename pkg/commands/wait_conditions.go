@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// waitKind is one kind of condition that can be waited for.
+// waitKind is one kind of condition to wait for.
 type waitKind struct {
-	// form is how it is written; what is in capitals is up to the caller.
+	// form is the syntax; words in capitals are placeholders.
 	form, meaning string
-	// parse takes what follows the first equals sign.
+	// parse parses the value after the first equals sign.
 	parse func(value string) (ui.WaitCondition, error)
 }
 
-// name is what stands before the equals sign.
+// name returns the part before the equals sign.
 func (k waitKind) name() string {
 	name, _, _ := strings.Cut(k.form, "=")
 	return name
@@ -44,7 +44,7 @@ func waitKinds() []waitKind {
 	}
 }
 
-// parseConditions reads all, each once.
+// parseConditions parses all conditions, each once.
 func parseConditions(texts []string) ([]ui.WaitCondition, error) {
 	var conditions []ui.WaitCondition
 	for _, text := range texts {
@@ -66,11 +66,11 @@ func parseCondition(text string) (ui.WaitCondition, error) {
 			continue
 		}
 		if wants := strings.Contains(kind.form, "="); wants != valued {
-			return ui.WaitCondition{}, usagef("the condition is written %s, not %q", kind.form, text)
+			return ui.WaitCondition{}, usagef("the condition must be %s, not %q", kind.form, text)
 		}
 		return kind.parse(value)
 	}
-	return ui.WaitCondition{}, usagef("there is no condition %q; the conditions are %s%s", text, conditionNames(), orMeant(text, strings.Split(conditionNames(), ", ")))
+	return ui.WaitCondition{}, usagef("unknown condition %q: must be one of %s%s", text, conditionNames(), orMeant(text, strings.Split(conditionNames(), ", ")))
 }
 
 func bare(condition func() ui.WaitCondition) func(string) (ui.WaitCondition, error) {
@@ -80,24 +80,24 @@ func bare(condition func() ui.WaitCondition) func(string) (ui.WaitCondition, err
 func parseTolerance(value string) (ui.WaitCondition, error) {
 	zones, err := strconv.Atoi(value)
 	if err != nil || zones < 1 {
-		return ui.WaitCondition{}, usagef("tolerance=ZONES takes a number of zones, 1 at least, not %q", value)
+		return ui.WaitCondition{}, usagef("tolerance=ZONES must be a number of zones, at least 1, not %q", value)
 	}
 	return ui.WaitTolerance(zones), nil
 }
 
 func parseExclusions(value string) (ui.WaitCondition, error) {
 	if value != "none" {
-		return ui.WaitCondition{}, usagef("exclusions=none is all that can be waited for, not exclusions=%s", value)
+		return ui.WaitCondition{}, usagef("exclusions must be none, not exclusions=%s", value)
 	}
 	return ui.WaitNoExclusions(), nil
 }
 
-// parseRemoved wants an ID that a process group can have: a misspelled one is of no
+// parseRemoved requires an ID that a process group can have: a misspelled one belongs to no
 // process group either, and would count as removed.
 func parseRemoved(value string) (ui.WaitCondition, error) {
 	text, state, _ := strings.Cut(value, ":")
 	if state != "removed" {
-		return ui.WaitCondition{}, usagef("a process group is waited for as pg=ID:removed, not pg=%s", value)
+		return ui.WaitCondition{}, usagef("the condition of a process group must be pg=ID:removed, not pg=%s", value)
 	}
 	id := v1beta2.ProcessGroupID(text)
 	_, class, _, err := id.Split()
@@ -105,19 +105,19 @@ func parseRemoved(value string) (ui.WaitCondition, error) {
 		return ui.WaitCondition{}, usage(err)
 	}
 	if !class.IsKnown() {
-		return ui.WaitCondition{}, usagef("%q is no process group ID: there is no process class %q", text, class)
+		return ui.WaitCondition{}, usagef("invalid process group ID %q: unknown process class %q", text, class)
 	}
 	return ui.WaitRemoved(id), nil
 }
 
 func parseNoCondition(value string) (ui.WaitCondition, error) {
 	if value == string(v1beta2.ConditionReady) || !slices.Contains(phrase.Strings(conditionTypes()), value) {
-		return ui.WaitCondition{}, usagef("process groups have no condition %q to lose; the conditions are %s", value, strings.Join(losableConditions(), ", "))
+		return ui.WaitCondition{}, usagef("unknown condition %q of process groups: must be one of %s", value, strings.Join(losableConditions(), ", "))
 	}
 	return ui.WaitNoCondition(v1beta2.ProcessGroupConditionType(value)), nil
 }
 
-// losableConditions leaves out the one that stands for having none.
+// losableConditions excludes the condition that stands for having none.
 func losableConditions() []string {
 	return slices.DeleteFunc(phrase.Strings(conditionTypes()), func(c string) bool { return c == string(v1beta2.ConditionReady) })
 }
@@ -125,12 +125,12 @@ func losableConditions() []string {
 func parseRuns(value string) (ui.WaitCondition, error) {
 	version, err := fdb.ParseVersion(value)
 	if err != nil || version.String() != value {
-		return ui.WaitCondition{}, usagef("%q is no version: want MAJOR.MINOR.PATCH, as in 7.3.79", value)
+		return ui.WaitCondition{}, usagef("invalid version %q: must be MAJOR.MINOR.PATCH, such as 7.3.79", value)
 	}
 	return ui.WaitVersion(version), nil
 }
 
-// possible refuses what this cluster can never come to.
+// possible rejects conditions that this cluster can never meet.
 func possible(conditions []string, record *cluster) error {
 	normal, err := record.Normalized()
 	if err != nil {
@@ -140,7 +140,7 @@ func possible(conditions []string, record *cluster) error {
 	for _, text := range conditions {
 		value, isTolerance := strings.CutPrefix(text, "tolerance=")
 		if zones, err := strconv.Atoi(value); isTolerance && err == nil && zones > most {
-			return usagef("%s can never hold: with the redundancy mode of the spec, %d may fail at most", text, most)
+			return usagef("%s can never be met: the redundancy mode of the spec tolerates at most %d", text, most)
 		}
 	}
 	return nil
@@ -162,8 +162,8 @@ func conditionsHelp() string {
 	return b.String()
 }
 
-// waitCandidates offers whole conditions, with the process groups of the cluster that
-// the command line names.
+// waitCandidates completes whole conditions, with the process groups of the cluster on the
+// command line.
 func (e *Env) waitCandidates(ctx context.Context, cmd *cobra.Command, args []string) []string {
 	var words []string
 	for _, kind := range waitKinds() {
@@ -174,7 +174,7 @@ func (e *Env) waitCandidates(ctx context.Context, cmd *cobra.Command, args []str
 			for _, c := range losableConditions() {
 				words = append(words, "no-condition="+c)
 			}
-		case "pg", "version": // only the cluster tells
+		case "pg", "version": // known by the cluster only
 		default:
 			words = append(words, kind.form)
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// shortestInterval is how often a cluster may be looked at.
+// shortestInterval is the minimum interval between reads of a cluster.
 const shortestInterval = time.Second
 
-// waitOptions is what `kubectl fdb wait` was asked to wait for.
+// waitOptions are the options of `kubectl fdb wait`.
 type waitOptions struct {
 	clusterFlag
 	outputFlags
@@ -54,7 +54,7 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 	flags.StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")
 	flags.DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	flags.DurationVar(&o.interval, "interval", lookInterval, "interval between observations, at least 1s")
+	flags.DurationVar(&o.interval, "interval", pollInterval, "interval between observations, at least 1s")
 	completeWith(cmd, "for", env.waitCandidates)
 	return cmd
 }
@@ -62,13 +62,13 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 func (o waitOptions) check() error {
 	switch {
 	case len(o.conditions) == 0:
-		return usagef("wait for what? --for=CONDITION; the conditions are %s", conditionNames())
+		return usagef("--for is required: one or more of %s", conditionNames())
 	case o.stable < 0, o.timeout < 0:
-		return usagef("--stable and --timeout cannot be negative")
+		return usagef("--stable and --timeout must not be negative")
 	case o.interval < shortestInterval:
-		return usagef("--interval is %s at least", shortestInterval)
+		return usagef("--interval must be at least %s", shortestInterval)
 	case o.timeout > 0 && o.stable >= o.timeout:
-		return usagef("--stable %s does not fit into --timeout %s", o.stable, o.timeout)
+		return usagef("--stable %s must not exceed --timeout %s", o.stable, o.timeout)
 	default:
 		return o.outputFlags.check()
 	}
@@ -100,44 +100,44 @@ func (o waitOptions) run(ctx context.Context, env *Env, args []string) error {
 	return o.end(ctx, env, wait, o.await(ctx, env, wait, key))
 }
 
-// needs are the powers to ask for what is waited for: without one of them nobody
-// could ever tell.
-func (o waitOptions) needs() []power {
+// needs returns the permissions that the conditions require: without one of them they can never
+// be determined.
+func (o waitOptions) needs() []permission {
 	if slices.Contains(o.conditions, "lock-free") {
-		return append(lookPowers(), power{"get", "coordination.k8s.io", "leases", ""})
+		return append(viewPermissions(), permission{"get", "coordination.k8s.io", "leases", ""})
 	}
-	return lookPowers()
+	return viewPermissions()
 }
 
-// await looks until everything holds. It tells what for whenever that changes.
+// await reads until all conditions are met. It prints the reason whenever that changes.
 func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
-	said := ""
+	printed := ""
 	for {
-		if err := o.look(ctx, env, wait, key); err != nil {
+		if err := o.read(ctx, env, wait, key); err != nil {
 			return err
 		}
 		if wait.View().Met {
 			return nil
 		}
-		if reason := wait.Reason(); reason != said {
-			env.talk("waiting: %s", reason)
-			said = reason
+		if reason := wait.Reason(); reason != printed {
+			env.logf("waiting: %s", reason)
+			printed = reason
 		}
 		rest := o.interval
 		if left := wait.Left(); left > 0 {
 			rest = min(rest, left)
 		}
-		if err := env.pause(ctx, rest, said); err != nil {
+		if err := env.pause(ctx, rest, printed); err != nil {
 			return err
 		}
 	}
 }
 
-// look looks once. That nobody answers ends the first look only: a wait of hours
+// read reads once. An error for lack of an answer only ends the first read: a wait of hours
 // outlasts a restart of the API server.
-func (o waitOptions) look(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
+func (o waitOptions) read(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
 	first := len(wait.View().Conditions) == 0
-	facts, err := observation{env: env, key: key}.facts(ctx)
+	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	switch {
 	case err == nil:
 		wait.Look(env.metadata(key), facts)
@@ -150,7 +150,7 @@ func (o waitOptions) look(ctx context.Context, env *Env, wait *ui.Wait, key type
 	}
 }
 
-// end prints how far it came, unless nothing was seen at all.
+// end prints the last progress, unless nothing was read.
 func (o waitOptions) end(ctx context.Context, env *Env, wait *ui.Wait, err error) error {
 	err = causeOf(ctx, err)
 	v := wait.View()

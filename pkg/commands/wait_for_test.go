@@ -21,25 +21,25 @@ func TestWaitExitCodes(t *testing.T) {
 		says  string // on stdout or stderr
 	}{
 		"everything holds":      {args: []string{"sample", "--for=available,healthy,reconciled", "--for", "exclusions=none,lock-free,version=7.3.79,tolerance=1,no-condition=PodFailing"}, want: ExitDone, says: "version=7.3.79            yes"},
-		"the only cluster":      {args: []string{"--for=available"}, want: ExitDone, says: "the only one there"},
+		"the only cluster":      {args: []string{"--for=available"}, want: ExitDone, says: ""},
 		"its name":              {args: []string{"--for=available", "-o", "name"}, want: ExitDone, says: "foundationdbcluster/sample\n"},
 		"a removed group":       {args: []string{"--for=pg=storage-1:removed"}, want: ExitDone, says: "pg=storage-1:removed"},
-		"a silent database":     {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "error: --timeout is over after 1m0s: available: no answer from the database: timed out"},
+		"a silent database":     {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "error: timed out after 1m0s: available: no answer from the database: timed out"},
 		"the result of it":      {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "available   ?     -       no answer"},
-		"nothing to wait for":   {want: ExitUsage, says: "the conditions are available, healthy"},
-		"no such condition":     {args: []string{"--for=happy"}, want: ExitUsage, says: `there is no condition "happy"`},
-		"a value too many":      {args: []string{"--for=healthy=true"}, want: ExitUsage, says: `written healthy, not "healthy=true"`},
-		"a value too few":       {args: []string{"--for=tolerance"}, want: ExitUsage, says: "written tolerance=ZONES"},
+		"nothing to wait for":   {want: ExitUsage, says: "one or more of available, healthy"},
+		"no such condition":     {args: []string{"--for=happy"}, want: ExitUsage, says: `unknown condition "happy"`},
+		"a value too many":      {args: []string{"--for=healthy=true"}, want: ExitUsage, says: `must be healthy, not "healthy=true"`},
+		"a value too few":       {args: []string{"--for=tolerance"}, want: ExitUsage, says: "must be tolerance=ZONES"},
 		"no number":             {args: []string{"--for=tolerance=all"}, want: ExitUsage},
 		"no zone at all":        {args: []string{"--for=tolerance=0"}, want: ExitUsage},
-		"more than ever":        {args: []string{"--for=tolerance=2"}, want: ExitUsage, says: "tolerance=2 can never hold"},
+		"more than ever":        {args: []string{"--for=tolerance=2"}, want: ExitUsage, says: "tolerance=2 can never be met"},
 		"some exclusions":       {args: []string{"--for=exclusions=some"}, want: ExitUsage},
-		"an ID misspelled":      {args: []string{"--for=pg=storge-1:removed"}, want: ExitUsage, says: `no process class "storge"`},
+		"an ID misspelled":      {args: []string{"--for=pg=storge-1:removed"}, want: ExitUsage, says: `unknown process class "storge"`},
 		"another fate":          {args: []string{"--for=pg=storage-1:happy"}, want: ExitUsage},
 		"no such trouble":       {args: []string{"--for=no-condition=Sadness"}, want: ExitUsage},
 		"half a version":        {args: []string{"--for=version=7.3"}, want: ExitUsage},
 		"a hectic interval":     {args: []string{"--for=available", "--interval", "10ms"}, want: ExitUsage},
-		"more stable than long": {args: []string{"--for=available", "--stable", "1m", "--timeout", "1m"}, want: ExitUsage, says: "does not fit"},
+		"more stable than long": {args: []string{"--for=available", "--stable", "1m", "--timeout", "1m"}, want: ExitUsage, says: "must not exceed"},
 		"an unknown cluster":    {args: []string{"other", "--for=available"}, want: ExitUsage},
 		"an unknown output":     {args: []string{"--for=available", "-o", "xml"}, want: ExitUsage},
 		"no pods/exec is named at once": {
@@ -72,7 +72,7 @@ func silentSession(g *given) {
 	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
 }
 
-// moody is a cluster whose looks differ: each is one of its moods, the last for ever.
+// moody is a cluster with different observations: each is one of its moods, the last forever.
 type moody struct {
 	session
 	moods []error // nil is a good look
@@ -112,7 +112,7 @@ func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 		t.Errorf("met %v; held for %s, waited %v s", v.Met, held, v.WaitedSeconds)
 	}
 	if said := strings.Count(g.err.String(), "waiting: available: "+errNoAnswer.Error()); said != 1 {
-		t.Errorf("why was told %d times, want once: %s", said, &g.err)
+		t.Errorf("the reason was printed %d times, want once: %s", said, &g.err)
 	}
 }
 

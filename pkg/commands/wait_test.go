@@ -18,7 +18,7 @@ func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
 		h.beat()
 	}
 	if said := strings.Count(g.err.String(), "reading database"); said != 3 {
-		t.Errorf("said %d times in 35 s, want 3: %s", said, &g.err)
+		t.Errorf("printed %d times in 35 s, want 3: %s", said, &g.err)
 	}
 	h.report(reconcile.Observed{})
 	g.err.Reset()
@@ -35,12 +35,12 @@ func TestAWaitIsToldOnceAndThenEveryTenSeconds(t *testing.T) {
 	start := g.world.Now()
 	g.run("reconcile", "sample", "--yes", "--wait", "--timeout", "1m")
 	if said := strings.Count(g.out.String(), "waiting  the lease"); said != 1 {
-		t.Errorf("the reason was told %d times on stdout, want once: %s", said, &g.out)
+		t.Errorf("the reason was printed %d times on stdout, want once: %s", said, &g.out)
 	}
-	// The world's time flies until the limit is noticed, so it may be over by some.
+	// Simulated time flies until the limit is noticed, so it may be over by some.
 	tens := int(g.world.Now().Sub(start) / (10 * time.Second))
 	if said := strings.Count(g.err.String(), "still waiting: the lease is held by alice"); said < tens-2 || said > tens {
-		t.Errorf("said %d times in %d times ten seconds: %s", said, tens, &g.err)
+		t.Errorf("printed %d times in %d times ten seconds: %s", said, tens, &g.err)
 	}
 }
 

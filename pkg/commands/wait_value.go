@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Values of --wait. A plain --wait is waitDone.
+// Values of --wait. A plain --wait means waitDone.
 const (
 	waitNone = "none"
 	waitDone = "done"
 	waitAll  = "all"
 )
 
-// waitValue is --wait of a changing command. As true and false, which --wait took when it was
-// a flag without a value, it still reads done and none.
+// waitValue is --wait of a changing command. It still accepts true and false as done and none,
+// from when --wait was a flag without a value.
 type waitValue struct{ f *changeFlags }
 
 func (v waitValue) String() string {
@@ -49,7 +49,7 @@ func (v waitValue) Set(text string) error {
 	return nil
 }
 
-// waitValues are what --wait of the command takes.
+// waitValues returns the values that --wait of the command accepts.
 func (f *changeFlags) waitValues() []string {
 	if f.removes {
 		return []string{waitDone, waitAll, waitNone}
@@ -57,7 +57,7 @@ func (f *changeFlags) waitValues() []string {
 	return []string{waitDone, waitNone}
 }
 
-// addWait adds --wait; waitsFor ends the sentence "repeat passes until …".
+// addWait adds --wait; waitsFor completes the sentence "repeat passes until …".
 func (f *changeFlags) addWait(cmd *cobra.Command, waitsFor string) {
 	usage := strings.Join(f.waitValues(), ", ") + ": done repeats passes until " + waitsFor
 	if f.removes {
@@ -74,7 +74,7 @@ func (f *changeFlags) addRemoving(cmd *cobra.Command, waitsFor string) {
 	f.add(cmd, waitsFor)
 }
 
-// waitFlag is --wait as it is given again; empty where the command does not wait.
+// waitFlag returns --wait to repeat the command; empty if it does not wait.
 func (f changeFlags) waitFlag() string {
 	switch {
 	case !f.wait:

@@ -15,23 +15,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
 )
 
-// watching is `reconcile --watch`: pass after pass, until somebody ends it.
+// watching is `reconcile --watch`: continuous passes until the user ends it.
 type watching struct {
 	*passes
 	watchFlags
-	pace    *pace.Pace
-	bell    *bell
-	follows Follower
-	pulse   *metrics.Pulse
-	ending  pace.Ending // how the last pass ended
-	others  *family     // the cluster's backups and restores; nil where it is about the cluster alone
-	told    string      // what was last said of that
+	pace      *pace.Pace
+	notifier  *changeNotifier
+	follows   Follower
+	liveness  *metrics.Pulse
+	ending    pace.Ending  // how the last pass ended
+	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
+	lastState string       // the last printed state
 }
 
-// errGone ends a watch whose cluster was deleted.
-var errGone = errors.New("the cluster was deleted")
+// errClusterDeleted ends a watch whose cluster was deleted.
+var errClusterDeleted = errors.New("the cluster was deleted")
 
-// watchOver runs passes and rests in between, until a signal or the end of the cluster.
+// watchOver runs passes at every change, until a signal or the deletion of the cluster.
 func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change, flags watchFlags) error {
 	p, err := e.passesOver(ctx, key, c)
 	if err != nil {
@@ -41,10 +41,10 @@ func (e *Env) watchOver(ctx context.Context, key types.NamespacedName, c change,
 }
 
 func (e *Env) watchPasses(ctx context.Context, w *watching) error {
-	if w.dry() { // whoever comes here in a dry run would act in it
-		return usagef("--dry-run looks once, a watch repeats: choose one")
+	if w.dry() { // must not act in a dry run
+		return usagef("--dry-run conflicts with --watch")
 	}
-	w.pace, w.bell, w.pulse = &pace.Pace{Interval: w.interval, Resync: w.resync}, newBell(), &metrics.Pulse{}
+	w.pace, w.notifier, w.liveness = &pace.Pace{Interval: w.interval, Resync: w.resync}, newChangeNotifier(), &metrics.Pulse{}
 	if err := w.agree(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
@@ -57,22 +57,22 @@ func (e *Env) watchPasses(ctx context.Context, w *watching) error {
 		if err := w.one(ctx); err != nil {
 			return w.conclude(ctx, err)
 		}
-		w.tellEnding()
+		w.printEnding()
 		if err := w.rest(ctx, w.pace.After(w.ending, w.retryAfter())); err != nil {
 			return w.conclude(ctx, err)
 		}
 	}
 }
 
-// agree has everything approved that later passes may want: nobody is asked once a
-// watch has begun to change things.
+// agree prompts for approval of all that later passes may do: there is no prompt once a watch
+// has made changes.
 func (w *watching) agree(ctx context.Context) error {
-	const question = "Do this, and whatever later passes want, without asking again?"
+	const question = "Apply these changes, and those of later passes, without another prompt?"
 	if w.approved.everything {
 		return nil
 	}
-	if w.others != nil {
-		return w.others.agreeForGood(ctx, question)
+	if w.resources != nil {
+		return w.resources.agreeForGood(ctx, question)
 	}
 	view, err := w.show(ctx)
 	if err != nil {
@@ -85,38 +85,38 @@ func (w *watching) agree(ctx context.Context) error {
 	return nil
 }
 
-// prepare starts what runs beside the passes. The returned function ends it.
+// prepare starts what runs concurrently with passes. The returned function ends it.
 func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
-	if w.others == nil { // otherwise they tell under their names
-		w.tell = w.reporter()
+	if w.resources == nil { // otherwise they report under their names
+		w.report = w.reporter()
 	}
-	facets := facetsOf(w.steps) | plan.Record
-	if w.others != nil {
-		facets |= w.others.followable(ctx)
+	facets := facetsOf(w.stageList) | plan.Record
+	if w.resources != nil {
+		facets |= w.resources.followable(ctx)
 	}
-	w.follows, err = w.env.Follow(w.key, facets, w.bell.ring, w.trouble())
+	w.follows, err = w.env.Follow(w.key, facets, w.notifier.notify, w.trouble())
 	if err != nil {
 		return nil, err
 	}
-	w.tell = all(w.tell, w.alive, w.followRecord(ctx))
+	w.report = all(w.report, w.alive, w.followRecord(ctx))
 	if w.metricsAddr == "" {
 		return w.follows.Stop, nil
 	}
 	counts := metrics.New(w.key.Name, w.key.Namespace, w.env.Clock.Now)
-	w.pulse.Beat(w.env.Clock.Now())
-	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.pulse))
+	w.liveness.Beat(w.env.Clock.Now())
+	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.liveness))
 	if err != nil {
-		return nil, usage(err, "choose another address with --metrics-addr")
+		return nil, usage(err, "set another address with --metrics-addr")
 	}
-	w.env.talk("metrics on http://%s/metrics", address)
-	w.tell = all(w.tell, counts.Report)
+	w.env.logf("metrics on http://%s/metrics", address)
+	w.report = all(w.report, counts.Report)
 	return func() { w.follows.Stop(); end() }, nil
 }
 
 // alive takes every event as a sign of life.
-func (w *watching) alive(reconcile.Event) { w.pulse.Beat(w.env.Clock.Now()) }
+func (w *watching) alive(reconcile.Event) { w.liveness.Beat(w.env.Clock.Now()) }
 
-// followRecord follows what belongs to the cluster as each pass has read it.
+// followRecord watches what belongs to the cluster as each pass has read it.
 func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
 	return func(e reconcile.Event) {
 		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.Record != 0 && o.Snapshot.Cluster != nil {
@@ -125,41 +125,41 @@ func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
 	}
 }
 
-// trouble says that changes of something go unseen.
+// trouble reports that changes of a facet are not seen.
 func (w *watching) trouble() func(plan.Facet, error) {
-	spoken := newSpoken()
+	spoken := newReported()
 	return func(facet plan.Facet, err error) {
 		if spoken.due(facet, w.env.Clock.Now()) {
-			w.env.talk("watching %s: %s; changes show every %s only", facet, explain(err), w.resync)
+			w.env.logf("watching %s: %s; changes are only seen every %s", facet, explain(err), w.resync)
 		}
 	}
 }
 
-// one runs one pass. The error is one that ends the watch: a signal, or the end of
-// the cluster. That the Lease could not be given back only makes the pass a failed
-// one: it is still ours in the next.
+// one runs one pass. The error is one that ends the watch: a signal, or the deletion of the
+// cluster. If the Lease could not be released, only the pass failed: the next one still holds
+// it.
 func (w *watching) one(ctx context.Context) error {
 	w.kept = nil
-	_ = w.once(ctx) // the context's error, or what is in kept
+	_ = w.once(ctx) // the context's error, or the one in kept
 	switch {
 	case ctx.Err() != nil:
 		return causeOf(ctx, ctx.Err())
-	case isGone(w.last):
-		return errGone
+	case isDeleted(w.last):
+		return errClusterDeleted
 	}
 	w.ending = endingOf(w.last, w.kept)
-	if w.others == nil {
+	if w.resources == nil {
 		return nil
 	}
-	return w.others.follow(ctx)
+	return w.resources.follow(ctx)
 }
 
-func isGone(done reconcile.PassDone) bool {
+func isDeleted(done reconcile.PassDone) bool {
 	var missing *live.NotFoundError
 	return errors.As(failureOf(done), &missing)
 }
 
-// endingOf sorts how a pass ended by what the rest after it depends on.
+// endingOf classifies how a pass ended, which determines the interval after it.
 func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 	var held *reconcile.HeldError
 	switch {
@@ -185,10 +185,10 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 	return pace.Failed
 }
 
-// rest waits until it is time for the next pass.
+// rest waits until the next pass is due.
 func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 	alarm := pace.NewAlarm(w.env.Clock.Now(), r)
-	w.pulse.Rest(alarm.Due(), w.ending == pace.Failed)
+	w.liveness.Rest(alarm.Due(), w.ending == pace.Failed)
 	w.print(ui.NewWaitStarted(w.count, w.ending, w.reason(), r, w.env.Clock.Now()))
 	for {
 		due := alarm.Due()
@@ -197,21 +197,21 @@ func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 			return err
 		}
 		if !woken {
-			w.print(ui.NewWaitEnded(w.count, alarm.Woken(), w.bell.facets()))
+			w.print(ui.NewWaitEnded(w.count, alarm.Woken(), w.notifier.facets()))
 			return nil
 		}
-		alarm.Changed(w.env.Clock.Now(), w.bell.heard()&(plan.Record|plan.Backup|plan.Restore) != 0)
+		alarm.Changed(w.env.Clock.Now(), w.notifier.take()&(plan.Record|plan.Backup|plan.Restore) != 0)
 	}
 }
 
-// doze waits for d, or for the bell.
+// doze waits for d, or for a change.
 func (w *watching) doze(ctx context.Context, d time.Duration) (woken bool, err error) {
 	timer := w.env.Clock.NewTimer(max(0, d))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false, causeOf(ctx, ctx.Err())
-	case <-w.bell.rings:
+	case <-w.notifier.ready:
 		return true, nil
 	case <-timer.C():
 		return false, nil

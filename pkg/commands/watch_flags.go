@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 )
 
-// watchFlags are those of --watch.
+// watchFlags are the flags of --watch.
 type watchFlags struct {
 	watch       bool
 	resync      time.Duration
 	metricsAddr string
 }
 
-// leastWatchInterval keeps a watch from asking API server and database all the time.
+// leastWatchInterval bounds the load of a watch on API server and database.
 const leastWatchInterval = time.Second
 
 func (w *watchFlags) add(cmd *cobra.Command) {
@@ -27,39 +27,39 @@ func (w *watchFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
 }
 
-// checkWatch finds what is wrong with --watch and the flags that go with it.
+// checkWatch validates --watch and the flags that go with it.
 func (o reconcileOptions) checkWatch() error {
 	switch {
 	case !o.watch && o.metricsAddr != "":
-		return usagef("--metrics-addr needs --watch")
+		return usagef("--metrics-addr requires --watch")
 	case !o.watch:
 		return nil
 	case o.wait:
-		return usagef("--wait ends when nothing is left to do, --watch does not end: choose one")
+		return usagef("--wait conflicts with --watch")
 	case o.dry():
-		return usagef("--dry-run looks once, --watch repeats: choose one")
+		return usagef("--dry-run conflicts with --watch")
 	case o.timeout > 0:
-		return usagef("--watch does not give up: --timeout is for --wait")
+		return usagef("--timeout conflicts with --watch")
 	case o.interval < leastWatchInterval:
-		return usagef("--interval is at least %s with --watch", leastWatchInterval)
+		return usagef("--interval must be at least %s with --watch", leastWatchInterval)
 	case o.resync < o.interval:
-		return usagef("--resync (%s) cannot be less than --interval (%s)", o.resync, o.interval)
+		return usagef("--resync (%s) must not be less than --interval (%s)", o.resync, o.interval)
 	}
 	return checkAddress(o.metricsAddr)
 }
 
-// checkAddress takes HOST:PORT with a number as the port, and nothing at all.
+// checkAddress accepts HOST:PORT with a numeric port, and the empty string.
 func checkAddress(address string) error {
 	if address == "" {
 		return nil
 	}
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return usagef("--metrics-addr is HOST:PORT or :PORT, not %q", address)
+		return usagef("--metrics-addr must be HOST:PORT or :PORT, not %q", address)
 	}
 	const bits = 16
 	if _, err := strconv.ParseUint(port, 10, bits); err != nil {
-		return usagef("--metrics-addr %s: the port is a number up to 65535", address)
+		return usagef("--metrics-addr %s: the port must be a number up to 65535", address)
 	}
 	return nil
 }

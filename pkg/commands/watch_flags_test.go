@@ -12,18 +12,18 @@ func TestFlagsOfAWatch(t *testing.T) {
 		says string
 	}{
 		"without a terminal somebody has to have agreed": {[]string{"--watch"}, ExitUnconfirmed, "--yes"},
-		"--wait ends":                    {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "choose one"},
-		"a dry run looks once":           {[]string{"--watch", "--dry-run"}, ExitUsage, "choose one"},
-		"also one that the server tries": {[]string{"--watch", "--yes", "--dry-run=server"}, ExitUsage, "choose one"},
-		"it does not give up":            {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout is for --wait"},
+		"--wait ends":                    {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "--wait conflicts with --watch"},
+		"a dry run looks once":           {[]string{"--watch", "--dry-run"}, ExitUsage, "--dry-run conflicts with --watch"},
+		"also one that the server tries": {[]string{"--watch", "--yes", "--dry-run=server"}, ExitUsage, "--dry-run conflicts with --watch"},
+		"it does not give up":            {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout conflicts with --watch"},
 		"no interval at all":             {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
-		"a resync below the interval":    {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "cannot be less"},
-		"--resync alone":                 {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync needs --watch"},
-		"--metrics-addr alone":           {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr needs --watch"},
+		"a resync below the interval":    {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "must not be less"},
+		"--resync alone":                 {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync requires --watch"},
+		"--metrics-addr alone":           {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr requires --watch"},
 		"an address without a port":      {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
 		"a port that is none":            {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
 		"a port that is too large":       {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
-		"an address of somebody else's":  {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "choose another address"},
+		"an address of somebody else's":  {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "set another address"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAWatchOnATerminalAsksOnce(t *testing.T) {
 			w := &watched{given: newGiven(t)}
 			w.input = &answer
 			code := w.run()
-			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without asking again?") {
+			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without another prompt?") {
 				t.Errorf("exit code %d, want %d: %s", code, want, &w.err)
 			}
 			if done := w.world.Record.Status.Configured; done != (want == ExitDone) {

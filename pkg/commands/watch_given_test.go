@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// watched runs `reconcile --watch` over a world. In every rest that counts the next of
-// the steps is taken; after the last one comes the signal.
+// watched runs `reconcile --watch` over a simulated cluster. In every interval that counts the
+// next of the steps is taken; after the last one comes the signal.
 type watched struct {
 	*given
 	steps  []func()
 	signal os.Signal // default SIGTERM
-	// counts tells which rests count. Default: those that only a change ends soon.
+	// counts selects the intervals that count. Default: those that only a change ends soon.
 	counts func(d time.Duration) bool
 
 	next   int
@@ -64,7 +64,7 @@ func (w *watched) rest(d time.Duration, cancel context.CancelCauseFunc) (still b
 	return w.rung
 }
 
-// ring tells that something changed.
+// ring reports a change.
 func (w *watched) ring(what plan.Facet) {
 	w.rung = true
 	w.follower.changed(what)

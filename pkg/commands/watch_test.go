@@ -27,7 +27,7 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	w.steps = []func(){
 		func() {
 			if len(w.world.Acted) > 0 {
-				t.Errorf("a cluster that is as it should be was changed: %s", w.world.Acted[0].Describe())
+				t.Errorf("a reconciled cluster was changed: %s", w.world.Acted[0].Describe())
 			}
 			w.world.Record.Spec.ProcessCounts.Storage++
 			w.world.Record.Generation++
@@ -40,8 +40,8 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	if len(w.world.Acted) == 0 || w.world.Record.Status.Generations.Reconciled != w.world.Record.Generation {
 		t.Errorf("generation %d, reconciled %d: %s%s", w.world.Record.Generation, w.world.Record.Status.Generations.Reconciled, &w.out, &w.err)
 	}
-	if n := strings.Count(w.out.String(), "as it should be; waiting for changes"); n != 2 {
-		t.Errorf("said %d times that all is well, want before and after the change: %s", n, &w.out)
+	if n := strings.Count(w.out.String(), "reconciled; waiting for changes"); n != 2 {
+		t.Errorf("printed %d times that all is well, want before and after the change: %s", n, &w.out)
 	}
 	if !strings.Contains(w.out.String(), "sample: the watch ended after ") || !strings.HasSuffix(w.out.String(), "passes: signal: terminated\n") {
 		t.Errorf("the last line: %s", &w.out)
@@ -65,13 +65,13 @@ func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range []string{"blocked until somebody helps: G-OPERATOR", "blocked  G-OPERATOR"} {
+	for _, line := range []string{"blocked: manual intervention required: G-OPERATOR", "blocked  G-OPERATOR"} {
 		if n := strings.Count(w.out.String(), line); n != 1 {
-			t.Errorf("said %d times %q: %s", n, line, &w.out)
+			t.Errorf("printed %d times %q: %s", n, line, &w.out)
 		}
 	}
 	if len(w.world.Acted) == 0 {
-		t.Error("did nothing once the operator was gone")
+		t.Error("did nothing once the operator had ended")
 	}
 }
 
@@ -82,11 +82,11 @@ func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d", code)
 	}
-	if n := strings.Count(w.out.String(), "waiting while somebody else acts: the lease is held by alice"); n != 1 {
-		t.Errorf("said it %d times: %s", n, &w.out)
+	if n := strings.Count(w.out.String(), "waiting: another run is active: the lease is held by alice"); n != 1 {
+		t.Errorf("printed it %d times: %s", n, &w.out)
 	}
 	if len(w.world.Acted) == 0 {
-		t.Error("did nothing once alice was gone")
+		t.Error("did nothing once alice had ended")
 	}
 }
 
@@ -108,8 +108,8 @@ func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
 			if code := w.run("--yes"); code != ExitDone {
 				t.Errorf("exit code %d", code)
 			}
-			if n := strings.Count(w.out.String(), "failed, to be tried again"); n != 1 {
-				t.Errorf("said it %d times: %s", n, &w.out)
+			if n := strings.Count(w.out.String(), "failed, will retry"); n != 1 {
+				t.Errorf("printed it %d times: %s", n, &w.out)
 			}
 			for i := range rests[1:] {
 				if rests[i+1] < rests[i]*3/2 {
@@ -204,7 +204,7 @@ func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
 	if code := w.run("--yes"); code != ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
-	if !strings.Contains(w.out.String(), "failed, to be tried again: release the Lease") {
+	if !strings.Contains(w.out.String(), "failed, will retry: release the Lease") {
 		t.Errorf("stdout: %s", &w.out)
 	}
 }
@@ -242,7 +242,7 @@ func TestTheLinesOfAWatchTellItsPassesApart(t *testing.T) {
 	}
 	woken := slices.IndexFunc(lines, func(l line) bool { return l.Event == "wait-ended" })
 	if woken < 0 || !lines[woken].Changed || !slices.Equal(lines[woken].Facets, []string{"pods"}) {
-		t.Errorf("no line says why the rest was over: %+v", lines)
+		t.Errorf("no line has the reason for the end of the interval: %+v", lines)
 	}
 }
 
@@ -293,8 +293,8 @@ func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
 		w.ring(plan.Pods)
 	}}
 	w.run("--yes")
-	if n := strings.Count(w.err.String(), "watching nodes: forbidden"); n != 2 || !strings.Contains(w.err.String(), "changes show every 1m0s only") {
-		t.Errorf("said it %d times: %s", n, &w.err)
+	if n := strings.Count(w.err.String(), "watching nodes: forbidden"); n != 2 || !strings.Contains(w.err.String(), "changes are only seen every 1m0s") {
+		t.Errorf("printed it %d times: %s", n, &w.err)
 	}
 }
 

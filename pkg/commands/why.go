@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// whyOptions is what `kubectl fdb why` was asked about.
+// whyOptions are the options of `kubectl fdb why`.
 type whyOptions struct {
 	clusterFlag
 	outputFlags
@@ -61,7 +61,7 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 		return o.runOn(ctx, env, kind, name)
 	}
 	cluster, ids := splitIDs(args, o.name)
-	ids, err := wordsOf(ids, env.In)
+	ids, err := expandArgs(ids, env.In)
 	if err != nil {
 		return err
 	}
@@ -75,12 +75,12 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	return o.tell(env, report)
+	return o.printReport(env, report)
 }
 
-func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
+func (o whyOptions) printReport(env *Env, report ui.WhyReport) error {
 	for _, warning := range report.Warnings {
-		env.talk("warning: %s", warning)
+		env.logf("warning: %s", warning)
 	}
 	if err := o.print(env.Out, o.printable(env, report)); err != nil {
 		return err
@@ -88,14 +88,14 @@ func (o whyOptions) tell(env *Env, report ui.WhyReport) error {
 	return whyEnd(report)
 }
 
-// why looks at a cluster, decides what a pass would do, and joins both. Backups are of no
-// matter to process groups.
+// why reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
+// process groups.
 func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (ui.WhyReport, error) {
 	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
 	if len(words) == 0 {
-		backups = backupsLook{env: e, key: key}.beside(ctx)
+		backups = backupsReader{env: e, key: key}.beside(ctx)
 	}
-	l, err := observation{env: e, key: key}.look(ctx)
+	l, err := clusterReader{env: e, key: key}.read(ctx)
 	if err != nil {
 		return ui.WhyReport{}, err
 	}
@@ -157,7 +157,7 @@ func whyEnd(v ui.WhyReport) error {
 	return answer{ExitInternal}
 }
 
-// commands are command lines as hints show them.
+// commands returns command lines as hints show them.
 func (e *Env) commands() ui.Commands {
 	return ui.Commands{FDB: e.command, Kubectl: e.kubectl}
 }

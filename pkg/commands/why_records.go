@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// runOn tells why one backup or restore is as it is.
+// runOn explains the state of one backup or restore.
 func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name string) error {
-	steps, err := stepFlags{}.stepsOn(kind, name, o.name)
+	selected, err := stageFlags{}.stagesOn(kind, name, o.name)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	if err != nil {
 		return err
 	}
-	r := run{env: env, steps: steps, seed: env.Random(), record: kind}
+	r := run{env: env, stageList: selected, seed: env.Random(), record: kind}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	facts, err := env.aroundRecord(ctx, kind, key)
 	if err != nil {
@@ -36,23 +36,22 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	}
 	facts.Now = env.Clock.Now()
 	facts.Lease = env.leaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.lease})
-	return o.tell(env, ui.NewRecordWhyReport(env.metadata(kind.named(key)), ui.WhyInput{Facts: facts, Plan: preview, Commands: env.commands()}))
+	return o.printReport(env, ui.NewRecordWhyReport(env.metadata(kind.named(key)), ui.WhyInput{Facts: facts, Plan: preview, Commands: env.commands()}))
 }
 
-// aroundRecord looks at a backup alone. What a restore waits for and leaves behind is known
-// by the backups and the database of its cluster, so of that it looks at what `why` of the
-// cluster does.
+// aroundRecord reads a backup alone. What a restore waits for and leaves behind is in the
+// backups and the database of its cluster, so it reads them as `why` of the cluster does.
 func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.Facts, error) {
 	if kind == backupKind {
-		seen, err := e.seenRecord(ctx, kind, key)
+		seen, err := e.readRecord(ctx, kind, key)
 		return ui.Facts{Backups: &seen}, err
 	}
-	s, err := e.sightOf(ctx, kind, key, plan.Restore)
+	s, err := e.observeRecord(ctx, kind, key, plan.Restore)
 	if err != nil {
 		return ui.Facts{}, err
 	}
 	cluster := types.NamespacedName{Namespace: key.Namespace, Name: s.Restore.Spec.DestinationClusterName}
-	backups := backupsLook{env: e, key: cluster}.beside(ctx)
+	backups := backupsReader{env: e, key: cluster}.beside(ctx)
 	facts := ui.Facts{}
 	facts.Database = e.databaseOf(ctx, cluster)
 	found, err := backups()
@@ -63,25 +62,25 @@ func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.Name
 	if slices.ContainsFunc(found.Restores, func(r ui.SeenRestore) bool { return r.Record.Name == key.Name && r.View != nil }) {
 		return facts, nil
 	}
-	alone, err := e.seenRecord(ctx, kind, key)
+	alone, err := e.readRecord(ctx, kind, key)
 	found.Restores = alone.Restores
 	return facts, err
 }
 
-// databaseOf is what the database of a cluster says. That nobody could ask it is a fact.
+// databaseOf returns what the database of a cluster reports. A failure to query it is a fact.
 func (e *Env) databaseOf(ctx context.Context, cluster types.NamespacedName) plan.DatabaseFacts {
-	l, err := observation{env: e, key: cluster, asks: plan.Database}.look(ctx)
+	l, err := clusterReader{env: e, key: cluster, asks: plan.Database}.read(ctx)
 	if err != nil {
 		return plan.DatabaseFacts{Unreachable: explain(err)}
 	}
 	return l.Database
 }
 
-// seenRecord looks at one backup or restore alone.
-func (e *Env) seenRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.ClusterBackups, error) {
+// readRecord reads one backup or restore alone.
+func (e *Env) readRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.ClusterBackups, error) {
 	found, metadata := ui.ClusterBackups{}, e.metadata(kind.named(key))
 	if kind == backupKind {
-		s, err := e.sightOf(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
+		s, err := e.observeRecord(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 		if err != nil {
 			return found, err
 		}
@@ -89,7 +88,7 @@ func (e *Env) seenRecord(ctx context.Context, kind *recordKind, key types.Namesp
 		found.Backups = []ui.SeenBackup{{Record: s.Backup, View: &v}}
 		return found, nil
 	}
-	s, err := e.sightOf(ctx, kind, key, plan.Record|plan.Restore|plan.RestoreStatus)
+	s, err := e.observeRecord(ctx, kind, key, plan.Record|plan.Restore|plan.RestoreStatus)
 	if err != nil {
 		return found, err
 	}

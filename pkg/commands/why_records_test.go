@@ -55,8 +55,8 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 		"a backup that is not there": {
 			args: []string{"why", "fdbbackup/other"}, want: ExitUsage, says: "there is no FoundationDBBackup",
 		},
-		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "which one? want fdbbackup/NAME"},
-		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "one at a time"},
+		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "name is required: fdbbackup/NAME"},
+		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "conflicts with cluster sample"},
 		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "nightly: does not match its spec: all agents of the database are paused"},
 		"all of it, and the reason": {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "fdbbackup/nightly  is paused  blocked"},
 		"all of it, and commands":   {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "kubectl fdb backup status nightly -n fdb --context test"},
@@ -73,7 +73,8 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 	}
 }
 
-// Whoever may not read backups is told which right that takes, and everything else.
+// Without permission to read backups the missing permission is reported, and everything else
+// shown.
 func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
@@ -81,11 +82,11 @@ func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
 	v.must(ExitDone, "nothing is blocked: the cluster matches its spec", "why", "sample")
 	said := v.must(ExitDone, "warning: backups and restores could not be read: forbidden: ", "describe", "sample")
 	if !strings.Contains(said, "Nodes") || len(v.ran) > 0 {
-		t.Errorf("ran %v, and said %s", v.ran, said)
+		t.Errorf("ran %v, and printed %s", v.ran, said)
 	}
 }
 
-// Tools that do not answer are given up after a while, and the rest is told.
+// Tools that do not answer time out, and the rest is shown.
 func TestWhyDoesNotWaitForToolsForever(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		v.stuck = true
@@ -128,7 +129,7 @@ func (l lockedBy) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	return err
 }
 
-// uid is that of the restore, as the database tells it.
+// uid is that of the restore in the database.
 func (v *vault) uid() string {
 	v.t.Helper()
 	var status ui.RestoreStatusView
@@ -152,8 +153,8 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 	tests := map[string]struct {
 		given   func(*vault)
 		want    int
-		cluster string // what why CLUSTER says
-		restore string // what why fdbrestore/NAME says
+		cluster string // output of why CLUSTER
+		restore string // output of why fdbrestore/NAME
 		next    string
 	}{
 		"its agents are paused": {
@@ -199,7 +200,8 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 	}
 }
 
-// Who may not see what a restore leaves behind is told so, and is not told that all is well.
+// Without permission to see what a restore leaves behind that is reported, and not that all is
+// well.
 func TestWhyOfARestoreWithoutTheRightToBackupsIsNoAllClear(t *testing.T) {
 	v := newVault(t)
 	v.runs()

@@ -112,7 +112,7 @@ func withoutAnswer(t *testing.T) *given {
 	return g
 }
 
-// countingLooks counts how often the database is asked.
+// countingLooks counts the reads of the database.
 type countingLooks struct {
 	session
 	asked *int
@@ -149,8 +149,8 @@ func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
 		hidden error
 		want   string
 	}{
-		"the node is gone":             {want: "node lost-1, which pods are on, does not exist any more"},
-		"reading nodes is not allowed": {hidden: forbidden, want: "whether nodes are ready is not known: forbidden: listing nodes: "},
+		"the node is gone":             {want: "node lost-1 of some pods no longer exists"},
+		"reading nodes is not allowed": {hidden: forbidden, want: "cannot determine whether nodes are ready: forbidden: listing nodes: "},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

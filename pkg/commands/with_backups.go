@@ -15,44 +15,44 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// family are passes over a cluster, its backups and the restores into it, in this order: a
-// backup needs a database, and a restore the agents of a backup. Each pass takes the Lease of
-// what it is about, and gives it back before the next begins.
-type family struct {
+// resourceSet runs passes over a cluster, its backups and the restores into it, in this order:
+// a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
+// of its resource, and releases it before the next begins.
+type resourceSet struct {
 	env     *Env
 	key     types.NamespacedName // of the cluster
 	options reconcileOptions
 	members []*passes // the cluster's come first
 	known   map[types.UID]*passes
-	out     *headed
-	// available is what the cluster's last pass saw of its database.
+	out     *sectionWriter
+	// available is whether the cluster's last pass found its database available.
 	available bool
 }
 
-// checkTogether finds what makes no sense with --with-backups.
+// checkTogether validates the flags with --with-backups.
 func (o reconcileOptions) checkTogether() error {
 	switch {
 	case !o.withBackups:
 		return nil
 	case len(o.only)+len(o.skip) > 0:
-		return usagef("--only and --skip name the steps of one resource, and --with-backups is about several")
+		return usagef("--only and --skip conflict with --with-backups: they name the stages of one resource")
 	case o.plan != "":
-		return usagef("--plan is about one resource: without --with-backups, one after the other")
+		return usagef("--plan conflicts with --with-backups: apply a plan per resource")
 	default:
 		return nil
 	}
 }
 
-// togetherPowers are what it takes to run passes over a cluster, its backups and restores.
-func (o reconcileOptions) togetherPowers() []power {
-	return withBackups(o.powers())
+// togetherPermissions are required to run passes over a cluster, its backups and restores.
+func (o reconcileOptions) togetherPermissions() []permission {
+	return withBackups(o.permissions())
 }
 
-// withBackups adds to the powers that passes over a cluster take those over its backups and
-// restores, and of finding them.
-func withBackups(cluster []power) []power {
-	var needs []power
-	for _, p := range slices.Concat(cluster, backupPowers(), restorePowers(), findRecordPowers()) {
+// withBackups adds the permissions for passes over backups and restores, and to find them, to
+// those for the cluster.
+func withBackups(cluster []permission) []permission {
+	var needs []permission
+	for _, p := range slices.Concat(cluster, backupPermissions(), restorePermissions(), findRecordPermissions()) {
 		if !slices.Contains(needs, p) {
 			needs = append(needs, p)
 		}
@@ -60,39 +60,39 @@ func withBackups(cluster []power) []power {
 	return needs
 }
 
-// findRecordPowers are what it takes to find the backups and the restores of a cluster.
-func findRecordPowers() []power {
+// findRecordPermissions are required to find the backups and restores of a cluster.
+func findRecordPermissions() []permission {
 	crd := v1beta2.GroupVersion.Group
-	return []power{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
+	return []permission{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
 }
 
-func (e *Env) family(key types.NamespacedName, o reconcileOptions) *family {
-	return &family{env: e, key: key, options: o, out: &headed{w: e.Out}, known: map[types.UID]*passes{}}
+func (e *Env) resources(key types.NamespacedName, o reconcileOptions) *resourceSet {
+	return &resourceSet{env: e, key: key, options: o, out: &sectionWriter{w: e.Out}, known: map[types.UID]*passes{}}
 }
 
-// reconcileTogether carries out what a cluster, its backups and its restores ask for.
+// reconcileTogether reconciles a cluster, its backups and its restores.
 func (e *Env) reconcileTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions) error {
 	if o.dry() {
 		return e.planTogether(ctx, key, o, planOptions{outputFlags: outputFlags{format: o.output}})
 	}
-	t := e.family(key, o)
+	t := e.resources(key, o)
 	cluster, err := e.passesOver(ctx, key, t.change(nil))
 	if err != nil {
 		return err
 	}
-	t.join(cluster)
+	t.attach(cluster)
 	if o.watch {
 		return e.watchTogether(ctx, cluster, t)
 	}
-	if err := t.gather(ctx); err != nil {
+	if err := t.discover(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
 	return t.all(ctx)
 }
 
-// change is what the command wants of a resource of a kind; nil is the cluster.
-func (t *family) change(kind *recordKind) change {
-	c := change{changeFlags: t.options.changeFlags, words: t.options.words(t.key.Name), needs: t.options.togetherPowers(), record: kind}
+// change returns the change of a resource of a kind; nil is the cluster.
+func (t *resourceSet) change(kind *recordKind) change {
+	c := change{changeFlags: t.options.changeFlags, words: t.options.words(t.key.Name), permissions: t.options.togetherPermissions(), record: kind}
 	if kind == nil {
 		c.stages = stages.ClusterWith(t.options.options)
 		return c
@@ -101,9 +101,9 @@ func (t *family) change(kind *recordKind) change {
 	return c
 }
 
-// gather finds the backups and the restores of the cluster, as they are now. Passes over what
-// was there before go on as they were.
-func (t *family) gather(ctx context.Context) error {
+// discover finds the current backups and restores of the cluster. Passes over known ones
+// continue as they were.
+func (t *resourceSet) discover(ctx context.Context) error {
 	c, err := t.env.Client()
 	if err != nil {
 		return err
@@ -130,8 +130,8 @@ func (t *family) gather(ctx context.Context) error {
 	return nil
 }
 
-// member are the passes over one of them, those that were begun before if there are any.
-func (t *family) member(ctx context.Context, kind *recordKind, record client.Object) (*passes, error) {
+// member returns the passes over a resource: the existing ones if there are any.
+func (t *resourceSet) member(ctx context.Context, kind *recordKind, record client.Object) (*passes, error) {
 	if p := t.known[record.GetUID()]; p != nil {
 		return p, nil
 	}
@@ -141,23 +141,23 @@ func (t *family) member(ctx context.Context, kind *recordKind, record client.Obj
 		return nil, err
 	}
 	t.known[record.GetUID()] = p
-	t.join(p)
+	t.attach(p)
 	return p, nil
 }
 
-// join has passes tell what happens under the name of what they are about.
-func (t *family) join(p *passes) {
-	p.tell = p.reporterTo(t.out.under(p.subject()), p.subject())
+// attach makes passes report under the name of their resource.
+func (t *resourceSet) attach(p *passes) {
+	p.report = p.reporterTo(t.out.under(p.subject()), p.subject())
 	if p.run.record == nil {
-		p.tell = all(p.tell, t.seesDatabase)
+		p.report = all(p.report, t.seesDatabase)
 		t.members = []*passes{p}
 	}
 }
 
-// seesDatabase notes whether the database is available, as often as a pass looks at it. What
-// an earlier pass saw does not count: one that ends before it looks tells nothing.
-func (t *family) seesDatabase(e reconcile.Event) {
-	switch e := e.(type) { //nolint:gochecksumtype // nothing else tells of the database
+// seesDatabase records whether the database is available whenever a pass reads it. An earlier
+// pass does not count: one that ends before reading it determines nothing.
+func (t *resourceSet) seesDatabase(e reconcile.Event) {
+	switch e := e.(type) { //nolint:gochecksumtype // no other event is about the database
 	case reconcile.PassStarted:
 		t.available = t.available && e.Round > 1
 	case reconcile.Observed:
@@ -167,7 +167,7 @@ func (t *family) seesDatabase(e reconcile.Event) {
 	}
 }
 
-// reporterTo tells what happens in passes that are not alone on a stream.
+// reporterTo reports the events of passes that share a stream.
 func (p *passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) {
 	if p.output == "json" {
 		return ui.JSONOf(p.env.Out, resource)
@@ -175,21 +175,21 @@ func (p *passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) 
 	return ui.Text(w, ui.TextOptions{Paint: p.env.paint(p.env.Out), Verbose: p.env.global.verbose > 0})
 }
 
-// headed writes what is said about several things, and whom it is about whenever that
+// sectionWriter writes the output of several resources, with a header whenever the resource
 // changes.
-type headed struct {
+type sectionWriter struct {
 	w    io.Writer
 	last string
 }
 
-func (h *headed) under(name string) io.Writer { return chapter{h, name} }
+func (h *sectionWriter) under(name string) io.Writer { return sectionPart{h, name} }
 
-type chapter struct {
-	*headed
+type sectionPart struct {
+	*sectionWriter
 	name string
 }
 
-func (s chapter) Write(text []byte) (int, error) {
+func (s sectionPart) Write(text []byte) (int, error) {
 	if s.last != s.name {
 		s.last = s.name
 		if _, err := io.WriteString(s.w, s.name+"\n"); err != nil {

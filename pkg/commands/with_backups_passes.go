@@ -14,16 +14,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// planTogether shows what passes over all of them would do. No plan of one is kept back
-// because none could be made of another.
+// planTogether shows what passes over all of them would do. A plan that could not be made does
+// not withhold the others.
 func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reconcileOptions, show planOptions) error {
-	t := e.family(key, o)
+	t := e.resources(key, o)
 	cluster := &passes{run: e.runOf(t.change(nil)), change: t.change(nil)}
 	if err := cluster.open(ctx, key); err != nil {
 		return err
 	}
-	t.join(cluster)
-	if err := t.gather(ctx); err != nil {
+	t.attach(cluster)
+	if err := t.discover(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
 	var views []ui.PlanView
@@ -38,7 +38,7 @@ func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reco
 	if err := show.printAll(e, e.metadata(key), views); err != nil {
 		return err
 	}
-	return mostTelling(ends)
+	return mostSignificant(ends)
 }
 
 func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) error {
@@ -56,9 +56,9 @@ func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) erro
 	return o.print(env.Out, all)
 }
 
-// all runs passes over all of them in turn, until nothing that can be waited for is left.
-func (t *family) all(ctx context.Context) error {
-	if err := t.agree(ctx, "Do all of this?"); err != nil {
+// all runs passes over all of them in turn, until nothing is left that a wait could change.
+func (t *resourceSet) all(ctx context.Context) error {
+	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
 		return causeOf(ctx, err)
 	}
 	ctx, stop := withTimeout(ctx, t.env.Clock, t.options.timeout)
@@ -75,9 +75,9 @@ func (t *family) all(ctx context.Context) error {
 	}
 }
 
-// agree asks once whether what all of them would do may be done, and besides for the name of
-// what would lose data. Nothing has been changed yet.
-func (t *family) agree(ctx context.Context, question string) error {
+// agree prompts once for what all of them would do, and also for the name of what would lose
+// data. Nothing was changed before.
+func (t *resourceSet) agree(ctx context.Context, question string) error {
 	if t.options.agreed() {
 		return nil
 	}
@@ -87,8 +87,8 @@ func (t *family) agree(ctx context.Context, question string) error {
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // its own pass will meet it; the others are not held up by it
-			t.env.talk("%s: %s", p.subject(), explain(err))
+		if err != nil { // its own pass reports it; the others continue
+			t.env.logf("%s: %s", p.subject(), explain(err))
 			view = ui.PlanView{}
 		}
 		views[i] = view
@@ -113,7 +113,7 @@ func (t *family) agree(ctx context.Context, question string) error {
 }
 
 // round runs one pass over each. The error is one that ends the command.
-func (t *family) round(ctx context.Context) error {
+func (t *resourceSet) round(ctx context.Context) error {
 	for _, p := range t.members {
 		if why := t.notYet(p); why != "" {
 			p.holdUp(why)
@@ -126,9 +126,9 @@ func (t *family) round(ctx context.Context) error {
 	return nil
 }
 
-// notYet is why it is not the turn of one of them: nothing is restored into a cluster whose
-// database was not seen to be available in this round.
-func (t *family) notYet(p *passes) string {
+// notYet returns why a resource has to wait: nothing is restored to a cluster whose database
+// was not found available in this round.
+func (t *resourceSet) notYet(p *passes) string {
 	if p.run.record == restoreKind && !t.available {
 		return "waiting for the database of cluster " + t.key.Name + " to be available"
 	}
@@ -139,13 +139,13 @@ func (t *family) notYet(p *passes) string {
 func (p *passes) holdUp(why string) {
 	const delay = 10 * time.Second
 	p.trouble, p.last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, summary{}
-	p.tell(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
+	p.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 	p.why.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 }
 
-// one runs a pass over one of them, again where a person agrees to what it wants beyond what
-// was shown.
-func (t *family) one(ctx context.Context, p *passes) error {
+// one runs a pass over one of them, and again if the user approves actions beyond what was
+// shown.
+func (t *resourceSet) one(ctx context.Context, p *passes) error {
 	for {
 		p.trouble = p.once(ctx)
 		if ctx.Err() != nil {
@@ -155,15 +155,15 @@ func (t *family) one(ctx context.Context, p *passes) error {
 		if !errors.As(p.last.Stopped, &beyond) || !p.env.canBeAsked() {
 			return nil
 		}
-		p.env.talk("%s: %s", p.subject(), beyond.Error())
+		p.env.logf("%s: %s", p.subject(), beyond.Error())
 		if err := p.ask(ctx); err != nil {
 			return causeOf(ctx, err)
 		}
 	}
 }
 
-// rest is how long to rest before the next round; again is false when none makes sense.
-func (t *family) rest() (rest time.Duration, again bool) {
+// rest returns the interval before the next round; again is false if none makes sense.
+func (t *resourceSet) rest() (rest time.Duration, again bool) {
 	if !t.options.wait {
 		return 0, false
 	}
@@ -186,7 +186,7 @@ func (p *passes) mayImprove() bool {
 	case why == nil:
 		p.since = time.Time{}
 		return p.worthWaiting()
-	case !p.bears(why):
+	case !p.retryable(why):
 		return false
 	case p.since.IsZero():
 		p.since = p.env.Clock.Now()
@@ -194,8 +194,8 @@ func (p *passes) mayImprove() bool {
 	return true
 }
 
-// waiting is the first of them that waits; the cluster's passes where none does.
-func (t *family) waiting() *passes {
+// waiting returns the first of them that waits, or the cluster's passes if none does.
+func (t *resourceSet) waiting() *passes {
 	for _, p := range t.members {
 		if p.mayImprove() {
 			return p
@@ -204,18 +204,18 @@ func (t *family) waiting() *passes {
 	return t.members[0]
 }
 
-func (t *family) waitsFor() string {
+func (t *resourceSet) waitsFor() string {
 	_, reason := t.waiting().waitsFor()
 	return t.waiting().subject() + ": " + reason
 }
 
-// finish sums up how it ended for each, and ends the command as the most telling of them.
-func (t *family) finish(ctx context.Context, err error) error {
+// finish prints how each ended, and ends the command with the most significant end.
+func (t *resourceSet) finish(ctx context.Context, err error) error {
 	ends := make([]error, len(t.members))
 	for i, p := range t.members {
 		ends[i] = p.end(ctx, p.trouble)
 	}
-	end := mostTelling(ends)
+	end := mostSignificant(ends)
 	if err != nil {
 		end = t.waiting().end(ctx, err)
 	}
@@ -224,7 +224,7 @@ func (t *family) finish(ctx context.Context, err error) error {
 	}
 	for i, p := range t.members {
 		if p.hadNoTurn() {
-			fmt.Fprintf(t.env.Out, "%s: it had no turn yet\n", p.subject())
+			fmt.Fprintf(t.env.Out, "%s: no pass was run\n", p.subject())
 			continue
 		}
 		fmt.Fprintln(t.env.Out, p.sentence(ends[i]))
@@ -236,7 +236,7 @@ func (t *family) finish(ctx context.Context, err error) error {
 // hadNoTurn reports whether no pass ran over it, nor was held up.
 func (p *passes) hadNoTurn() bool { return p.count == 0 && len(p.why.ends) == 0 }
 
-func (t *family) document(ends []error, end error) ui.ReconcileResultList {
+func (t *resourceSet) document(ends []error, end error) ui.ReconcileResultList {
 	v := ui.ReconcileResultList{
 		Document: ui.NewDocument("ReconcileResultList", t.env.metadata(t.key), t.env.Clock.Now(), ui.SourceLive),
 		ExitCode: ExitCode(end),
@@ -254,16 +254,16 @@ func (t *family) document(ends []error, end error) ui.ReconcileResultList {
 	return v
 }
 
-// tellingCodes are exit codes by how much they tell of several: what has to be mended first,
-// then what cannot be known, then what others or time will clear.
-var tellingCodes = []int{
+// codesBySignificance are exit codes by significance: first what the user must fix, then what is
+// unknown, then what other runs or time will clear.
+var codesBySignificance = []int{
 	ExitInternal, ExitUsage, ExitForbidden, ExitUnreachable, ExitUnconfirmed, ExitPartly, ExitRefused, ExitConflict, ExitWaiting, ExitNo,
 }
 
-// mostTelling is the end that a command over several things has: the most telling of theirs,
-// the first of its kind.
-func mostTelling(ends []error) error {
-	for _, code := range tellingCodes {
+// mostSignificant returns the end of a command over several resources: the most significant of
+// theirs, the first of its kind.
+func mostSignificant(ends []error) error {
+	for _, code := range codesBySignificance {
 		for _, end := range ends {
 			if end != nil && ExitCode(end) == code {
 				return end

@@ -41,13 +41,13 @@ func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 	}
 	v.run("reconcile", "fdbbackup/nightly", "--yes") // the agents
 	v.must(ExitWaiting, "StartRestore                 waiting  FoundationDBBackup nightly writes to the place", "reconcile", "sample", "--with-backups", "--yes")
-	out = v.must(ExitDone, "fdbrestore/again: as it should be, after", "reconcile", "sample", "--with-backups", "--yes", "--wait")
-	want := "sample: as it should be; nothing was to do\nfdbbackup/nightly: as it should be, after "
+	out = v.must(ExitDone, "fdbrestore/again: reconciled (", "reconcile", "sample", "--with-backups", "--yes", "--wait")
+	want := "sample: already reconciled, no changes\nfdbbackup/nightly: reconciled ("
 	if !strings.Contains(out, want) {
 		t.Errorf("got %s", out)
 	}
 	if strings.Index(out, "fdbrestore/again\n") > strings.Index(out, "StartRestore ") {
-		t.Errorf("what is said does not stand under its name: %s", out)
+		t.Errorf("the output is not under its name: %s", out)
 	}
 	if n := strings.Count(strings.Join(v.ran, "\n"), "fdbrestore start"); n != 1 {
 		t.Errorf("the restore was started %d times: %v", n, v.ran)
@@ -124,10 +124,10 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// A pass that ends before it looks at the database, because somebody else holds the Lease,
-// says nothing about it: what an earlier pass of a watch saw may be over.
+// A pass that ends before it reads the database, because another run holds the Lease,
+// determines nothing about it: what an earlier pass of a watch saw may be outdated.
 func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
-	f, restore := &family{}, &passes{run: run{record: restoreKind}}
+	f, restore := &resourceSet{}, &passes{run: run{record: restoreKind}}
 	available := plan.Snapshot{}
 	available.Database.Status = &fdb.Status{}
 	available.Database.Status.Client.DatabaseStatus.Available = true
@@ -143,7 +143,7 @@ func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
 	}
 }
 
-// A script that reconciles everything does not lose data on its way, and is told how.
+// A script that reconciles everything does not lose data, and gets the commands for it.
 func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 	again := func(t *testing.T) *vault {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 		v.objects = []client.Object{b}
 		return v
 	}
-	const then = "hint: then: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason"
+	const then = "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason"
 	t.Run("once", func(t *testing.T) {
 		v := again(t)
 		v.must(ExitUnconfirmed, then, "reconcile", "sample", "--with-backups", "--yes")
@@ -202,14 +202,14 @@ func TestWhatIsWrongWithWithBackups(t *testing.T) {
 		want   int
 		says   string
 	}{
-		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: ExitUsage, says: "the steps of one resource"},
-		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: ExitUsage, says: "--plan is about one resource"},
-		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: ExitUsage, says: "the steps of one resource"},
-		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: ExitUsage, says: "--with-backups is for a cluster"},
-		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: ExitUsage, says: "--with-backups is for a cluster"},
+		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: ExitUsage, says: "the stages of one resource"},
+		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: ExitUsage, says: "--plan conflicts with --with-backups"},
+		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: ExitUsage, says: "the stages of one resource"},
+		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: ExitUsage, says: "--with-backups requires a cluster"},
+		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: ExitUsage, says: "--with-backups requires a cluster"},
 		"a missing right": {
 			args: []string{"reconcile", "sample", "--yes"}, denied: []string{"list foundationdbrestores.apps.foundationdb.org"},
-			want: ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org; nothing was changed",
+			want: ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org (nothing was changed)",
 		},
 	}
 	for name, tc := range tests {
@@ -236,7 +236,7 @@ func TestTheMostTellingEnd(t *testing.T) {
 		"one is not known": {[]error{waits, &failure{code: ExitUsage}, refused}, ExitUsage},
 	}
 	for name, tc := range tests {
-		if got := ExitCode(mostTelling(tc.ends)); got != tc.want {
+		if got := ExitCode(mostSignificant(tc.ends)); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}

@@ -40,7 +40,8 @@ func TestAWatchOfTheClusterAloneFollowsNoBackups(t *testing.T) {
 	}
 }
 
-// The right to watch backups is optional: what lacks is said once, and the rest is followed.
+// The permission to watch backups is optional: a missing one is reported once, and the rest is
+// watched.
 func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
 	v := vaultOfAll(t)
 	v.denied = []string{"watch foundationdbrestores.apps.foundationdb.org", "list deployments.apps"}
@@ -48,8 +49,8 @@ func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
 	if code := w.run("--with-backups", "--yes"); code != ExitDone || v.follower.facets&ofBackups != plan.Backup {
 		t.Errorf("exit code %d, followed %s: %s", code, v.follower.facets, &v.err)
 	}
-	const said = "some changes of backups and restores show every 1m0s only: not allowed to list deployments.apps, watch foundationdbrestores.apps.foundationdb.org in namespace fdb"
+	const said = "some changes of backups and restores are only seen every 1m0s: not permitted to list deployments.apps, watch foundationdbrestores.apps.foundationdb.org in namespace fdb"
 	if n := strings.Count(v.err.String(), said); n != 1 {
-		t.Errorf("said %d times: %s", n, &v.err)
+		t.Errorf("printed %d times: %s", n, &v.err)
 	}
 }

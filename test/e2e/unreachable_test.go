@@ -37,14 +37,14 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 	kubectl(t, "annotate", "-n", ns, "--overwrite", "pods", "--all", "sandbox.kubectl-fdb/fault=ExecSlow=7s")
 	r := fdb(t, "status", "c", "-n", ns)
 	want(t, r, 0)
-	prints(t, r, "no answer from the database yet, still asking", "Locks")
+	prints(t, r, "waiting for database status…", "Locks")
 
 	kubectl(t, "annotate", "-n", ns, "pods", "--all", "sandbox.kubectl-fdb/fault-")
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait"), 0)
 	want(t, fdb(t, "status", "c", "-n", ns), 0)
 }
 
-// A pod that never starts is waited for, by name, until --timeout is over.
+// A pod that never starts is waited for, by name, until the timeout.
 func TestPodsThatNeverStartAreNamed(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

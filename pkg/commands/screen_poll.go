@@ -15,48 +15,48 @@ import (
 )
 
 const (
-	// followedAnew is after how long objects are listed again whose changes are told: what
-	// is told is only a hint.
-	followedAnew = time.Minute
-	// unfollowedAnew is the same for those whose changes nobody tells.
-	unfollowedAnew = 10 * time.Second
-	// sharedAnew is after how long locks and exclusions are read again while no process
-	// group is on its way out.
-	sharedAnew = 10 * time.Second
+	// rereadFollowed is the interval at which watched objects are listed again: watch events
+	// are only hints.
+	rereadFollowed = time.Minute
+	// rereadUnfollowed is the interval for objects that are not watched.
+	rereadUnfollowed = 10 * time.Second
+	// rereadShared is the interval at which locks and exclusions are read while no process
+	// group is draining.
+	rereadShared = 10 * time.Second
 )
 
-// deafness is what nobody tells changes of: those are listed more often.
-type deafness struct {
+// unwatched holds the facets that cannot be watched: those are listed more often.
+type unwatched struct {
 	mu   sync.Mutex
 	what plan.Facet
 }
 
-func (d *deafness) add(what plan.Facet) {
+func (d *unwatched) add(what plan.Facet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.what |= what
 }
 
-func (d *deafness) end(what plan.Facet) {
+func (d *unwatched) end(what plan.Facet) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.what &^= what
 }
 
-func (d *deafness) is(what plan.Facet) bool {
+func (d *unwatched) is(what plan.Facet) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.what&what != 0
 }
 
-// askKubernetes reads the record, and of the objects what changed or was read long ago.
-func (e *eye) askKubernetes(ctx context.Context, now time.Time) {
+// askKubernetes reads the resource, and the objects that changed or were read long ago.
+func (e *poller) askKubernetes(ctx context.Context, now time.Time) {
 	e.kubernetes.begin(now)
 	facets, seen := e.stale(now), e.seen
-	e.rung = 0
+	e.changedFacets = 0
 	e.beside(ctx, func() func() {
 		err := e.session.Observe(ctx, &seen, facets)
-		lease := observation{env: e.env, key: e.key}.lease(ctx)
+		lease := clusterReader{env: e.env, key: e.key}.lease(ctx)
 		return func() {
 			e.lease = lease
 			e.tookKubernetes(ctx, seen, facets, err)
@@ -64,31 +64,31 @@ func (e *eye) askKubernetes(ctx context.Context, now time.Time) {
 	})
 }
 
-// stale are the parts of Kubernetes to read now. Nodes are not followed as they are
-// needed here: a Follower tells of their taints alone.
-func (e *eye) stale(now time.Time) plan.Facet {
+// stale returns the facets of Kubernetes to read now. Nodes count as unwatched here: a Follower
+// only reports changes of their taints.
+func (e *poller) stale(now time.Time) plan.Facet {
 	facets := plan.Record
-	if e.rung&plan.Pods != 0 {
+	if e.changedFacets&plan.Pods != 0 {
 		facets |= plan.Nodes
 	}
 	for _, f := range []plan.Facet{plan.Pods, plan.Volumes, plan.Services, plan.ConfigMap, plan.Nodes} {
-		most := followedAnew
-		if f == plan.Nodes || e.deaf.is(f) {
-			most = unfollowedAnew
+		most := rereadFollowed
+		if f == plan.Nodes || e.unwatched.is(f) {
+			most = rereadUnfollowed
 		}
-		if e.rung&f != 0 || now.Sub(e.readAt[f]) >= most {
+		if e.changedFacets&f != 0 || now.Sub(e.readAt[f]) >= most {
 			facets |= f
 		}
 	}
 	return facets
 }
 
-func (e *eye) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets plan.Facet, err error) {
+func (e *poller) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets plan.Facet, err error) {
 	now := e.env.Clock.Now()
 	missing := new(*live.NotFoundError)
-	e.gone = errors.As(err, missing)
+	e.deleted = errors.As(err, missing)
 	if err != nil {
-		e.rung |= facets
+		e.changedFacets |= facets
 		e.kubernetes.end(now, time.Time{}, explain(err))
 		e.showSoon(0)
 		return
@@ -104,16 +104,16 @@ func (e *eye) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets pla
 	e.showWith(&e.database)
 }
 
-// askDatabase reads one status document, which all that a frame tells of the database is
-// made of, and now and then what instances share.
-func (e *eye) askDatabase(ctx context.Context, now time.Time) {
+// askDatabase reads one status document, the source of all that a frame shows of the database,
+// and sometimes the shared state of control-plane instances.
+func (e *poller) askDatabase(ctx context.Context, now time.Time) {
 	e.database.begin(now)
 	seen, shared, unread := e.seen, e.coordination, ""
-	old := now.Sub(e.sharedAt) >= sharedAnew
+	old := now.Sub(e.sharedAt) >= rereadShared
 	e.beside(ctx, func() func() {
 		err := e.session.Observe(ctx, &seen, plan.Database)
 		readAt := time.Time{}
-		if err == nil && seen.Database.Available() && (old || anyLeaves(seen)) {
+		if err == nil && seen.Database.Available() && (old || anyDraining(seen)) {
 			readAt = now
 			shared, unread = readCoordination(ctx, e.session)
 		}
@@ -126,21 +126,20 @@ func (e *eye) askDatabase(ctx context.Context, now time.Time) {
 	})
 }
 
-func (e *eye) tookDatabase(told plan.DatabaseFacts, err error) {
+func (e *poller) tookDatabase(told plan.DatabaseFacts, err error) {
 	if err != nil {
 		told = plan.DatabaseFacts{Unreachable: explain(err)}
 	}
-	if !told.Available() { // nobody can tell any more what is excluded and locked
+	if !told.Available() { // exclusions and locks are unknown now
 		e.coordination, e.sharedAt, e.unread = plan.CoordinationFacts{}, time.Time{}, ""
 	}
-	e.told = told
+	e.databaseFacts = told
 	e.database.end(e.env.Clock.Now(), told.AsOf, told.Unreachable)
 	e.showWith(&e.kubernetes)
 }
 
-// anyLeaves reports whether any process is on its way out, so that how far it is matters
-// now.
-func anyLeaves(s plan.Snapshot) bool {
+// anyDraining reports whether any process is draining, so that exclusion progress matters now.
+func anyDraining(s plan.Snapshot) bool {
 	for _, p := range s.Database.Status.ProcessList() {
 		if p.IsExcluded() {
 			return true
@@ -149,23 +148,23 @@ func anyLeaves(s plan.Snapshot) bool {
 	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool { return g.IsMarkedForRemoval() || g.IsExcluded() })
 }
 
-// readCoordination reads exclusions and what instances share. What cannot be read is
-// unread, and says why.
+// readCoordination reads exclusions and the shared state of control-plane instances. If that
+// fails, unread has the reason.
 func readCoordination(ctx context.Context, r Reader) (facts plan.CoordinationFacts, unread string) {
 	shared, sharedErr := r.ReadShared(ctx)
 	lists, listsErr := r.ReadExclusions(ctx)
 	shared.ExclusionsRead, shared.Exclusions = lists.ExclusionsRead, lists.Exclusions
 	shared.FailedExclusions, shared.InProgressExclusions = lists.FailedExclusions, lists.InProgressExclusions
 	if sharedErr != nil {
-		unread = "what instances share could not be read: " + explain(sharedErr)
+		unread = "cannot read the shared state of control-plane instances: " + explain(sharedErr)
 	}
 	if listsErr != nil {
-		unread = "exclusions could not be read: " + explain(listsErr)
+		unread = "cannot read exclusions: " + explain(listsErr)
 	}
 	return shared, unread
 }
 
-func (e *eye) askEvents(ctx context.Context, now time.Time) {
+func (e *poller) askEvents(ctx context.Context, now time.Time) {
 	e.events.begin(now)
 	e.beside(ctx, func() func() {
 		c, err := e.env.Client()
@@ -179,37 +178,36 @@ func (e *eye) askEvents(ctx context.Context, now time.Time) {
 				e.events.end(now, time.Time{}, explain(err))
 				return
 			}
-			e.happened = events
+			e.eventList = events
 			e.events.end(now, now, "")
-			e.showSoon(patienceForOneFrame)
+			e.showSoon(frameDelay)
 		}
 	})
 }
 
-// askBackups looks at backups and restores. What cannot be read is in what was seen; each
-// question to a pod of agents has a limit of its own.
-func (e *eye) askBackups(ctx context.Context, now time.Time) {
+// askBackups reads backups and restores. Errors are in the result; each query of an agent's pod
+// has a timeout of its own.
+func (e *poller) askBackups(ctx context.Context, now time.Time) {
 	e.backups.begin(now)
 	e.beside(ctx, func() func() {
-		found, err := backupsLook{env: e.env, key: e.key, histories: e.ofRestores}.look(ctx)
+		found, err := backupsReader{env: e.env, key: e.key, histories: e.ofRestores}.read(ctx)
 		return func() {
 			now := e.env.Clock.Now()
 			if err != nil {
 				e.backups.end(now, time.Time{}, explain(err))
 				return
 			}
-			e.found, e.backedUp = &found, new(ui.NewClusterBackupsView(found, now, e.ofBackups))
+			e.backupsFound, e.backupsView = &found, new(ui.NewClusterBackupsView(found, now, e.ofBackups))
 			e.backups.end(now, now, "")
-			e.showSoon(patienceForOneFrame)
+			e.showSoon(frameDelay)
 		}
 	})
 }
 
-// currentDatabase is what may still be said of the database at a time. An answer that the
-// next question has waited too long for is no answer any more: what was available may not
-// be so now. That it was down holds for longer, since such a database takes up to 19 s to
-// say so again.
-func currentDatabase(told plan.DatabaseFacts, asked *asking, now time.Time) plan.DatabaseFacts {
+// currentDatabase returns what is still valid of the database facts. Once the next query has
+// taken too long, an earlier answer is void: an available database may have become unavailable.
+// A down database counts as down for longer, since it takes up to 19 s to report that again.
+func currentDatabase(told plan.DatabaseFacts, asked *sourceState, now time.Time) plan.DatabaseFacts {
 	const downFor = 40 * time.Second
 	waited := now.Sub(asked.askedAt)
 	switch {
@@ -218,5 +216,5 @@ func currentDatabase(told plan.DatabaseFacts, asked *asking, now time.Time) plan
 	case told.Status != nil && !told.Available() && now.Sub(told.AsOf) < downFor:
 		return told
 	}
-	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("no answer from the database for %s, still asking", waited.Truncate(time.Second))}
+	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("waiting for database status for %s", waited.Truncate(time.Second))}
 }

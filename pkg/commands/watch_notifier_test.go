@@ -7,19 +7,19 @@ import (
 )
 
 func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
-	b := newBell()
-	b.ring(plan.Pods)
-	b.ring(plan.Record)
-	<-b.rings
-	if got := b.heard(); got != plan.Pods|plan.Record || b.heard() != 0 {
-		t.Errorf("heard %s", got)
+	b := newChangeNotifier()
+	b.notify(plan.Pods)
+	b.notify(plan.Record)
+	<-b.ready
+	if got := b.take(); got != plan.Pods|plan.Record || b.take() != 0 {
+		t.Errorf("got %s", got)
 	}
-	b.ring(plan.Services)
+	b.notify(plan.Services)
 	if got := b.facets(); got != plan.Pods|plan.Record|plan.Services {
 		t.Errorf("all: %s", got)
 	}
-	<-b.rings
-	if got := b.heard() | b.facets(); got != plan.Services {
+	<-b.ready
+	if got := b.take() | b.facets(); got != plan.Services {
 		t.Errorf("what rang last was lost: %s", got)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// replacing is the purpose of `replace`: process groups that are gone.
+// replacing is the goal of `replace`: removed process groups.
 type replacing []v1beta2.ProcessGroupID
 
-func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (r replacing) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -21,18 +21,18 @@ func (r replacing) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return targets, ui.AllReached(targets), nil
 }
 
-func (r replacing) did(reached bool) string {
+func (r replacing) summary(reached bool) string {
 	names := phrase.List(r)
 	if reached {
 		return "replaced: " + names
 	}
-	return "asked to leave: " + names + "; a reconcile pass, or --wait, sees it through"
+	return "marked for removal: " + names + "; run reconcile (or use --wait) to complete"
 }
 
-// keeping is the purpose of `replace --undo`: process groups without a mark.
+// keeping is the goal of `replace --undo`: process groups without a mark.
 type keeping []v1beta2.ProcessGroupID
 
-func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (k keeping) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
@@ -41,4 +41,4 @@ func (k keeping) look(ctx context.Context, s Session) ([]ui.Target, bool, error)
 	return targets, ui.AllReached(targets), nil
 }
 
-func (k keeping) did(bool) string { return "not marked for removal: " + phrase.List(k) }
+func (k keeping) summary(bool) string { return "not marked for removal: " + phrase.List(k) }

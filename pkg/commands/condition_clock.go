@@ -6,19 +6,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// sinceMemory remembers since when conditions hold that no pass has recorded yet: each
-// look judges anew, and would call them new each time.
-type sinceMemory map[conditionOf]time.Time
+// conditionClock remembers since when conditions hold that no pass has recorded yet: each read
+// updates the status again, and would show them as new each time.
+type conditionClock map[conditionOf]time.Time
 
 type conditionOf struct {
 	group v1beta2.ProcessGroupID
 	kind  v1beta2.ProcessGroupConditionType
 }
 
-// keep sets conditions back to when they were first seen, and forgets those that are gone.
-// The record that it returns is a copy where anything differs.
-func (m *sinceMemory) keep(judged *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
-	before, now := *m, sinceMemory{}
+// keep sets conditions back to when they were first seen, and drops those that ended. The
+// returned resource is a copy if anything differs.
+func (m *conditionClock) keep(judged *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
+	before, now := *m, conditionClock{}
 	record := judged.DeepCopy()
 	for _, g := range record.Status.ProcessGroups {
 		for _, c := range g.ProcessGroupConditions {

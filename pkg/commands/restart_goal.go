@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// restarting is the purpose of `restart`: process groups whose servers are all younger
-// than the command.
+// restarting is the goal of `restart`: process groups whose processes all started after the
+// command.
 type restarting struct {
 	groups []v1beta2.ProcessGroupID
 	since  time.Time
 }
 
-func (r restarting) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (r restarting) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
@@ -26,10 +26,10 @@ func (r restarting) look(ctx context.Context, s Session) ([]ui.Target, bool, err
 	return targets, ui.AllReached(targets), nil
 }
 
-func (r restarting) did(reached bool) string {
+func (r restarting) summary(reached bool) string {
 	names := phrase.List(r.groups)
 	if reached {
 		return "restarted: " + names
 	}
-	return "told to restart: " + names + "; --wait sees them come back"
+	return "restart requested: " + names + "; use --wait to wait for them to report again"
 }

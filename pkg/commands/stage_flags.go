@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// stepAliases are the names that newer releases of the operator use.
-var stepAliases = map[string]plan.StageName{
+// stageAliases are the names in newer releases of the operator.
+var stageAliases = map[string]plan.StageName{
 	"ExcludeProcesses":                  plan.StageExcludeInstances,
 	"RemoveProcessGroups":               plan.StageRemovePods,
 	"UpdateMetadata":                    plan.StageUpdateLabels,
@@ -19,13 +19,13 @@ var stepAliases = map[string]plan.StageName{
 	"ReplaceMisconfiguredProcessGroups": plan.StageReplaceMisconfiguredPods,
 }
 
-// stepFlags choose the steps of a pass, and how they judge.
-type stepFlags struct {
+// stageFlags select the stages of a pass, and configure them.
+type stageFlags struct {
 	only, skip []string
 	options    stages.Options
 }
 
-func (f *stepFlags) add(cmd *cobra.Command) {
+func (f *stageFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.only, "only", nil, "comma-separated stages to run; each decides on the current status")
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "comma-separated stages to skip")
 	cmd.Flags().BoolVar(&f.options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
@@ -33,61 +33,61 @@ func (f *stepFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
 		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
 	for _, flag := range []string{"only", "skip"} {
-		complete(cmd, flag, func() []string { return phrase.Strings(stepNames(stages.ClusterWith(stages.Options{Adopt: true}))) })
+		complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(stages.Options{Adopt: true}))) })
 	}
 }
 
-// steps are the steps to run, in their order.
-func (f stepFlags) steps() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
+// stages returns the stages to run, in their order.
+func (f stageFlags) stages() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
 
-// chosen are those of all steps that are to run, in their order.
-func (f stepFlags) chosen(steps []plan.Stage) ([]plan.Stage, error) {
-	only, err := canonical(f.only, steps)
+// chosen returns those of all stages that are to run, in their order.
+func (f stageFlags) chosen(from []plan.Stage) ([]plan.Stage, error) {
+	only, err := canonical(f.only, from)
 	if err != nil {
 		return nil, err
 	}
-	skip, err := canonical(f.skip, steps)
+	skip, err := canonical(f.skip, from)
 	if err != nil {
 		return nil, err
 	}
-	steps = slices.DeleteFunc(steps, func(s plan.Stage) bool {
+	from = slices.DeleteFunc(from, func(s plan.Stage) bool {
 		return (len(only) > 0 && !slices.Contains(only, s.Name)) || slices.Contains(skip, s.Name)
 	})
-	if len(steps) == 0 {
-		return nil, usagef("--only and --skip leave no step to run")
+	if len(from) == 0 {
+		return nil, usagef("--only and --skip leave no stage to run")
 	}
-	return steps, nil
+	return from, nil
 }
 
-// facetsOf are the parts of the world that steps look at, or may.
-func facetsOf(steps []plan.Stage) plan.Facet {
+// facetsOf returns the facets of the cluster state that stages read, or may read.
+func facetsOf(from []plan.Stage) plan.Facet {
 	var facets plan.Facet
-	for _, s := range steps {
+	for _, s := range from {
 		facets |= s.Reads | s.More
 	}
 	return facets
 }
 
-// canonical maps names and aliases to the names of steps that exist.
-func canonical(names []string, steps []plan.Stage) ([]plan.StageName, error) {
-	known := stepNames(steps)
+// canonical maps names and aliases to the names of existing stages.
+func canonical(names []string, from []plan.Stage) ([]plan.StageName, error) {
+	known := stageNames(from)
 	out := make([]plan.StageName, len(names))
 	for i, name := range names {
 		out[i] = plan.StageName(name)
-		if alias, ok := stepAliases[name]; ok {
+		if alias, ok := stageAliases[name]; ok {
 			out[i] = alias
 		}
 		if !slices.Contains(known, out[i]) {
-			return nil, usagef("there is no step %q; the steps are %s", name, phrase.List(known))
+			return nil, usagef("unknown stage %q: must be one of %s", name, phrase.List(known))
 		}
 	}
 	return out, nil
 }
 
-// stepNames are the steps' names, each once, in their order.
-func stepNames(steps []plan.Stage) []plan.StageName {
+// stageNames returns the names of stages, each once, in their order.
+func stageNames(from []plan.Stage) []plan.StageName {
 	var names []plan.StageName
-	for _, s := range steps {
+	for _, s := range from {
 		if !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
 		}

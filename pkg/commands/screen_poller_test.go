@@ -36,7 +36,7 @@ func TestOneLookMakesOneWholeFrame(t *testing.T) {
 		before := len(g.entries)
 		g.after(20 * time.Second)
 		if n := g.times(plan.Database); n != 10 {
-			t.Errorf("the database was asked %d times in 20 s at an interval of 2 s", n)
+			t.Errorf("the database was queried %d times in 20 s at an interval of 2 s", n)
 		}
 		if n := g.times(plan.Pods); n != 0 {
 			t.Errorf("pods were listed %d times though nothing changed", n)
@@ -61,11 +61,11 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 		if v.Status.Database.Available != nil || v.Status.State != ui.StateUnknown {
 			t.Errorf("a database that does not answer is %s: %s", v.Status.State, v.Status.Summary)
 		}
-		if !strings.Contains(v.Status.Database.UnknownReason, "still asking") || v.Source(ui.SourceOfDatabase).AsOf == nil {
+		if !strings.Contains(v.Status.Database.UnknownReason, "waiting for database status") || v.Source(ui.SourceOfDatabase).AsOf == nil {
 			t.Errorf("%s, %+v", v.Status.Database.UnknownReason, v.Source(ui.SourceOfDatabase))
 		}
 		if n := g.times(plan.Database); n == 0 {
-			t.Error("nobody asked")
+			t.Error("no query")
 		}
 		g.after(time.Minute)
 		if n := g.times(plan.Database); n != 0 {
@@ -78,7 +78,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 	})
 }
 
-// What was excluded before it fell silent may not be so any more, and the other way round.
+// What was excluded before it stopped answering may not be so any more, and vice versa.
 func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
@@ -91,7 +91,7 @@ func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 		}
 		g.hang(plan.Database)
 		v := g.after(10 * time.Second).Exclusions
-		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != ui.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "still asking") {
+		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != ui.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "waiting for database status") {
 			t.Errorf("%+v", v)
 		}
 	})
@@ -104,7 +104,7 @@ func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		v := g.after(5 * time.Second)
-		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "the API server has not answered yet") {
+		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "waiting for the API server") {
 			t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
 		}
 		if s := v.Source(ui.SourceOfKubernetes); s.RequestedAt == nil || s.AsOf != nil {
@@ -157,7 +157,7 @@ func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
 		defer end()
 		g.after(time.Second)
 		g.times(plan.Pods)
-		for range 100 { // a rollout tells a lot
+		for range 100 { // a rollout has many events
 			g.follower.changed(plan.Pods)
 			g.after(10 * time.Millisecond)
 		}
@@ -192,7 +192,7 @@ func TestARefreshAsksAtOnce(t *testing.T) {
 		feed.Refresh()
 		g.after(time.Second)
 		if n := g.times(plan.Database); n != 1 {
-			t.Errorf("the database was asked %d times", n)
+			t.Errorf("the database was queried %d times", n)
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := &asking{}
+			a := &sourceState{}
 			if tc.asked > 0 {
 				a.begin(now.Add(-tc.asked))
 			}
@@ -261,7 +261,7 @@ func TestConditionsOfGroupsThatLeftAreForgotten(t *testing.T) {
 		c.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, time.Unix(at, 0))
 		return c
 	}
-	var m sinceMemory
+	var m conditionClock
 	m.keep(record(10))
 	kept := m.keep(record(20))
 	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 10 {

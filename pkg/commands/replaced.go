@@ -12,11 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// splitGone takes from words those that name process groups which were replaced already:
-// no record has them, and the audit, the file or Events, knows how they were taken away. So
-// the same command again goes on with the others, and a word that was mistyped is still a
-// mistake.
-func (e *Env) splitGone(ctx context.Context, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
+// splitReplaced removes the words that name already replaced process groups: the status has none of
+// them, and the audit, the file or Events, has their removal. A repeated command then proceeds
+// with the others, while a mistyped word is still an error.
+func (e *Env) splitReplaced(ctx context.Context, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
 	unknown := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return len(groupsFor(s, word)) > 0 })
 	if len(unknown) == 0 {
 		return words, nil
@@ -33,14 +32,14 @@ func (e *Env) splitGone(ctx context.Context, key types.NamespacedName, s plan.Sn
 	return left, gone
 }
 
-// removals are what the audit knows of process groups that were taken away. What of it
-// cannot be read proves nothing.
+// removals returns the removals of process groups in the audit. What cannot be read of it
+// proves nothing.
 func (e *Env) removals(ctx context.Context, key types.NamespacedName) audit.Removals {
 	known := audit.Removals{}
 	if path, err := audit.Path(e.Getenv); err == nil {
 		err = known.AddFile(path, audit.Run{Context: e.contextName(), Namespace: key.Namespace, Cluster: key.Name})
 		if err != nil {
-			e.talk("warning: %s", err)
+			e.logf("warning: %s", err)
 		}
 	}
 	events, _ := e.eventsOf(ctx, key, key.Name)

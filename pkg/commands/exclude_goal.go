@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// excluding is the purpose of `exclude`: process groups on which nothing depends.
+// excluding is the goal of `exclude`: process groups that are drained.
 type excluding []v1beta2.ProcessGroupID
 
-func (e excluding) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (e excluding) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
@@ -26,37 +26,37 @@ func (e excluding) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return targets, ui.AllReached(targets), nil
 }
 
-// readExclusions reads the exclusions where passes saw no need to: of a group that went silent
-// right after it was excluded no process says so, and no pass may have seen it.
+// readExclusions reads exclusions that passes did not need: of a group that stopped reporting
+// right after its exclusion the status has no process, and no pass may have seen it.
 func readExclusions(ctx context.Context, s Session, facts *ui.Facts) error {
 	if facts.Coordination.ExclusionsRead || !facts.Database.Available() {
 		return nil
 	}
 	read, err := s.ReadExclusions(ctx)
 	if err != nil {
-		return ctx.Err() // what could not be read stays unknown, and proves nothing
+		return ctx.Err() // unread exclusions stay unknown and prove nothing
 	}
 	c := &facts.Coordination
 	c.ExclusionsRead, c.Exclusions, c.FailedExclusions, c.InProgressExclusions = read.ExclusionsRead, read.Exclusions, read.FailedExclusions, read.InProgressExclusions
 	return nil
 }
 
-func (e excluding) did(reached bool) string {
+func (e excluding) summary(reached bool) string {
 	names := phrase.List(e)
 	if reached {
 		return "drained: " + names
 	}
-	return "excluded: " + names + "; --wait, or the same command later, says when nothing depends on them any more"
+	return "excluded: " + names + "; use --wait, or run the command again, to see when they are drained"
 }
 
-// including is the purpose of `include`: process groups, and exclusions by their own
-// names, of which none is in force.
+// including is the goal of `include`: none of these process groups and exclusion targets is
+// excluded.
 type including struct {
 	groups  []v1beta2.ProcessGroupID
 	targets []string
 }
 
-func (i including) look(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (i including) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
 	facts := ui.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
@@ -65,14 +65,14 @@ func (i including) look(ctx context.Context, s Session) ([]ui.Target, bool, erro
 	return targets, ui.AllReached(targets), nil
 }
 
-func (i including) did(reached bool) string {
+func (i including) summary(reached bool) string {
 	names := strings.Join(slices.Concat(phrase.Strings(i.groups), i.targets), ", ")
 	switch {
 	case names == "":
-		return "nothing is excluded that could be included"
+		return "nothing to include"
 	case reached:
 		return "included: " + names
 	default:
-		return "told to be included: " + names + "; the status of the database does not show it yet"
+		return "inclusion requested: " + names + "; not yet visible in the database status"
 	}
 }

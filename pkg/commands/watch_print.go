@@ -12,17 +12,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// print writes a line of a watch's own into the stream of events.
+// print prints a document of the watch into the stream of events.
 func (w *watching) print(line any) {
-	if w.env.hearing != nil {
-		w.env.hearing.document(line)
+	if w.env.observer != nil {
+		w.env.observer.document(line)
 	}
 	if w.output == "json" {
-		_ = ui.WriteJSON(w.env.Out, line) // a reader that went away ends the process
+		_ = ui.WriteJSON(w.env.Out, line) // SIGPIPE ends the process
 	}
 }
 
-// reason is why the last pass left something undone; empty when it did not.
+// reason returns why the last pass left something undone; empty if it did not.
 func (w *watching) reason() string {
 	if w.kept != nil {
 		return explain(w.kept)
@@ -36,17 +36,17 @@ func (w *watching) reason() string {
 	return ""
 }
 
-// tellEnding says in text how the cluster is, once for as long as that stays the
-// same. What a pass waits for its stages have told.
-func (w *watching) tellEnding() {
+// printEnding prints the state of the cluster as text, once for as long as it stays the same.
+// What a pass waits for is already printed by its stages.
+func (w *watching) printEnding() {
 	if w.last.Acted > 0 && w.last.Outcome <= reconcile.Changed {
-		w.told = ""
+		w.lastState = ""
 	}
 	sentence := w.sentence()
-	if w.output == "json" || sentence == "" || sentence == w.told {
+	if w.output == "json" || sentence == "" || sentence == w.lastState {
 		return
 	}
-	w.told = sentence
+	w.lastState = sentence
 	fmt.Fprintln(w.env.Out, sentence)
 }
 
@@ -54,23 +54,23 @@ func (w *watching) sentence() string {
 	name := w.key.Name
 	switch w.ending {
 	case pace.Settled:
-		return name + ": as it should be; waiting for changes"
+		return name + ": reconciled; waiting for changes"
 	case pace.Held:
-		return fmt.Sprintf("%s: waiting while somebody else acts: %s", name, w.holder())
+		return fmt.Sprintf("%s: waiting: another run is active: %s", name, w.holder())
 	case pace.Blocked:
-		return fmt.Sprintf("%s: blocked until somebody helps: %s", name, w.reason())
+		return fmt.Sprintf("%s: blocked: manual intervention required: %s", name, w.reason())
 	case pace.Failed:
-		return fmt.Sprintf("%s: failed, to be tried again: %s", name, w.reason())
+		return fmt.Sprintf("%s: failed, will retry: %s", name, w.reason())
 	case pace.Waiting:
 		if w.last.Outcome == reconcile.Done {
-			return fmt.Sprintf("%s: as it should be, but for housekeeping: %s", name, w.last.Housekeeping[0].Task())
+			return fmt.Sprintf("%s: reconciled except for housekeeping: %s", name, w.last.Housekeeping[0].Task())
 		}
 	case pace.Unfinished:
 	}
 	return ""
 }
 
-// holder is who acts, without the time until which that is sure: it moves on.
+// holder returns who holds the Lease, without its expiry: that changes all the time.
 func (w *watching) holder() string {
 	var held *reconcile.HeldError
 	if !errors.As(failureOf(w.last), &held) {
@@ -79,18 +79,18 @@ func (w *watching) holder() string {
 	return (&reconcile.HeldError{What: held.What, Holder: held.Holder}).Error()
 }
 
-// conclude ends the watch. SIGTERM is how a watch is meant to end, and a cluster that
-// is gone needs none; Ctrl-C, and what could not be given back, keep their codes.
+// conclude ends the watch. SIGTERM and the deletion of the cluster end it without an error;
+// Ctrl-C, and what could not be released, keep their exit codes.
 func (w *watching) conclude(ctx context.Context, err error) error {
 	end := w.end(ctx, err)
 	cause := causeOf(ctx, err)
 	interrupted := new(*InterruptedError)
 	terminated := errors.As(cause, interrupted) && (*interrupted).Signal == syscall.SIGTERM
-	if w.kept == nil && (terminated || errors.Is(cause, errGone)) {
+	if w.kept == nil && (terminated || errors.Is(cause, errClusterDeleted)) {
 		end = nil
 	}
-	if w.env.hearing != nil {
-		w.env.hearing.document(w.result(end))
+	if w.env.observer != nil {
+		w.env.observer.document(w.result(end))
 	}
 	did := phrase.Count(w.acted, "action") + " in " + phrase.Count(w.count, "pass")
 	if w.output == "json" {

@@ -10,17 +10,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// trier asks the API server whether it would take what an action writes; asked is false
-// where it cannot tell.
-type trier interface {
+// serverDryRunner asks the API server whether it would accept what an action writes; asked is
+// false if it cannot determine that.
+type serverDryRunner interface {
 	Try(ctx context.Context, a plan.Action) (asked bool, err error)
 }
 
-// tryOut has the API server try the actions of a plan, and fails with what it would not take.
+// tryOut submits the actions of a plan as a server dry run, and fails with those that are
+// rejected.
 func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
-	server, can := r.session.(trier)
+	server, can := r.session.(serverDryRunner)
 	if !can {
-		return usagef("--dry-run=server is for changes of clusters; --dry-run shows the plan")
+		return usagef("--dry-run=server requires a change of a cluster: use --dry-run")
 	}
 	tried, refusals := 0, []error{}
 	for _, item := range v.Items {
@@ -34,13 +35,13 @@ func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
 	}
 	switch {
 	case len(refusals) == 0 && tried == len(v.Items):
-		r.env.talk("the API server would take %s", phrase.Either(tried, "the only action", "all "+phrase.Count(tried, "action")))
+		r.env.logf("the API server accepts %s", phrase.Either(tried, "the only action", "all "+phrase.Count(tried, "action")))
 		return nil
 	case len(refusals) == 0:
-		r.env.talk("the API server would take %s; it was not asked about the others: deletions, labels, the database, and what builds on these", phrase.CountOf(tried, len(v.Items), "action"))
+		r.env.logf("the API server accepts %s; not checked: deletions, labels, the database, and actions that depend on these", phrase.CountOf(tried, len(v.Items), "action"))
 		return nil
 	}
-	err := fmt.Errorf("the API server would not take %s: %w", phrase.CountOf(len(refusals), len(v.Items), "action"), errors.Join(refusals...))
+	err := fmt.Errorf("the API server rejects %s: %w", phrase.CountOf(len(refusals), len(v.Items), "action"), errors.Join(refusals...))
 	if code := worst(refusals); code != ExitInternal {
 		return &failure{code: code, err: err}
 	}
