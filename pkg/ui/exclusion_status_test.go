@@ -52,11 +52,11 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 		"an old generation of logs is left": {given: func(f *Facts) {
 			f.emptied("storage-1")
 			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
-		}, want: ExclusionRequested, reason: "roles cannot be trusted before the last recovery is over: it is at fully_recovered with 2 generations of logs"},
+		}, want: ExclusionRequested, reason: "roles are unknown before the last recovery is over: its state is fully_recovered with 2 generations of logs"},
 		"exclusions could not be read": {given: func(f *Facts) { f.emptied("storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionRequested, reason: "exclusions in progress are unknown"},
 		"it died this minute": {
 			given: func(f *Facts) { f.silence("storage-1", 10*time.Second) }, want: ExclusionUnverified,
-			reason: "it stopped reporting 9s ago, and the database's numbers show a death after 1m30s only",
+			reason: "it stopped reporting 9s ago, and the database notices a loss only after 1m30s",
 		},
 		"somebody ended the exclusion": {given: func(f *Facts) {
 			f.emptied("storage-1")

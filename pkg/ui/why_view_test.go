@@ -122,7 +122,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"another instance has the lock": {
 			given: func(in *WhyInput) { in.lock("dc2", 9*time.Minute) }, state: WhyWaiting,
-			want: "cluster has 1 action pending (Exclude): G-LOCK: may this control-plane instance take the database's lock? dc2 holds it until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
+			want: "cluster has 1 action pending (Exclude): G-LOCK: may this control-plane instance take the database's lock? dc2 holds the lock until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
 		},
 		"a lock that ran out holds nobody": {
 			given: func(in *WhyInput) { in.lock("dc2", -time.Second) }, state: WhyReady,

@@ -47,13 +47,13 @@ func TestAFreshRecordNeverTakesOverTheBackupOfAStranger(t *testing.T) {
 			v.change(edit)
 			tools := v.startStrangers()
 			for range 3 {
-				v.expectBlockedBy(t, "neither asks for nor has seen")
+				v.expectBlockedBy(t, "neither in the spec nor in the status of this resource")
 			}
 			if v.theBackup().Spec.DeletionPolicy != nil {
 				if err := v.api.Delete(t.Context(), v.theBackup()); err != nil {
 					t.Fatal(err)
 				}
-				v.expectBlockedBy(t, "neither asks for nor has seen")
+				v.expectBlockedBy(t, "neither in the spec nor in the status of this resource")
 			}
 			live, err := tools.Status(t.Context(), "default")
 			if err != nil || !live.State.Running || live.URL != strangersURL || *live.SnapshotSeconds != 3600 || *live.StopAfterSnapshot {

@@ -89,9 +89,9 @@ func TestPodsThatCannotBeBuilt(t *testing.T) {
 		given  func(*corev1.PodSpec) // changes the normalised template
 		reason string
 	}{
-		"the template's image has a tag": {
+		"the template's image must not have a tag": {
 			given:  func(spec *corev1.PodSpec) { spec.Containers[0].Image = "registry/fdb:1" },
-			reason: "has a tag",
+			reason: "must not have a tag",
 		},
 		"the template asks for what the operator does not know": {
 			given:  func(spec *corev1.PodSpec) { spec.SchedulingGroup = &corev1.PodSchedulingGroup{} },

@@ -42,7 +42,7 @@ func (h Housekeeping) Words() string {
 	}
 	var evidence []string
 	for _, c := range h.Requires {
-		evidence = append(evidence, c.Words())
+		evidence = append(evidence, c.Evidence)
 	}
 	return fmt.Sprintf("%s, %s (%s)", h.Task(), when, strings.Join(evidence, "; "))
 }

@@ -28,8 +28,8 @@ type Check struct {
 	Gate Gate `json:"gate,omitempty"`
 }
 
-// Words returns the question and the evidence as one clause that can follow a colon or
-// stand in parentheses.
+// Words returns the question and the evidence. The evidence alone is a clause that is complete by
+// itself.
 func (c Check) Words() string { return c.Question + " " + c.Evidence }
 
 // Gate is the stable code of a safety question. Scripts and --override name it.

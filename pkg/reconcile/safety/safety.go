@@ -14,7 +14,7 @@ import (
 )
 
 // incompleteDocument is the evidence of every check that needs what such a document lacks.
-const incompleteDocument = "unknown: the status document is incomplete"
+const incompleteDocument = "the status document is incomplete"
 
 // noStatus is the evidence of a check that needs the status document and has none.
 func noStatus(d plan.DatabaseFacts) string { return "no database status: " + d.Why() }

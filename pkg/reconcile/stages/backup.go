@@ -105,7 +105,7 @@ func isForeign(s plan.Snapshot) bool {
 func foreignBackup(c plan.Check) plan.Decision {
 	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
 		Code:   plan.HoldNotOwnBackup,
-		Reason: c.Words() + "; set another spec.tag in one of the two resources, or stop the backup that is not desired", Human: true,
+		Reason: c.Evidence + "; set another spec.tag in one of the two resources, or stop the backup that is not desired", Human: true,
 	}}
 }
 

@@ -76,7 +76,7 @@ func checkRestart(s plan.Snapshot, what string) (d plan.Decision, ok bool) {
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.CleanBounce(s.Database), uptime,
 	}
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: what, Detail: refused.Words(), RetryAfter: max(missing, leastBounceRetry)}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: what, Detail: refused.Evidence, RetryAfter: max(missing, leastBounceRetry)}
 		return d, false
 	}
 	return d, true

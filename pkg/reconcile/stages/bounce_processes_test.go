@@ -85,7 +85,7 @@ func TestBounceProcesses(t *testing.T) {
 		"waits as long as the spec requires": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 60
 			recoveredAgo(59)(s)
-		}, holds: "have all processes been up for 1m0s?"},
+		}, holds: "1m0s required"},
 		"waits while the database refuses": {from: newKnobs, given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(bool), Reason: "another reason"}
 		}, holds: "bounce_impact.can_clean_bounce is false: another reason"},

@@ -70,7 +70,7 @@ func finishDeletion(s plan.Snapshot) plan.Decision {
 		}
 	}
 	if c := checkRestoresKeepAgents(s); !c.OK {
-		d := plan.Wait(backupDelay, plan.HoldCheckRefused, "the resource and its agents stay: "+c.Words())
+		d := plan.Wait(backupDelay, plan.HoldCheckRefused, "the resource and its agents stay: "+c.Evidence)
 		d.Checks = []plan.Check{c}
 		return d
 	}

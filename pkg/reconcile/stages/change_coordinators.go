@@ -56,7 +56,7 @@ func moveCoordinators(s plan.Snapshot, verdict safety.Coordinators, away []v1bet
 	chosen := chooseCoordinators(s, verdict.Tolerance, away)
 	switch {
 	case waits && (len(chosen.candidates) > 0 || len(verdict.Missing) > 0):
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("the coordinator change waits (%s)", problems), Detail: refused.Words(), RetryAfter: coordinatorRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("the coordinator change waits (%s)", problems), Detail: refused.Evidence, RetryAfter: coordinatorRetry}
 	case len(chosen.candidates) == 0:
 		// A shortage is reported before the waits are over.
 		d.Hold = &plan.Hold{Code: plan.HoldNoBetterCoordinators, Human: !waits && !processesMayStart(s), RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s, and no better coordinators are available: %s", problems, chosen.short)}

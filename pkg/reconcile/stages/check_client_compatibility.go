@@ -57,7 +57,7 @@ func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
 		}
 		d.Hold = &plan.Hold{Code: plan.HoldClientsUnknown, Reason: fmt.Sprintf(
 			"cannot determine whether all clients are compatible with %s (%s); to continue before, set spec.version to %s or set spec.ignoreUpgradabilityChecks",
-			target, unknown.Words(), s.Cluster.RunningVersion())}
+			target, unknown.Evidence, s.Cluster.RunningVersion())}
 		return endPass(d, podDelay)
 	}
 	if old := oldClients(s, target); len(old) > 0 {

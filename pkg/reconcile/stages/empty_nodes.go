@@ -100,7 +100,7 @@ func EvictFrom(nodes []string) plan.Stage {
 				switch {
 				case isRefused:
 					d.Checks = append(d.Checks, refused)
-					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, refused.Words())
+					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, refused.Evidence)
 				case len(d.Actions) > 0:
 					left.add(g.ProcessGroupID, "%s: one pod at a time", g.ProcessGroupID)
 				default:
@@ -203,7 +203,7 @@ func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
 				refused, isRefused := plan.Decision{Checks: safety.MayReplace(s, g)}.Refused()
 				if isRefused && !g.HasCondition(v1beta2.ConditionMissingProcesses) {
 					refusals = append(refusals, refused)
-					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, refused.Words())
+					left.add(g.ProcessGroupID, "%s: %s", g.ProcessGroupID, refused.Evidence)
 					continue
 				}
 				may = append(may, g.ProcessGroupID)

@@ -103,7 +103,7 @@ func (w requestedExclusion) decide() plan.Decision {
 	left := canHoldWithout(w.now, allowed)
 	d.Checks = append(d.Checks, left)
 	if !left.OK {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(idsOf(allowed)), Reason: fmt.Sprintf("without %s", someOf(idsOf(allowed))), Detail: left.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(idsOf(allowed)), Reason: fmt.Sprintf("without %s", someOf(idsOf(allowed))), Detail: left.Evidence}
 		return d
 	}
 	d.Why = requestedByUser
@@ -135,9 +135,9 @@ func (w requestedExclusion) noRoom(refused plan.Check) *plan.Hold {
 		return w.includes(g.ProcessClass) && (g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionMissingPod))
 	})
 	if waits {
-		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: exclusionWaits, Detail: refused.Words(), RetryAfter: exclusionRetry}
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: exclusionWaits, Detail: refused.Evidence, RetryAfter: exclusionRetry}
 	}
-	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("no further exclusion is allowed (%s); %s", refused.Words(), advice)}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("no further exclusion is allowed (%s); %s", refused.Evidence, advice)}
 }
 
 func (w requestedExclusion) includes(class v1beta2.ProcessClass) bool {
@@ -181,7 +181,7 @@ func moveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
 				d.Why = why
 			}
 			if refused, found := d.Refused(); d.Hold != nil && found {
-				d.Hold.Reason, d.Hold.Detail = why+"; the coordinator change waits", refused.Words()
+				d.Hold.Reason, d.Hold.Detail = why+"; the coordinator change waits", refused.Evidence
 			}
 			return d
 		},

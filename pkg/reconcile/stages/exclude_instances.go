@@ -138,7 +138,7 @@ func (e *exclusions) checkStable() (d plan.Decision, ok bool) {
 		safety.RecoveredFor(e.s.Database, minRecoveryAgeToExclude),
 	}
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldExclusionBudget, Reason: exclusionWaits, Detail: refused.Words(), RetryAfter: exclusionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionBudget, Reason: exclusionWaits, Detail: refused.Evidence, RetryAfter: exclusionRetry}
 		return d, false
 	}
 	return d, true

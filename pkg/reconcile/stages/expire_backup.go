@@ -78,7 +78,7 @@ func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision 
 	}
 	d := plan.Decision{Checks: checks, Why: requestedByUser}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Words()}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Evidence}
 		return d
 	}
 	gone := there.Before(before)

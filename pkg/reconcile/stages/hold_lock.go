@@ -71,7 +71,7 @@ func ReleaseLock(user string, force bool) plan.Stage {
 			if refused, ok := d.Refused(); ok {
 				d.Hold = &plan.Hold{
 					Code:       plan.HoldCheckRefused,
-					Reason:     fmt.Sprintf("the lock is held: %s; it expires at %s", refused.Words(), found.End.UTC().Format(time.RFC3339)),
+					Reason:     fmt.Sprintf("the lock is held: %s; it expires at %s", refused.Evidence, found.End.UTC().Format(time.RFC3339)),
 					RetryAfter: podUpdateRetry,
 				}
 				return d

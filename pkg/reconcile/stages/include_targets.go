@@ -51,7 +51,7 @@ func include(s plan.Snapshot, a plan.Include, kept []string) (d plan.Decision) {
 	}
 	d.Checks = includeChecks(s)
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("inclusion of %s waits", someOf(a.Targets)), Detail: refused.Words(), RetryAfter: removalRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("inclusion of %s waits", someOf(a.Targets)), Detail: refused.Evidence, RetryAfter: removalRetry}
 		return d
 	}
 	d.Why, d.Actions = requestedByUser, []plan.Action{a}

@@ -60,7 +60,7 @@ func TestIncludeTargets(t *testing.T) {
 			holds: "cannot determine what other control-plane instances remove",
 		}, group},
 		"waits after a recovery":                        {removalCase{from: healthyCluster, given: excluded(recoveredAgo(599)), holds: "9m59s ago"}, group},
-		"waits until a recovery is over":                {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), holds: "is the last recovery over?"}, group},
+		"waits until a recovery is over":                {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), holds: "recovery state is accepting_commits"}, group},
 		"waits while a restore has the database locked": {removalCase{from: healthyCluster, given: excluded(func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), holds: "locked"}, group},
 		"waits while the database is unavailable":       {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"}, group},
 		"waits while exclusions are unknown":            {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil }, holds: "cannot determine which exclusions exist"}, group},

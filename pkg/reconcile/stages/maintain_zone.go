@@ -32,7 +32,7 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 			}
 			decision := plan.Decision{Checks: maintenanceChecks(s, zone)}
 			if refused, ok := decision.Refused(); ok {
-				decision.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("zone %s cannot be put under maintenance now", zone), Detail: refused.Words(), RetryAfter: podUpdateRetry}
+				decision.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("zone %s cannot be put under maintenance now", zone), Detail: refused.Evidence, RetryAfter: podUpdateRetry}
 				return decision
 			}
 			decision.Why = requestedByUser
@@ -88,7 +88,7 @@ var StopMaintenance = plan.Stage{
 	Decide: func(s plan.Snapshot) plan.Decision {
 		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 		if refused, ok := d.Refused(); ok {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance cannot be ended now", Detail: refused.Words(), RetryAfter: podDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance cannot be ended now", Detail: refused.Evidence, RetryAfter: podDelay}
 			return d
 		}
 		zone := maintenanceZone(s)

@@ -160,7 +160,7 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 	}
 	d := plan.Decision{Checks: []plan.Check{safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.LoadWithinLimits(s.Database)}}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted; the end of its maintenance waits", zone), Detail: refused.Words(), RetryAfter: podDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted; the end of its maintenance waits", zone), Detail: refused.Evidence, RetryAfter: podDelay}
 		return d
 	}
 	d.Why = "all storage processes noted to restart during it have restarted"

@@ -29,7 +29,7 @@ func nextRegionStep(s plan.Snapshot, have, want fdb.Configuration, version fdb.V
 	d := plan.Decision{Checks: regionChecks(s, have, step.Configuration)}
 	due := fmt.Sprintf("the regions are %s from the spec; next: %s", stepsInWords(len(steps)), step.Does)
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s; the step waits", due), Detail: refused.Words(), RetryAfter: regionRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s; the step waits", due), Detail: refused.Evidence, RetryAfter: regionRetry}
 		return d
 	}
 	d.Why = due

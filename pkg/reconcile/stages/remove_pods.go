@@ -173,7 +173,7 @@ func (r *removal) mayInclude(d *plan.Decision, a plan.IncludeAndForget) bool {
 			return false
 		}
 		d.Checks = append(d.Checks, checks[:i+1]...)
-		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Words())
+		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Evidence)
 		return false
 	}
 	d.Checks = append(d.Checks, checks...)

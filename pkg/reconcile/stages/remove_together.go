@@ -29,7 +29,7 @@ func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 	}
 	d.Checks = append(d.Checks, check)
 	if !check.OK {
-		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Words())
+		r.waiting.addAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Evidence)
 		return false
 	}
 	for _, g := range safety.Others(r.s, members) {

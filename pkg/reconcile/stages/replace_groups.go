@@ -32,7 +32,7 @@ func ReplaceGroups(r Replacement) plan.Stage {
 			}
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s cannot be marked for removal now", phrase.Count(len(due), "process group")), Detail: refused.Words(), RetryAfter: podDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s cannot be marked for removal now", phrase.Count(len(due), "process group")), Detail: refused.Evidence, RetryAfter: podDelay}
 				return d
 			}
 			return r.mark(s, d, due)

@@ -101,7 +101,7 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 	for _, check := range []plan.Check{safety.FullFaultTolerance(s), checkWaveMaintenance(s, wave), settled} {
 		d.Checks = append(d.Checks, check)
 		if !check.OK {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("restart of %s waits", phrase.Count(len(due), "process group")), Detail: check.Words(), RetryAfter: max(missing, toleranceRetry)}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("restart of %s waits", phrase.Count(len(due), "process group")), Detail: check.Evidence, RetryAfter: max(missing, toleranceRetry)}
 			return d
 		}
 	}

@@ -97,6 +97,6 @@ func refusedToSkip(groups []*v1beta2.ProcessGroupStatus, refused plan.Check) *pl
 	return &plan.Hold{
 		Code:  plan.HoldCheckRefused,
 		Human: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: podDelay,
-		Subjects: phrase.Strings(idsOf(groups)), Reason: fmt.Sprintf("%s cannot be removed without draining", someOf(idsOf(groups))), Detail: refused.Words(),
+		Subjects: phrase.Strings(idsOf(groups)), Reason: fmt.Sprintf("%s cannot be removed without draining", someOf(idsOf(groups))), Detail: refused.Evidence,
 	}
 }

@@ -50,7 +50,7 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 		"not while the database reports that it is unavailable": {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, holds: "the database is unavailable"}, one},
 		"not while recoveries pile up":                          {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations"}, one},
 		"not while a process of another fault domain is young":  {removalCase{from: healthyClusterOf4, given: func(s *plan.Snapshot) { uptime(s, "storage-115", 12*time.Second) }, holds: "storage-115 started 12s ago, 1m30s required"}, one},
-		"not right after a recovery":                            {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "was the last recovery at least 2m0s ago?"}, one},
+		"not right after a recovery":                            {removalCase{from: healthyClusterOf4, given: recoveredAgo(30), holds: "last recovery 30s ago, 2m0s required"}, one},
 		"not what the configuration cannot do without":          {removalCase{from: healthyCluster, given: func(s *plan.Snapshot) { dropStorage(s, "storage-115") }, holds: "cannot be removed without draining"}, one},
 	}
 	for name, tc := range tests {

@@ -21,7 +21,7 @@ func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 		Decide: func(s plan.Snapshot) plan.Decision {
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.OwnDatabase(s), stillInForce(s, inForce)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Code: plan.HoldConnectionStringUnproven, Reason: "no connection string is proven to be in force", Detail: refused.Words(), RetryAfter: podDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldConnectionStringUnproven, Reason: "no connection string is proven to be in force", Detail: refused.Evidence, RetryAfter: podDelay}
 				return d
 			}
 			var replaced []string

@@ -34,7 +34,7 @@ func withdrawing(d plan.Decision, change plan.ChangeLists) plan.Decision {
 
 // notTogether waits for the other control-plane instances.
 func notTogether(check plan.Check, missing time.Duration) *plan.Hold {
-	return &plan.Hold{Code: plan.HoldOtherInstancesNotReady, Reason: check.Words(), RetryAfter: missing}
+	return &plan.Hold{Code: plan.HoldOtherInstancesNotReady, Reason: check.Evidence, RetryAfter: missing}
 }
 
 // withdrawal removes groups that leave the status from all lists; nothing in local mode. If it

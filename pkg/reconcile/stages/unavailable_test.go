@@ -74,13 +74,13 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		"UpdateSidecarVersions":       {}, // there is no upgrade
 		"UpdatePodConfig":             {does: []string{"PatchMetadata"}},
 		"UpdateLabels":                {does: []string{"PatchMetadata"}},
-		"UpdateDatabaseConfiguration": {holds: "the database"},
+		"UpdateDatabaseConfiguration": {holds: "configuration"},
 		"ChooseRemovals":              {holds: "cannot determine which process groups to remove"},
 		"ExcludeInstances":            {holds: "nothing can be excluded"},
 		"ChangeCoordinators":          {holds: "cannot determine whether the coordinators are valid"},
 		"BounceProcesses":             {holds: "the processes of 1 process group have to restart"},
 		"MaintenanceModeChecker":      {holds: "cannot determine whether maintenance is over"},
-		"UpdatePods":                  {holds: "none is deleted now: is the database available?"},
+		"UpdatePods":                  {holds: "none is deleted now: "},
 		"RemoveServices":              {}, // the spec needs it
 		"RemovePods":                  {holds: "storage-114: "},
 		"UpdateStatus at the end":     {does: []string{"WriteStatus"}, holds: "not reconciled yet"},

@@ -102,7 +102,7 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	}
 	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
 	if refused, ok := d.Refused(); ok {
-		d.Why, d.Hold = "", &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("configuration change waits (%s)", d.Why), Detail: refused.Words(), RetryAfter: configureRetry}
+		d.Why, d.Hold = "", &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("configuration change waits (%s)", d.Why), Detail: refused.Evidence, RetryAfter: configureRetry}
 		return d
 	}
 	d.Actions = []plan.Action{configure(plan.Configure{Configuration: want})}

@@ -105,7 +105,7 @@ func podNames(pods []outdatedPod) []string {
 func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
 	d := plan.Decision{Checks: podUpdateChecks(s)}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be recreated; none is deleted now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: refused.Words(), RetryAfter: podUpdateRetry}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be recreated; none is deleted now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: refused.Evidence, RetryAfter: podUpdateRetry}
 		return d
 	}
 	chosen, allowed, missing := nextPods(s, outdated)

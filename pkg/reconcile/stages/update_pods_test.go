@@ -198,8 +198,8 @@ func TestUpdatePods(t *testing.T) {
 				uptime(s, "storage-116", 12*time.Second)
 			}, does: []string{"recreate pods: sample-stateless-105"}, holds: "0 remaining",
 		},
-		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "is the status document recent?"},
-		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "is the status document recent?"},
+		"deletes nothing on an old status document":     {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(-2 * time.Minute) }, holds: "the status document is"},
+		"deletes nothing after the clock was set back":  {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.AsOf = noon.Add(time.Minute) }, holds: "the status document is"},
 		"waits while a restore has the database locked": {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, holds: "locked"},
 		"waits while the database is unavailable":       {from: outdatedStorage, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, holds: "timed out"},
 		"omits a pod that does not report its zone":     {from: outdatedStorage, given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, does: []string{"recreate pods: sample-storage-115"}, holds: "1 remaining"},

@@ -122,7 +122,7 @@ var backupTroubles = map[string]trouble{
 	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
 	"a restore that was aborted, without an answer": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
 		v.UnknownReason, v.Done, v.RecordedState = "no agent", nil, "aborted"
-	}), "as was recorded", "fdb restore status again"},
+	}), "as its status records", "fdb restore status again"},
 	"a restore with errors": {"RESTORE-002", onRestore(func(v *ui.RestoreStatusView) {
 		v.State, v.Done, v.Over, v.LastError = new("running"), new(false), false, "'File not found'"
 	}), "File not found", "fdb restore status again"},
