@@ -1,8 +1,10 @@
 package stages
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,12 +82,20 @@ func healthyClusterOf(tb testing.TB, storage int) plan.Snapshot {
 		addProcess(tb, status, s, g, i+1)
 	}
 	s.Database = plan.DatabaseFacts{Status: status, AsOf: noon}
-	settled, err := newStatus(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.Cluster.Status = settled
+	settle(&s)
 	return s
+}
+
+// settle gives a cluster the status that the first pass after its creation writes.
+func settle(s *plan.Snapshot) {
+	status := &s.Cluster.Status
+	status.DatabaseConfiguration = objects.DesiredRecordConfiguration(s.Cluster)
+	status.Generations.Reconciled = s.Cluster.Generation
+	status.Health = v1beta2.ClusterHealth{Available: true, Healthy: true, FullReplication: true}
+	status.StorageServersPerDisk, status.LogServersPerDisk = []int{1}, []int{1}
+	status.ImageTypes = []v1beta2.ImageType{s.Cluster.ImageType()}
+	slices.SortFunc(status.ProcessGroups, func(a, b *v1beta2.ProcessGroupStatus) int { return cmp.Compare(a.ProcessGroupID, b.ProcessGroupID) })
+	status.DesiredProcessGroups, status.ReconciledProcessGroups = len(s.Groups()), len(s.Groups())
 }
 
 func podIP(n int) string { return fmt.Sprintf("10.1.%d.%d", n/250, n%250) }
