@@ -79,7 +79,7 @@ func TestFailuresOnPurposeCountFromTheirEnd(t *testing.T) {
 	g.SetCondition(v1beta2.ConditionMissingProcesses, noon.Add(-3*time.Hour))
 	dropProcess(&s, g)
 	since := func() time.Time {
-		since, _ := statusOf(t, s).ProcessGroups[0].Condition(v1beta2.ConditionMissingProcesses)
+		since, _ := statusWritten(t, s).ProcessGroups[0].Condition(v1beta2.ConditionMissingProcesses)
 		return since
 	}
 	if got := since(); !got.Equal(noon.Add(-3 * time.Hour)) {

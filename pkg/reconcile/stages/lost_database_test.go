@@ -33,7 +33,7 @@ func TestTheLastCopyOfTheClusterFileIsNeverOverwritten(t *testing.T) {
 			t.Errorf("%s wants %q, holds with %q", stage.Name, described(d), reason(d))
 		}
 	}
-	if got := statusOf(t, s).ConnectionString; got != sampleConnectionString {
+	if got := statusWritten(t, s).ConnectionString; got != sampleConnectionString {
 		t.Errorf("the record takes over %q", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestVolumesWithoutAClusterFileAreNoNewDatabase(t *testing.T) {
 				}
 			}
 			s.Cluster.Spec.SeedConnectionString = sampleConnectionString
-			status := statusOf(t, s)
+			status := statusWritten(t, s)
 			if status.ConnectionString != sampleConnectionString || len(status.ProcessGroups) == 0 {
 				t.Errorf("with a seed the record holds %q and %d groups", status.ConnectionString, len(status.ProcessGroups))
 			}
@@ -104,4 +104,14 @@ func TestNewGroupsNeverShareAPodName(t *testing.T) {
 			return
 		}
 	}
+}
+
+// statusWritten returns the status that a pass writes for a snapshot.
+func statusWritten(t *testing.T, s plan.Snapshot) v1beta2.FoundationDBClusterStatus {
+	t.Helper()
+	status, err := newStatus(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
 }

@@ -78,7 +78,7 @@ func compareReplaceFailed(c opcases.Case) (operator, ours opcases.Outcome, err e
 		}
 	}
 	in.Cluster.Status.Configured = true // the operator checks it before it calls the function
-	for _, action := range ReplaceFailed().Decide(in.snapshot(&in.Status.Status)).Actions {
+	for _, action := range replaceFailedPods.Decide(in.snapshot(&in.Status.Status)).Actions {
 		if mark, ok := action.(plan.MarkForRemoval); ok {
 			marked = append(marked, mark.Groups...)
 		}
