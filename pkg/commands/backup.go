@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -90,7 +90,7 @@ func backupFacts(s plan.Snapshot, maxLag time.Duration) ui.BackupFacts {
 	facts := ui.BackupFacts{Snapshot: s, MaxLag: maxLag}
 	facts.URL, _ = objects.BackupURL(s.Backup) // shown as unknown if empty
 	if s.BackupStatus.Status != nil {
-		facts.Own, facts.Outstanding = stages.OwnBackup(s), stages.OutstandingOfBackup(s)
+		facts.Own, facts.Outstanding = backup.OwnBackup(s), backup.OutstandingOfBackup(s)
 	}
 	return facts
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -92,7 +92,7 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 	}
 	c := change{
 		changeFlags: o.changeFlags, words: []string{"backup", verb.name, key.Name}, record: backupKind, permissions: backupPermissions(),
-		stages: slices.Concat([]plan.Stage{stages.SetBackupState(verb.state, verb.requiresActive)}, stages.Backup()), goal: &changingBackup{backupVerb: verb},
+		stages: slices.Concat([]plan.Stage{backup.SetBackupState(verb.state, verb.requiresActive)}, backup.Backup()), goal: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {
 		c.undo = []string{"backup", verb.undo, key.Name}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -67,12 +67,12 @@ func (o backupExpireOptions) run(ctx context.Context, env *Env, given func(strin
 	if err != nil {
 		return err
 	}
-	return o.carryOut(ctx, env, args, "expire", words, stages.ExpireBackup(expiry))
+	return o.carryOut(ctx, env, args, "expire", words, backup.ExpireBackup(expiry))
 }
 
 // expiry returns what to delete, and the flags that select it.
-func (o backupExpireOptions) expiry(given func(string) bool) (stages.Expiry, []string, error) {
-	e := stages.Expiry{OlderThan: o.olderThan, Force: o.force}
+func (o backupExpireOptions) expiry(given func(string) bool) (backup.Expiry, []string, error) {
+	e := backup.Expiry{OlderThan: o.olderThan, Force: o.force}
 	switch {
 	case given("before-version") == given("older-than"):
 		return e, nil, usagef("exactly one of --older-than and --before-version is required")
@@ -114,7 +114,7 @@ actual content of the store.` + moreThanAYes,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: backupKind.complete(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.carryOut(cmd.Context(), env, args, "delete", nil, stages.ClearBackup)
+			return o.carryOut(cmd.Context(), env, args, "delete", nil, backup.ClearBackup)
 		},
 	}
 	o.add(cmd, "the store is empty")
@@ -160,7 +160,7 @@ func (d *deletingOfBackup) summary(reached bool) string {
 	switch {
 	case !reached:
 		return d.target.Note
-	case d.stage.Name == stages.ClearBackup.Name:
+	case d.stage.Name == backup.ClearBackup.Name:
 		return d.target.Note + "; the database still reports the backup as restorable, but it is not"
 	default:
 		return "nothing left to delete; " + d.target.Note

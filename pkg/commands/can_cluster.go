@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -112,7 +112,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 }
 
 func (e *Env) canUpgrade(s plan.Snapshot, version string, in *ui.CanInput) {
-	in.Checks = ui.About("", stages.UpgradeChecks(s, version))
+	in.Checks = ui.About("", clusterstages.UpgradeChecks(s, version))
 	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
 	in.What = fmt.Sprintf("%s may be upgraded from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
 	if version == s.Cluster.Spec.Version && version == s.Cluster.RunningVersion() {

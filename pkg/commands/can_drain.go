@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -123,7 +123,7 @@ func (e *Env) evictions(l observation, groups []*v1beta2.ProcessGroupStatus, in 
 		}
 	}
 	if len(withData) > 1 {
-		in.Checks = append(in.Checks, ui.About("", []plan.Check{stages.InOneFaultDomain(l.Snapshot, withData)})...)
+		in.Checks = append(in.Checks, ui.About("", []plan.Check{clusterstages.InOneFaultDomain(l.Snapshot, withData)})...)
 	}
 	for _, r := range safety.EvictionRules() {
 		if kinds[r.Kind] {

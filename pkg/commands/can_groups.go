@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -40,7 +40,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 
 func (e *Env) canDelete(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
 	pods := inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
-	in.Checks = ui.About("", stages.PodsMayGoDown(l.Snapshot, groups))
+	in.Checks = ui.About("", clusterstages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
 	in.Notes = []string{"the pod is recreated by the next pass or an operator; its PVC remains"}
@@ -71,7 +71,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 }
 
 func (e *Env) canReplace(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
-	in.Checks = ui.About("", stages.ExclusionMayStart(l.Snapshot, groups))
+	in.Checks = ui.About("", clusterstages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
 		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
 	}
@@ -129,7 +129,7 @@ func canRestart(_ context.Context, l observation, groups []*v1beta2.ProcessGroup
 			in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))
 		}
 	}
-	in.Checks = ui.About("", stages.RestartChecks(l.Snapshot))
+	in.Checks = ui.About("", clusterstages.RestartChecks(l.Snapshot))
 	in.What = "the processes of " + phrase.Count(len(in.Subjects), "process group") + " may be restarted"
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -72,7 +72,7 @@ func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
 	syncing := &syncingConnectionString{}
 	err = env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: syncing, lockless: true, words: []string{"connection-string", "sync", key.Name},
-		stages: []plan.Stage{stages.SyncConnectionString(files.Live)},
+		stages: []plan.Stage{operations.SyncConnectionString(files.Live)},
 	})
 	env.offerSeed(facts.Cluster, files.Live)
 	if err != nil || o.dryRun != dryRunNone {

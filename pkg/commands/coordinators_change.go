@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -64,7 +65,7 @@ func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []str
 	}
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: movingCoordinators(away),
-		words: words, stages: stages.Marking(stages.MoveCoordinators(away...)),
+		words: words, stages: stages.Marking(clusterstages.MoveCoordinators(away...)),
 	})
 }
 

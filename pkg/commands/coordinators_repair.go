@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -68,7 +69,7 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 	}
 	err = env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: movingCoordinators(nil),
-		words: []string{"coordinators", "repair", key.Name}, stages: stages.Marking(stages.MoveCoordinators()),
+		words: []string{"coordinators", "repair", key.Name}, stages: stages.Marking(clusterstages.MoveCoordinators()),
 	})
 	if err == nil && o.dryRun == dryRunNone {
 		env.logf("hint: find stale connection strings: %s", env.command("connection-string", "drift", key.Name))

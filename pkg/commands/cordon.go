@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -186,14 +187,14 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	if taint != nil {
 		words = append(words, "--taint="+taint.ToString())
 	}
-	first := []plan.Stage{stages.CordonNodes(nodes, taint)}
+	first := []plan.Stage{operations.CordonNodes(nodes, taint)}
 	c := change{
 		changeFlags: o.changeFlags, words: words, permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
 		goal: emptying{nodes: nodes, cordonOnly: !o.wait},
 	}
 	switch o.evacuate {
 	case evacuateNow:
-		first = append(first, stages.ReplaceOn(nodes, o.most, true))
+		first = append(first, operations.ReplaceOn(nodes, o.most, true))
 		c.words = append(c.words, fmt.Sprintf("--max-concurrent=%d", o.most))
 	case evacuateByTaint:
 		if o.wait {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -153,7 +154,7 @@ func (o includeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	slices.Sort(chosen)
 	return change{
 		changeFlags: o.changeFlags, words: words, permissions: databasePermissions(),
-		stages: stages.Including(stages.Inclusion{Groups: chosen, Targets: o.targets}),
+		stages: stages.Including(operations.Inclusion{Groups: chosen, Targets: o.targets}),
 		goal:   including{groups: chosen, targets: o.targets},
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -83,7 +83,7 @@ func (o denyOptions) run(ctx context.Context, env *Env, args []string) error {
 	err = env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: denying{instance, o.deny}, lockless: true,
 		words: []string{"locks", verb, key.Name, instance}, undo: []string{"locks", undo, key.Name, instance},
-		stages: []plan.Stage{stages.ShutOut(instance, o.deny, env.userAtHost(), o.reason)},
+		stages: []plan.Stage{operations.ShutOut(instance, o.deny, env.userAtHost(), o.reason)},
 	})
 	if err == nil && o.dryRun == dryRunNone {
 		env.offerDenyList(record, instance, o.deny)

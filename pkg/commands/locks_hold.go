@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -69,7 +69,7 @@ func (o locksTakeOptions) run(ctx context.Context, env *Env, args []string) erro
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: &keepingLock{person: person}, lockless: true,
 		words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
 		undo:   []string{"locks", "release", key.Name},
-		stages: []plan.Stage{stages.HoldLock(person, o.long)},
+		stages: []plan.Stage{operations.HoldLock(person, o.long)},
 	})
 }
 
@@ -159,7 +159,7 @@ func (o locksReleaseOptions) run(ctx context.Context, env *Env, args []string) e
 	}
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: freeingLock{}, words: words, lockless: true,
-		stages: []plan.Stage{stages.ReleaseLock(env.userAtHost(), o.force)},
+		stages: []plan.Stage{operations.ReleaseLock(env.userAtHost(), o.force)},
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -77,7 +78,7 @@ func (o maintenanceOnOptions) run(ctx context.Context, env *Env, args []string) 
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: maintaining(zone),
 		words:  []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
 		undo:   []string{"maintenance", "off", key.Name},
-		stages: stages.Marking(stages.MaintainZone(zone, o.long)),
+		stages: stages.Marking(operations.MaintainZone(zone, o.long)),
 	})
 }
 
@@ -147,6 +148,6 @@ func (o maintenanceOffOptions) run(ctx context.Context, env *Env, args []string)
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: endingMaintenance{},
-		words: []string{"maintenance", "off", key.Name}, stages: stages.Marking(stages.StopMaintenance),
+		words: []string{"maintenance", "off", key.Name}, stages: stages.Marking(operations.StopMaintenance),
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -170,6 +171,6 @@ func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
 	}
 	facts.Snapshot = s
 	facts.Desired = objects.DesiredConfiguration(s.Cluster)
-	facts.Gaps = stages.Gaps(s)
+	facts.Gaps = statusstages.Gaps(s)
 	return facts
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -70,7 +70,7 @@ func (o pauseOptions) run(ctx context.Context, env *Env, args []string) error {
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: pausePermissions(), goal: pausing(true), beside: true, lockless: true,
 		words: words, undo: undo,
-		stages: []plan.Stage{stages.PauseOperators(by, o.long, o.reason)},
+		stages: []plan.Stage{operations.PauseOperators(by, o.long, o.reason)},
 	})
 }
 
@@ -139,7 +139,7 @@ func (o resumeOptions) run(ctx context.Context, env *Env, args []string) error {
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, permissions: pausePermissions(), goal: pausing(false), beside: true, lockless: true,
 		words: []string{"resume", key.Name}, undo: []string{"pause", key.Name},
-		stages: []plan.Stage{stages.ResumeOperators},
+		stages: []plan.Stage{operations.ResumeOperators},
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -253,6 +253,6 @@ func (r *run) pass(report func(reconcile.Event)) *reconcile.Pass {
 func (r *run) lockAllowed(s plan.Snapshot) []plan.Check {
 	return safety.LockAllowed(s, safety.LockRights{
 		AllowNameless: r.env.Overrides[plan.GateLockOwner] != "",
-		MendsDenyList: slices.ContainsFunc(r.stageList, stages.MendsDenyList),
+		MendsDenyList: slices.ContainsFunc(r.stageList, clusterstages.MendsDenyList),
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // recordKind is a kind of resource, other than a cluster, that a pass can reconcile.
@@ -30,7 +31,7 @@ type recordKind struct {
 
 var (
 	backupKind = &recordKind{
-		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: stages.Backup, permissions: backupPermissions,
+		short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", stages: backup.Backup, permissions: backupPermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 		cluster: func(o client.Object) string {
@@ -41,7 +42,7 @@ var (
 		},
 	}
 	restoreKind = &recordKind{
-		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: stages.Restore, permissions: restorePermissions,
+		short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", stages: backup.Restore, permissions: restorePermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
 		cluster: func(o client.Object) string {
@@ -131,7 +132,7 @@ func (f stageFlags) stagesOn(kind *recordKind, name, cluster string) ([]plan.Sta
 		return nil, usagef("name is required: %s/NAME", kind.short)
 	case cluster != "":
 		return nil, usagef("%s/%s conflicts with cluster %s", kind.short, name, cluster)
-	case f.options != stages.Options{}:
+	case f.options != readings.Options{}:
 		return nil, usagef("--adopt and --replace-on-security-context-change require a cluster")
 	}
 	return f.chosen(kind.stages())

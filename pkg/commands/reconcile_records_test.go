@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // vault is a cluster that is up, a backup of it, and a restore into it.
@@ -245,7 +245,7 @@ func TestARightThatIsMissingIsNamedBeforeABackupIsTouched(t *testing.T) {
 	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps (nothing was changed)") {
 		t.Errorf("exit code %d: %s", got, &v.err)
 	}
-	if len(stages.Backup()) == 0 || len(v.ran) > 0 {
+	if len(backup.Backup()) == 0 || len(v.ran) > 0 {
 		t.Errorf("ran %v", v.ran)
 	}
 }

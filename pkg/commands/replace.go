@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 )
 
 // replaceOptions are the options of `kubectl fdb replace`.
@@ -156,9 +157,9 @@ func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	if o.perZone {
 		words = append(words, "--per-zone")
 	}
-	first := stages.ReplaceGroups(stages.Replacement{Groups: chosen, Most: o.most, ByZone: o.perZone})
+	first := operations.ReplaceGroups(operations.Replacement{Groups: chosen, Most: o.most, ByZone: o.perZone})
 	if o.skip {
-		first, words = stages.SkipExclusion(chosen), append(words, "--skip-exclusion")
+		first, words = operations.SkipExclusion(chosen), append(words, "--skip-exclusion")
 	}
 	c.words, c.stages = words, stages.Marking(first)
 	if o.wait {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -61,9 +62,9 @@ continue an interrupted run is printed before the first change.`,
 	o.selection.add(cmd, env)
 	o.changeFlags.add(cmd, "all selected processes are restarted")
 	flags := cmd.Flags()
-	flags.StringVar(&o.strategy, "strategy", string(stages.RestartByWave), "order of restarts: wave restarts a class at once, or one fault domain of it if it has data; rolling restarts one process group at a time; all-at-once makes the database unavailable for some seconds")
+	flags.StringVar(&o.strategy, "strategy", string(operations.RestartByWave), "order of restarts: wave restarts a class at once, or one fault domain of it if it has data; rolling restarts one process group at a time; all-at-once makes the database unavailable for some seconds")
 	flags.StringVar(&o.since, "since", "", "time (2026-11-21T12:00:00Z) on the clock of the database; processes that started after it count as restarted. If empty, the current time")
-	complete(cmd, "strategy", func() []string { return phrase.Strings(stages.RestartStrategies()) })
+	complete(cmd, "strategy", func() []string { return phrase.Strings(operations.RestartStrategies()) })
 	return cmd
 }
 
@@ -115,7 +116,7 @@ func (o restartOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 
 // check validates the flags before anything is read.
 func (o restartOptions) check(env *Env) error {
-	if !anyOf(phrase.Strings(stages.RestartStrategies()), o.strategy) {
+	if !anyOf(phrase.Strings(operations.RestartStrategies()), o.strategy) {
 		return usagef("--strategy must be wave, rolling or all-at-once, not %q", o.strategy)
 	}
 	if _, err := o.sinceFlag(); err != nil {
@@ -174,13 +175,13 @@ func (o restartOptions) begin(facts ui.Facts) (time.Time, error) {
 // change returns the stages that restart the groups.
 func (o restartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, since time.Time) change {
 	words := append([]string{"restart", cluster}, phrase.Strings(chosen)...)
-	if o.strategy != string(stages.RestartByWave) {
+	if o.strategy != string(operations.RestartByWave) {
 		words = append(words, "--strategy="+o.strategy)
 	}
 	words = append(words, "--since="+since.UTC().Format(time.RFC3339))
-	restart := stages.Restart{Groups: chosen, Since: since, Strategy: stages.RestartStrategy(o.strategy)}
+	restart := operations.Restart{Groups: chosen, Since: since, Strategy: operations.RestartStrategy(o.strategy)}
 	return change{
 		changeFlags: o.changeFlags, words: words, permissions: databasePermissions(),
-		stages: stages.Marking(stages.RestartGroups(restart)), goal: restarting{groups: chosen, since: since},
+		stages: stages.Marking(operations.RestartGroups(restart)), goal: restarting{groups: chosen, since: since},
 	}
 }

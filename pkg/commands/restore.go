@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -100,7 +100,7 @@ func (o restoreStatusOptions) view(ctx context.Context, env *Env, key types.Name
 
 // restoreFacts returns the facts that the view of a restore is built from.
 func restoreFacts(s plan.Snapshot) ui.RestoreFacts {
-	facts := ui.RestoreFacts{Snapshot: s, Started: stages.WasStarted(s.Restore), Own: stages.OwnRestore(s)}
+	facts := ui.RestoreFacts{Snapshot: s, Started: backup.WasStarted(s.Restore), Own: backup.OwnRestore(s)}
 	facts.URL, _ = objects.RestoreURL(s.Restore) // shown as unknown if empty
 	return facts
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -63,7 +63,7 @@ func (o restoreAbortOptions) run(ctx context.Context, env *Env, args []string) e
 	}
 	return env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, words: []string{"restore", "abort", key.Name}, record: restoreKind, permissions: abortPermissions(),
-		stages: stages.AbortRestore(), goal: &abortingRestore{},
+		stages: backup.AbortRestore(), goal: &abortingRestore{},
 	})
 }
 
@@ -75,7 +75,7 @@ func (a *abortingRestore) progress(ctx context.Context, s Session) ([]ui.Target,
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.Database); err != nil {
 		return nil, false, err
 	}
-	a.target = ui.RestoreAborted(seen, stages.OwnRestore(seen))
+	a.target = ui.RestoreAborted(seen, backup.OwnRestore(seen))
 	return []ui.Target{a.target}, a.target.Reached, nil
 }
 

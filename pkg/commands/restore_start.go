@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -52,7 +52,7 @@ func (o restoreStartOptions) run(ctx context.Context, env *Env, args []string) e
 	p := &startingRestore{wait: o.wait, follow: env.command("restore", "wait", key.Name)}
 	err = env.carryOut(ctx, key, change{
 		changeFlags: o.changeFlags, words: []string{"restore", "start", key.Name}, record: restoreKind, permissions: restorePermissions(),
-		stages: stages.Restore(), goal: p,
+		stages: backup.Restore(), goal: p,
 	})
 	return p.withHint(env, err)
 }
@@ -76,7 +76,7 @@ func (p *startingRestore) progress(ctx context.Context, s Session) ([]ui.Target,
 	}
 	p.cluster = seen.Restore.Spec.DestinationClusterName
 	p.occupied = len(seen.RestoreTarget.Occupied) > 0
-	p.target = ui.RestoreStarted(seen, stages.OwnRestore(seen), p.wait)
+	p.target = ui.RestoreStarted(seen, backup.OwnRestore(seen), p.wait)
 	return []ui.Target{p.target}, p.target.Reached, nil
 }
 

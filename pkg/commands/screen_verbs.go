@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 )
 
 // screenVerb returns the change of a key, like the command of that name.
@@ -49,7 +49,7 @@ func screenInclude(ctx context.Context, env *Env, key types.NamespacedName, subj
 }
 
 func screenRestart(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
-	o := restartOptions{changeFlags: screenFlags(true), selection: selection{ids: subjects}, strategy: string(stages.RestartByWave)}
+	o := restartOptions{changeFlags: screenFlags(true), selection: selection{ids: subjects}, strategy: string(operations.RestartByWave)}
 	return o.prepare(ctx, env, key)
 }
 

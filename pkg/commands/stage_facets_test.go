@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // Who follows what steps look at follows what they look at seldom as well.
@@ -12,7 +12,7 @@ func TestFacetsOfStepsAreAllThatTheyMayLookAt(t *testing.T) {
 	if got := facetsOf([]plan.Stage{{Reads: plan.Record}, {Reads: plan.Pods, More: plan.Database}}); got != plan.Record|plan.Pods|plan.Database {
 		t.Errorf("got %s", got)
 	}
-	if got := facetsOf(stages.Backup()); got&plan.BackupUse == 0 {
+	if got := facetsOf(backup.Backup()); got&plan.BackupUse == 0 {
 		t.Errorf("got %s", got)
 	}
 }

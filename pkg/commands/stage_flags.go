@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
@@ -22,7 +23,7 @@ var stageAliases = map[string]plan.StageName{
 // stageFlags select the stages of a pass, and configure them.
 type stageFlags struct {
 	only, skip []string
-	options    stages.Options
+	options    readings.Options
 }
 
 func (f *stageFlags) add(cmd *cobra.Command) {
@@ -33,7 +34,7 @@ func (f *stageFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
 		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
 	for _, flag := range []string{"only", "skip"} {
-		complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(stages.Options{Adopt: true}))) })
+		complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(readings.Options{Adopt: true}))) })
 	}
 }
 

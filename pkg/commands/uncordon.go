@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -67,7 +67,7 @@ func (o cordonOptions) runUncordon(ctx context.Context, env *Env, args []string)
 func (o cordonOptions) uncordonChange(cluster string, nodes []string, taint *corev1.Taint) change {
 	return change{
 		changeFlags: o.changeFlags, words: uncordonWords(cluster, nodes, taint), permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
-		stages: []plan.Stage{stages.UncordonNodes(nodes, taint)}, goal: &opening{nodes: nodes}, lockless: true,
+		stages: []plan.Stage{operations.UncordonNodes(nodes, taint)}, goal: &opening{nodes: nodes}, lockless: true,
 	}
 }
 

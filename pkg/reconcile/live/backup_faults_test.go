@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // mortal is a run that ends at one of its actions.
@@ -77,7 +77,7 @@ func (v *vault) life(n int, after bool, words *strings.Builder) (killed bool) {
 	settle := func() {
 		v.t.Helper()
 		for range 20 {
-			done := told(v, w, stages.Backup(), words)
+			done := told(v, w, backup.Backup(), words)
 			if m, ok := w.(*mortal); ok && m.dead {
 				w, killed = v.fresh(), true
 			} else if done.Outcome == reconcile.Done {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 const strangersURL = "blobstore://key@store:443/strangers?bucket=fdb-backups&region=eu"
@@ -18,7 +18,7 @@ const strangersURL = "blobstore://key@store:443/strangers?bucket=fdb-backups&reg
 // reconciled. Agents are there, so the database answers from the first pass on.
 func (v *vault) startStrangers() *admin.Backups {
 	v.t.Helper()
-	v.passOver(v.backup, stages.Backup()[:3])
+	v.passOver(v.backup, backup.Backup()[:3])
 	v.runDeployments()
 	tools := admin.NewBackups(agentTransport{v}, nil)
 	err := tools.Start(v.t.Context(), fdb.BackupStart{URL: strangersURL, Tag: "default", Continuous: true, Period: time.Hour},
@@ -78,7 +78,7 @@ func deletedWith(policy v1beta2.BackupDeletionPolicy) func(*v1beta2.FoundationDB
 func (v *vault) expectBlockedBy(t *testing.T, words string) {
 	t.Helper()
 	var said strings.Builder
-	if done := told(v, v.backup, stages.Backup(), &said); done.Outcome == reconcile.Done || !strings.Contains(said.String(), words) {
+	if done := told(v, v.backup, backup.Backup(), &said); done.Outcome == reconcile.Done || !strings.Contains(said.String(), words) {
 		t.Errorf("%s: %s", done.Outcome, said.String())
 	}
 }

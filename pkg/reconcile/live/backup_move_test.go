@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // toMove has a backup that runs, and a record that asks for another place.
@@ -22,7 +22,7 @@ func toMove(t *testing.T) *vault {
 	v.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(600) })
 	v.settleBackup()
 	v.nodes.FDB.Advance(time.Minute)
-	v.passOver(v.backup, stages.Backup())
+	v.passOver(v.backup, backup.Backup())
 	v.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "hourly" })
 	return v
 }
@@ -41,7 +41,7 @@ func TestAMoveIsNotedBeforeItIsMade(t *testing.T) {
 		}
 		return nil
 	}
-	v.passOver(v.backup, stages.Backup())
+	v.passOver(v.backup, backup.Backup())
 	if !strings.Contains(noted, "/hourly?") || !strings.Contains(noted, `"from":"blobstore://key@store:443/nightly?`) {
 		t.Errorf("noted %q before the move", noted)
 	}
@@ -57,7 +57,7 @@ func TestNoBackupIsMovedThatCannotBeNoted(t *testing.T) {
 			return errors.New("forbidden")
 		},
 	})
-	done := v.passOver(v.backup, stages.Backup())
+	done := v.passOver(v.backup, backup.Backup())
 	if len(done.Failures) != 1 || !strings.Contains(done.Failures[0].Error(), "record the move of FoundationDBBackup nightly: forbidden") {
 		t.Errorf("got %v", done.Failures)
 	}
@@ -85,14 +85,14 @@ func TestAMoveSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
 			v := toMove(t)
 			left := at
 			var said strings.Builder
-			told(v, &mortal{worldOfBackups: v.backup, left: &left, after: late}, stages.Backup(), &said)
-			v.passOver(v.backup, stages.Backup())
+			told(v, &mortal{worldOfBackups: v.backup, left: &left, after: late}, backup.Backup(), &said)
+			v.passOver(v.backup, backup.Backup())
 			if d := v.theBackup().Status.BackupDetails; d.Restorable {
 				t.Errorf("killed at action %d, late %t: recorded %+v", at, late, d)
 			}
 			for range 3 {
 				v.nodes.FDB.Advance(11 * time.Minute)
-				v.passOver(v.backup, stages.Backup())
+				v.passOver(v.backup, backup.Backup())
 			}
 			if d := v.theBackup().Status.BackupDetails; !d.Restorable || !strings.Contains(d.URL, "/hourly?") || v.noteOfMove() != "" {
 				t.Errorf("killed at action %d, late %t: %+v, noted %q", at, late, d, v.noteOfMove())
@@ -113,7 +113,7 @@ func TestAMoveByHandIsNoticed(t *testing.T) {
 	if got := plan.CanBeRestored(s.Backup, s.BackupStatus.Status); got.OK || got.Move == nil {
 		t.Errorf("before a pass: %+v", got)
 	}
-	v.passOver(v.backup, stages.Backup())
+	v.passOver(v.backup, backup.Backup())
 	if d := v.theBackup().Status.BackupDetails; d.Restorable || v.noteOfMove() == "" {
 		t.Errorf("recorded %+v, noted %q", d, v.noteOfMove())
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // vault is a cluster with a database, a store, and a backup of the one to the other.
@@ -196,7 +196,7 @@ func (v *vault) settleBackup() {
 	v.t.Helper()
 	var done reconcile.PassDone
 	for range 12 {
-		if done = v.passOver(v.backup, stages.Backup()); done.Outcome == reconcile.Done {
+		if done = v.passOver(v.backup, backup.Backup()); done.Outcome == reconcile.Done {
 			return
 		}
 		v.runDeployments()
@@ -225,7 +225,7 @@ func TestABackupComesUpAndIsChanged(t *testing.T) {
 		t.Errorf("status %+v %+v", b.Status, b.Status.BackupDetails)
 	}
 	v.log.reset()
-	v.passOver(v.backup, stages.Backup())
+	v.passOver(v.backup, backup.Backup())
 	if writes := v.log.writes(); len(writes) > 0 {
 		t.Errorf("a pass with nothing to do writes: %v", writes)
 	}
@@ -251,7 +251,7 @@ func TestADeletedBackupIsStoppedAndItsDataDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 6 {
-		p := reconcile.Pass{Stages: stages.Backup(), Observer: v.backup, Actor: v.backup, Report: func(reconcile.Event) {}}
+		p := reconcile.Pass{Stages: backup.Backup(), Observer: v.backup, Actor: v.backup, Report: func(reconcile.Event) {}}
 		if _, err := p.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestDataThatWasDeletedIsRestored(t *testing.T) {
 	v.settleBackup()
 	v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
 
-	refused := v.passOver(v.restore, stages.Restore())
+	refused := v.passOver(v.restore, backup.Restore())
 	if refused.Outcome != reconcile.Blocked || v.starts() != 0 {
 		t.Errorf("into a database with data: %s after %d starts", refused.Outcome, v.starts())
 	}
@@ -300,9 +300,9 @@ func TestDataThatWasDeletedIsRestored(t *testing.T) {
 		t.Errorf("what was refused is noted as started: %+v", status)
 	}
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.passOver(v.restore, stages.Restore())
+	v.passOver(v.restore, backup.Restore())
 	v.nodes.FDB.Advance(time.Minute)
-	if done := v.passOver(v.restore, stages.Restore()); done.Outcome == reconcile.Failed || done.Outcome == reconcile.Blocked {
+	if done := v.passOver(v.restore, backup.Restore()); done.Outcome == reconcile.Failed || done.Outcome == reconcile.Blocked {
 		t.Errorf("%s %v", done.Outcome, done.Failures)
 	}
 	if status := v.theRestore(); status.Running || status.State != v1beta2.RestoreStateCompleted {
@@ -312,7 +312,7 @@ func TestDataThatWasDeletedIsRestored(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	if done := v.passOver(v.restore, stages.Restore()); done.Acted != 0 {
+	if done := v.passOver(v.restore, backup.Restore()); done.Acted != 0 {
 		t.Errorf("restored twice: %+v", done)
 	}
 }
@@ -326,9 +326,9 @@ func TestARestoreWhoseStartWasLostIsNotStartedTwice(t *testing.T) {
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
 	v.drop = 1
-	v.passOver(v.restore, stages.Restore())
+	v.passOver(v.restore, backup.Restore())
 	v.nodes.FDB.Advance(time.Minute)
-	v.passOver(v.restore, stages.Restore())
+	v.passOver(v.restore, backup.Restore())
 	if status := v.theRestore(); v.starts() != 1 || status.State != v1beta2.RestoreStateCompleted {
 		t.Errorf("started %d times, status %+v", v.starts(), status)
 	}
@@ -381,14 +381,14 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 				}
 				return nil
 			}
-			v.passOver(w, stages.Restore())
+			v.passOver(w, backup.Restore())
 			if got := v.theRestore(); got != tt.want {
 				t.Errorf("noted %+v, want %+v", got, tt.want)
 			}
 			if v.trouble = nil; tt.want.State != "" {
 				return
 			}
-			v.passOver(v.restore, stages.Restore())
+			v.passOver(v.restore, backup.Restore())
 			if got := v.theRestore(); !got.Running {
 				t.Errorf("the next pass did not start it: %+v", got)
 			}

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -136,10 +136,10 @@ func (h *backupHistory) elapse(d time.Duration) {
 // round makes a pass over everything that is there, in the order of --with-backups.
 func (h *backupHistory) round() (acted int, open []string) {
 	for _, name := range backupNames {
-		n, why := h.pass(name, h.worldOf(name), stages.Backup())
+		n, why := h.pass(name, h.worldOf(name), backup.Backup())
 		acted, open = acted+n, append(open, why...)
 	}
-	n, why := h.pass("again", h.restoreWorld(), stages.Restore())
+	n, why := h.pass("again", h.restoreWorld(), backup.Restore())
 	return acted + n, append(open, why...)
 }
 

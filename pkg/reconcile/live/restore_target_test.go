@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 // starts counts the restores that were started.
@@ -105,7 +105,7 @@ func TestARestoreIntoAnUnknownTargetIsNotStarted(t *testing.T) {
 		}
 		return nil
 	}
-	if done := v.passOver(v.restore, stages.Restore()); done.Outcome != reconcile.Waiting || v.starts() != 0 {
+	if done := v.passOver(v.restore, backup.Restore()); done.Outcome != reconcile.Waiting || v.starts() != 0 {
 		t.Errorf("%s after %d starts", done.Outcome, v.starts())
 	}
 	if facts := v.target(); facts.Read || facts.Locked || facts.Why() == "" {
@@ -115,7 +115,7 @@ func TestARestoreIntoAnUnknownTargetIsNotStarted(t *testing.T) {
 		t.Errorf("status %+v", status)
 	}
 	v.trouble = nil
-	if v.passOver(v.restore, stages.Restore()); v.starts() != 1 {
+	if v.passOver(v.restore, backup.Restore()); v.starts() != 1 {
 		t.Errorf("%d starts once the target can be read", v.starts())
 	}
 }
@@ -127,7 +127,7 @@ func TestARestoreIntoALockedDatabaseIsNotStarted(t *testing.T) {
 	if facts := v.target(); facts.Read || !facts.Locked {
 		t.Errorf("facts %+v", facts)
 	}
-	if done := v.passOver(v.restore, stages.Restore()); done.Outcome != reconcile.Blocked || v.starts() != 0 {
+	if done := v.passOver(v.restore, backup.Restore()); done.Outcome != reconcile.Blocked || v.starts() != 0 {
 		t.Errorf("%s after %d starts", done.Outcome, v.starts())
 	}
 }
@@ -146,7 +146,7 @@ func (w outdated) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 // Data can be written after the read: fdbrestore has the last word.
 func TestDataThatWasWrittenAfterTheReadIsNotOverwritten(t *testing.T) {
 	v := filled(t, ofRanges())
-	refused := v.passOver(outdated{v.restore}, stages.Restore())
+	refused := v.passOver(outdated{v.restore}, backup.Restore())
 	if got := fmt.Sprint(refused.Failures); refused.Outcome != reconcile.Blocked || !strings.Contains(got, "non-empty destination database") || v.starts() != 1 {
 		t.Errorf("%s after %d starts: %s", refused.Outcome, v.starts(), got)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -63,7 +63,7 @@ func (st *backupStory) backupPasses(pace time.Duration) {
 	st.t.Helper()
 	const most = 12
 	for range most {
-		if st.pass(st.backup, stages.Backup()).Outcome == reconcile.Done {
+		if st.pass(st.backup, backup.Backup()).Outcome == reconcile.Done {
 			return
 		}
 		st.elapse(pace)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
 func TestABackupStarts(t *testing.T) {
@@ -30,12 +30,12 @@ func TestABackupGetsAnotherPeriodAndPlace(t *testing.T) {
 	st.asks("the spec asks for a snapshot every hour", func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
 	st.backupPasses(30 * time.Second)
 	st.asks("the spec asks for another place", func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "hourly" })
-	st.pass(st.backup, stages.Backup())
+	st.pass(st.backup, backup.Backup())
 	st.elapse(30 * time.Second)
-	st.pass(st.backup, stages.Backup())
+	st.pass(st.backup, backup.Backup())
 	st.tell("the snapshot that was being made is complete, in two places, and the next one begins")
 	st.elapse(10 * time.Minute)
-	st.pass(st.backup, stages.Backup())
+	st.pass(st.backup, backup.Backup())
 	st.tell("that one is complete as well")
 	st.elapse(time.Hour)
 	st.backupPasses(30 * time.Second)
@@ -73,9 +73,9 @@ func TestAllAgentsOfABackupAreGone(t *testing.T) {
 	st.tell("nobody gets into the pods of the agents any more, and the spec asks to stop")
 	st.unready()
 	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped })
-	st.pass(st.backup, stages.Backup())
+	st.pass(st.backup, backup.Backup())
 	st.nodes.FDB.Advance(time.Minute)
-	st.pass(st.backup, stages.Backup())
+	st.pass(st.backup, backup.Backup())
 	st.tell("their pods are deleted, and Kubernetes makes others")
 	for name := range st.agents {
 		st.endAgent(name)
@@ -88,7 +88,7 @@ func TestAllAgentsOfABackupAreGone(t *testing.T) {
 func TestATagOfABackupThatChangedEndsThePass(t *testing.T) {
 	st := newBackupStory(t).running()
 	st.asks("the spec names another tag", func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("weekly")) })
-	st.pass(st.backup, stages.Backup())
+	st.pass(st.backup, backup.Backup())
 	st.asks("the spec names the old tag again", func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = nil })
 	st.backupPasses(30 * time.Second)
 	st.ends()
@@ -128,7 +128,7 @@ func restored(t *testing.T) *backupStory {
 func (st *backupStory) restorePasses(n int, pace time.Duration) {
 	st.t.Helper()
 	for range n {
-		st.pass(st.restore, stages.Restore())
+		st.pass(st.restore, backup.Restore())
 		st.elapse(pace)
 	}
 }

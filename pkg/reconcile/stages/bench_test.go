@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
 // clusterOf returns a reconciled cluster with a number of process groups.
 func clusterOf(tb testing.TB, groups int) plan.Snapshot {
 	tb.Helper()
 	const others = 13 // of the classes log and stateless
-	return healthyClusterOf(tb, groups-others)
+	return stagestest.HealthyClusterOf(tb, groups-others)
 }
 
 // decideAll runs every stage, as a pass without changes does.
@@ -21,7 +22,7 @@ func decideAll(tb testing.TB, s plan.Snapshot) {
 	tb.Helper()
 	for _, stage := range Cluster() {
 		if d := stage.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
-			tb.Fatalf("%s wants %d actions and holds with %q", stage.Name, len(d.Actions), reason(d))
+			tb.Fatalf("%s wants %d actions and holds with %q", stage.Name, len(d.Actions), stagestest.Reason(d))
 		}
 	}
 }

@@ -8,6 +8,10 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
 // own is a stage of the test, as a command adds one.
@@ -17,21 +21,21 @@ var own = plan.Stage{Name: "Own", Decide: func(plan.Snapshot) plan.Decision { re
 func TestCommandsRunTheseStages(t *testing.T) {
 	groups := []v1beta2.ProcessGroupID{"storage-101"}
 	replacement := []plan.Stage{
-		updateConfigMap, addProcessGroups, addServices, addPVCs, addPods, updatePodConfig, updateLabels,
-		excludeInstances, changeCoordinators,
+		cluster.UpdateConfigMap, cluster.AddProcessGroups, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels,
+		cluster.ExcludeInstances, cluster.ChangeCoordinators,
 	}
-	removal := []plan.Stage{removeServices, removePods, updateStatus}
+	removal := []plan.Stage{cluster.RemoveServices, cluster.RemovePods, status.UpdateStatus}
 	for name, tc := range map[string]struct{ got, want []plan.Stage }{
-		"a replacement":              {Replacing(own), join([]plan.Stage{updateStatus, own}, replacement, removal)},
-		"a replacement without more": {Replacing(), join([]plan.Stage{updateStatus}, replacement, removal)},
+		"a replacement":              {Replacing(own), join([]plan.Stage{status.UpdateStatus, own}, replacement, removal)},
+		"a replacement without more": {Replacing(), join([]plan.Stage{status.UpdateStatus}, replacement, removal)},
 		"a drain": {Draining([]string{"node-1"}, 1), join(
-			[]plan.Stage{updateStatus, CordonNodes(nil, nil), ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{EvictFrom(nil)}, removal,
+			[]plan.Stage{status.UpdateStatus, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil)}, removal,
 		)},
-		"marks":             {Marking(own), []plan.Stage{updateStatus, own}},
-		"marks reverted":    {Keeping(groups), []plan.Stage{updateStatus, KeepGroups(groups), updateStatus}},
-		"an exclusion":      {Excluding(groups), []plan.Stage{updateStatus, moveCoordinatorsOff(groups), ExcludeGroups(groups), updateStatus}},
-		"an inclusion":      {Including(Inclusion{Groups: groups}), []plan.Stage{updateStatus, IncludeTargets(Inclusion{}), updateStatus}},
-		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replaceFailedPods}},
+		"marks":             {Marking(own), []plan.Stage{status.UpdateStatus, own}},
+		"marks reverted":    {Keeping(groups), []plan.Stage{status.UpdateStatus, operations.KeepGroups(groups), status.UpdateStatus}},
+		"an exclusion":      {Excluding(groups), []plan.Stage{status.UpdateStatus, operations.MoveCoordinatorsOff(groups), operations.ExcludeGroups(groups), status.UpdateStatus}},
+		"an inclusion":      {Including(operations.Inclusion{Groups: groups}), []plan.Stage{status.UpdateStatus, operations.IncludeTargets(operations.Inclusion{}), status.UpdateStatus}},
+		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{cluster.ReplaceFailedPods}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(tc.got) != len(tc.want) {
@@ -56,18 +60,18 @@ func join(parts ...[]plan.Stage) (all []plan.Stage) {
 // TestStagesOfCommandsActOnTheirGroups compares the actions of the stages of an exclusion and of an
 // inclusion, for one of five storage groups.
 func TestStagesOfCommandsActOnTheirGroups(t *testing.T) {
-	s := healthyClusterOf(t, 5)
+	s := stagestest.HealthyClusterOf(t, 5)
 	g := s.Groups()[len(s.Groups())-2]
 	groups := []v1beta2.ProcessGroupID{g.ProcessGroupID}
 	want := []plan.Action{plan.Exclude{Groups: groups, Targets: []string{g.ExclusionString()}}}
 	d := Excluding(groups)[2].Decide(s)
 	if diff := cmp.Diff(want, d.Actions); diff != "" {
-		t.Errorf("held: %q, actions (-want +got):\n%s", reason(d), diff)
+		t.Errorf("held: %q, actions (-want +got):\n%s", stagestest.Reason(d), diff)
 	}
-	excluding(g.ExclusionString(), g.ProcessGroupID)(&s)
+	stagestest.Excluding(g.ExclusionString(), g.ProcessGroupID)(&s)
 	s.Coordination.ExclusionsRead, s.Coordination.Exclusions = true, []string{g.ExclusionString()}
-	if d := Including(Inclusion{Groups: groups})[1].Decide(s); len(d.Actions) != 1 {
-		t.Errorf("%v, held: %q", described(d), reason(d))
+	if d := Including(operations.Inclusion{Groups: groups})[1].Decide(s); len(d.Actions) != 1 {
+		t.Errorf("%v, held: %q", stagestest.Described(d), stagestest.Reason(d))
 	}
 }
 
@@ -103,17 +107,17 @@ func TestOneFaultDomainIsOneByPodsAndStatus(t *testing.T) {
 		}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := healthyCluster(t)
+			s := stagestest.HealthyCluster(t)
 			a, b := s.Groups()[0], s.Groups()[1]
 			tc.given(&s, a, b)
 			for _, groups := range [][]*v1beta2.ProcessGroupStatus{{a, b}, {b, a}} {
-				if c := InOneFaultDomain(s, groups); c.OK != tc.ok || c.Have != tc.have || c.Gate != plan.GateReplicas || c.Evidence == "" {
+				if c := cluster.InOneFaultDomain(s, groups); c.OK != tc.ok || c.Have != tc.have || c.Gate != plan.GateReplicas || c.Evidence == "" {
 					t.Errorf("%+v, want %t with %q", c, tc.ok, tc.have)
 				}
 			}
 		})
 	}
-	if c := InOneFaultDomain(healthyCluster(t), nil); c.OK {
+	if c := cluster.InOneFaultDomain(stagestest.HealthyCluster(t), nil); c.OK {
 		t.Errorf("no pods at all: %+v", c)
 	}
 }
@@ -129,36 +133,36 @@ func TestAPauseOfOperators(t *testing.T) {
 		reason string
 		want   []plan.Action
 	}{
-		"without an end":                    {want: set(plan.Pause{By: "ann", At: noon})},
-		"for an hour":                       {long: time.Hour, want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(time.Hour)})},
-		"for a reason":                      {reason: "repair", want: set(plan.Pause{By: "ann", At: noon, Reason: "repair"})},
+		"without an end":                    {want: set(plan.Pause{By: "ann", At: stagestest.Noon})},
+		"for an hour":                       {long: time.Hour, want: set(plan.Pause{By: "ann", At: stagestest.Noon, Until: stagestest.Noon.Add(time.Hour)})},
+		"for a reason":                      {reason: "repair", want: set(plan.Pause{By: "ann", At: stagestest.Noon, Reason: "repair"})},
 		"again":                             {paused: true},
-		"again, for an hour":                {paused: true, long: time.Hour, want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(time.Hour)})},
-		"again, for a nanosecond":           {paused: true, long: 1, want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(1)})},
-		"again, for a reason":               {paused: true, reason: "repair", want: set(plan.Pause{By: "ann", At: noon, Reason: "repair"})},
-		"again, for an hour and for reason": {paused: true, long: time.Hour, reason: "r", want: set(plan.Pause{By: "ann", At: noon, Until: noon.Add(time.Hour), Reason: "r"})},
+		"again, for an hour":                {paused: true, long: time.Hour, want: set(plan.Pause{By: "ann", At: stagestest.Noon, Until: stagestest.Noon.Add(time.Hour)})},
+		"again, for a nanosecond":           {paused: true, long: 1, want: set(plan.Pause{By: "ann", At: stagestest.Noon, Until: stagestest.Noon.Add(1)})},
+		"again, for a reason":               {paused: true, reason: "repair", want: set(plan.Pause{By: "ann", At: stagestest.Noon, Reason: "repair"})},
+		"again, for an hour and for reason": {paused: true, long: time.Hour, reason: "r", want: set(plan.Pause{By: "ann", At: stagestest.Noon, Until: stagestest.Noon.Add(time.Hour), Reason: "r"})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := emptyCluster(t)
+			s := stagestest.EmptyCluster(t)
 			if tc.paused {
 				s.Cluster.Spec.Skip = true
 			}
-			d := PauseOperators("ann", tc.long, tc.reason).Decide(s)
+			d := operations.PauseOperators("ann", tc.long, tc.reason).Decide(s)
 			if diff := cmp.Diff(tc.want, d.Actions); diff != "" || d.Hold != nil {
-				t.Errorf("held %q, actions (-want +got):\n%s", reason(d), diff)
+				t.Errorf("held %q, actions (-want +got):\n%s", stagestest.Reason(d), diff)
 			}
 		})
 	}
 }
 
 func TestOperatorsActAgain(t *testing.T) {
-	s := emptyCluster(t)
-	if d := ResumeOperators.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
-		t.Errorf("%v of a cluster without a pause", described(d))
+	s := stagestest.EmptyCluster(t)
+	if d := operations.ResumeOperators.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
+		t.Errorf("%v of a cluster without a pause", stagestest.Described(d))
 	}
 	s.Cluster.Spec.Skip = true
 	want := []plan.Action{plan.SetSkip{Cluster: "sample"}}
-	if diff := cmp.Diff(want, ResumeOperators.Decide(s).Actions); diff != "" {
+	if diff := cmp.Diff(want, operations.ResumeOperators.Decide(s).Actions); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 }

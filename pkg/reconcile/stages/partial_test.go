@@ -9,38 +9,24 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
-
-// partial are the ways in which a document arrives without its processes and still reports an
-// available database.
-var partial = map[string]func(*fdb.Status){
-	"its document timed out": func(s *fdb.Status) {
-		s.Cluster.Processes = nil
-		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{Name: fdb.MessageIncompleteTimeout})
-	},
-	"its document was late": func(s *fdb.Status) {
-		s.Cluster.Processes = nil
-		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{
-			Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}},
-		})
-	},
-	"its document lists no process and gives no reason": func(s *fdb.Status) { s.Cluster.Processes = nil },
-}
 
 // TestNoStageRestsOnAPartialDocument compares each stage's decision on a partial document with its
 // decision on none: every action with the first is also taken with the second.
 func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 	given := map[string]func(testing.TB) plan.Snapshot{
-		"a drained group": drainedStorage, "a group without objects": goneStorage, "a group to exclude": leavingStorage,
+		"a drained group": stagestest.DrainedStorage, "a group without objects": stagestest.GoneStorage, "a group to exclude": stagestest.LeavingStorage,
 		"a group to exclude without a process": func(tb testing.TB) plan.Snapshot {
 			tb.Helper()
-			s := leavingStorage(tb)
-			silentFor(&s, firstOf(s, "storage"), fdb.DeathNoticedAfter*10)
+			s := stagestest.LeavingStorage(tb)
+			stagestest.SilentFor(&s, stagestest.FirstOf(s, "storage"), fdb.DeathNoticedAfter*10)
 			return s
 		},
-		"groups of other control-plane instances without objects": inGlobalMode(goneStorage),
-		"new knobs": newKnobs, "dead testers": testerGone, "an upgrade": upgrading, "new pods": outdatedStorage,
-		"another engine": anotherEngine, "an excluded coordinator": excludedCoordinator, "a maintenance": maintained,
+		"groups of other control-plane instances without objects": stagestest.InGlobalMode(stagestest.GoneStorage),
+		"new knobs": stagestest.NewKnobs, "dead testers": stagestest.TesterGone, "an upgrade": stagestest.Upgrading, "new pods": stagestest.OutdatedStorage,
+		"another engine": stagestest.AnotherEngine, "an excluded coordinator": stagestest.ExcludedCoordinator, "a maintenance": stagestest.Maintained,
 		"everything": func(tb testing.TB) plan.Snapshot {
 			tb.Helper()
 			s := inNeedOfEverything(tb)
@@ -51,7 +37,7 @@ func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 	}
 	for name, from := range given {
 		t.Run(name, func(t *testing.T) {
-			for what, cut := range partial {
+			for what, cut := range stagestest.Partial {
 				s := from(t)
 				cut(s.Database.Status)
 				restsOnNothing(t, what, s)
@@ -63,11 +49,11 @@ func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 // TestNoStageRestsOnAPartialDocumentOfAnyCluster does so for clusters that are broken at random.
 func TestNoStageRestsOnAPartialDocumentOfAnyCluster(t *testing.T) {
 	for seed := range uint64(60) {
-		s := anySnapshot(t, seed)
+		s := stagestest.AnySnapshot(t, seed)
 		if s.Database.Status == nil || s.Database.Status.NeverConfigured() {
 			continue
 		}
-		for what, cut := range partial {
+		for what, cut := range stagestest.Partial {
 			cut(s.Database.Status)
 			restsOnNothing(t, what, s)
 		}
@@ -81,7 +67,7 @@ func restsOnNothing(t *testing.T, what string, s plan.Snapshot) {
 	t.Helper()
 	without := s
 	without.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: s.Database.AsOf}
-	for _, stage := range append(ClusterWith(Options{Adopt: true}), askedFor()...) {
+	for _, stage := range append(ClusterWith(readings.Options{Adopt: true}), askedFor()...) {
 		may := written(t, stage.Decide(without))
 		for _, action := range written(t, stage.Decide(s)) {
 			if !slices.Contains(may, action) {
@@ -103,39 +89,4 @@ func written(t *testing.T, d plan.Decision) []string {
 		all = append(all, plan.KindOf(a)+" "+string(text))
 	}
 	return all
-}
-
-// TestOthersProcessesHaveNotEndedByAPartialDocument tests the check alone: other checks refuse
-// such a document as well.
-func TestOthersProcessesHaveNotEndedByAPartialDocument(t *testing.T) {
-	s := inGlobalMode(goneStorage)(t)
-	members := []fdb.Member{{Instance: "dc2", Group: "dc2-storage-1"}}
-	if check := (&removal{s: s}).othersGone(members); !check.OK {
-		t.Fatalf("not by a complete document: %s", check.Evidence)
-	}
-	for what, cut := range partial {
-		s := inGlobalMode(goneStorage)(t)
-		cut(s.Database.Status)
-		if check := (&removal{s: s}).othersGone(members); check.OK {
-			t.Errorf("gone while %s", what)
-		}
-	}
-}
-
-// TestNoProcessIsMissingInAPartialDocument matters to UpdatePods, which stops at a pod with the desired
-// spec whose processes do not report, and begins with zones that are down already.
-func TestNoProcessIsMissingInAPartialDocument(t *testing.T) {
-	s := healthyCluster(t)
-	g := firstOf(s, "storage")
-	dropProcess(&s, g)
-	if !reportingProcesses(s.Database.Status).misses(g, s.Pod(g)) {
-		t.Fatal("a server that a complete document lacks is not silent")
-	}
-	for what, cut := range partial {
-		s := healthyCluster(t)
-		cut(s.Database.Status)
-		if reportingProcesses(s.Database.Status).misses(g, s.Pod(g)) {
-			t.Errorf("silent while %s", what)
-		}
-	}
 }

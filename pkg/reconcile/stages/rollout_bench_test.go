@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
 // BenchmarkRollout is the decision that reads most of a cluster: half of the pods of 1000 process
@@ -15,10 +18,10 @@ func BenchmarkRollout(b *testing.B) {
 			s.Pods[g.PodName(s.Cluster)].Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
 		}
 	}
-	stage := updatePods(Options{})
+	stage := cluster.UpdatePods(readings.Options{})
 	for b.Loop() {
 		if d := stage.Decide(s); len(d.Actions) == 0 {
-			b.Fatalf("nothing to do: %s", reason(d))
+			b.Fatalf("nothing to do: %s", stagestest.Reason(d))
 		}
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/longestDecisions.Seconds(), "of-100ms")

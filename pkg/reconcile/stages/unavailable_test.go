@@ -13,12 +13,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
 // inNeedOfEverything returns a configured cluster in which every stage has something to do.
 func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	tb.Helper()
-	s := drainedStorage(tb)
+	s := stagestest.DrainedStorage(tb)
 	c := s.Cluster
 	c.Generation = 2
 	c.Spec.LockOptions = v1beta2.LockOptions{DisableLocks: new(bool), DenyList: []v1beta2.LockDenyListEntry{{ID: "dc9"}}}
@@ -31,7 +33,7 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	s.ConfigMap.Data[objects.KeyClusterFile] = "stale"
 	delete(s.Services, c.HeadlessServiceName())
 
-	long := noon.Add(-3 * time.Hour)
+	long := stagestest.Noon.Add(-3 * time.Hour)
 	c.ProcessGroup("log-101").SetCondition(v1beta2.ConditionMissingProcesses, long)
 	c.ProcessGroup("log-102").SetCondition(v1beta2.ConditionIncorrectCommandLine, long)
 	c.Spec.Buggify.NoSchedule = []v1beta2.ProcessGroupID{"log-103"}
@@ -85,20 +87,22 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		"RemovePods":                  {holds: "storage-114: "},
 		"UpdateStatus at the end":     {does: []string{"WriteStatus"}, holds: "not reconciled yet"},
 	}
-	stages := ClusterWith(Options{Adopt: true})
+	stages := ClusterWith(readings.Options{Adopt: true})
 	stages[len(stages)-1].Name += " at the end"
 	if len(stages) != len(want) {
 		t.Errorf("%d stages, and %d are spoken of", len(stages), len(want))
 	}
 	gone := map[string]func(*plan.Snapshot){
-		"that does not answer": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: noon} },
-		"that was not read":    func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
+		"that does not answer": func(s *plan.Snapshot) {
+			s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: stagestest.Noon}
+		},
+		"that was not read": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
 		"that reports it is unavailable": func(s *plan.Snapshot) {
 			s.Database.Status.Client.DatabaseStatus.Available = false
 			s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
 		},
 	}
-	for what, cut := range partial {
+	for what, cut := range stagestest.Partial {
 		gone["of which "+what] = func(s *plan.Snapshot) { cut(s.Database.Status) }
 	}
 	for name, lose := range gone {
@@ -114,7 +118,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 				if diff := cmp.Diff(row.does, kinds(d)); diff != "" {
 					t.Errorf("actions (-want +got):\n%s", diff)
 				}
-				if got := reason(d); !strings.Contains(got, row.holds) || (row.holds == "") != (got == "") {
+				if got := stagestest.Reason(d); !strings.Contains(got, row.holds) || (row.holds == "") != (got == "") {
 					t.Errorf("holds with %q, want %q", got, row.holds)
 				}
 				if d.Hold != nil && d.Hold.Then != row.then {
@@ -137,7 +141,7 @@ func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 	}
 	for _, stage := range Cluster() {
 		if kind, asked := want[stage.Name]; asked && !slices.Contains(kinds(stage.Decide(s)), kind) {
-			t.Errorf("%s: %v, holds with %q", stage.Name, kinds(stage.Decide(s)), reason(stage.Decide(s)))
+			t.Errorf("%s: %v, holds with %q", stage.Name, kinds(stage.Decide(s)), stagestest.Reason(stage.Decide(s)))
 		}
 	}
 }

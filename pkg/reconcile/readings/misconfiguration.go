@@ -1,0 +1,199 @@
+package readings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Inspection compares the process groups of one cluster with the spec, one after the other.
+type Inspection struct {
+	s       plan.Snapshot
+	options Options
+	specs   *objects.SpecHashes
+	// claims are the PVCs by the ID in their labels.
+	claims map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim
+	// claimHashes are the hashes of the PVC spec that each class has now.
+	claimHashes map[v1beta2.ProcessClass]string
+}
+
+func NewInspection(s plan.Snapshot, o Options) Inspection {
+	return Inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
+}
+
+// claimsByGroup returns the cluster's own PVCs by the ID in their labels, the first by name
+// where there are several.
+func claimsByGroup(s plan.Snapshot) map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim {
+	claims := map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim{}
+	for _, name := range slices.Sorted(maps.Keys(s.Volumes)) {
+		claim := s.Volumes[name]
+		if id := idOf(s.Cluster, claim); belongs(s.Cluster, &claim.ObjectMeta) && claims[id] == nil {
+			claims[id] = claim
+		}
+	}
+	return claims
+}
+
+func idOf(c *v1beta2.FoundationDBCluster, claim *corev1.PersistentVolumeClaim) v1beta2.ProcessGroupID {
+	return v1beta2.ProcessGroupID(claim.Labels[c.ProcessGroupIDLabels()[0]])
+}
+
+// claim returns the PVC with the group's name, if its labels name the group, and otherwise one
+// whose labels do.
+func (i Inspection) claim(g *v1beta2.ProcessGroupStatus) *corev1.PersistentVolumeClaim {
+	named := i.s.Volumes[g.PVCName(i.s.Cluster)]
+	if named != nil && idOf(i.s.Cluster, named) == g.ProcessGroupID && belongs(i.s.Cluster, &named.ObjectMeta) {
+		return named
+	}
+	return i.claims[g.ProcessGroupID]
+}
+
+// trigger is one reason to replace a process group: it describes what differs, in words that
+// the group's ID can follow, or nothing. It returns an error when that is unknown.
+type trigger func(Inspection, *v1beta2.ProcessGroupStatus, *corev1.Pod) (wrong string, err error)
+
+// triggers are evaluated in this order; the first that finds something decides. Those of the
+// second list are evaluated only for pods that were created from another spec.
+var (
+	triggers = []trigger{
+		ClaimDiffers, idDiffers, addressSourceDiffers, serversDiffer, requestsMore,
+	}
+	triggersOfChangedPods = []trigger{
+		nodeSelectorDiffers, imageTypeDiffers, ipFamilyDiffers, strategyReplaces, securityContextDiffers,
+	}
+)
+
+// Group returns why a process group has to be replaced; empty when it has not. How a group
+// without a pod was created is unknown: it gets a pod by the current spec first.
+func (i Inspection) Group(g *v1beta2.ProcessGroupStatus) (reason string, err error) {
+	pod := i.s.Pod(g)
+	if pod == nil {
+		return "", nil
+	}
+	if reason, err := i.first(triggers, g, pod); reason != "" || err != nil {
+		return reason, err
+	}
+	changed, err := i.podChanged(g, pod)
+	if !changed || err != nil {
+		return "", err
+	}
+	return i.first(triggersOfChangedPods, g, pod)
+}
+
+func (i Inspection) first(triggers []trigger, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	for _, trigger := range triggers {
+		if wrong, err := trigger(i, g, pod); wrong != "" || err != nil {
+			return wrong, err
+		}
+	}
+	return "", nil
+}
+
+var errNoHash = errors.New("has no annotation with the hash of its spec: add the process group to spec.processGroupsToRemove to replace it")
+
+// podChanged reports whether the pod was created from another spec than the current one.
+func (i Inspection) podChanged(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (bool, error) {
+	want, err := i.specs.Of(g)
+	if err != nil {
+		return false, err
+	}
+	have := pod.Annotations[v1beta2.AnnotationLastAppliedSpec]
+	if have == "" {
+		return false, fmt.Errorf("pod %s %w", pod.Name, errNoHash)
+	}
+	return have != want, nil
+}
+
+// claimDiffers: the PVC was created from another spec, or under another name. A PVC is never
+// changed; its data moves to a new one.
+func ClaimDiffers(i Inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
+	have := i.claim(g)
+	if have == nil || !g.ProcessClass.IsStateful() {
+		return "", nil
+	}
+	want, err := i.claimHash(g.ProcessClass)
+	if err != nil {
+		return "", err
+	}
+	hash := have.Annotations[v1beta2.AnnotationLastAppliedSpec]
+	switch {
+	case have.Name != g.PVCName(i.s.Cluster):
+		return "the PVC has another name", nil
+	case hash == "":
+		return "", fmt.Errorf("PVC %s %w", have.Name, errNoHash)
+	case hash != want:
+		return "the spec of the PVC differs", nil
+	default:
+		return "", nil
+	}
+}
+
+// claimHash returns the hash of a class' PVC spec, computed once: there are many PVCs, and few
+// specs.
+func (i Inspection) claimHash(class v1beta2.ProcessClass) (string, error) {
+	if hash, known := i.claimHashes[class]; known {
+		return hash, nil
+	}
+	hash, err := objects.ClaimSpecHash(i.s.Cluster, class)
+	if err == nil {
+		i.claimHashes[class] = hash
+	}
+	return hash, err
+}
+
+// idDiffers: the ID is not the one that the spec's prefix gives to a group of this class and
+// number.
+func idDiffers(i Inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
+	_, _, number, err := g.ProcessGroupID.Split()
+	if err != nil {
+		return "", err
+	}
+	if g.ProcessGroupID != i.s.Cluster.ProcessGroupIDFor(g.ProcessClass, number) {
+		return "the prefix of process group IDs differs", nil
+	}
+	return "", nil
+}
+
+// addressSourceDiffers: the pod's public address has another source than the spec sets.
+func addressSourceDiffers(i Inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	if have, want := objects.PublicIPSourceOf(pod), i.s.Cluster.PublicIPSource(); have != want {
+		return fmt.Sprintf("the public IP comes from the %s and not from the %s", have, want), nil
+	}
+	return "", nil
+}
+
+// serversDiffer: the pod was created for another number of processes.
+func serversDiffer(i Inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	have, err := objects.ServersPerPodOf(pod, g.ProcessClass)
+	if err != nil {
+		return "", err
+	}
+	if want := i.s.Cluster.ServersPerPod(g.ProcessClass); have != want {
+		return fmt.Sprintf("the pod runs %s and not %d", phrase.Count(have, "fdbserver process"), want), nil
+	}
+	return "", nil
+}
+
+// requestsMore: the spec now requests more CPU or memory than the pod has, and such a pod is to
+// be replaced by the spec. A smaller request is never a reason.
+func requestsMore(i Inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	if !i.s.Cluster.ReplaceInstancesWhenResourcesChange() {
+		return "", nil
+	}
+	want, err := objects.PodSpec(i.s.Cluster, g)
+	if err != nil {
+		return "", err
+	}
+	if anyGrew(pod.Spec.Containers, want.Containers) || anyGrew(pod.Spec.InitContainers, want.InitContainers) {
+		return "the pod requests less CPU or memory than the spec", nil
+	}
+	return "", nil
+}

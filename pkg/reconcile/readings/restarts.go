@@ -1,0 +1,143 @@
+package readings
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Bounce lists the process groups whose processes have to restart.
+type Bounce struct {
+	Groups    []v1beta2.ProcessGroupID
+	Addresses []fdb.Address
+	// outdated groups have not loaded the configuration that they would start with.
+	outdated []string
+	// notReporting groups have to restart, and the database does not report their addresses.
+	notReporting []string
+	// Spared groups have to restart, and the spec prevents it.
+	Spared []v1beta2.ProcessGroupID
+	// Missing counts the groups of each class that are not waited for.
+	Missing map[v1beta2.ProcessClass]int
+	// Leaving counts the groups of each class that are marked for removal.
+	Leaving map[v1beta2.ProcessClass]int
+	// Staying counts the groups of each class that the spec keeps from restarting.
+	Staying map[v1beta2.ProcessClass]int
+}
+
+func CollectBounce(s plan.Snapshot) Bounce {
+	b := Bounce{Missing: map[v1beta2.ProcessClass]int{}, Leaving: map[v1beta2.ProcessClass]int{}, Staying: map[v1beta2.ProcessClass]int{}}
+	for _, g := range s.Groups() {
+		if g.ProcessClass.IsTester() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
+			continue
+		}
+		b.Classify(s, g)
+	}
+	return b
+}
+
+func (b *Bounce) Classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+	upgrade := IncompatibleUpgrade(s.Cluster)
+	if g.IsMarkedForRemoval() {
+		b.Leaving[g.ProcessClass]++
+		if upgrade && g.IsExcluded() && !IsSpared(s, g.ProcessGroupID) && !MissingTooLong(s, g) {
+			b.Add(s, g) // no process may remain that uses the old protocol
+			return
+		}
+	}
+	switch {
+	case MissingTooLong(s, g), PendingTooLong(s, g):
+		b.Missing[g.ProcessClass]++
+	case IsSpared(s, g.ProcessGroupID):
+		b.Staying[g.ProcessClass]++
+		if mustRestart(s, g) {
+			b.Spared = append(b.Spared, g.ProcessGroupID)
+		}
+	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap) && KeepsItsConfig(s.Cluster, g):
+		// it is drained with its current arguments
+	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
+		b.outdated = append(b.outdated, string(g.ProcessGroupID))
+	case !mustRestart(s, g):
+	case s.Database.Status != nil && len(AddressesOf(s.Database.Status, g.ProcessGroupID)) == 0:
+		b.notReporting = append(b.notReporting, string(g.ProcessGroupID))
+		b.Groups = append(b.Groups, g.ProcessGroupID)
+	default:
+		b.Add(s, g)
+	}
+}
+
+func (b *Bounce) Add(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+	b.Groups = append(b.Groups, g.ProcessGroupID)
+	if s.Database.Status != nil {
+		b.Addresses = append(b.Addresses, AddressesOf(s.Database.Status, g.ProcessGroupID)...)
+	}
+}
+
+// IsSpared reports whether the spec keeps a process group of this cluster from restarting.
+func IsSpared(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
+	return slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id)
+}
+
+func MissingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
+	return missing && s.Now.Sub(since) > s.Cluster.IgnoreMissingProcessesFor()
+}
+
+// mustRestart reports whether a group's processes would start with other arguments than they
+// run with, and their pod needs no other change first. While listeners change, pods wait for
+// the restart, so the restart must not wait for the pods.
+func mustRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	if !g.HasCondition(v1beta2.ConditionIncorrectCommandLine) {
+		return false
+	}
+	first := []v1beta2.ProcessGroupConditionType{v1beta2.ConditionSidecarUnreachable, v1beta2.ConditionIncorrectPodSpec}
+	switch {
+	case IncompatibleUpgrade(s.Cluster):
+		first = []v1beta2.ProcessGroupConditionType{v1beta2.ConditionIncorrectSidecarImage}
+	case TLSConversion(s.Cluster):
+		first = first[:1]
+	}
+	return !slices.ContainsFunc(first, g.HasCondition)
+}
+
+// NotReady describes why no process restarts yet: a restart of only some of the processes
+// has to be repeated, and costs another recovery.
+func (b *Bounce) NotReady() string {
+	switch {
+	case len(b.notReporting) > 0:
+		return fmt.Sprintf("the processes of %s have to restart, and the database does not report their addresses", SomeOf(b.notReporting))
+	case len(b.outdated) > 0:
+		return fmt.Sprintf("all processes restart together, and these process groups have not loaded the current configuration: %s", SomeOf(b.outdated))
+	default:
+		return ""
+	}
+}
+
+// AddressesOf returns the addresses of a group's processes in the status document.
+func AddressesOf(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Address {
+	var addresses []fdb.Address
+	for _, p := range status.ProcessesOf(string(id)) {
+		if !p.Address.IsZero() {
+			addresses = append(addresses, p.Address)
+		}
+	}
+	return addresses
+}
+
+// Restartable returns the own groups that can restart together with others': all that have
+// to, once all of them can. It returns none during an upgrade to another protocol, which has
+// announcements of its own.
+func Restartable(s plan.Snapshot, b Bounce) []v1beta2.ProcessGroupID {
+	if b.NotReady() != "" || s.Cluster.IsBeingUpgradedIncompatibly() {
+		return nil
+	}
+	return slices.Clone(b.Groups)
+}
+
+// PendingTooLong reports whether a pod has been pending for too long to wait for it.
+func PendingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	since, pending := g.Condition(v1beta2.ConditionPodPending)
+	return pending && s.Now.Sub(since) > s.Cluster.IgnorePendingPodsFor()
+}

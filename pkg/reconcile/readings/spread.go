@@ -1,0 +1,117 @@
+package readings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Candidate is a process that can be chosen for a role that is spread over fault domains.
+type Candidate struct {
+	Group    v1beta2.ProcessGroupID
+	Priority int
+	// Localities by key: zoneid, dcid, data_hall. A missing one counts as "".
+	Localities map[string]string
+	Address    fdb.Address
+}
+
+// SpreadRule is over which localities a choice is spread.
+type SpreadRule struct {
+	// Fields are locality keys; the last one is relaxed first.
+	Fields []string
+	// Most is how many of the chosen may share one value of a field; a field without an entry has
+	// no limit.
+	Most map[string]int
+	// Primary is the data center whose candidates are preferred; empty prefers none.
+	Primary string
+}
+
+// Spread chooses count candidates, as evenly over the rule's fields as there are values. It
+// starts with one per value of every field and allows one more of the last field that may still
+// have more, whenever a pass over the candidates chose none; so spreading over zones has
+// priority over spreading over data centers. It returns an error when the rule's limits leave
+// too few.
+func Spread(candidates []Candidate, count int, rule SpreadRule) ([]Candidate, error) {
+	candidates = inOrder(candidates, rule.Primary)
+	limits := map[string]int{}
+	for _, field := range rule.Fields {
+		limits[field] = 1
+	}
+	taken := map[v1beta2.ProcessGroupID]bool{}
+	used := map[string]map[string]int{}
+	var chosen []Candidate
+	for len(chosen) < count {
+		before := len(chosen)
+		for _, c := range candidates {
+			if len(chosen) == count {
+				break
+			}
+			if taken[c.Group] || !fits(c, rule.Fields, limits, used) {
+				continue
+			}
+			taken[c.Group] = true
+			tally(c, rule.Fields, used)
+			chosen = append(chosen, c)
+		}
+		if len(chosen) == before && !relax(limits, rule, count) {
+			return nil, fmt.Errorf("only %d of %d candidates can be chosen within the limits of %v", len(chosen), count, rule.Fields)
+		}
+	}
+	return chosen, nil
+}
+
+// inOrder sorts candidates: the primary data center first, then by priority, then by ID, so that
+// the same facts always give the same choice.
+func inOrder(candidates []Candidate, primary string) []Candidate {
+	sorted := slices.Clone(candidates)
+	slices.SortStableFunc(sorted, func(a, b Candidate) int {
+		aFirst, bFirst := a.Localities[fdb.LocalityDCID] == primary, b.Localities[fdb.LocalityDCID] == primary
+		if primary != "" && aFirst != bFirst {
+			if aFirst {
+				return -1
+			}
+			return 1
+		}
+		if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.Group, b.Group)
+	})
+	return sorted
+}
+
+func fits(c Candidate, fields []string, limits map[string]int, used map[string]map[string]int) bool {
+	for _, field := range fields {
+		if used[field][c.Localities[field]] >= limits[field] {
+			return false
+		}
+	}
+	return true
+}
+
+func tally(c Candidate, fields []string, used map[string]map[string]int) {
+	for _, field := range fields {
+		if used[field] == nil {
+			used[field] = map[string]int{}
+		}
+		used[field][c.Localities[field]]++
+	}
+}
+
+// relax allows one more of the last field that may have more, and reports whether there was one.
+func relax(limits map[string]int, rule SpreadRule, count int) bool {
+	for _, field := range slices.Backward(rule.Fields) {
+		most, limited := rule.Most[field]
+		if !limited {
+			most = count
+		}
+		if limits[field] < most {
+			limits[field]++
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package backup
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// Expiry is which part of a backup to delete.
+type Expiry struct {
+	// Before is the first version to keep; nil to use OlderThan.
+	Before *int64
+	// OlderThan keeps all that is needed to restore any version of this last time.
+	OlderThan time.Duration
+	// Force deletes even if nothing can be restored afterwards.
+	Force bool
+}
+
+// ExpireBackup returns a stage that deletes old data of a backup, if it is proven to be that
+// backup's alone. The remaining data can be restored, unless a user forces the deletion.
+func ExpireBackup(e Expiry) plan.Stage {
+	return plan.Stage{
+		Name:  plan.StageExpireBackup,
+		Reads: plan.Backup | plan.BackupStore | plan.BackupUse,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			url, err := objects.BackupURL(s.Backup)
+			if err != nil {
+				return readings.InvalidSpec(err)
+			}
+			if why := s.BackupStore.Why(); why != "" {
+				return plan.Wait(backupDelay, plan.HoldStoreUnknown, "cannot determine the content of the store: "+why)
+			}
+			there := s.BackupStore.There
+			if there == nil || there.MaxLogEnd == nil {
+				return held("no backup at " + fdb.WithoutSecrets(url) + " yet")
+			}
+			before, some := e.before(there)
+			if !some || there.ExpiredEnd != nil && there.ExpiredEnd.Version >= before {
+				return plan.Decision{}
+			}
+			return e.decide(s, url, before)
+		},
+	}
+}
+
+// before returns the first version to keep; false if nothing is deleted. By time it is the
+// beginning of the newest snapshot that all of that time can be restored from.
+func (e Expiry) before(there *fdb.BackupDescription) (version int64, some bool) {
+	if e.Before != nil {
+		return *e.Before, *e.Before > 0
+	}
+	if there.MaxRestorable == nil {
+		return 0, false
+	}
+	needed := there.MaxRestorable.Version - fdb.VersionsIn(e.OlderThan)
+	for _, s := range there.Snapshots {
+		if s.Restorable && s.End.Version <= needed && s.Start.Version > version {
+			version, some = s.Start.Version, true
+		}
+	}
+	return version, some && hasOlder(there, version)
+}
+
+// hasOlder reports whether the backup has data from before a version.
+func hasOlder(there *fdb.BackupDescription, version int64) bool {
+	return len(there.Before(version)) > 0 || there.MinLogBegin != nil && there.MinLogBegin.Version < version
+}
+
+func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision {
+	there := s.BackupStore.There
+	from, restorable := there.KeepsRestorable(before)
+	checks := []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url), checkNoRestoreFrom(s.BackupUse, url), isWritten(there, before)}
+	if !e.Force {
+		checks = append(checks, staysRestorable(before, from, restorable))
+	}
+	d := plan.Decision{Checks: checks, Why: readings.RequestedByUser}
+	if c, refused := d.Refused(); refused {
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Evidence}
+		return d
+	}
+	gone := there.Before(before)
+	action := plan.ExpireBackup{Backup: s.Backup.Name, URL: url, Before: before, Snapshots: len(gone), Bytes: bytesOf(gone), Force: e.Force}
+	if restorable {
+		action.RestorableFrom = &from
+	}
+	d.Actions = []plan.Action{action}
+	return d
+}
+
+func bytesOf(snapshots []fdb.DescribedSnapshot) (bytes int64) {
+	for _, s := range snapshots {
+		bytes += s.Bytes
+	}
+	return bytes
+}
+
+// isWritten checks whether the backup has reached a version.
+func isWritten(there *fdb.BackupDescription, before int64) plan.Check {
+	return plan.Check{
+		ID:       plan.CheckBackupReached,
+		Question: fmt.Sprintf("has the backup reached version %d?", before), Gate: plan.GateBackup,
+		OK: before <= there.MaxLogEnd.Version, Evidence: fmt.Sprintf("its log ends at version %d", there.MaxLogEnd.Version),
+	}
+}
+
+func staysRestorable(before, from int64, restorable bool) plan.Check {
+	c := plan.Check{ID: plan.CheckStaysRestorable, Question: fmt.Sprintf("can the backup be restored without the data before version %d?", before), Gate: plan.GateBackup, OK: restorable}
+	c.Evidence = "no complete snapshot begins at or after that version, and every restore needs one"
+	if restorable {
+		c.Evidence = fmt.Sprintf("from version %d on", from)
+	}
+	return c
+}
+
+// checkNoRestoreFrom checks whether the database is not being restored from a destination.
+func checkNoRestoreFrom(use plan.UseFacts, url string) plan.Check {
+	c := plan.Check{ID: plan.CheckNotRestoredFrom, Subject: fdb.WithoutSecrets(url), Question: "does no restore read from " + fdb.WithoutSecrets(url) + "?", Gate: plan.GateRestore}
+	if !use.KnowsRestores() {
+		c.Evidence = "unknown: " + orUnread(use.NotRead)
+		return c
+	}
+	for _, r := range use.Restores {
+		if fdb.SharesBackupPlace(r.URL, url) {
+			c.Evidence = "the restore on tag " + r.Tag + " is " + r.State
+			return c
+		}
+	}
+	c.OK, c.Evidence = true, "no restore into this database"
+	return c
+}
+
+func orUnread(why string) string {
+	if why == "" {
+		return "the database was not queried"
+	}
+	return why
+}

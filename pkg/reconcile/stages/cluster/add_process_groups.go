@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// AddProcessGroups adds as many new process groups to the status as each class lacks. Groups
+// that are marked for removal do not count: their replacements are added first.
+//
+// New groups are added even while the database does not answer, since it may be down for
+// lack of them. Which IDs it excludes is unknown then; a group that gets such an ID is
+// reported as excluded once the database answers.
+var AddProcessGroups = plan.Stage{
+	Name:  plan.StageAddProcessGroups,
+	Reads: plan.Record | plan.Database | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if lost := readings.LostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost}
+		}
+		missing := missingGroups(s)
+		if len(missing) == 0 {
+			return plan.Decision{}
+		}
+		groups := newGroups(s, missing)
+		return plan.Decision{
+			Why:     shortfall(missing),
+			Actions: []plan.Action{plan.AddGroups{Groups: groups, At: s.Now}},
+		}
+	},
+}
+
+// missingGroups returns how many process groups each class lacks.
+func missingGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
+	missing := map[v1beta2.ProcessClass]int{}
+	for class, want := range s.Cluster.DesiredProcessCounts() {
+		if lacking := max(want, 0) - staying(s, class); lacking > 0 {
+			missing[class] = lacking
+		}
+	}
+	return missing
+}
+
+func staying(s plan.Snapshot, class v1beta2.ProcessClass) (n int) {
+	for _, g := range s.Staying() {
+		if g.ProcessClass == class {
+			n++
+		}
+	}
+	return n
+}
+
+func shortfall(missing map[v1beta2.ProcessClass]int) string {
+	words := make([]string, 0, len(missing))
+	for _, class := range slices.Sorted(maps.Keys(missing)) {
+		words = append(words, fmt.Sprintf("%d %s", missing[class], class))
+	}
+	return "fewer than the desired process counts: " + strings.Join(words, ", ")
+}
+
+// newGroups returns a group with a random unused ID for every missing one. Random numbers
+// avoid confusion with an older group that had the same number.
+func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.NewGroup {
+	used, names := usedIDs(s), usedNames(s)
+	var groups []plan.NewGroup
+	for _, class := range slices.Sorted(maps.Keys(missing)) {
+		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) //nolint:gosec // an ID is a name, not a secret
+		for range missing[class] {
+			id := s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
+			for used[id] || names[podNameOf(s, id, class)] {
+				id = s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
+			}
+			used[id] = true
+			groups = append(groups, plan.NewGroup{ID: id, Class: class})
+		}
+	}
+	return groups
+}
+
+// usedNames returns the names of all existing and desired pods. Pod names omit the prefix
+// of an ID, so two IDs can have the same pod name and PVC.
+func usedNames(s plan.Snapshot) map[string]bool {
+	used := map[string]bool{}
+	for _, g := range s.Groups() {
+		used[g.PodName(s.Cluster)] = true
+	}
+	for name := range s.Pods {
+		used[name] = true
+	}
+	return used
+}
+
+func podNameOf(s plan.Snapshot, id v1beta2.ProcessGroupID, class v1beta2.ProcessClass) string {
+	g := v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: class}
+	return g.PodName(s.Cluster)
+}
+
+// usedIDs returns every ID that a new group must not get: those in the status, those that
+// the spec removes, and those that the database still excludes.
+func usedIDs(s plan.Snapshot) map[v1beta2.ProcessGroupID]bool {
+	used := map[v1beta2.ProcessGroupID]bool{}
+	for _, g := range s.Groups() {
+		used[g.ProcessGroupID] = true
+	}
+	for _, ids := range [][]v1beta2.ProcessGroupID{s.Cluster.Spec.ProcessGroupsToRemove, s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion} {
+		for _, id := range ids {
+			used[id] = true
+		}
+	}
+	for _, id := range excludedIDs(s) {
+		used[id] = true
+	}
+	return used
+}
+
+func excludedIDs(s plan.Snapshot) []v1beta2.ProcessGroupID {
+	if s.Database.Status == nil {
+		return nil
+	}
+	var ids []v1beta2.ProcessGroupID
+	for _, excluded := range s.Database.Status.ExcludedTargets() {
+		if id, ok := strings.CutPrefix(excluded, fdb.LocalityExclusion(fdb.LocalityInstanceID, "")); ok {
+			ids = append(ids, v1beta2.ProcessGroupID(id))
+		}
+	}
+	return ids
+}
+
+func classSeed(class v1beta2.ProcessClass) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(class)) // a hash never fails
+	return h.Sum64()
+}

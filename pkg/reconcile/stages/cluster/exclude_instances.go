@@ -1,0 +1,177 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// ExcludeInstances excludes process groups that are marked for removal, as many at a time as
+// the redundancy allows.
+//
+// In global synchronization mode groups of all control-plane instances are excluded at once;
+// see together.
+//
+// The operator excludes a coordinator and changes coordinators afterwards; here a
+// coordinator's group waits until the coordinators have moved.
+var ExcludeInstances = plan.Stage{
+	Name:  plan.StageExcludeInstances,
+	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		leaving := notDrained(s)
+		if len(leaving) == 0 || !s.Cluster.Status.Configured {
+			return plan.Decision{}
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+		}
+		e := readings.NewExclusions(s)
+		for _, g := range leaving {
+			e.Classify(g)
+		}
+		if safety.ActsTogether(s.Cluster) {
+			return together(e)
+		}
+		if len(e.Candidates) == 0 {
+			return nothingToExclude(e)
+		}
+		return decide(e)
+	},
+}
+
+// MinRecoveryAgeToExclude is the minimum time since the last recovery: an exclusion can cause
+// one. Default 120 s; source: the operator's flag minimum-recovery-time-for-exclusion.
+const MinRecoveryAgeToExclude = 2 * time.Minute
+
+// ExclusionRetry is when a refused exclusion is checked again.
+const ExclusionRetry = 10 * time.Second
+
+// ExclusionWaits is the reason of a hold until exclusions are allowed.
+const ExclusionWaits = "exclusion waits"
+
+func notDrained(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+	return slices.DeleteFunc(slices.Clone(s.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
+		return !g.IsMarkedForRemoval() || g.IsExcluded() || g.ProcessClass.IsTester()
+	})
+}
+
+func nothingToExclude(e *readings.Exclusions) plan.Decision {
+	if len(e.Coordinators) == 0 {
+		if len(e.Unreachable) > 0 {
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: e.Unreachable, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", readings.SomeOf(e.Unreachable))}}
+		}
+		return plan.Decision{}
+	}
+	return plan.Decision{Hold: CoordinatorsFirst(e.Coordinators)}
+}
+
+func decide(e *readings.Exclusions) plan.Decision {
+	d, stable := CheckStable(e)
+	if !stable {
+		return d
+	}
+	allowed, checks := Allowed(e)
+	d.Checks = append(d.Checks, checks...)
+	if refused, ok := d.Refused(); ok && len(allowed) == 0 {
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: refused.Evidence, RetryAfter: ExclusionRetry}
+		return d
+	}
+	d.Why = "marked for removal, and enough other processes report"
+	d.Actions = []plan.Action{e.Exclusion(allowed)}
+	d.Hold = remaining(e, len(allowed))
+	return d
+}
+
+// CheckStable makes the checks of the database that precede any exclusion; ok is false when
+// one of them fails.
+func CheckStable(e *readings.Exclusions) (d plan.Decision, ok bool) {
+	d.Checks = []plan.Check{
+		safety.Unlocked(e.S.Database),
+		safety.FewGenerations(e.S.Database),
+		safety.RecoveredFor(e.S.Database, MinRecoveryAgeToExclude),
+	}
+	if refused, found := d.Refused(); found {
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionBudget, Reason: ExclusionWaits, Detail: refused.Evidence, RetryAfter: ExclusionRetry}
+		return d, false
+	}
+	return d, true
+}
+
+// remaining returns the hold for the groups that are not excluded yet; nil when none is left.
+func remaining(e *readings.Exclusions, excluded int) *plan.Hold {
+	left := len(e.Candidates) - excluded + len(e.Coordinators)
+	if left == 0 {
+		return nil
+	}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: fmt.Sprintf("%s %s until others are drained, or coordinators have moved", phrase.Count(left, "more process group"), phrase.Either(left, "waits", "wait")), RetryAfter: ExclusionRetry}
+}
+
+// Allowed returns as many groups of each class as its budget allows. When a class of the
+// transaction system has no budget left, nothing is excluded: its roles would move onto
+// processes that are excluded next.
+func Allowed(e *readings.Exclusions) ([]*v1beta2.ProcessGroupStatus, []plan.Check) {
+	notReporting, reporting := byClass(e)
+	lost, checks := allowedNotReporting(e, notReporting)
+	allowed, blocked := lost, false
+	for _, class := range slices.Sorted(maps.Keys(reporting)) { // including unknown and empty classes
+		groups := reporting[class]
+		budget, check := safety.ExclusionBudget(e.S, class, e.Ongoing[class])
+		checks = append(checks, check)
+		blocked = blocked || (budget == 0 && class.IsTransactionSystem())
+		allowed = append(allowed, groups[:min(budget, len(groups))]...)
+	}
+	if blocked {
+		return lost, checks
+	}
+	return allowed, checks
+}
+
+// byClass splits the candidates into groups that have nothing to lose, since they do not
+// report, and groups that still hold data or roles.
+func byClass(e *readings.Exclusions) (notReporting, reporting map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) {
+	notReporting, reporting = map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}, map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
+	for _, g := range e.Candidates {
+		kind := reporting
+		if safety.LongMissing(e.S, g) {
+			kind = notReporting
+		}
+		kind[g.ProcessClass] = append(kind[g.ProcessClass], g)
+	}
+	return notReporting, reporting
+}
+
+// allowedNotReporting returns all of a class where the others are enough, also while a class of
+// the transaction system has no budget left: no role moves off them. The operator lets them
+// wait for the budget. It may never suffice: other failed groups are only replaced once these
+// are removed.
+func allowedNotReporting(e *readings.Exclusions, groups map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus) (allowed []*v1beta2.ProcessGroupStatus, checks []plan.Check) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	if known := reportingKnown(e.S.Database); !known.OK {
+		return nil, []plan.Check{known}
+	}
+	for _, class := range slices.Sorted(maps.Keys(groups)) {
+		check := safety.SilentExclusion(e.S, class, e.Ongoing[class])
+		checks = append(checks, check)
+		if check.OK {
+			allowed = append(allowed, groups[class]...)
+		}
+	}
+	return allowed, checks
+}
+
+// CoordinatorsFirst waits for the coordinators to move off process groups.
+func CoordinatorsFirst(groups []string) *plan.Hold {
+	return &plan.Hold{
+		Code: plan.HoldCoordinatorsFirst, Subjects: groups, RetryAfter: ExclusionRetry, Follows: true,
+		Reason: readings.SomeOf(groups) + " are coordinators; coordinators move first",
+	}
+}

@@ -1,0 +1,135 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+)
+
+// questionCase is a check of a healthy cluster with one thing wrong; refused is part of the first
+// refusal, empty when all checks pass.
+type questionCase struct {
+	given   func(*plan.Snapshot)
+	ids     []v1beta2.ProcessGroupID
+	refused string
+}
+
+func (tc questionCase) Check(t *testing.T, s plan.Snapshot, ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check) {
+	t.Helper()
+	if tc.given != nil {
+		tc.given(&s)
+	}
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, id := range tc.ids {
+		groups = append(groups, s.Cluster.ProcessGroup(id))
+	}
+	refused, is := plan.Decision{Checks: ask(s, groups)}.Refused()
+	if is != (tc.refused != "") || !strings.Contains(refused.Words(), tc.refused) {
+		t.Errorf("want a refusal with %q, got %+v", tc.refused, refused)
+	}
+}
+
+func TestPodsMayGoDown(t *testing.T) {
+	one := []v1beta2.ProcessGroupID{"storage-114"}
+	tests := map[string]questionCase{
+		"one pod of a healthy cluster": {ids: one},
+		"several of one fault domain":  {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, given: func(s *plan.Snapshot) { stagestest.ShareZone(s, "storage-115", stagestest.NodeName(14)) }},
+		"two fault domains":            {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are the pods in one fault domain? they are in node-14, node-15"},
+		"an unknown fault domain":      {ids: one, given: func(s *plan.Snapshot) { stagestest.ShareZone(s, "storage-114", "") }, refused: "the fault domain of storage-114 is unknown"},
+		"the database does not answer": {ids: one, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "is the database available? no database status: timed out"},
+		"a restore has locked the database": {ids: one, given: func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "00ff"}
+		}, refused: "locked with UID 00ff"},
+		"an old status document": {ids: one, given: func(s *plan.Snapshot) { s.Database.AsOf = stagestest.Noon.Add(-2 * time.Minute) }, refused: "is the status document recent?"},
+		"some data has one copy left": {ids: one, given: func(s *plan.Snapshot) {
+			least := 1
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &least
+		}, refused: "some data has 1 of 2 replicas, 2 required"},
+		"a redundancy that tolerates nothing": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
+		}, refused: "does the database stay available without a fault domain?"},
+		"another zone is under maintenance": {ids: one, given: func(s *plan.Snapshot) {
+			left := 600.0
+			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-16", &left
+		}, refused: "zone node-16 is under maintenance"},
+		"a pod of another fault domain is down, and its data was copied": {ids: one, given: func(s *plan.Snapshot) {
+			g := s.Cluster.ProcessGroup("storage-115")
+			delete(s.Pods, g.PodName(s.Cluster))
+			g.SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-time.Hour))
+		}, refused: "are all other fault domains up? storage-115 in fault domain node-15 has no pod"},
+		"a pod of the same fault domain is down": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+		}},
+		"the spec lets no fault domain be unavailable": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.MaxZonesWithUnavailablePods = new(int)
+		}, refused: "may pods of one more fault domain be unavailable?"},
+		"another pod was made a moment ago": {ids: one, given: func(s *plan.Snapshot) {
+			s.Pods["sample-storage-115"].CreationTimestamp.Time = stagestest.Noon.Add(-10 * time.Second)
+		}, refused: "are all pods settled? storage-115 has"},
+		"a process of another fault domain has just started": {ids: one, given: func(s *plan.Snapshot) {
+			stagestest.Uptime(s, "storage-116", 12*time.Second)
+		}, refused: "have all processes that keep data elsewhere been up for 1m30s? storage-116 started 12s ago, 1m30s required"},
+		"a process of the same fault domain has just started": {ids: one, given: func(s *plan.Snapshot) {
+			stagestest.Uptime(s, "storage-114", 12*time.Second)
+		}},
+		"what keeps nothing, beside a process that has just started": {ids: []v1beta2.ProcessGroupID{"stateless-105"}, given: func(s *plan.Snapshot) {
+			stagestest.Uptime(s, "storage-116", 12*time.Second)
+		}},
+		"pods would be recreated in a version with another protocol": {ids: one, given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.Version = "7.4.6"
+		}, refused: "no pod may be recreated until all processes run 7.4.6"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, stagestest.HealthyCluster(t), PodsMayGoDown) })
+	}
+}
+
+func TestExclusionMayStart(t *testing.T) {
+	tests := map[string]questionCase{
+		"one of a class":               {ids: []v1beta2.ProcessGroupID{"storage-114"}},
+		"one of each of two classes":   {ids: []v1beta2.ProcessGroupID{"storage-114", "log-101"}},
+		"more than the redundancy has": {ids: []v1beta2.ProcessGroupID{"storage-114", "storage-115"}, refused: "are enough storage processes up to exclude one? 3 up + 1 tolerated − 3 desired − 0 draining = 1"},
+		"another is marked already": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-115").MarkForRemoval(stagestest.Noon)
+		}, refused: "are enough storage processes up to exclude one?"},
+		"it is marked itself": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(stagestest.Noon)
+		}},
+		"a recovery a minute ago": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) {
+			age := 60.0
+			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
+		}, refused: "was the last recovery at least 2m0s ago? last recovery 1m0s ago, 2m0s required"},
+		"the database does not answer": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "timed out"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, stagestest.HealthyCluster(t), ExclusionMayStart) })
+	}
+}
+
+func TestRestartsAndUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
+	restart := func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return RestartChecks(s) }
+	to := func(version string) func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check {
+		return func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return UpgradeChecks(s, version) }
+	}
+	tests := map[string]struct {
+		questionCase
+		ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check
+	}{
+		"a restart": {ask: restart},
+		"a restart after another": {questionCase{given: func(s *plan.Snapshot) {
+			age := 60.0
+			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
+		}, refused: "have all processes been up for 10m0s?"}, restart},
+		"a patch release":        {ask: to("7.3.80")},
+		"the same version":       {ask: to("7.3.79")},
+		"an older minor version": {questionCase{refused: "cannot be downgraded from 7.3.79 to 7.1.0"}, to("7.1.0")},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, stagestest.HealthyCluster(t), tc.ask) })
+	}
+}

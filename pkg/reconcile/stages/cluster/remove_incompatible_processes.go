@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// RemoveIncompatibleProcesses deletes pods whose processes try to join the database with
+// another protocol and are refused: the restart of an upgrade did not reach them. Recreated,
+// they start in the version of the spec, which can join; if that has another protocol too, an
+// upgrade is in progress, and they join when all restart.
+//
+// The operator waits for the end of every upgrade, also between compatible versions. After an
+// upgrade that was reverted to a patch version it waits forever: processes that were ahead
+// cannot join, and the patch waits for them.
+//
+// An address in the list of such connections proves little: it may be a client beside a
+// healthy process, or up to ten minutes old and used by another pod by now. So a pod is deleted
+// only when it has had its address for as long as the list goes back, and none of its processes
+// has reported for a while, by its process group and by its address.
+var RemoveIncompatibleProcesses = plan.Stage{
+	Name:  plan.StageRemoveIncompatibleProcesses,
+	Reads: plan.Record | plan.Pods | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		document := s.Database.Status
+		if !s.Cluster.Status.Configured || s.Cluster.IsBeingUpgradedIncompatibly() || document == nil || len(document.Cluster.IncompatibleConnections) == 0 {
+			return plan.Decision{}
+		}
+		if known := reportingKnown(s.Database); !known.OK {
+			return plan.Decision{Checks: []plan.Check{known}, Hold: &plan.Hold{
+				Code:   plan.HoldProcessesUnknown,
+				Reason: "cannot determine which processes try to join with an incompatible protocol", Detail: known.Evidence, RetryAfter: incompatibleRetry,
+			}}
+		}
+		var pods []plan.PodOfGroup
+		var waiting []string
+		for _, out := range shutOut(s) {
+			if why := mayJoinYet(s, out); why != "" {
+				waiting = append(waiting, why)
+			} else {
+				pods = append(pods, readings.ThisPod(out.group, out.pod))
+			}
+		}
+		var d plan.Decision
+		if len(pods) > 0 {
+			d.Why = "their processes use a protocol that is incompatible with the database"
+			d.Actions = []plan.Action{plan.DeletePods{Pods: pods}}
+		}
+		if len(waiting) > 0 {
+			d.Hold = &plan.Hold{Code: plan.HoldIncompatibleProcesses, RetryAfter: incompatibleRetry, Reason: readings.SomeOf(waiting)}
+		}
+		return d
+	},
+}
+
+// incompatibleMemory is for how long the database lists a peer of another protocol after its
+// last message. Default 600 s; source: FoundationDB's knob
+// INCOMPATIBLE_PEERS_LOGGING_INTERVAL.
+const incompatibleMemory = 10 * time.Minute
+
+// mayJoinYet returns why the process of a pod that seems to be shut out may still join, or may
+// not be the listed one; empty when neither is possible.
+func mayJoinYet(s plan.Snapshot, out shutOutPod) string {
+	id, grace := out.group.ProcessGroupID, s.Cluster.IgnoreMissingProcessesFor()
+	since, missing := out.group.Condition(v1beta2.ConditionMissingProcesses)
+	age := s.Now.Sub(out.pod.CreationTimestamp.Time)
+	switch {
+	case !missing || s.Now.Sub(since) < grace:
+		return fmt.Sprintf("%s may be starting: not missing for %s yet", id, grace)
+	case age < incompatibleMemory:
+		return fmt.Sprintf("the pod of %s is %s old; its address may be listed for a former pod, since the database keeps addresses for %s", id, age.Round(time.Second), incompatibleMemory)
+	default:
+		return ""
+	}
+}
+
+// incompatibleRetry is when to check again. Source: the operator waits as long.
+const incompatibleRetry = 15 * time.Second
+
+// reportingKnown checks whether a process that the document lacks is proven not to report.
+func reportingKnown(d plan.DatabaseFacts) plan.Check {
+	available := safety.Available(d)
+	unnamed := slices.ContainsFunc(d.Status.ProcessList(), func(p fdb.Process) bool { return !p.Reporting() })
+	if !available.OK { // an incomplete document is no proof of availability either
+		return available
+	}
+	return plan.Check{ID: plan.CheckProcessesNamed, Question: "does every listed process report what it is?", OK: !unnamed, Evidence: "some of the listed processes have not reported it yet"}
+}
+
+// shutOutPod is a pod whose process seems to be shut out, and its group.
+type shutOutPod struct {
+	group *v1beta2.ProcessGroupStatus
+	pod   *corev1.Pod
+}
+
+// shutOut returns the running pods with an address among the incompatible connections of which
+// no process reports, under their group's ID or from that address. Former addresses of a group
+// prove nothing about its pod: other pods have them by now.
+func shutOut(s plan.Snapshot) []shutOutPod {
+	refused := map[string]bool{}
+	for _, text := range s.Database.Status.Cluster.IncompatibleConnections {
+		if address, err := fdb.ParseAddress(text); err == nil {
+			refused[address.Host] = true
+		}
+	}
+	reporting := safety.ServerMachines(s.Database.Status)
+	var out []shutOutPod
+	for _, g := range s.Groups() {
+		pod := readings.DeletablePod(s, g)
+		if pod == nil || pod.Status.Phase != corev1.PodRunning || g.HasCondition(v1beta2.ConditionMissingPod) {
+			continue
+		}
+		addresses, err := objects.PublicIPs(pod)
+		if err != nil {
+			continue // unknown which of its addresses its processes use; UpdateStatus reports that
+		}
+		joined := len(s.Database.Status.ProcessesOf(string(g.ProcessGroupID))) > 0
+		joined = joined || slices.ContainsFunc(addresses, func(ip string) bool { return reporting[ip] })
+		if !joined && slices.ContainsFunc(addresses, func(ip string) bool { return refused[ip] }) {
+			out = append(out, shutOutPod{g, pod})
+		}
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
+)
+
+// ReplaceFailedPods marks process groups that have failed for too long for removal, a few at a
+// time so that a short outage cannot replace the whole cluster.
+//
+// The operator honors only one container's list of groups that crash on purpose; here the lists
+// of all containers count. It also continues while the database is upgraded to a version of
+// another protocol: processes that start then use that version, and join once all others
+// restart in it. A replacement could not join sooner than what it replaces, and would soon
+// count as failed itself, continuously.
+var ReplaceFailedPods = plan.Stage{
+	Name:  plan.StageReplaceFailedPods,
+	Reads: plan.Record | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		c := s.Cluster
+		if !c.ReplacementsEnabled() || c.MaxConcurrentAutomaticReplacements() == 0 || c.Spec.Buggify.EmptyMonitorConf || !c.Status.Configured || readings.AllCrashOnPurpose(c) {
+			return plan.Decision{}
+		}
+		taints := taintsSpread(s)
+		failed := failedTooLong(s, taints)
+		if len(failed) == 0 {
+			return taints.decision()
+		}
+		if available := safety.Available(s.Database); !available.OK {
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
+				Code:   plan.HoldDatabaseUnavailable,
+				Reason: fmt.Sprintf("%s %s failed for too long; none is replaced while the database is unavailable", phrase.Count(len(failed), "process group"), phrase.Has(len(failed))), RetryAfter: readings.PodDelay,
+			}}
+		}
+		if readings.IncompatibleUpgrade(c) {
+			d := taints.decision()
+			d.Hold = &plan.Hold{Code: plan.HoldUpgradeActive, RetryAfter: readings.PodDelay, Reason: fmt.Sprintf(
+				"%s failed for too long; none is replaced during the upgrade from version %s to %s, since replacements join only when all processes restart; "+
+					"if one of them blocks the upgrade, replace it manually or revert spec.version", readings.SomeOf(readings.IDsOf(failed)), c.RunningVersion(), c.Spec.Version)}
+			return d
+		}
+		now, later := withinReplacementBudget(s, failed)
+		d := taints.decision()
+		if len(now) > 0 {
+			d.Why = whyFailed(c, taints)
+			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
+		}
+		if len(later) > 0 {
+			d.Hold = &plan.Hold{
+				Code:     plan.HoldReplacementBudget,
+				Subjects: phrase.Strings(later), Reason: fmt.Sprintf("replacement of %s waits for others: spec.automationOptions.replacements.maxConcurrentReplacements is %d", readings.SomeOf(later), c.MaxConcurrentAutomaticReplacements()),
+				RetryAfter: replacementRetry, Follows: c.MaxConcurrentAutomaticReplacements() > 0,
+			}
+		}
+		return d
+	},
+}
+
+// replacementRetry is when the budget of replacements is checked again.
+const replacementRetry = 5 * time.Minute
+
+// failedTooLong returns the groups that are due, in the order of the status.
+func failedTooLong(s plan.Snapshot, taints taintSpread) []*v1beta2.ProcessGroupStatus {
+	var due []*v1beta2.ProcessGroupStatus
+	for _, g := range replaceable(s) {
+		if failedSince(g, isFailure, s.Now.Add(-s.Cluster.FailureDetectionTime())) || (taints.few() && onTaintedNodeTooLong(s, g)) {
+			due = append(due, g)
+		}
+	}
+	return due
+}
+
+// replaceable returns the groups that may be replaced when they fail.
+func replaceable(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+	var groups []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Staying() {
+		f := status.GroupFacts{S: s, Group: g}
+		if !readings.CrashesOnPurpose(s.Cluster, g) && !f.UnderMaintenance() && !WithoutTrace(s, g) {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// isFailure reports whether the longer of the two timers applies to a condition.
+func isFailure(t v1beta2.ProcessGroupConditionType) bool {
+	return t != v1beta2.ConditionNodeTaintReplacing && slices.Contains(v1beta2.ReplacementConditions(), t)
+}
+
+// failedSince reports whether one of the conditions has been true since before then.
+func failedSince(g *v1beta2.ProcessGroupStatus, counts func(v1beta2.ProcessGroupConditionType) bool, then time.Time) bool {
+	return slices.ContainsFunc(g.ProcessGroupConditions, func(c *v1beta2.ProcessGroupCondition) bool {
+		return counts(c.Type) && c.Timestamp < then.Unix()
+	})
+}
+
+// WithoutTrace reports whether a group cannot be excluded: it never had an address, and this
+// cluster excludes by address. Without full fault tolerance it is not proven that nothing
+// depends on it.
+func WithoutTrace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return len(g.Addresses) == 0 && !safety.ByLocality(s.Cluster) && !safety.FullFaultTolerance(s).OK
+}
+
+// withinReplacementBudget splits the groups that are due into those that may be marked now and
+// those that wait for others. Every group that is marked for removal and not drained yet
+// counts, whatever the reason.
+func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
+	return WithinBudget(s, due, s.Cluster.MaxConcurrentAutomaticReplacements(), s.Cluster.FaultDomainBasedReplacements())
+}
+
+// WithinBudget does the same for any maximum number of draining groups, or of fault domains
+// with such groups.
+func WithinBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus, most int, byDomain bool) (now, later []v1beta2.ProcessGroupID) {
+	inFlight, domains := 0, map[v1beta2.FaultDomain]bool{}
+	for _, g := range s.Groups() {
+		if g.IsMarkedForRemoval() && !g.IsExcluded() {
+			inFlight++
+			domains[g.FaultDomain] = true
+		}
+	}
+	for _, g := range due {
+		free := inFlight < most
+		if byDomain {
+			free = len(domains) < most || (len(domains) == most && domains[g.FaultDomain])
+		}
+		if !free {
+			later = append(later, g.ProcessGroupID)
+			continue
+		}
+		inFlight++
+		domains[g.FaultDomain] = true
+		now = append(now, g.ProcessGroupID)
+	}
+	return now, later
+}

@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// ReplaceMisconfiguredPods marks process groups for removal that a change of their objects
+// cannot reconcile: their ID, their volume, or the way their pod was created differs. Other
+// stages then add a new group for each and drain it. It runs after the stages of the status and
+// the ConfigMap, which define what pods are created from, and before replacements of failed
+// groups, whose budget counts these.
+func ReplaceMisconfiguredPods(o readings.Options) plan.Stage {
+	return plan.Stage{
+		Name:  plan.StageReplaceMisconfiguredPods,
+		Reads: plan.Record | plan.Pods | plan.Volumes,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			switch {
+			case readings.IncompatibleUpgrade(s.Cluster):
+				return plan.WaitBehind(readings.PodDelay, plan.HoldUpgradeActive, fmt.Sprintf("no pod is replaced for its spec during the upgrade from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
+			case readings.TLSConversion(s.Cluster):
+				return plan.WaitBehind(readings.PodDelay, plan.HoldTLSConversionActive, "no pod is replaced for its spec during the conversion to or from TLS")
+			}
+			return misconfiguredIn(s, o).decision(s)
+		},
+	}
+}
+
+// misconfigured lists the process groups that do not match the spec.
+type misconfigured struct {
+	// groups are those to replace, in the order of the status.
+	groups []v1beta2.ProcessGroupID
+	// reasons are why, by group.
+	reasons map[v1beta2.ProcessGroupID]string
+	// unclear describes groups that cannot be compared with the spec, and why.
+	unclear []string
+}
+
+func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
+	m := misconfigured{reasons: map[v1beta2.ProcessGroupID]string{}}
+	inspect := readings.NewInspection(s, o)
+	for _, g := range s.Staying() {
+		reason, err := inspect.Group(g)
+		switch {
+		case err != nil:
+			m.unclear = append(m.unclear, fmt.Sprintf("%s: %v", g.ProcessGroupID, err))
+		case reason != "":
+			m.groups = append(m.groups, g.ProcessGroupID)
+			m.reasons[g.ProcessGroupID] = reason
+		}
+	}
+	return m
+}
+
+// decision marks as many groups as may be replaced at once, in order.
+func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
+	free := s.Cluster.MaxConcurrentMisconfigurationReplacements() - beingReplaced(s)
+	now := m.groups[:min(max(free, 0), len(m.groups))]
+	d := plan.Decision{Hold: m.Hold(s.Cluster, len(m.groups)-len(now))}
+	if len(now) > 0 {
+		d.Why = m.why(now)
+		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
+	}
+	return d
+}
+
+// beingReplaced counts the groups that are marked for removal and not drained yet, whatever the
+// reason.
+func beingReplaced(s plan.Snapshot) (n int) {
+	for _, g := range s.Groups() {
+		if g.IsMarkedForRemoval() && !g.IsExcluded() {
+			n++
+		}
+	}
+	return n
+}
+
+// Hold describes the differences that are not acted on. Unknown ones need a user: a group is
+// never marked on a guess.
+func (m misconfigured) Hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.Hold {
+	var reasons []string
+	most := c.MaxConcurrentMisconfigurationReplacements()
+	if waiting > 0 {
+		later := m.groups[len(m.groups)-waiting:]
+		reasons = append(reasons, fmt.Sprintf("%s that %s not match the spec %s to be replaced (%s): spec.automationOptions.maxConcurrentReplacements is %d", phrase.Count(waiting, "process group"), phrase.Either(waiting, "does", "do"), phrase.Either(waiting, "waits", "wait"), readings.SomeOf(later), most))
+	}
+	if len(m.unclear) > 0 {
+		reasons = append(reasons, "cannot determine whether to replace: "+readings.SomeOf(m.unclear))
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return &plan.Hold{
+		Code:       plan.HoldReplacementBudget,
+		Reason:     strings.Join(reasons, "; "),
+		RetryAfter: readings.PodDelay,
+		Human:      len(m.unclear) > 0 || (waiting > 0 && most == 0),
+		Follows:    len(m.unclear) == 0 && most > 0, // for those that are draining
+	}
+}
+
+// why lists which groups are replaced for which reason.
+func (m misconfigured) why(groups []v1beta2.ProcessGroupID) string {
+	byReason := map[string][]string{}
+	for _, id := range groups {
+		byReason[m.reasons[id]] = append(byReason[m.reasons[id]], string(id))
+	}
+	var words []string
+	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+		words = append(words, fmt.Sprintf("%s (%s)", reason, strings.Join(byReason[reason], ", ")))
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+)
+
+func TestReplaceMisconfiguredPods(t *testing.T) {
+	atMost := func(n int) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = &n }
+	}
+	mark := func(ids string) []string { return []string{"mark for removal: " + ids} }
+	tests := map[string]stagestest.RemovalCase{
+		"replaces all at once by default":      {Given: volumeSize("64G"), Does: mark(allStorage)},
+		"replaces as many at once as allowed":  {Given: stagestest.All(volumeSize("64G"), atMost(1)), Does: mark("storage-114"), Holds: "2 process groups that do not match the spec wait to be replaced (storage-115; storage-116): spec.automationOptions.maxConcurrentReplacements is 1"},
+		"counts groups that are being drained": {Given: stagestest.All(volumeSize("64G"), atMost(2), stagestest.MarkFirst), Does: mark("storage-115"), Holds: "1 process group that does not match the spec"},
+		"counts them whoever marked them":      {Given: stagestest.All(volumeSize("64G"), atMost(1), func(s *plan.Snapshot) { s.Groups()[0].MarkForRemoval(stagestest.Noon) }), Holds: "3 process groups that do not match the spec"},
+		"does not count groups that are drained": {
+			Given: stagestest.All(volumeSize("64G"), atMost(1), stagestest.ExcludeFirst), Does: mark("storage-115"), Holds: "1 process group that does not match the spec",
+		},
+		"replaces none when none may be":             {Given: stagestest.All(volumeSize("64G"), atMost(0)), Holds: "maxConcurrentReplacements is 0"},
+		"holds nothing when none may be and none is": {Given: atMost(0)},
+		"marks no group twice":                       {Given: stagestest.All(volumeSize("64G"), stagestest.MarkFirst), Does: mark("storage-115, storage-116")},
+		"replaces the others when one cannot be compared": {
+			Given: stagestest.All(volumeSize("64G"), claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) })),
+			Does:  mark("storage-115, storage-116"), Holds: "cannot determine whether to replace: storage-114",
+		},
+		"stands back during an upgrade between versions that cannot talk": {
+			Given: stagestest.All(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" }), Holds: "from version 7.1.67 to 7.3.79",
+		},
+		"goes on during an upgrade between versions that can": {
+			Given: stagestest.All(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.3.63" }), Does: mark(allStorage),
+		},
+		"stands back while the cluster is taken to TLS": {
+			Given: stagestest.All(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }), Holds: "conversion to or from TLS",
+		},
+		"does not ask the database": {Given: stagestest.All(volumeSize("64G"), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), Does: mark(allStorage)},
+	}
+	for name, tc := range tests {
+		tc.From = stagestest.HealthyCluster
+		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceMisconfiguredPods(readings.Options{})) })
+	}
+}
+
+func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
+	for name, given := range map[string]func(*plan.Snapshot){
+		"upgrade": func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
+		"TLS": func(s *plan.Snapshot) {
+			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
+		},
+	} {
+		s := stagestest.HealthyCluster(t)
+		given(&s)
+		if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 5*time.Second || d.Hold.Human || len(d.Actions) > 0 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// A spec that allows no replacement needs a user; a budget that is used up needs only time.
+func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
+	for most, human := range map[int]bool{0: true, 1: false} {
+		s := stagestest.HealthyCluster(t)
+		volumeSize("64G")(&s)
+		s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = &most
+		if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.Human != human {
+			t.Errorf("with a budget of %d: %+v", most, d.Hold)
+		}
+	}
+}
+
+// A cluster taken over from an operator has pods and PVCs with the operator's hashes.
+func TestAdoptedPodsAreNotReplaced(t *testing.T) {
+	s := stagestest.HealthyCluster(t)
+	for _, pod := range s.Pods {
+		pod.Spec.PriorityClassName = "set by an admission hook"
+		pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "fdb-kubernetes-operator"}}
+	}
+	for _, claim := range s.Volumes {
+		claim.Spec.VolumeName = "bound"
+	}
+	strategy(v1beta2.PodUpdateStrategyReplace)(&s)
+	if d := ReplaceMisconfiguredPods(readings.Options{ReplaceOnSecurityContextChange: true}).Decide(s); len(d.Actions) > 0 || d.Hold != nil {
+		t.Errorf("wants %v because %s, holds with %q", stagestest.Described(d), d.Why, stagestest.Reason(d))
+	}
+}

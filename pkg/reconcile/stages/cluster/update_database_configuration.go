@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// UpdateDatabaseConfiguration creates the database once its processes report, and later reconciles
+// its configuration.
+//
+// The operator takes the layers' error configurationMissing for "never configured". A configured
+// database has that error too while it is unavailable, so only the recovery state
+// configuration_never_created counts here, and only if the status agrees.
+//
+// Regions change in steps, see nextRegionStep. The operator jumps with priorities and ends a step as
+// soon as the data counts as healthy; here the steps are those that FoundationDB was observed to
+// carry out cleanly, and a region counts when it is full.
+var UpdateDatabaseConfiguration = plan.Stage{
+	Name:  plan.StageUpdateDatabaseConfiguration,
+	Reads: plan.Record | plan.Database,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.ConfigureDatabase() {
+			return plan.Decision{}
+		}
+		want := objects.DesiredConfiguration(s.Cluster)
+		if err := want.Check(); err != nil {
+			return readings.InvalidSpec(err)
+		}
+		first := firstConfiguration(want)
+		if _, err := first.RegionSteps(want, ""); err != nil {
+			return readings.InvalidSpec(err)
+		}
+		status := s.Database.Status
+		switch {
+		case status == nil && !s.Cluster.Status.Configured:
+			return plan.Wait(readings.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
+		case status == nil:
+			return plan.Wait(readings.PodDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
+		case status.NeverConfigured() && s.Cluster.Status.Configured:
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Human: true, Reason: "the status records a configured database, but the one at the connection string was never configured: " +
+				"the connection string is wrong, or all coordinators lost their files. Creating a database here could hide the real one"}}
+		case status.NeverConfigured():
+			return newDatabase(s, first)
+		case status.Cluster.Configuration == nil:
+			return plan.Wait(readings.PodDelay, plan.HoldConfigurationUnknown, "the database does not report its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
+		default:
+			return changedConfiguration(s, want)
+		}
+	},
+}
+
+// newDatabase creates the database, once the processes for it report. It takes no lock: there is no
+// database yet that could hold it.
+func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+	check := safety.CanHold(s.Database, want)
+	d := plan.Decision{Checks: []plan.Check{check}}
+	if !check.OK {
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: check.Evidence, RetryAfter: readings.PodDelay}
+		return d
+	}
+	d.Why = "the database was never configured"
+	d.Actions = []plan.Action{configure(plan.Configure{New: true, Configuration: want})}
+	return d
+}
+
+// firstConfiguration returns what a new database is created with: of several regions only the
+// primary one. That was observed to become available; the others join in the same steps as they do
+// later, once their processes report. So a database never waits for a data center that it does
+// not need.
+func firstConfiguration(want fdb.Configuration) fdb.Configuration {
+	if primary, ok := want.Primary(); ok {
+		want.Regions, want.UsableRegions = []fdb.Region{primary}, 1
+	}
+	return want
+}
+
+// changedConfiguration changes an existing database's configuration to the desired one while the
+// database is stable: the change causes a recovery.
+func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
+	if err != nil {
+		return readings.InvalidSpec(err)
+	}
+	have := *s.Database.Status.Cluster.Configuration
+	differences := have.Differences(want, version)
+	if len(differences) == 0 {
+		return regionsFilled(s, want)
+	}
+	if !have.EqualIn(fdb.OnlyRegions, want, version) || !have.EqualIn(fdb.OnlyUsableRegions, want, version) {
+		return nextRegionStep(s, have, want, version)
+	}
+	words := make([]string, len(differences))
+	for i, difference := range differences {
+		words[i] = difference.String()
+	}
+	d := plan.Decision{Why: strings.Join(words, "; "), Checks: configureChecks(s, want)}
+	if refused, ok := d.Refused(); ok {
+		d.Why, d.Hold = "", &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("configuration change waits (%s)", d.Why), Detail: refused.Evidence, RetryAfter: configureRetry}
+		return d
+	}
+	d.Actions = []plan.Action{configure(plan.Configure{Configuration: want})}
+	return d
+}
+
+// minRecoveryAgeToConfigure is the minimum time since the last recovery. Default 60 s; source: the
+// operator's flag minimum-uptime-for-configuration-changes.
+const minRecoveryAgeToConfigure = time.Minute
+
+// configureRetry is when a refused configuration change is checked again.
+const configureRetry = 10 * time.Second
+
+func configureChecks(s plan.Snapshot, want fdb.Configuration) []plan.Check {
+	return []plan.Check{
+		safety.Available(s.Database),
+		safety.Unlocked(s.Database),
+		safety.FewGenerations(s.Database),
+		safety.DataHealthy(s.Database),
+		safety.RecoveredFor(s.Database, minRecoveryAgeToConfigure),
+		safety.LoadWithinLimits(s.Database),
+		safety.CanHold(s.Database, want),
+	}
+}
+
+// configure completes the action with its command.
+func configure(a plan.Configure) plan.Action {
+	a.Command = configureCommand(a)
+	return a
+}
+
+func configureCommand(a plan.Configure) string {
+	words := []string{"configure"}
+	if a.New {
+		words = append(words, "new")
+	}
+	tokens, err := a.Configuration.TokensOf(a.Part)
+	if err != nil {
+		return fmt.Sprintf("unknown: %v", err)
+	}
+	return strings.Join(append(words, tokens...), " ")
+}

@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// UpdateLabels adds missing labels and annotations to pods and PVCs and corrects wrong ones; it
+// never removes others. Labels and annotations are changed in one patch, where the operator needs
+// two passes.
+var UpdateLabels = plan.Stage{
+	Name:  plan.StageUpdateLabels,
+	Reads: plan.Record | plan.Pods | plan.Volumes,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var d plan.Decision
+		for _, g := range s.Groups() {
+			if g.IsGone() {
+				continue
+			}
+			d.Actions = append(d.Actions, podMetadata(s, g)...)
+			d.Actions = append(d.Actions, claimMetadata(s, g)...)
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "labels or annotations of the spec are missing or differ"
+		}
+		return d
+	},
+}
+
+func podMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
+	pod := s.Pod(g)
+	if pod == nil {
+		return nil
+	}
+	labels, annotations := objects.MissingPodMetadata(s.Cluster, g, pod)
+	return metadataPatch(g.ProcessGroupID, plan.KindPod, pod.Name, labels, annotations)
+}
+
+func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
+	have := s.Volumes[g.PVCName(s.Cluster)]
+	if have == nil || !g.ProcessClass.IsStateful() {
+		return nil
+	}
+	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(s.Cluster, g))
+	return metadataPatch(g.ProcessGroupID, plan.KindPVC, have.Name, labels, annotations)
+}
+
+func metadataPatch(id v1beta2.ProcessGroupID, kind plan.ObjectKind, name string, labels, annotations map[string]string) []plan.Action {
+	if len(labels) == 0 && len(annotations) == 0 {
+		return nil
+	}
+	return []plan.Action{plan.PatchMetadata{Group: id, Kind: kind, Name: name, Labels: labels, Annotations: annotations}}
+}

@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// UpdatePodConfig makes sure that every pod uses the current cluster file and monitor configuration,
+// and records on the pod which one it has confirmed. One outdated pod never blocks another. Groups
+// that are marked for removal keep what they have: see keepsItsConfig.
+var UpdatePodConfig = plan.Stage{
+	Name:  plan.StageUpdatePodConfig,
+	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.PodFiles,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var d plan.Decision
+		var outdated readings.Waits
+		hashes := readings.ConfigHashes{}
+		for _, g := range s.Groups() {
+			if readings.KeepsItsConfig(s.Cluster, g) {
+				continue
+			}
+			actions, reason, err := syncPod(s, g, hashes)
+			if err != nil {
+				return readings.InvalidSpec(err)
+			}
+			d.Actions = append(d.Actions, actions...)
+			if reason != "" {
+				outdated.Add(g.ProcessGroupID, "%s %s", g.ProcessGroupID, reason)
+			}
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "pods have to load, or to confirm, the current configuration"
+		}
+		d.Hold = outdated.Hold(plan.HoldPodConfigStale, "", readings.PodDelay)
+		return d
+	},
+}
+
+// syncPod updates one pod's files. The reason is empty once the pod has confirmed them, or when
+// there is no pod.
+func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes readings.ConfigHashes) (actions []plan.Action, reason string, err error) {
+	pod := s.Pod(g)
+	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() {
+		return nil, "", nil
+	}
+	want, err := hashes.Of(s, g, pod)
+	if err != nil {
+		return nil, "", err
+	}
+	confirmedBefore := pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
+	if confirmedBefore && !readings.IncompatibleUpgrade(s.Cluster) {
+		return nil, "", nil
+	}
+	if s.ConfigMap == nil {
+		return nil, "waits for the ConfigMap", nil
+	}
+	if pod.Status.Phase != corev1.PodRunning {
+		return nil, "does not run yet", nil
+	}
+	outdated, err := readings.OutdatedFiles(s, g, pod)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(outdated) == 0 && s.PodFiles[pod.Name].Unreachable == "" {
+		if confirmedBefore {
+			return nil, "", nil
+		}
+		return []plan.Action{confirmed(g, pod, want)}, "", nil
+	}
+	actions, reason = nudge(s, g, pod, outdated)
+	return actions, reason, nil
+}
+
+func confirmed(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, hash string) plan.Action {
+	a := plan.PatchMetadata{
+		Group: g.ProcessGroupID, Kind: plan.KindPod, Name: pod.Name,
+		Annotations: map[string]string{v1beta2.AnnotationLastAppliedConfigMap: hash},
+	}
+	if _, nudged := pod.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen]; nudged {
+		a.Remove = []string{v1beta2.AnnotationOutdatedConfigMapSeen}
+	}
+	return a
+}
+
+// nudge makes a pod read its mounted ConfigMap again. Any change of a pod makes the kubelet refresh
+// its mounts, which otherwise can take more than a minute.
+func nudge(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, outdated []string) ([]plan.Action, string) {
+	var actions []plan.Action
+	files := s.PodFiles[pod.Name]
+	if objects.ImageTypeOf(pod) == v1beta2.ImageTypeSplit && files.Unreachable == "" && len(outdated) > 0 {
+		actions = append(actions, plan.SyncPodFiles{Group: g.ProcessGroupID, Pod: pod.Name, Files: outdated})
+	}
+	if s.Now.Sub(lastNudge(pod)) >= nudgeInterval {
+		actions = append(actions, plan.PatchMetadata{
+			Group: g.ProcessGroupID, Kind: plan.KindPod, Name: pod.Name,
+			Annotations: map[string]string{v1beta2.AnnotationOutdatedConfigMapSeen: strconv.FormatInt(s.Now.Unix(), 10)},
+		})
+	}
+	if files.Unreachable != "" {
+		return actions, "is unreachable: " + files.Unreachable
+	}
+	return actions, "has not loaded " + strings.Join(outdated, " and ")
+}
+
+// nudgeInterval is the minimum time between two nudges of a pod.
+const nudgeInterval = 15 * time.Second
+
+func lastNudge(pod *corev1.Pod) time.Time {
+	seconds, err := strconv.ParseInt(pod.Annotations[v1beta2.AnnotationOutdatedConfigMapSeen], 10, 64)
+	if err != nil {
+		return time.Time{} // missing or invalid: nudge again
+	}
+	return time.Unix(seconds, 0)
+}

@@ -1,0 +1,271 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// UpdatePods deletes pods that were created from another spec than the current one, one fault
+// domain at a time; AddPods recreates them with their volumes. The next fault domain follows when
+// the database is fully fault tolerant again. Process groups whose changed spec requires a
+// replacement instead are not touched here.
+//
+// The operator updates any zone under active maintenance next; here a zone that a user put under
+// maintenance blocks the update of all others.
+func UpdatePods(o readings.Options) plan.Stage {
+	return plan.Stage{
+		Name:  plan.StageUpdatePods,
+		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			outdated, notReporting, err := outdatedPods(s, o)
+			if err != nil {
+				return readings.InvalidSpec(err)
+			}
+			if len(outdated) == 0 {
+				return plan.Decision{}
+			}
+			return updateOutdated(s, outdated, notReporting)
+		},
+	}
+}
+
+// updateOutdated returns what blocks the update of all pods, or which may be updated now.
+func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []string) plan.Decision {
+	if why := specsFrozen(s.Cluster); why != "" {
+		return plan.WaitBehind(readings.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
+	}
+	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
+			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(outdated)))}}
+	}
+	if why := UnsettledPods(s); len(why) > 0 {
+		return plan.Wait(PodUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+readings.SomeOf(why))
+	}
+	if len(notReporting) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
+		return stopUpdate(outdated, notReporting)
+	}
+	return updateSome(s, outdated)
+}
+
+// stopUpdate stops an update at the first pod that has the current spec and whose processes do not
+// report. The spec may be the cause; and while it is unknown whether they reported meanwhile, a
+// death that the database has not noticed yet cannot be distinguished from an old one. The
+// operator continues once the data has been copied elsewhere.
+func stopUpdate(outdated []outdatedPod, notReporting []string) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNotReporting, RetryAfter: PodUpdateRetry, Reason: fmt.Sprintf(
+		"%s %s to be recreated; the update stops while processes with the new spec do not report: %s; correct the spec, or replace these process groups",
+		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(notReporting))}}
+}
+
+// specsFrozen describes until when no pod may change. New pods would run a version, or announce an
+// address, that the rest of the cluster cannot use yet.
+func specsFrozen(c *v1beta2.FoundationDBCluster) string {
+	switch {
+	case readings.IncompatibleUpgrade(c):
+		return "until all processes run " + c.Spec.Version
+	case readings.TLSConversion(c):
+		return "until the conversion to or from TLS is over"
+	default:
+		return ""
+	}
+}
+
+// PodUpdateRetry is when a refused update of pods is checked again. The operator waits as long.
+const PodUpdateRetry = 15 * time.Second
+
+// outdatedPod is a pod that has to be recreated, and its zone.
+type outdatedPod struct {
+	plan.PodOfGroup
+
+	class v1beta2.ProcessClass
+	// zone is the fault domain that the pod's processes announce.
+	zone string
+	// notReporting is true when not all of its processes report.
+	notReporting bool
+}
+
+func podNames(pods []outdatedPod) []string {
+	names := make([]string, len(pods))
+	for i, pod := range pods {
+		names[i] = pod.Name
+	}
+	return names
+}
+
+// updateSome deletes the next pods, if that is safe now.
+func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
+	d := plan.Decision{Checks: podUpdateChecks(s)}
+	if refused, ok := d.Refused(); ok {
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be recreated; none is deleted now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: refused.Evidence, RetryAfter: PodUpdateRetry}
+		return d
+	}
+	chosen, allowed, missing := nextPods(s, outdated)
+	if !allowed.OK {
+		d.Checks = append(d.Checks, allowed)
+		d.Hold = &plan.Hold{
+			Code:   plan.HoldCheckRefused,
+			Reason: fmt.Sprintf("%s %s to be recreated, and none may go down now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: allowed.Evidence, RetryAfter: cmp.Or(missing, PodUpdateRetry),
+		}
+		return d
+	}
+	d.Why = fmt.Sprintf("%s %s not match the spec", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "does", "do"))
+	if maintenance := maintenanceFor(s, chosen); maintenance != nil {
+		d.Actions = append(d.Actions, *maintenance)
+	}
+	d.Actions = append(d.Actions, deletionOf(s.Cluster, chosen))
+	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("%s deleted, recreated by the next pass; %d remaining", phrase.Count(len(chosen), "pod"), len(outdated)-len(chosen)), RetryAfter: readings.PodDelay}
+	return d
+}
+
+// podUpdateChecks returns the checks before processes are taken down on purpose. A locked database
+// is being restored or copied, and must not be disturbed.
+func podUpdateChecks(s plan.Snapshot) []plan.Check {
+	return []plan.Check{
+		safety.Available(s.Database), safety.Unlocked(s.Database), safety.RecentProof(s), safety.FullFaultTolerance(s),
+	}
+}
+
+func deletionOf(c *v1beta2.FoundationDBCluster, chosen []outdatedPod) plan.Action {
+	a := plan.DeletePods{Shared: c.DeletionMode() != v1beta2.PodUpdateModeAll}
+	for _, pod := range chosen {
+		a.Pods = append(a.Pods, pod.PodOfGroup)
+	}
+	return a
+}
+
+// nextPods chooses by the deletion mode: all, those of one fault domain, or one. The check has the
+// reason why none can be chosen, and missing the minimum wait, where it is known.
+func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, allowed plan.Check, missing time.Duration) {
+	mode := s.Cluster.DeletionMode()
+	if mode == v1beta2.PodUpdateModeAll {
+		return outdated, plan.Check{OK: true}, 0
+	}
+	zones, allowed, missing := allowedZones(s, outdated)
+	if len(zones) == 0 {
+		return nil, allowed, missing
+	}
+	chosen = slices.DeleteFunc(slices.Clone(outdated), func(pod outdatedPod) bool { return pod.zone != zones[0] })
+	if mode == v1beta2.PodUpdateModeProcessGroup {
+		chosen = chosen[:1]
+	}
+	return chosen, allowed, 0
+}
+
+// allowedZones returns the fault domains whose pods may go down now: first those where processes
+// are down already, then in the order of their names.
+func allowedZones(s plan.Snapshot, outdated []outdatedPod) (zones []string, allowed plan.Check, missing time.Duration) {
+	byZone := map[string][]outdatedPod{}
+	for _, pod := range outdated {
+		byZone[pod.zone] = append(byZone[pod.zone], pod)
+	}
+	zones = slices.SortedFunc(maps.Keys(byZone), func(a, b string) int {
+		return cmp.Or(cmp.Compare(turn(byZone[a]), turn(byZone[b])), strings.Compare(a, b))
+	})
+	if zones, allowed = withinUnavailableBudget(s, zones); !allowed.OK {
+		return zones, allowed, 0
+	}
+	if zones, allowed = outsideMaintenance(s, zones, byZone); !allowed.OK {
+		return zones, allowed, 0
+	}
+	return withoutRecentStarts(s, zones, byZone)
+}
+
+// turn returns 0 for a fault domain that is down already: its recreation costs nothing, and may be
+// the fix.
+func turn(pods []outdatedPod) int {
+	if slices.ContainsFunc(pods, func(pod outdatedPod) bool { return pod.notReporting }) {
+		return 0
+	}
+	return 1
+}
+
+// withinUnavailableBudget returns the zones that may go down in addition to those which have
+// unavailable pods: all, as long as spec.maxZonesWithUnavailablePods is not reached.
+func withinUnavailableBudget(s plan.Snapshot, zones []string) ([]string, plan.Check) {
+	c := plan.Check{ID: plan.CheckOneFaultDomainDown, Question: "may pods of one more fault domain be unavailable?", Gate: plan.GateReplicas, OK: true}
+	unavailable, most := zonesWithUnavailablePods(s), s.Cluster.MaxZonesWithUnavailablePods()
+	if len(unavailable) >= most {
+		zones = slices.DeleteFunc(zones, func(zone string) bool {
+			return len(unavailable) > most || !slices.Contains(unavailable, zone)
+		})
+		c.OK = len(zones) > 0
+		c.Evidence = fmt.Sprintf("%s %s unavailable pods (%s); spec.maxZonesWithUnavailablePods is %d", phrase.Count(len(unavailable), "fault domain"), phrase.Has(len(unavailable)), readings.SomeOf(unavailable), most)
+	}
+	return zones, c
+}
+
+// outsideMaintenance returns the zones that may go down while one is under maintenance: that one,
+// and those without data. Processes that are down in the zone under maintenance do not count in
+// the database's numbers, so a log of another zone would be the second loss.
+func outsideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
+	if under := MaintenanceZone(s); under != "" {
+		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], holdsData) })
+		c.OK = len(zones) > 0
+		c.Evidence = fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
+	}
+	return zones, c
+}
+
+// withoutRecentStarts returns the zones that may go down while processes with data have just
+// started: the zone of such a process, and those without data. A pod whose fdbserver process
+// crashes in a loop can therefore always be recreated.
+func withoutRecentStarts(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) (left []string, c plan.Check, missing time.Duration) {
+	starts := safety.JustStarted(s)
+	c, _ = starts.Elsewhere()
+	for _, zone := range zones {
+		elsewhere, wait := starts.Elsewhere(zone)
+		switch {
+		case elsewhere.OK:
+			left = append(left, zone)
+		case !slices.ContainsFunc(byZone[zone], mayHaveData):
+			left = append(left, zone)
+			c.Evidence = "the pods that go down hold no data"
+		case missing == 0 || wait < missing:
+			c, missing = elsewhere, wait
+		}
+	}
+	c.OK = len(left) > 0
+	return left, c, missing
+}
+
+func holdsData(pod outdatedPod) bool { return pod.class.IsStateful() }
+
+func mayHaveData(pod outdatedPod) bool { return safety.MayKeepData(pod.class) }
+
+func needsMaintenance(pod outdatedPod) bool { return pod.class.IsAffectedByMaintenance() }
+
+func MaintenanceZone(s plan.Snapshot) string {
+	if s.Database.Status == nil {
+		return ""
+	}
+	return s.Database.Status.Maintenance().Zone
+}
+
+// maintenanceFor returns the maintenance for the zone of the storage processes among the chosen
+// pods, so that their data is not moved. Nil where the spec disables that.
+func maintenanceFor(s plan.Snapshot, chosen []outdatedPod) *plan.StartMaintenance {
+	if !s.Cluster.UseMaintenanceModeChecker() || s.Cluster.DeletionMode() == v1beta2.PodUpdateModeAll {
+		return nil
+	}
+	a := &plan.StartMaintenance{Zone: chosen[0].zone, Duration: s.Cluster.MaintenanceModeTime(), At: s.Now}
+	for _, pod := range chosen {
+		if needsMaintenance(pod) {
+			a.Groups = append(a.Groups, pod.Group)
+		}
+	}
+	if len(a.Groups) == 0 {
+		return nil
+	}
+	return a
+}

@@ -1,0 +1,196 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// outdatedPods returns the running pods that have to be recreated, in the order of the status. A pod
+// that does not report its fault domain is omitted: what goes down with it is unknown. So is one
+// whose group is to be replaced, or for which that is unknown: it waits with its present pod.
+//
+// It also returns the groups with a current pod whose processes do not report.
+func outdatedPods(s plan.Snapshot, o readings.Options) (outdated []outdatedPod, notReporting []string, err error) {
+	hashes := objects.NewSpecHashes(s.Cluster)
+	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
+	processes := reportingProcesses(s.Database.Status)
+	for _, g := range s.Staying() {
+		pod := s.Pod(g)
+		if pod == nil || pod.DeletionTimestamp != nil || s.Cluster.ReplacesPodsOf(g.ProcessClass) || readings.PendingTooLong(s, g) {
+			continue
+		}
+		want, err := hashes.Of(g)
+		if err != nil {
+			return nil, nil, err
+		}
+		current := pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want
+		if current && g.ProcessClass.IsStateful() && processes.Misses(g, pod) {
+			notReporting = append(notReporting, string(g.ProcessGroupID))
+		}
+		zone, known := readings.ZoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
+		if current || !known {
+			continue
+		}
+		if reason, err := inspect().Group(g); reason != "" || err != nil {
+			continue // ReplaceMisconfiguredPods reports the reason
+		}
+		outdated = append(outdated, outdatedPod{
+			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone, notReporting: processes.Misses(g, pod),
+		})
+	}
+	return outdated, notReporting, nil
+}
+
+// processCount is how many processes of each process group report. It is nil without a complete
+// status document: then none is known not to report, and nothing is taken down anyway.
+type processCount map[string]int
+
+func reportingProcesses(status *fdb.Status) processCount {
+	if status == nil || status.Incomplete() {
+		return nil
+	}
+	count := processCount{}
+	for _, p := range status.Cluster.Processes {
+		if p.Reporting() {
+			count[p.InstanceID()]++
+		}
+	}
+	return count
+}
+
+// Misses reports whether fewer of a pod's processes report than it runs.
+func (c processCount) Misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) bool {
+	if c == nil {
+		return false
+	}
+	servers, err := objects.ServersPerPodOf(pod, g.ProcessClass)
+	return err != nil || c[string(g.ProcessGroupID)] < servers
+}
+
+// processesByGroup returns the processes of each group, in the order of the list. It is nil without
+// a status document.
+func processesByGroup(status *fdb.Status) map[string][]fdb.Process {
+	if status == nil {
+		return nil
+	}
+	byGroup := map[string][]fdb.Process{}
+	for _, p := range status.ProcessList() {
+		byGroup[p.InstanceID()] = append(byGroup[p.InstanceID()], p)
+	}
+	return byGroup
+}
+
+// How long a removed pod may still look alive to the database, and for how long a new pod's
+// processes may be confused with those of the pod before it.
+const (
+	podVanishedFor = 90 * time.Second
+	podYoungFor    = time.Minute
+)
+
+// UnsettledPods describes which pods of stateful process groups are starting or terminating. Groups
+// marked for removal count until they are drained: they still hold data. The database reports a
+// dead storage process only after a minute, so a second fault domain could go down while its
+// status is still healthy.
+func UnsettledPods(s plan.Snapshot) []string {
+	var reasons []string
+	processes := processesByGroup(s.Database.Status)
+	for _, g := range s.Groups() {
+		if g.IsGone() || !g.ProcessClass.IsStateful() || readings.PendingTooLong(s, g) {
+			continue
+		}
+		if why := unsettled(s, g, s.Pod(g), processes[string(g.ProcessGroupID)]); why != "" {
+			reasons = append(reasons, fmt.Sprintf("%s %s", g.ProcessGroupID, why))
+		}
+	}
+	return reasons
+}
+
+func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, processes []fdb.Process) string {
+	switch {
+	case pod == nil:
+		since, known := g.Condition(v1beta2.ConditionMissingPod)
+		if !known || s.Now.Sub(since) < podVanishedFor {
+			return "lost its pod a moment ago"
+		}
+		return ""
+	case pod.DeletionTimestamp != nil:
+		if s.Now.Sub(pod.DeletionTimestamp.Time) < s.Cluster.IgnoreTerminatingPodsFor() {
+			return "has a terminating pod"
+		}
+		return ""
+	case g.HasCondition(v1beta2.ConditionMissingPod):
+		return "has a pod that this pass created" // whatever this machine's clock shows
+	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
+		return cmp.Or(elsewhereThan(pod, processes), notYetBack(s, g, pod, processes))
+	default:
+		return elsewhereThan(pod, processes)
+	}
+}
+
+// elsewhereThan describes a process that reports an address that its pod does not have: it belongs
+// to the pod before, whatever the clocks show.
+func elsewhereThan(pod *corev1.Pod, processes []fdb.Process) string {
+	ips, err := objects.PublicIPs(pod)
+	if err != nil {
+		return "" // a pod without readable addresses is judged by its age alone
+	}
+	for _, p := range processes {
+		if !p.Address.IsZero() && !slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, p.Address.Host) }) {
+			return fmt.Sprintf("has a process at %s, which its pod does not have: the status document is stale", p.Address.Host)
+		}
+	}
+	return ""
+}
+
+// notYetBack describes a new pod whose processes do not report yet. A process that is older than its
+// pod belongs to the pod before: the status document is stale.
+func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, processes []fdb.Process) string {
+	if s.Database.Status == nil {
+		return "has a new pod, and the status of its processes is unknown"
+	}
+	reporting := slices.DeleteFunc(slices.Clone(processes), func(p fdb.Process) bool { return !p.Reporting() })
+	if (processCount{string(g.ProcessGroupID): len(reporting)}).Misses(g, pod) {
+		return "has a new pod whose processes do not report yet"
+	}
+	age := s.Now.Sub(pod.CreationTimestamp.Time)
+	for _, p := range reporting {
+		if uptime, known := p.Uptime(); known && uptime > age {
+			return fmt.Sprintf("has a process that is older (%s) than its pod (%s): the status document is stale, or this machine's clock is wrong",
+				uptime.Round(time.Second), age.Round(time.Second))
+		}
+	}
+	return ""
+}
+
+// zonesWithUnavailablePods returns the fault domains of stateful process groups that are
+// unavailable now.
+func zonesWithUnavailablePods(s plan.Snapshot) []string {
+	var zones []string
+	for _, g := range s.Staying() {
+		if !g.ProcessClass.IsStateful() || g.FaultDomain == "" || slices.Contains(zones, string(g.FaultDomain)) {
+			continue
+		}
+		if unavailable(s, g) {
+			zones = append(zones, string(g.FaultDomain))
+		}
+	}
+	slices.Sort(zones)
+	return zones
+}
+
+func unavailable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	pod := s.Pod(g)
+	return pod == nil || pod.DeletionTimestamp != nil ||
+		g.HasCondition(v1beta2.ConditionPodPending) || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionPodFailing)
+}

@@ -1,0 +1,289 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+)
+
+// wantedHash returns the hash of the current spec of a group's pod.
+func wantedHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) string {
+	tb.Helper()
+	hash, err := objects.NewSpecHashes(s.Cluster).Of(s.Cluster.ProcessGroup(id))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return hash
+}
+
+func TestUpdatePods(t *testing.T) {
+	const (
+		oneZone     = "recreate pods: sample-storage-114, sample-storage-115"
+		theOther    = "recreate pods: sample-storage-116"
+		onePod      = "recreate pods: sample-storage-114"
+		maintenance = "set maintenance mode of zone node-14 for 10m0s, to restart storage-114, storage-115"
+	)
+	storage := func(s *plan.Snapshot, id v1beta2.ProcessGroupID) *v1beta2.ProcessGroupStatus {
+		return s.Cluster.ProcessGroup(id)
+	}
+	mode := func(mode v1beta2.PodUpdateMode) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.DeletionMode = mode }
+	}
+	tests := map[string]stagestest.RemovalCase{
+		"leaves pods alone that match the spec":              {From: stagestest.HealthyCluster},
+		"recreates the pods of one fault domain":             {From: stagestest.OutdatedStorage, Does: []string{oneZone}, Holds: "1 remaining"},
+		"recreates one pod where the spec wants it that way": {From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeProcessGroup), Does: []string{onePod}, Holds: "2 remaining"},
+		"recreates all at once where the spec wants it that way": {
+			From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeAll),
+			Does: []string{"recreate pods: sample-storage-114, sample-storage-115, sample-storage-116"}, Holds: "0 remaining",
+		},
+		"needs a user to delete them where the spec wants it that way": {From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeNone), Holds: "delete these pods manually"},
+		"leaves logs to be replaced, and recreates them where the spec wants that": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+			}, Does: []string{"recreate pods: sample-log-101"}, Holds: "3 remaining",
+		},
+		"leaves all to be replaced where the spec wants that": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyReplace
+			},
+		},
+		"does not touch a group that leaves": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-114").MarkForRemoval(stagestest.Noon)
+				storage(s, "storage-115").MarkForRemoval(stagestest.Noon)
+			}, Does: []string{theOther}, Holds: "0 remaining",
+		},
+		"waits while a pod vanished a moment ago, although all still looks complete": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				delete(s.Pods, "sample-storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-89*time.Second))
+			}, Holds: "storage-116 lost its pod a moment ago",
+		},
+		"waits while a pod terminates": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(stagestest.NoonTime()) },
+			Holds: "storage-116 has a terminating pod",
+		},
+		"waits for a pod that this pass created, whatever the clock shows": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-time.Hour))
+				stagestest.DropProcess(s, storage(s, "storage-116"))
+			}, Holds: "storage-116 has a pod that this pass created",
+		},
+		"waits for the pod of a group that leaves and still holds data": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").MarkForRemoval(stagestest.Noon)
+				s.Pods["sample-storage-116"].DeletionTimestamp = new(stagestest.NoonTime())
+			}, Holds: "storage-116 has a terminating pod",
+		},
+		"waits while a group that leaves and still holds data died a moment ago": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").MarkForRemoval(stagestest.Noon)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Second))
+			}, Holds: "storage-116 stopped reporting 1s ago",
+		},
+		"waits until the processes of a new pod report": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(stagestest.Noon.Add(-30 * time.Second))
+				stagestest.DropProcess(s, storage(s, "storage-116"))
+			}, Holds: "storage-116 has a new pod whose processes do not report yet",
+		},
+		"does not take the processes of the pod before for those of a new one": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(stagestest.Noon.Add(-30 * time.Second))
+			}, Holds: "older (1h0m0s) than its pod (30s)",
+		},
+		"does not take a process at another address for the pod's own, whatever the clocks say": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].Status.PodIP, s.Pods["sample-storage-116"].Status.PodIPs = "10.9.9.9", nil
+			}, Holds: "storage-116 has a process at 10.1.0.16, which its pod does not have",
+		},
+		"waits while the database is not fully fault tolerant": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				one := 1
+				s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+			}, Holds: "some data has 1 of 2 replicas, 2 required",
+		},
+		"waits while a storage process died a moment ago": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Minute))
+			}, Holds: "storage-116 stopped reporting 1m0s ago",
+		},
+		"stops at a pod that has the current spec and does not report again": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
+				stagestest.DropProcess(s, storage(s, "storage-116"))
+			}, Holds: "the update stops while processes with the new spec do not report: storage-116",
+		},
+		"takes all down beside a pod that does not come back where the spec wants it that way": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				mode(v1beta2.PodUpdateModeAll)(s)
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
+				stagestest.DropProcess(s, storage(s, "storage-116"))
+			}, Does: []string{oneZone}, Holds: "0 remaining",
+		},
+		"begins with the fault domain that is down already": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
+				stagestest.DropProcess(s, storage(s, "storage-116"))
+			}, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"waits while a storage process of another fault domain has just started": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				stagestest.Uptime(s, "storage-116", 12*time.Second)
+			}, Holds: "none may go down now: storage-116 started 12s ago, 1m30s required",
+		},
+		"waits while a log process has just started": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { stagestest.Uptime(s, "log-101", 89*time.Second) },
+			Holds: "log-101 started 1m29s ago, 1m30s required",
+		},
+		"goes on beside a process that has been up for as long as a death takes to show": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { stagestest.Uptime(s, "log-101", 90*time.Second) }, Does: []string{oneZone}, Holds: "1 remaining",
+		},
+		"takes a process of unknown age for one that has just started": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				stagestest.EditProcess(s, storage(s, "log-101"), func(p *fdb.Process) { p.UptimeSeconds = nil })
+			}, Holds: "log-101 started at an unknown time, 1m30s required",
+		},
+		"recreates the pod of a process that crashes in a loop": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { stagestest.Uptime(s, "storage-116", 12*time.Second) }, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"recreates all at once beside a process that has just started": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				mode(v1beta2.PodUpdateModeAll)(s)
+				stagestest.Uptime(s, "storage-116", 12*time.Second)
+			}, Does: []string{"recreate pods: sample-storage-114, sample-storage-115, sample-storage-116"}, Holds: "0 remaining",
+		},
+		"recreates what keeps nothing beside a process that has just started": {
+			From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				s.Pod(stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+				stagestest.Uptime(s, "storage-116", 12*time.Second)
+			}, Does: []string{"recreate pods: sample-stateless-105"}, Holds: "0 remaining",
+		},
+		"deletes nothing on an old status document":     {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.AsOf = stagestest.Noon.Add(-2 * time.Minute) }, Holds: "the status document is"},
+		"deletes nothing after the clock was set back":  {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.AsOf = stagestest.Noon.Add(time.Minute) }, Holds: "the status document is"},
+		"waits while a restore has the database locked": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, Holds: "locked"},
+		"waits while the database is unavailable":       {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out"},
+		"omits a pod that does not report its zone":     {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, Does: []string{"recreate pods: sample-storage-115"}, Holds: "1 remaining"},
+		"leaves a pod out that cannot start": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, stagestest.Noon.Add(-time.Hour))
+		}, Does: []string{oneZone}, Holds: "0 remaining"},
+		"waits for the end of an incompatible upgrade": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, Holds: "until all processes run 7.4.6"},
+		"waits for the end of a change to or from TLS": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, Holds: "until the conversion to or from TLS is over"},
+		"leaves a pod to the replacement of its group": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pods["sample-storage-114"].Spec.NodeSelector = map[string]string{"disk": "slow"}
+			}, Does: []string{"recreate pods: sample-storage-115"}, Holds: "1 remaining",
+		},
+		"announces maintenance before the zone goes down": {From: stagestest.OutdatedStorage, Given: stagestest.WithMaintenance, Does: []string{maintenance, oneZone}, Holds: "1 remaining"},
+		"goes on in the zone that is under maintenance": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"waits while another zone is under maintenance": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-1" }, Holds: "zone node-1 is under maintenance",
+		},
+		"lets no log go down beside a zone under maintenance": {
+			From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				s.Pods["sample-log-101"].Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+				s.Database.Status.Cluster.MaintenanceZone = "node-14"
+			}, Holds: "zone node-14 is under maintenance",
+		},
+		"lets what keeps nothing go down beside a zone under maintenance": {
+			From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
+				s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+				s.Database.Status.Cluster.MaintenanceZone = "node-14"
+			}, Does: []string{"recreate pods: sample-stateless-105"}, Holds: "0 remaining",
+		},
+		"takes no second zone down beside one that is unavailable": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+			}, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"takes nothing down where too many zones are unavailable": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+				storage(s, "storage-114").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+			}, Holds: "2 fault domains have unavailable pods",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, UpdatePods(readings.Options{})) })
+	}
+}
+
+// Without the lock two control-plane instances could each take a fault domain down at the same time.
+func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
+	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
+		s := stagestest.OutdatedStorage(t)
+		s.Cluster.Spec.AutomationOptions.DeletionMode = mode
+		d := UpdatePods(readings.Options{}).Decide(s)
+		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Locked != want {
+			t.Errorf("%s: %v, want the lock needed: %t", mode, stagestest.Described(d), want)
+		}
+	}
+}
+
+// Whatever pods are outdated, one decision never affects two fault domains.
+func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
+	seeds := 200
+	if testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
+		s := stagestest.OutdatedStorage(t)
+		for i, g := range s.Groups() {
+			s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = strings.Repeat("x", 1+(seed>>(i%7))&1)
+			stagestest.ShareZone(&s, g.ProcessGroupID, stagestest.NodeName((i*seed)%5))
+		}
+		s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+		zones := map[string]bool{}
+		for _, a := range UpdatePods(readings.Options{}).Decide(s).Actions {
+			if deletion, ok := a.(plan.DeletePods); ok {
+				for _, pod := range deletion.Pods {
+					zones[s.PodFiles[pod.Name].Variables[v1beta2.EnvZoneID]] = true
+				}
+			}
+		}
+		if len(zones) != 1 {
+			t.Fatalf("seed %d: %v", seed, zones)
+		}
+	}
+}
+
+func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
+	s := stagestest.OutdatedStorage(t)
+	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(stagestest.Noon.Add(-30 * time.Second))
+	stagestest.EditProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
+	// only its own fault domain may go down with it
+	if diff := cmp.Diff([]string{"recreate pods: sample-storage-116"}, stagestest.Described(UpdatePods(readings.Options{}).Decide(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A pass with a retry time waits once, instead of checking every few seconds.
+func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
+	s := stagestest.OutdatedStorage(t)
+	stagestest.Uptime(&s, "log-101", 12*time.Second)
+	if d := UpdatePods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Human {
+		t.Errorf("%+v", d.Hold)
+	}
+}

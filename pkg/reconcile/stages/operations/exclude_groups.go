@@ -1,0 +1,183 @@
+package operations
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+)
+
+// ExcludeGroups returns a stage that excludes process groups that a user named, and that may
+// stay: no replacements are added. It makes the checks of ExcludeInstances, and also checks
+// whether the remaining processes can hold the data, since FoundationDB itself refuses nothing.
+// An excluded group is left alone: a repeated exclusion would restart data distribution.
+func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
+	return plan.Stage{
+		Name:  plan.StageExcludeGroups,
+		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			due := notExcluded(s, groups)
+			if len(due) == 0 {
+				return plan.Decision{}
+			}
+			if available := safety.Available(s.Database); !available.OK {
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+			}
+			return requestedExclusion{Exclusions: exclusionsWith(s, due), now: s}.decide()
+		},
+	}
+}
+
+// notExcluded returns the groups with no exclusion in force, and none recorded before.
+func notExcluded(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
+	return slices.DeleteFunc(slices.Clone(groups), func(id v1beta2.ProcessGroupID) bool {
+		g := s.Cluster.ProcessGroup(id)
+		return g == nil || g.IsExcluded() || safety.Excluded(s, g)
+	})
+}
+
+// exclusionsWith classifies as though the groups were already marked for removal: those that a
+// user has excluded before count as draining, whatever the status records.
+func exclusionsWith(s plan.Snapshot, due []v1beta2.ProcessGroupID) *readings.Exclusions {
+	e := readings.NewExclusions(asLeaving(s, due))
+	for _, g := range e.S.Groups() {
+		switch {
+		case g.IsExcluded() || g.ProcessClass.IsTester():
+		case safety.Excluded(s, g) && g.IsMarkedForRemoval():
+			e.Ongoing[g.ProcessClass]++
+		case slices.Contains(due, g.ProcessGroupID):
+			e.Classify(g)
+		}
+	}
+	return e
+}
+
+// asLeaving returns the snapshot as if the groups were marked for removal, and every other
+// excluded group had the condition for that. It is never written.
+func asLeaving(s plan.Snapshot, due []v1beta2.ProcessGroupID) plan.Snapshot {
+	excluded := func(g *v1beta2.ProcessGroupStatus) bool { return safety.Excluded(s, g) }
+	s.Cluster = s.Cluster.DeepCopy()
+	for _, g := range s.Groups() {
+		switch {
+		case g.IsMarkedForRemoval():
+		case slices.Contains(due, g.ProcessGroupID):
+			g.MarkForRemoval(s.Now)
+		case excluded(g):
+			g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, s.Now)
+		}
+	}
+	return s
+}
+
+// requestedExclusion is what a user requested to exclude, classified.
+type requestedExclusion struct {
+	*readings.Exclusions
+	// now are the unchanged facts.
+	now plan.Snapshot
+}
+
+func (w requestedExclusion) decide() plan.Decision {
+	switch {
+	case len(w.Unreachable) > 0:
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: w.Unreachable, Reason: fmt.Sprintf("%s never had an address to exclude", readings.SomeOf(w.Unreachable))}}
+	case len(w.Candidates) == 0 && len(w.Coordinators) == 0:
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNeverExcluded, Human: true, Reason: "processes of class test hold no data or roles, and are never excluded"}}
+	case len(w.Candidates) == 0:
+		return plan.Decision{Hold: cluster.CoordinatorsFirst(w.Coordinators)}
+	}
+	d, stable := cluster.CheckStable(w.Exclusions)
+	if !stable {
+		return d
+	}
+	allowed, checks := cluster.Allowed(w.Exclusions)
+	d.Checks = append(d.Checks, checks...)
+	if refused, found := d.Refused(); found && len(allowed) == 0 {
+		d.Hold = w.noRoom(refused)
+		return d
+	}
+	left := canHoldWithout(w.now, allowed)
+	d.Checks = append(d.Checks, left)
+	if !left.OK {
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(readings.IDsOf(allowed)), Reason: fmt.Sprintf("without %s", readings.SomeOf(readings.IDsOf(allowed))), Detail: left.Evidence}
+		return d
+	}
+	d.Why = readings.RequestedByUser
+	d.Actions = []plan.Action{w.Exclusion(allowed)}
+	if refused, found := d.Refused(); found || len(allowed) < len(w.Candidates) {
+		d.Hold = w.noRoom(refused)
+	} else if len(w.Coordinators) > 0 {
+		d.Hold = cluster.CoordinatorsFirst(w.Coordinators)
+	}
+	return d
+}
+
+// noRoom holds because too few processes could take over. It waits while some of the class
+// may report again, or are being replaced; otherwise a user has to intervene.
+func (w requestedExclusion) noRoom(refused plan.Check) *plan.Hold {
+	const advice = "replace the process groups instead: replacements are added first"
+	if refused.ID == "" {
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: "no more process groups of the class may be excluded at the same time; " + advice}
+	}
+	waits := slices.ContainsFunc(w.now.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
+		return w.includes(g.ProcessClass) && (g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionMissingPod))
+	})
+	if waits {
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: cluster.ExclusionWaits, Detail: refused.Evidence, RetryAfter: cluster.ExclusionRetry}
+	}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("no further exclusion is allowed (%s); %s", refused.Evidence, advice)}
+}
+
+func (w requestedExclusion) includes(class v1beta2.ProcessClass) bool {
+	return slices.ContainsFunc(w.Candidates, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class })
+}
+
+// canHoldWithout checks whether the remaining processes can hold the data under the current
+// configuration. Only groups that hold data or logs count; others can be fewer.
+func canHoldWithout(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
+	keeping := slices.DeleteFunc(slices.Clone(groups), func(g *v1beta2.ProcessGroupStatus) bool { return !g.ProcessClass.IsStateful() })
+	if len(keeping) == 0 {
+		return plan.Check{ID: plan.CheckDataFits, Question: "can the remaining processes hold the data?", OK: true, Evidence: "none of the excluded ones holds any", Gate: plan.GateConfig}
+	}
+	if s.Database.Status.Cluster.Configuration == nil {
+		return plan.Check{ID: plan.CheckDataFits, Question: "can the remaining processes hold the data?", Evidence: "unknown: the status document does not report the configuration", Gate: plan.GateConfig}
+	}
+	status := *s.Database.Status
+	status.Cluster.Processes = maps.Clone(status.Cluster.Processes)
+	maps.DeleteFunc(status.Cluster.Processes, func(_ string, p fdb.Process) bool {
+		return slices.Contains(readings.IDsOf(keeping), v1beta2.ProcessGroupID(p.InstanceID()))
+	})
+	return safety.CanHold(plan.DatabaseFacts{Status: &status, AsOf: s.Database.AsOf}, *status.Cluster.Configuration)
+}
+
+// MoveCoordinatorsOff returns a stage that changes coordinators if one of the groups to exclude
+// is one, as if the group were marked for removal.
+func MoveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
+	return plan.Stage{
+		Name:  cluster.ChangeCoordinators.Name,
+		Reads: cluster.ChangeCoordinators.Reads,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			due := slices.DeleteFunc(notExcluded(s, groups), func(id v1beta2.ProcessGroupID) bool {
+				return !safety.Coordinates(s, s.Cluster.ProcessGroup(id))
+			})
+			if len(due) == 0 {
+				return plan.Decision{}
+			}
+			d := cluster.ChangeCoordinators.Decide(asLeaving(s, notExcluded(s, groups)))
+			why := fmt.Sprintf("%s are coordinators, and coordinators move before their processes are excluded", readings.SomeOf(due))
+			if len(d.Actions) > 0 {
+				d.Why = why
+			}
+			if refused, found := d.Refused(); d.Hold != nil && found {
+				d.Hold.Reason, d.Hold.Detail = why+"; the coordinator change waits", refused.Evidence
+			}
+			return d
+		},
+	}
+}

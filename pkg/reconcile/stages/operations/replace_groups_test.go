@@ -1,0 +1,71 @@
+package operations
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+)
+
+func TestReplaceGroups(t *testing.T) {
+	two := Replacement{Groups: []v1beta2.ProcessGroupID{"storage-115", "storage-116"}, Most: 1}
+	both, byZone := two, two
+	both.Most, byZone.ByZone = 2, true
+	tests := map[string]struct {
+		stagestest.RemovalCase
+		of Replacement
+	}{
+		"marks one at a time":                    {stagestest.RemovalCase{From: stagestest.HealthyCluster, Does: []string{"mark for removal: storage-115"}, Holds: "replacement of storage-116 waits until others are drained: 1 process group at once"}, two},
+		"marks as many as may go":                {stagestest.RemovalCase{From: stagestest.HealthyCluster, Does: []string{"mark for removal: storage-115, storage-116"}}, both},
+		"counts those that others want replaced": {stagestest.RemovalCase{From: stagestest.LeavingStorage, Holds: "replacement of storage-115; storage-116 waits"}, two},
+		"goes on once the others are drained": {stagestest.RemovalCase{From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).SetExcluded(stagestest.Noon)
+		}, Does: []string{"mark for removal: storage-115"}, Holds: "replacement of storage-116 waits"}, two},
+		"marks all of one fault domain, by zone":             {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { stagestest.ShareZone(s, "storage-116", stagestest.NodeName(15)) }, Does: []string{"mark for removal: storage-115, storage-116"}}, byZone},
+		"does nothing about those that are marked":           {stagestest.RemovalCase{From: stagestest.LeavingStorage}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Most: 1}},
+		"does nothing about removed groups":                  {stagestest.RemovalCase{From: stagestest.HealthyCluster}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Most: 1}},
+		"marks none while the database does not answer":      {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out"}, two},
+		"marks none while a restore has the database locked": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, Holds: "locked with UID"}, two},
+		"needs a user for a group that cannot be excluded": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
+			s.Cluster.ProcessGroup("storage-115").Addresses = nil
+			one := 1
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
+		}, Does: []string{"mark for removal: storage-116"}, Holds: "storage-115 never had an address to exclude"}, two},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceGroups(tc.of)) })
+	}
+}
+
+func TestKeepGroups(t *testing.T) {
+	const keep = "revert the mark for removal of storage-114"
+	marked := func(s *plan.Snapshot) *v1beta2.ProcessGroupStatus { return s.Cluster.ProcessGroup("storage-114") }
+	tests := map[string]stagestest.RemovalCase{
+		"takes the mark back while nothing was moved away": {From: stagestest.LeavingStorage, Does: []string{keep}},
+		"has nothing to do without a mark":                 {From: stagestest.HealthyCluster},
+		"not of a group that is excluded":                  {From: stagestest.DrainedStorage, Holds: "storage-114: it is excluded, and its data and roles are being moved"},
+		"not of a group whose exclusion the status document does not show yet": {
+			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"locality_instance_id:storage-114"} }, Holds: "it is excluded",
+		},
+		"not of a group whose process reports that it is excluded": {
+			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+				yes := true
+				stagestest.EditProcess(s, marked(s), func(p *fdb.Process) { p.Excluded = &yes })
+			}, Holds: "it is excluded",
+		},
+		"not of a group that was drained":        {From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { marked(s).SetExcluded(stagestest.Noon.Add(-time.Minute)) }, Holds: "it is already drained"},
+		"not while exclusions are unknown":       {From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }, Holds: "exclusions are unknown"},
+		"not while the database does not answer": {From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out"},
+		"not of a group that the spec lists": {
+			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"} },
+			Holds: "the spec lists for removal: storage-114",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, KeepGroups([]v1beta2.ProcessGroupID{"storage-114", "storage-9"})) })
+	}
+}

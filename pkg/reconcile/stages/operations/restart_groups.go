@@ -1,0 +1,148 @@
+package operations
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+)
+
+// Restart is what a user requests to restart, and how.
+type Restart struct {
+	Groups []v1beta2.ProcessGroupID
+	// Since is when the restart was requested, by the database's clock. Processes that started
+	// later have been restarted.
+	Since    time.Time
+	Strategy RestartStrategy
+}
+
+// RestartGroups returns a stage that restarts the processes of named process groups, one wave
+// per pass. The next wave restarts once all processes of the last one report, have been up for
+// the minimum uptime of the spec, and the database has its full fault tolerance; see
+// checkRestart and FullFaultTolerance.
+//
+// It keeps no state: the uptime of the processes shows what was restarted.
+func RestartGroups(r Restart) plan.Stage {
+	return plan.Stage{
+		Name:  plan.StageRestartGroups,
+		Reads: plan.Record | plan.Pods | plan.Database,
+		Decide: func(s plan.Snapshot) plan.Decision {
+			if available := safety.Available(s.Database); !available.OK {
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "no process is restarted", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+			}
+			due, unknown := r.Classify(s)
+			if len(due) > 0 {
+				if hold := restartForbidden(s, due); hold != nil {
+					return plan.Decision{Hold: hold}
+				}
+			}
+			switch {
+			case len(unknown) > 0:
+				return plan.Wait(readings.PodDelay, plan.HoldNotReporting, fmt.Sprintf("no further restarts until all processes of %s report with their uptime", readings.SomeOf(unknown)))
+			case len(due) == 0:
+				return plan.Decision{}
+			default:
+				return r.restart(s, due)
+			}
+		},
+	}
+}
+
+// Classify returns the groups that have yet to restart, in the order of their restarts, and
+// those of which that is unknown.
+func (r Restart) Classify(s plan.Snapshot) (due []*v1beta2.ProcessGroupStatus, unknown []string) {
+	for _, id := range r.Groups {
+		g := s.Cluster.ProcessGroup(id)
+		if g == nil {
+			continue // it was removed
+		}
+		switch safety.RestartedSince(s, g, r.Since) {
+		case safety.RestartDue:
+			due = append(due, g)
+		case safety.RestartUnknown:
+			unknown = append(unknown, string(id))
+		case safety.RestartDone:
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *v1beta2.ProcessGroupStatus) int { return restartRank(a) - restartRank(b) })
+	return due, unknown
+}
+
+// restartForbidden returns a hold if a restart would do harm that time alone does not undo; nil
+// if nothing is known to prevent it.
+func restartForbidden(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.Hold {
+	const together = "; a pass restarts all of them together"
+	switch {
+	case readings.IncompatibleUpgrade(s.Cluster):
+		return &plan.Hold{Code: plan.HoldUpgradeActive, Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is in progress, and a process that starts in the new version is incompatible with the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
+	case readings.TLSConversion(s.Cluster):
+		return &plan.Hold{Code: plan.HoldTLSConversionActive, Human: true, Reason: "the conversion to or from TLS is in progress, and the others may not reach a process that restarts alone" + together}
+	}
+	spared := slices.DeleteFunc(slices.Clone(due), func(g *v1beta2.ProcessGroupStatus) bool {
+		return !slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID)
+	})
+	if len(spared) > 0 {
+		return &plan.Hold{Code: plan.HoldRestartsKeptBack, Human: true, Subjects: phrase.Strings(readings.IDsOf(spared)), Reason: fmt.Sprintf("%s are kept from restarting by spec.buggify.ignoreDuringRestart", readings.SomeOf(readings.IDsOf(spared)))}
+	}
+	return nil
+}
+
+func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) plan.Decision {
+	wave := r.Strategy.Next(s, due)
+	d, ok := cluster.CheckRestart(s, fmt.Sprintf("%s to restart, %s next", phrase.Count(len(due), "process group"), readings.SomeOf(readings.IDsOf(wave))))
+	if !ok {
+		return d
+	}
+	settled, missing := safety.JustStarted(s).Elsewhere(dataZones(wave)...)
+	for _, check := range []plan.Check{safety.FullFaultTolerance(s), checkWaveMaintenance(s, wave), settled} {
+		d.Checks = append(d.Checks, check)
+		if !check.OK {
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("restart of %s waits", phrase.Count(len(due), "process group")), Detail: check.Evidence, RetryAfter: max(missing, cluster.ToleranceRetry)}
+			return d
+		}
+	}
+	action := plan.RestartProcesses{Groups: readings.IDsOf(wave), Wave: r.Strategy != RestartAllAtOnce}
+	for _, g := range wave {
+		action.Addresses = append(action.Addresses, readings.AddressesOf(s.Database.Status, g.ProcessGroupID)...)
+	}
+	d.Why = readings.RequestedByUser
+	d.Actions = []plan.Action{action}
+	if left := len(due) - len(wave); left > 0 {
+		d.Hold = &plan.Hold{
+			Code:       plan.HoldRestartsPending,
+			Reason:     fmt.Sprintf("%s %s in later waves, each when all processes have been up for %s", phrase.Count(left, "more process group"), phrase.Either(left, "restarts", "restart"), s.Cluster.MinimumUptimeForBounce()),
+			RetryAfter: s.Cluster.MinimumUptimeForBounce(),
+		}
+	}
+	return d
+}
+
+// checkWaveMaintenance checks whether the groups of a wave that hold data are in the one zone
+// that may be under maintenance.
+func checkWaveMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
+	under := cluster.MaintenanceZone(s)
+	for _, g := range wave {
+		if under != "" && g.ProcessClass.IsStateful() && string(g.FaultDomain) != under {
+			c.OK, c.Evidence = false, fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
+		}
+	}
+	return c
+}
+
+// dataZones returns the fault domains of the groups of a wave that may hold data.
+func dataZones(wave []*v1beta2.ProcessGroupStatus) []string {
+	var zones []string
+	for _, g := range wave {
+		if safety.MayKeepData(g.ProcessClass) && !slices.Contains(zones, string(g.FaultDomain)) {
+			zones = append(zones, string(g.FaultDomain))
+		}
+	}
+	return zones
+}

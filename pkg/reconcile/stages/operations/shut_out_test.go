@@ -1,0 +1,44 @@
+package operations
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+)
+
+// lockedTogether returns a cluster of one of several control-plane instances; dc3 is on the deny list.
+func lockedTogether(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := stagestest.HealthyCluster(tb)
+	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
+	s.Cluster.Spec.LockOptions.DisableLocks = new(bool)
+	s.Coordination.Read, s.Coordination.DenyList = true, []string{"dc3"}
+	return s
+}
+
+func TestShutOut(t *testing.T) {
+	tests := map[string]struct {
+		stagestest.RemovalCase
+		owner string
+		deny  bool
+	}{
+		"denies the lock to a control-plane instance": {stagestest.RemovalCase{From: lockedTogether, Does: []string{"deny the lock to dc2"}}, "dc2", true},
+		"allows it again":                                {stagestest.RemovalCase{From: lockedTogether, Does: []string{"allow it again to dc3"}}, "dc3", false},
+		"does nothing about who is denied":               {stagestest.RemovalCase{From: lockedTogether}, "dc3", true},
+		"does nothing about who is allowed":              {stagestest.RemovalCase{From: lockedTogether}, "dc2", false},
+		"not where no locks are used":                    {stagestest.RemovalCase{From: stagestest.HealthyCluster, Holds: "locks are not used here"}, "dc2", true},
+		"waits while the list in the database is unread": {stagestest.RemovalCase{From: lockedTogether, Given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, Holds: "could not be read"}, "dc2", true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, ShutOut(tc.owner, tc.deny, "me@here", "it is lost")) })
+	}
+}
+
+func TestAUserWhoDeniesTheOwnLockIsWarned(t *testing.T) {
+	d := ShutOut("dc1", true, "me@here", "").Decide(lockedTogether(t))
+	if len(d.Checks) != 1 || d.Checks[0].OK || strings.Contains(d.Checks[0].Evidence, "spec") {
+		t.Errorf("checks: %v", d.Checks)
+	}
+}

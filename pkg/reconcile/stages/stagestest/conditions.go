@@ -1,0 +1,26 @@
+package stagestest
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func Had(conditions ...v1beta2.ProcessGroupConditionType) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, c := range conditions {
+			FirstOf(*s, "storage").SetCondition(c, Noon.Add(-time.Hour))
+		}
+	}
+}
+
+func PodWith(edit func(*corev1.Pod)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { edit(FirstPod(s)) }
+}
+
+func UnderMaintenance(zone string) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = zone }
+}

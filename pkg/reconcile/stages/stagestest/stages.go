@@ -1,0 +1,104 @@
+package stagestest
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// AnySnapshot returns a cluster somewhere between empty and healthy, with random faults.
+func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 1))
+	if random.IntN(5) == 0 {
+		return EmptyCluster(t)
+	}
+	s := HealthyCluster(t)
+	for _, g := range s.Groups() {
+		if random.IntN(4) == 0 {
+			damage(&s, g, random)
+		}
+	}
+	switch random.IntN(6) {
+	case 0:
+		s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+	case 1:
+		s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured = "", false
+		s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	case 2:
+		s.Cluster.Status.Configured = false
+		s.Database.Status.Client.DatabaseStatus.Available = false
+		s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
+		s.Database.Status.Cluster.Configuration = nil
+	case 3:
+		s.Database.Status.Cluster.Configuration.Logs = 7
+	}
+	if random.IntN(4) == 0 {
+		s.ConfigMap = nil
+	}
+	switch random.IntN(4) {
+	case 0:
+		All(Rule("drain", int64(random.IntN(3))), Tainted("drain", time.Duration(random.IntN(5))*time.Second))(&s)
+	case 1:
+		All(Rule("*", 0), Had(v1beta2.ConditionNodeTaintReplacing), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" })(&s)
+	}
+	if random.IntN(2) == 0 {
+		listAtRandom(t, &s, random)
+	}
+	return s
+}
+
+// listAtRandom makes the cluster one of several control-plane instances that act together.
+func listAtRandom(t *testing.T, s *plan.Snapshot, random *rand.Rand) {
+	t.Helper()
+	*s = InGlobalMode(func(testing.TB) plan.Snapshot { return *s })(t)
+	for _, list := range fdb.SharedLists() {
+		for _, g := range s.Groups() {
+			if random.IntN(3) > 0 {
+				Listed("dc1", time.Duration(random.IntN(600))*time.Second, Lists(list), string(g.ProcessGroupID))(s)
+			}
+		}
+		Listed("dc2", time.Hour, Lists(list), "dc2-storage-1")(s)
+	}
+}
+
+func damage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, random *rand.Rand) {
+	pod := s.Pod(g)
+	switch random.IntN(12) {
+	case 0:
+		delete(s.Pods, pod.Name)
+	case 1:
+		DropProcess(s, g)
+	case 2:
+		pod.Status.Phase = corev1.PodPending
+	case 3:
+		ends := metav1.NewTime(Noon.Add(-time.Duration(random.IntN(20)) * time.Minute))
+		pod.DeletionTimestamp = &ends
+	case 4:
+		EditProcess(s, g, func(p *fdb.Process) { p.CommandLine += " --knob_x=1" })
+	case 5:
+		g.MarkForRemoval(Noon.Add(-time.Hour))
+	case 6:
+		pod.Labels[v1beta2.LabelProcessClass] = "wrong"
+	case 7:
+		delete(s.Volumes, g.PVCName(s.Cluster))
+	case 8:
+		yes := true
+		EditProcess(s, g, func(p *fdb.Process) { p.Excluded = &yes })
+	case 9:
+		pod.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+	case 10:
+		delete(pod.Annotations, v1beta2.AnnotationLastAppliedSpec)
+	case 11:
+		if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil {
+			claim.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+		}
+	}
+}

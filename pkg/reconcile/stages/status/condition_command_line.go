@@ -1,0 +1,65 @@
+package status
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// incorrectCommandLine: a process runs with other arguments, or in another version, than it
+// would start with.
+var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func(f GroupFacts) (verdict, error) {
+	if f.pod == nil || f.pod.DeletionTimestamp != nil {
+		return gone, nil
+	}
+	variables := f.S.PodFiles[f.pod.Name].Variables
+	if len(f.processes) == 0 || variables == nil {
+		return keep, nil
+	}
+	launch, err := objects.LaunchOf(f.pod, f.Group.ProcessClass)
+	if err != nil {
+		return keep, err
+	}
+	configuration, err := f.monitors.Of(f.S, launch)
+	if err != nil {
+		return keep, err
+	}
+	for n, p := range f.processes {
+		want, err := objects.CommandLineFrom(configuration, launch, n, variables)
+		if errors.Is(err, objects.ErrCommandLineTooLong) {
+			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.Group.ProcessGroupID, err)
+		}
+		if err != nil {
+			return keep, nil // the pod has not reported all variables: the command line cannot be compared yet
+		}
+		if p.CommandLine != want || !f.rightVersion(p) {
+			return holds, nil
+		}
+	}
+	return gone, nil
+}}
+
+// monitorConfigurations caches those of one decision: there are many pods, and few ways to
+// start their processes.
+type monitorConfigurations map[objects.Launch]fdb.MonitorConfiguration
+
+func (m monitorConfigurations) Of(s plan.Snapshot, l objects.Launch) (fdb.MonitorConfiguration, error) {
+	if configuration, known := m[l]; known {
+		return configuration, nil
+	}
+	configuration, err := objects.MonitorConfiguration(s.Cluster, l)
+	if err == nil {
+		m[l] = configuration
+	}
+	return configuration, err
+}
+
+// rightVersion always returns true during a patch upgrade: versions are mixed then.
+func (f GroupFacts) rightVersion(p fdb.Process) bool {
+	return f.versionsMixed || readings.Released(p) == f.S.Cluster.Spec.Version
+}

@@ -1,0 +1,177 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// UpdateStatus updates the status to the observed state, before any stage relies on it.
+var UpdateStatus = plan.Stage{Name: plan.StageUpdateStatus, Reads: statusReads, Decide: recordStatus}
+
+// ReportStatus does the same at the end of a pass, and reports what is not reconciled.
+var ReportStatus = plan.Stage{
+	Name:  plan.StageUpdateStatus,
+	Reads: statusReads,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		d := recordStatus(s)
+		if d.Hold != nil {
+			return d
+		}
+		for _, a := range d.Actions {
+			if edit, ok := a.(plan.Edit); ok {
+				s = edit.Apply(s)
+			}
+		}
+		if left := unreconciled(s); len(left) > 0 {
+			d.Hold = &plan.Hold{Code: plan.HoldNotReconciled, Reason: "not reconciled yet: " + readings.SomeOf(left), RetryAfter: readings.PodDelay, Follows: true}
+		}
+		return d
+	},
+}
+
+const statusReads = plan.Everything
+
+// recordStatus decides to write the status that results from the facts, if it differs from the
+// present one.
+func recordStatus(s plan.Snapshot) plan.Decision {
+	status, err := NewStatus(s)
+	if err != nil {
+		return readings.InvalidSpec(err)
+	}
+	if status.ConnectionString == "" {
+		if lost := readings.LostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost}
+		}
+	}
+	d := plan.Decision{Checks: taintsKnown(s)}
+	if !equality.Semantic.DeepEqual(status, s.Cluster.Status) {
+		d.Why = "the status differs from the observed state"
+		d.Actions = []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status}}
+	}
+	return withdrawAnnouncements(s, PublishSharedLists(s, status, recordTaints(s, status, d)))
+}
+
+// NewStatus returns the status that results from the observed facts.
+//
+// While a configured database does not answer, only its health changes: every other conclusion
+// needs the database, and the last known one is better than a guess.
+func NewStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
+	if s.Cluster.Status.Configured && !s.Database.Available() {
+		unavailable := *s.Cluster.Status.DeepCopy()
+		unavailable.Health.Available, unavailable.Health.Healthy = false, false
+		return unavailable, nil
+	}
+	// The working copy: later results, such as desired pod specs, depend on the version and the
+	// addresses in the status.
+	s.Cluster = s.Cluster.DeepCopy()
+	s.Cluster.Status = startingStatus(s.Cluster)
+	recordDatabase(&s)
+	recordDenyList(&s)
+	if err := recordGroups(&s); err != nil {
+		return v1beta2.FoundationDBClusterStatus{}, err
+	}
+	if err := recordObjects(&s); err != nil {
+		return v1beta2.FoundationDBClusterStatus{}, err
+	}
+	Gaps(s).ApplyTo(&s.Cluster.Status)
+	return s.Cluster.Status, nil
+}
+
+// startingStatus keeps what cannot be observed: the process groups, the connection string, the
+// reconciled generation and that the database was configured.
+func startingStatus(c *v1beta2.FoundationDBCluster) v1beta2.FoundationDBClusterStatus {
+	old := c.Status
+	status := v1beta2.FoundationDBClusterStatus{
+		ProcessGroups:          old.ProcessGroups,
+		ConnectionString:       old.ConnectionString,
+		RunningVersion:         old.RunningVersion,
+		Configured:             old.Configured,
+		DatabaseConfiguration:  old.DatabaseConfiguration,
+		Locks:                  old.Locks,
+		StorageServersPerDisk:  []int{c.ServersPerPod(v1beta2.ProcessClassStorage)},
+		LogServersPerDisk:      []int{c.ServersPerPod(v1beta2.ProcessClassLog)},
+		ImageTypes:             []v1beta2.ImageType{c.ImageType()},
+		HasListenIPsForAllPods: c.NeedsExplicitListenAddress(),
+	}
+	status.Generations.Reconciled = old.Generations.Reconciled
+	if c.Spec.MainContainer.EnableTLS {
+		status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true}
+	} else {
+		status.RequiredAddresses = v1beta2.RequiredAddressSet{NonTLS: true}
+	}
+	return status
+}
+
+// recordObjects compares the objects that the cluster has once: the ConfigMap and the headless
+// service.
+func recordObjects(s *plan.Snapshot) error {
+	want, err := objects.ConfigMap(s.Cluster)
+	if err != nil {
+		return err
+	}
+	s.Cluster.Status.HasIncorrectConfigMap = s.ConfigMap == nil || len(readings.DifferingKeys(s.ConfigMap, want)) > 0 ||
+		!objects.ContainsMetadata(s.ConfigMap.ObjectMeta, want.ObjectMeta)
+	missing := s.Services[s.Cluster.HeadlessServiceName()] == nil && objects.HeadlessService(s.Cluster) != nil
+	s.Cluster.Status.HasIncorrectServiceConfig = missing || readings.SuperfluousService(*s) != nil
+	return nil
+}
+
+// statusChanges describes the differences between two statuses, the most important ones first.
+func statusChanges(old, fresh v1beta2.FoundationDBClusterStatus) []string {
+	var changes []string
+	add := func(differs bool, format string, args ...any) {
+		if differs {
+			changes = append(changes, fmt.Sprintf(format, args...))
+		}
+	}
+	add(old.Configured != fresh.Configured, "configured %t", fresh.Configured)
+	add(old.Health != fresh.Health, "available %t, healthy %t, fully replicated %t", fresh.Health.Available, fresh.Health.Healthy, fresh.Health.FullReplication)
+	add(old.RunningVersion != fresh.RunningVersion, "running version %s", fresh.RunningVersion)
+	add(old.ConnectionString != fresh.ConnectionString, "connection string %s", fresh.ConnectionString)
+	if words := groupChanges(old.ProcessGroups, fresh.ProcessGroups); words != "" {
+		changes = append(changes, words)
+	}
+	add(old.Generations.Reconciled != fresh.Generations.Reconciled, "generation %d reconciled", fresh.Generations.Reconciled)
+	add(len(changes) == 0 && fresh.DesiredProcessGroups > 0, "%s reconciled", phrase.CountOf(fresh.ReconciledProcessGroups, fresh.DesiredProcessGroups, "process group"))
+	add(len(changes) == 0, "state of the cluster's objects")
+	return changes
+}
+
+// groupChanges counts the process groups whose entries change.
+func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
+	before := map[v1beta2.ProcessGroupID]*v1beta2.ProcessGroupStatus{}
+	for _, g := range old {
+		before[g.ProcessGroupID] = g
+	}
+	var changed []string
+	for _, g := range fresh {
+		if !equality.Semantic.DeepEqual(before[g.ProcessGroupID], g) {
+			changed = append(changed, fmt.Sprintf("%s %s", g.ProcessGroupID, conditionWords(g)))
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", phrase.Count(len(changed), "process group"), readings.SomeOf(changed))
+}
+
+func conditionWords(g *v1beta2.ProcessGroupStatus) string {
+	if len(g.ProcessGroupConditions) == 0 {
+		return "no conditions"
+	}
+	words := make([]string, len(g.ProcessGroupConditions))
+	for i, c := range g.ProcessGroupConditions {
+		words[i] = string(c.Type)
+	}
+	slices.Sort(words)
+	return strings.Join(words, "+")
+}

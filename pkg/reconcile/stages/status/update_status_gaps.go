@@ -1,0 +1,67 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Gaps returns what keeps a cluster from being reconciled: by its status, and by the storage engines
+// that the database reports, which are not in the status.
+//
+// The operator takes a new storage engine for complete once it is configured. That is long before it
+// is in use: in a gradual migration the processes change one after the other, and without the wiggle
+// none ever does.
+func Gaps(s plan.Snapshot) v1beta2.Gaps {
+	return s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster), oldEngines(s)...)
+}
+
+// oldEngines describes which storage processes have not changed to the configured engine. Without a
+// migration the database does not change them, so nothing is waited for.
+func oldEngines(s plan.Snapshot) []string {
+	if !s.Database.Available() || s.Database.Status.Cluster.Configuration == nil {
+		return nil
+	}
+	c := s.Database.Status.Cluster.Configuration
+	if !migrates(c) {
+		return nil
+	}
+	old := 0
+	for engine, processes := range s.Database.Status.StorageEngines() {
+		if engine != "" && engine != c.StorageEngine { // versions before 7.3 do not report it
+			old += processes
+		}
+	}
+	if old == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, missingWiggle(c))}
+}
+
+// migrates reports whether the database itself changes all storage processes to its engine. A wiggle
+// that is limited to a locality, or has an engine of its own, keeps others on purpose.
+func migrates(c *fdb.Configuration) bool {
+	switch ptr.Deref(c.StorageMigrationType, "") {
+	case string(v1beta2.StorageMigrationAggressive):
+		return true
+	case string(v1beta2.StorageMigrationGradual):
+		return slices.Contains([]string{"", "0"}, ptr.Deref(c.PerpetualStorageWiggleLocality, "")) &&
+			slices.Contains([]string{"", "none"}, ptr.Deref(c.PerpetualStorageWiggleEngine, ""))
+	}
+	return false
+}
+
+// missingWiggle describes what a gradual migration needs, when it is not configured.
+func missingWiggle(c *fdb.Configuration) string {
+	if ptr.Deref(c.StorageMigrationType, "") == string(v1beta2.StorageMigrationGradual) && ptr.Deref(c.PerpetualStorageWiggle, 0) == 0 {
+		return ", and a gradual migration moves none without perpetual_storage_wiggle=1"
+	}
+	return ""
+}

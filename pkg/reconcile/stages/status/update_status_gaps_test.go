@@ -1,0 +1,68 @@
+package status
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
+)
+
+// Storage processes on another engine than the configured one are waited for only where the database
+// itself changes all of them.
+func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
+	tests := map[string]struct {
+		set   func(*fdb.Configuration)
+		waits string // empty where nothing is waited for
+	}{
+		"all at once":                         {func(c *fdb.Configuration) { c.StorageMigrationType = new("aggressive") }, "still use another engine"},
+		"one after the other":                 {gradually(1), "still use another engine"},
+		"one after the other, and none moves": {gradually(0), "moves none without perpetual_storage_wiggle=1"},
+		"the database does not move them":     {func(c *fdb.Configuration) { c.StorageMigrationType = new("disabled") }, ""},
+		"no migration is set":                 {func(*fdb.Configuration) {}, ""},
+		"the wiggle is for one locality": {func(c *fdb.Configuration) {
+			gradually(1)(c)
+			c.PerpetualStorageWiggleLocality = new("instance_id:storage-1")
+		}, ""},
+		"the wiggle has an engine of its own": {func(c *fdb.Configuration) {
+			gradually(1)(c)
+			c.PerpetualStorageWiggleEngine = new("ssd-rocksdb-v1")
+		}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := withEngine(stagestest.HealthyCluster(t), "ssd-2")
+			s.Database.Status.Cluster.Configuration.StorageEngine = "ssd-redwood-1"
+			tc.set(s.Database.Status.Cluster.Configuration)
+			reasons := strings.Join(Gaps(s).Reasons, "; ")
+			waits := strings.Contains(reasons, "another engine")
+			if waits != (tc.waits != "") || !strings.Contains(reasons, tc.waits) {
+				t.Errorf("want %q: %s", tc.waits, reasons)
+			}
+			s.Database.Status.Cluster.Configuration.StorageEngine = "ssd-2"
+			if slices.ContainsFunc(Gaps(s).Reasons, func(why string) bool { return strings.Contains(why, "another engine") }) {
+				t.Error("it waits although all servers run on the configured engine")
+			}
+		})
+	}
+}
+
+func gradually(wiggle int) func(*fdb.Configuration) {
+	return func(c *fdb.Configuration) {
+		c.StorageMigrationType, c.PerpetualStorageWiggle = new("gradual"), new(wiggle)
+	}
+}
+
+// withEngine sets and reports the engine of every storage process.
+func withEngine(s plan.Snapshot, engine string) plan.Snapshot {
+	for id, p := range s.Database.Status.Cluster.Processes {
+		if v1beta2.ProcessClass(p.ClassType) == v1beta2.ProcessClassStorage {
+			p.Roles = []fdb.Role{{Role: fdb.RoleStorage, StorageMetadata: &fdb.StorageMetadata{StorageEngine: engine}}}
+			s.Database.Status.Cluster.Processes[id] = p
+		}
+	}
+	return s
+}
