@@ -104,7 +104,7 @@ func TestAnAuditLine(t *testing.T) {
 	text, _ := os.ReadFile(path)
 	want := `{"time":"2026-11-20T12:00:00Z","runId":"run1","who":"me@here process 1","context":"","namespace":"fdb","cluster":"sample",` +
 		`"command":"kubectl fdb replace sample","stage":"ReplaceGroups","action":"MarkForRemoval","subject":"storage-1",` +
-		`"words":"mark for removal: storage-1","result":"failed","error":"no answer","tookSeconds":1.5}` + "\n"
+		`"words":"mark for removal: storage-1","removes":["storage-1"],"result":"failed","error":"no answer","tookSeconds":1.5}` + "\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)
 	}

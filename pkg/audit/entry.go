@@ -45,6 +45,8 @@ type Entry struct {
 	Action  string `json:"action"`
 	Subject string `json:"subject"`
 	Words   string `json:"words"`
+	// Removes are the names of process groups, and of their pods, that the action removes.
+	Removes []string `json:"removes,omitempty"`
 	// Result is Done or Failed. The effect of a failed action may be unknown.
 	Result string `json:"result"`
 	// Error is why the action failed.
@@ -58,7 +60,7 @@ type Entry struct {
 func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ended time.Time) Entry {
 	e := Entry{
 		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: withoutID(a.Describe()),
-		Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
+		Removes: removedBy(a), Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}
 	if err != nil {
 		e.Result, e.Error = Failed, withoutID(err.Error())

@@ -72,7 +72,7 @@ func (e *Events) write(ctx context.Context, alike []Entry) error {
 			return err
 		}
 	}
-	event := e.event(first, words)
+	event := e.event(first, words, removals(alike))
 	if err := e.Client.Create(ctx, event); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (e *Events) write(ctx context.Context, alike []Entry) error {
 }
 
 // event is a new Event. Its name is the cluster's with what is unique to it.
-func (e *Events) event(first Entry, words string) *corev1.Event {
+func (e *Events) event(first Entry, words string, removes map[string]string) *corev1.Event {
 	e.named++
 	kind := corev1.EventTypeNormal
 	if first.Result == Failed {
@@ -92,11 +92,23 @@ func (e *Events) event(first Entry, words string) *corev1.Event {
 	}
 	at := metav1.NewTime(first.Time)
 	return &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%s.%s.%d", e.About.Name, first.RunID, e.named), Namespace: e.About.Namespace},
+		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%s.%s.%d", e.About.Name, first.RunID, e.named), Namespace: e.About.Namespace, Annotations: removes},
 		InvolvedObject: e.About, Type: kind, Reason: first.Action, Message: words,
 		Source: corev1.EventSource{Component: component}, ReportingController: component, ReportingInstance: first.RunID,
 		FirstTimestamp: at, LastTimestamp: at, Count: 1,
 	}
+}
+
+// removals returns the annotation of an Event about removals; nil for other Events.
+func removals(alike []Entry) map[string]string {
+	var names []string
+	for _, entry := range alike {
+		names = append(names, entry.Removes...)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return map[string]string{AnnotationRemoves: strings.Join(names, ",")}
 }
 
 // countUp increments the count of an Event.

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -20,9 +21,25 @@ import (
 // whether such a process group ever existed.
 type Removals map[string]bool
 
-// removing are the kinds of actions that remove a process group.
-var removing = map[string]bool{
-	plan.KindOf(plan.MarkForRemoval{}): true, plan.KindOf(plan.DeleteGroupObjects{}): true, plan.KindOf(plan.IncludeAndForget{}): true,
+// AnnotationRemoves is on an Event about removals: the names that Entry.Removes has of all its
+// actions, separated by commas.
+const AnnotationRemoves = "kubectl-fdb/removes"
+
+// removedBy returns the names of process groups, and of their pods, that an action removes.
+func removedBy(a plan.Action) []string {
+	switch a := a.(type) { //nolint:gochecksumtype // no other action removes process groups
+	case plan.MarkForRemoval:
+		return phrase.Strings(a.Groups)
+	case plan.IncludeAndForget:
+		return phrase.Strings(a.Groups)
+	case plan.DeleteGroupObjects:
+		if a.Pod == "" {
+			return []string{string(a.Group)}
+		}
+		return []string{string(a.Group), a.Pod}
+	default:
+		return nil
+	}
 }
 
 // AddFile adds what the audit file at path has about the cluster of a run, and nothing without a
@@ -40,7 +57,7 @@ func (r Removals) AddFile(path string, of Run) error {
 		line, err := lines.ReadBytes('\n')
 		var e Entry
 		if json.Unmarshal(line, &e) == nil && e.Context == of.Context && e.Namespace == of.Namespace && e.Cluster == of.Cluster {
-			r.add(e.Action, e.Result, e.Words)
+			r.add(e.Result, e.Removes)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -58,19 +75,17 @@ func (r Removals) AddEvents(events []corev1.Event) {
 		if e.Type != corev1.EventTypeNormal {
 			result = Failed
 		}
-		did, _, _ := strings.Cut(e.Message, " [")
-		r.add(e.Reason, result, did)
+		if names := e.Annotations[AnnotationRemoves]; names != "" {
+			r.add(result, strings.Split(names, ","))
+		}
 	}
 }
 
-func (r Removals) add(action, result, did string) {
-	if !removing[action] || result != Done {
+func (r Removals) add(result string, names []string) {
+	if result != Done {
 		return
 	}
-	for _, word := range strings.FieldsFunc(did, func(c rune) bool { return strings.ContainsRune(" ,;:", c) }) {
-		// IDs have a hyphen and end with a digit; addresses, which other pods may have now, have none.
-		if last := word[len(word)-1]; last >= '0' && last <= '9' && strings.Contains(word, "-") {
-			r[word] = true
-		}
+	for _, name := range names {
+		r[name] = true
 	}
 }

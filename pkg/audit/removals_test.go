@@ -1,22 +1,41 @@
 package audit
 
 import (
+	"errors"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Only names of process groups and pods are known to be gone: an address may be another one's.
+// Only names of process groups and pods are known to be removed: an address may be another one's.
 func TestWhatIsKnownToBeGone(t *testing.T) {
+	removed := func(a plan.Action, err error) Entry {
+		return NewEntry(Run{RunID: "1"}, plan.StageRemovePods, a, err, time.Time{}, time.Time{})
+	}
+	events := &Events{Client: fake.NewClientBuilder().Build(), About: corev1.ObjectReference{Kind: "FoundationDBCluster", Namespace: "fdb", Name: "sample"}}
+	if err := events.Tell(t.Context(), []Entry{
+		removed(plan.IncludeAndForget{Targets: []string{"10.1.0.99", "10.1.0.98:4501"}, Groups: []v1beta2.ProcessGroupID{"storage-7"}}, nil),
+		removed(plan.DeleteGroupObjects{Group: "storage-8", Pod: "sample-storage-8"}, nil),
+		removed(plan.DeleteGroupObjects{Group: "storage-9"}, nil),
+		removed(plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"log-3"}}, errors.New("timed out")),
+		removed(plan.CreatePod{Group: "log-4"}, nil),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var list corev1.EventList
+	if err := events.Client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
 	known := Removals{}
-	known.AddEvents([]corev1.Event{
-		{Type: corev1.EventTypeNormal, Reason: "IncludeAndForget", Message: "include 10.1.0.99, 10.1.0.98:4501 and locality_instance_id:storage-7 and remove storage-7 from the status [kubectl fdb replace x]"},
-		{Type: corev1.EventTypeWarning, Reason: "MarkForRemoval", Message: "mark for removal: log-3"},
-		{Type: corev1.EventTypeNormal, Reason: "CreatePod", Message: "create pod sample-log-4"},
-	})
-	for word, want := range map[string]bool{"storage-7": true, "10.1.0.99": false, "10.1.0.98": false, "4501": false, "log-3": false, "sample-log-4": false} {
-		if known[word] != want {
-			t.Errorf("%s: gone %t, want %t", word, known[word], want)
-		}
+	known.AddEvents(list.Items)
+	want := Removals{"storage-7": true, "storage-8": true, "sample-storage-8": true, "storage-9": true}
+	if diff := cmp.Diff(want, known); diff != "" {
+		t.Errorf("known to be removed (-want +got):\n%s", diff)
 	}
 }

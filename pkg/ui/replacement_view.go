@@ -18,9 +18,6 @@ const (
 	phaseRemoved  = "removed"  // it is not in the status, and not excluded
 )
 
-// phaseUnknown is the phase of every target whose progress cannot be determined.
-const phaseUnknown = "unknown"
-
 // Replacements returns the progress of process groups that are being replaced. A target is
 // reached once the group is not in the status: its entry is the last thing to be removed.
 func Replacements(f Facts, ids []v1beta2.ProcessGroupID) []Target {

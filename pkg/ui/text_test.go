@@ -47,8 +47,10 @@ func TestAWaitIsPrintedAgainWhenItsHoldChanges(t *testing.T) {
 	pass := func(code plan.HoldCode, reason string, subjects ...string) []reconcile.Event {
 		hold := &plan.Hold{Code: code, Subjects: subjects, Reason: reason}
 		return []reconcile.Event{
-			reconcile.PassStarted{Round: 1}, reconcile.StageDecided{Stage: "RemovePods", Decision: plan.Decision{Hold: hold}},
-			reconcile.StageDone{Stage: "RemovePods", Outcome: reconcile.Waiting, Reason: reason}, reconcile.PassDone{Outcome: reconcile.Waiting},
+			reconcile.PassStarted{Round: 1},
+			reconcile.StageDecided{Stage: "RemovePods", Decision: plan.Decision{Hold: hold}},
+			reconcile.StageDone{Stage: "RemovePods", Outcome: reconcile.Waiting, Reason: reason},
+			reconcile.PassDone{Outcome: reconcile.Waiting},
 		}
 	}
 	tests := map[string]struct {

@@ -19,6 +19,7 @@ type Exclusions struct {
 	Unreachable  []string // they have no address, and the version does not know localities
 }
 
+// NewExclusions returns one that has classified no group yet.
 func NewExclusions(s plan.Snapshot) *Exclusions {
 	return &Exclusions{S: s, targets: map[v1beta2.ProcessGroupID][]string{}, Ongoing: map[v1beta2.ProcessClass]int{}}
 }

@@ -25,6 +25,7 @@ type Inspection struct {
 	claimHashes map[v1beta2.ProcessClass]string
 }
 
+// NewInspection returns an inspection of the pods and PVCs of a snapshot.
 func NewInspection(s plan.Snapshot, o Options) Inspection {
 	return Inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
 }
@@ -112,7 +113,7 @@ func (i Inspection) podChanged(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (
 	return have != want, nil
 }
 
-// claimDiffers: the PVC was created from another spec, or under another name. A PVC is never
+// ClaimDiffers returns why a group is replaced for its PVC: it was created from another spec, or under another name. A PVC is never
 // changed; its data moves to a new one.
 func ClaimDiffers(i Inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
 	have := i.claim(g)

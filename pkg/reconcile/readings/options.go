@@ -25,6 +25,7 @@ const PodDelay = 5 * time.Second
 // RequestedByUser is the reason of actions that a command requests directly.
 const RequestedByUser = "requested by a user"
 
+// IDsOf returns the IDs of process groups, in their order.
 func IDsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {
 	all := make([]v1beta2.ProcessGroupID, len(groups))
 	for i, g := range groups {

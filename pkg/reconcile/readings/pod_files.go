@@ -88,6 +88,7 @@ func outdatedCopies(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]
 	return outdated, nil
 }
 
+// Sum returns the SHA-256 of a file's text in hexadecimal, as the sidecar reports it.
 func Sum(text string) string {
 	h := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(h[:])

@@ -29,6 +29,7 @@ func DeletablePod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	return pod
 }
 
+// ThisPod returns the pod as a target of a deletion.
 func ThisPod(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) plan.PodOfGroup {
 	return plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}
 }
@@ -49,16 +50,19 @@ func HasOtherFaults(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatu
 // Default 30 s; source: the operator's flag minimum-age-for-terminal-pod-deletion.
 const MinTerminalPodAge = 30 * time.Second
 
+// HasEnded reports whether a pod is in phase Failed or Succeeded: no container of it runs again.
 func HasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
+// AllCrashOnPurpose reports whether spec.buggify makes containers of all process groups crash.
 func AllCrashOnPurpose(c *v1beta2.FoundationDBCluster) bool {
 	return slices.ContainsFunc(c.Spec.Buggify.CrashLoopContainers, func(o v1beta2.CrashLoopContainerObject) bool {
 		return slices.Contains(o.Targets, v1beta2.AllProcessGroups)
 	})
 }
 
+// CrashesOnPurpose reports whether spec.buggify makes containers of a group crash by its ID.
 func CrashesOnPurpose(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) bool {
 	return slices.ContainsFunc(c.Spec.Buggify.CrashLoopContainers, func(o v1beta2.CrashLoopContainerObject) bool {
 		return slices.Contains(o.Targets, g.ProcessGroupID)

@@ -27,6 +27,7 @@ type Bounce struct {
 	Staying map[v1beta2.ProcessClass]int
 }
 
+// CollectBounce classifies the process groups of a snapshot by whether they have to restart, and can.
 func CollectBounce(s plan.Snapshot) Bounce {
 	b := Bounce{Missing: map[v1beta2.ProcessClass]int{}, Leaving: map[v1beta2.ProcessClass]int{}, Staying: map[v1beta2.ProcessClass]int{}}
 	for _, g := range s.Groups() {
@@ -80,6 +81,7 @@ func IsSpared(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
 	return slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, id)
 }
 
+// MissingTooLong reports whether a restart no longer waits for the processes of a group.
 func MissingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, missing := g.Condition(v1beta2.ConditionMissingProcesses)
 	return missing && s.Now.Sub(since) > s.Cluster.IgnoreMissingProcessesFor()

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
+// ListsUnread is the reason of a hold while the shared lists are unknown.
 const ListsUnread = "the lists shared by control-plane instances could not be read"
 
 // ListEditor collects changes that differ from what is listed.
@@ -59,6 +60,7 @@ func MemberOf(s plan.Snapshot, id v1beta2.ProcessGroupID) fdb.Member {
 	return fdb.Member{Instance: s.Cluster.Spec.ProcessGroupIDPrefix, Group: string(id)}
 }
 
+// With returns lists with a group added to one of them.
 func With(lists map[fdb.SharedList][]v1beta2.ProcessGroupID, list fdb.SharedList, id v1beta2.ProcessGroupID) map[fdb.SharedList][]v1beta2.ProcessGroupID {
 	if lists == nil {
 		lists = map[fdb.SharedList][]v1beta2.ProcessGroupID{}

@@ -16,8 +16,8 @@ import (
 type program struct{ dir, version string }
 
 // programFor is the fdbserver that a pod's monitor starts for a configuration: its own,
-// or the copy that the sidecar made of a version of another protocol. Without either ok
 // or the copy that the sidecar made of a version with another protocol. Without either ok
+// is false.
 func programFor(pod *corev1.Pod, configuration fdb.MonitorConfiguration) (p program, ok bool) {
 	own, desired := imageVersion(pod, v1beta2.ContainerMain), versionOrZero(configuration.Version)
 	if own.IsZero() {

@@ -100,7 +100,7 @@ func backupStatus(s plan.Snapshot) (v1beta2.FoundationDBBackupStatus, error) {
 	if have := s.Agents.Deployment; have != nil {
 		fresh.AgentCount = int(min(have.Status.ReadyReplicas, have.Status.UpdatedReplicas))
 	}
-	fresh.Generations = BackupGenerations(s, fresh)
+	fresh.Generations = Generations(s, fresh)
 	return fresh, nil
 }
 
@@ -137,9 +137,9 @@ func detailsBesideForeign(old *v1beta2.FoundationDBBackupStatusBackupDetails, li
 	return kept
 }
 
-// BackupGenerations returns what the spec waits for. While the database does not answer that stays
+// Generations returns what the spec waits for. While the database does not answer that stays
 // unchanged, and no generation counts as reconciled.
-func BackupGenerations(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus) v1beta2.BackupGenerationStatus {
+func Generations(s plan.Snapshot, fresh v1beta2.FoundationDBBackupStatus) v1beta2.BackupGenerationStatus {
 	old, generation := s.Backup.Status.Generations, s.Backup.Generation
 	g := v1beta2.BackupGenerationStatus{Reconciled: old.Reconciled}
 	wait := func(needed bool, into *int64) {

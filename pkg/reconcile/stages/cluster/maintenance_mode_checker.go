@@ -125,6 +125,7 @@ func zoneOfNote(s plan.Snapshot, id v1beta2.ProcessGroupID) string {
 	return ""
 }
 
+// ReportingStorage returns the processes of a group that report and are affected by maintenance mode.
 func ReportingStorage(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Process {
 	return slices.DeleteFunc(status.ProcessesOf(string(id)), func(p fdb.Process) bool {
 		return !p.Reporting() || !v1beta2.ProcessClass(p.ClassType).IsAffectedByMaintenance()

@@ -35,7 +35,7 @@ func compareBackupGenerations(c opcases.Case) (operator, ours opcases.Outcome, e
 		live.State.Running = seen.Running
 	}
 	s.BackupStatus.Status = live
-	generations := backup.BackupGenerations(s, in.Self.Status)
+	generations := backup.Generations(s, in.Self.Status)
 	return opcases.Outcome{"reconciled": fmt.Sprint(out.R0), "generations": opcases.JSON(out.After.Status.Generations)},
 		opcases.Outcome{"reconciled": fmt.Sprint(generations.Reconciled == in.Self.Generation), "generations": opcases.JSON(generations)}, nil
 }

@@ -245,6 +245,7 @@ func mayHaveData(pod outdatedPod) bool { return safety.MayKeepData(pod.class) }
 
 func needsMaintenance(pod outdatedPod) bool { return pod.class.IsAffectedByMaintenance() }
 
+// MaintenanceZone returns the zone in maintenance mode; empty without one.
 func MaintenanceZone(s plan.Snapshot) string {
 	if s.Database.Status == nil {
 		return ""

@@ -7,15 +7,19 @@ import (
 // LosePod deletes the pod of the first storage group, and loseClaim its PVC.
 func LosePod(s *plan.Snapshot) { delete(s.Pods, FirstOf(*s, "storage").PodName(s.Cluster)) }
 
+// LoseClaim removes the PVC of a storage group.
 func LoseClaim(s *plan.Snapshot) { delete(s.Volumes, FirstOf(*s, "storage").PVCName(s.Cluster)) }
 
+// MarkFirst marks the first storage group for removal.
 func MarkFirst(s *plan.Snapshot) { FirstOf(*s, "storage").MarkForRemoval(Noon) }
 
+// ExcludeFirst marks the first storage group for removal and as excluded.
 func ExcludeFirst(s *plan.Snapshot) {
 	MarkFirst(s)
 	FirstOf(*s, "storage").SetExcluded(Noon)
 }
 
+// All applies edits in order.
 func All(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, edit := range edits {

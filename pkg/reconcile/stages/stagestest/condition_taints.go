@@ -20,6 +20,7 @@ func WithRule(key *string, seconds *int64) func(*plan.Snapshot) {
 	}
 }
 
+// Rule returns a taint rule of the spec.
 func Rule(key string, seconds int64) func(*plan.Snapshot) { return WithRule(&key, &seconds) }
 
 // readNodes adds all nodes of pods to the snapshot, and keeps existing ones.

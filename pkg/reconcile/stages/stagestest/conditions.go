@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// Had sets conditions of the first storage group that began before.
 func Had(conditions ...v1beta2.ProcessGroupConditionType) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		for _, c := range conditions {
@@ -17,10 +18,12 @@ func Had(conditions ...v1beta2.ProcessGroupConditionType) func(*plan.Snapshot) {
 	}
 }
 
+// PodWith edits the pod of the first storage group.
 func PodWith(edit func(*corev1.Pod)) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { edit(FirstPod(s)) }
 }
 
+// UnderMaintenance puts a zone in maintenance mode.
 func UnderMaintenance(zone string) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = zone }
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// Noon is when the snapshots of tests are read.
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // EmptyCluster returns a double cluster without any objects.
@@ -36,6 +37,7 @@ func EmptyCluster(tb testing.TB) plan.Snapshot {
 	}
 }
 
+// SampleConnectionString is that of the healthy cluster.
 const SampleConnectionString = "sample:abc@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501"
 
 // HealthyCluster returns the same cluster a while after it was reconciled: every pod runs, every
@@ -98,8 +100,10 @@ func settle(s *plan.Snapshot) {
 	status.DesiredProcessGroups, status.ReconciledProcessGroups = len(s.Groups()), len(s.Groups())
 }
 
+// PodIP returns the address of the n-th pod.
 func PodIP(n int) string { return fmt.Sprintf("10.1.%d.%d", n/250, n%250) }
 
+// NodeName returns the node of the n-th pod.
 func NodeName(n int) string { return fmt.Sprintf("node-%d", n) }
 
 // GivePod adds the group's pod and PVC, running and up to date.
@@ -193,6 +197,7 @@ func EditProcess(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, edit func(*fdb
 	}
 }
 
+// DropProcess removes the processes of a group from the status document.
 func DropProcess(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	for id, p := range s.Database.Status.Cluster.Processes {
 		if p.InstanceID() == string(g.ProcessGroupID) {
@@ -201,6 +206,7 @@ func DropProcess(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	}
 }
 
+// FirstOf returns the first group of a class.
 func FirstOf(s plan.Snapshot, class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
 	for _, g := range s.Groups() {
 		if g.ProcessClass == class {
@@ -210,6 +216,7 @@ func FirstOf(s plan.Snapshot, class v1beta2.ProcessClass) *v1beta2.ProcessGroupS
 	return nil
 }
 
+// Reason returns the text of a decision's hold; empty without one.
 func Reason(d plan.Decision) string {
 	if d.Hold == nil {
 		return ""
@@ -217,6 +224,7 @@ func Reason(d plan.Decision) string {
 	return d.Hold.Text()
 }
 
+// Described returns the descriptions of a decision's actions.
 func Described(d plan.Decision) []string {
 	var words []string
 	for _, a := range d.Actions {
@@ -225,4 +233,5 @@ func Described(d plan.Decision) []string {
 	return words
 }
 
+// NoonTime is Noon as the API has it.
 func NoonTime() metav1.Time { return metav1.NewTime(Noon) }

@@ -39,4 +39,5 @@ func Listed(instance string, ago time.Duration, lists []fdb.SharedList, groups .
 	}
 }
 
+// Lists returns its arguments.
 func Lists(l ...fdb.SharedList) []fdb.SharedList { return l }

@@ -22,6 +22,7 @@ func Maintained(tb testing.TB) plan.Snapshot {
 	return s
 }
 
+// Uptime sets for how long the processes of a group have run.
 func Uptime(s *plan.Snapshot, id v1beta2.ProcessGroupID, d time.Duration) {
 	EditProcess(s, s.Cluster.ProcessGroup(id), func(p *fdb.Process) { p.UptimeSeconds = new(d.Seconds()) })
 }

@@ -39,6 +39,7 @@ func DrainedStorage(tb testing.TB) plan.Snapshot {
 	return s
 }
 
+// RemovalCase is a row of a table: a cluster, what happens to it, and what a stage decides then.
 type RemovalCase struct {
 	From  func(testing.TB) plan.Snapshot
 	Given func(*plan.Snapshot)
@@ -74,6 +75,7 @@ func laterWords(d plan.Decision) string {
 	return d.Housekeeping.Words()
 }
 
+// RecoveredAgo sets the time since the last recovery.
 func RecoveredAgo(seconds float64) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &seconds }
 }

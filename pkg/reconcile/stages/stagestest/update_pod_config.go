@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// FirstPod returns the pod of the first storage group.
 func FirstPod(s *plan.Snapshot) *corev1.Pod { return s.Pod(FirstOf(*s, "storage")) }
 
 // Report changes what the first storage pod reports.

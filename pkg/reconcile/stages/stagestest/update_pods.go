@@ -28,6 +28,7 @@ func ShareZone(s *plan.Snapshot, id v1beta2.ProcessGroupID, zone string) {
 	s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
 }
 
+// WithMaintenance lets the spec use maintenance mode.
 func WithMaintenance(s *plan.Snapshot) {
 	yes := true
 	s.Cluster.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = &yes
