@@ -136,11 +136,11 @@ func TestWithoutAuditNothingStops(t *testing.T) {
 				}
 				g.env["XDG_STATE_HOME"] = file
 			},
-			says: "warning: no audit file is written: making the folder of the audit file: ",
+			says: "warning: no audit file is written: create the directory of the audit file: ",
 		},
 		"there is no home": {
 			given: func(g *given) { delete(g.env, "XDG_STATE_HOME") },
-			says:  "warning: no audit file is written: neither XDG_STATE_HOME nor HOME says",
+			says:  "warning: no audit file is written: cannot determine the path of the audit file: set XDG_STATE_HOME or HOME",
 		},
 		"Events are not allowed": {
 			given: func(g *given) { g.denied = []string{"create events"} },

@@ -58,7 +58,7 @@ func (v *vault) deletions() []string {
 
 func TestBackupDescribe(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitUnreachable, "cannot determine what is in the store: no backup agent runs and is ready", "backup", "describe", "nightly")
+	v.must(ExitUnreachable, "cannot determine what is in the store: no pod of a backup agent is ready", "backup", "describe", "nightly")
 	if d := v.described(); d.Exists != nil || d.Restorable != nil || d.Snapshots != nil {
 		t.Errorf("got %+v", d)
 	}
@@ -79,7 +79,7 @@ func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
 	v := backedUp(t)
 	before := v.described()
 	path := v.planned("backup", "expire", "nightly", "--older-than", "5m")
-	v.must(ExitDone, "can be restored", "backup", "expire", "nightly", "--older-than", "5m", "--yes", "--confirm", "nightly", "--plan", path, "--reason", "thirty days")
+	v.must(ExitDone, "are restorable, 5m", "backup", "expire", "nightly", "--older-than", "5m", "--yes", "--confirm", "nightly", "--plan", path, "--reason", "thirty days")
 	after := v.described()
 	switch {
 	case len(after.Snapshots) >= len(before.Snapshots), after.ExpiredBefore == nil:
@@ -134,14 +134,14 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		says  string
 	}{
 		"of a backup that runs":              {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default; stop it first"},
-		"of one that is about to":            {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "the next pass would start one"},
+		"of one that is about to":            {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "which the next pass would start; stop it first"},
 		"where another record writes":        {given: stopped, and: shared, args: []string{"delete"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
 		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "its last observed destination is"},
 		"where a backup goes of another tag": {given: stopped, and: byHand, args: []string{"delete"}, want: ExitRefused, says: "the backup on tag byhand does"},
 		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore on tag default is queued"},
-		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: ExitRefused, says: "to see them all: " +
+		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: ExitRefused, says: "to list all: " +
 			"kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- sh -c 'for tag in $(fdbbackup tags); do fdbbackup status -t \"$tag\"; done'; " +
-			"if none of them goes there, and nothing restores from there, into this database or another, this deletes everything there: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
+			"if no backup writes to this destination and no restore of any database reads from it, delete all of its data with: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
 			"fdbbackup delete -d 'blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu'"},
 		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "cannot determine whether the backup runs"},
 		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
@@ -202,7 +202,7 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", deleted: true},
 		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
-		"says what goes before it":          {args: []string{"--dry-run"}, want: ExitNo, says: "can be restored until then"},
+		"says what goes before it":          {args: []string{"--dry-run"}, want: ExitNo, says: "restorable now from version"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

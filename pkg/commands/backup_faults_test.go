@@ -102,15 +102,15 @@ func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 }
 
-// A store that is lost later stops nothing at once: the backup falls behind, and what agents
-// meet is shown.
+// A store that is lost later stops nothing at once: the backup falls behind, and the errors
+// of its agents are shown.
 func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	wrongCredentials(v)
 	v.world.FDB.Advance(time.Hour)
 	v.must(ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
-	v.must(ExitNo, "agents meet errors: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
+	v.must(ExitNo, "errors of agents: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
 	v.must(ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
 }
 

@@ -66,7 +66,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"without agents nobody can tell": {want: ExitUnreachable, says: "cannot determine the state of the backup: no backup agent runs and is ready"},
+		"without agents nobody can tell": {want: ExitUnreachable, says: "cannot determine the state of the backup: no pod of a backup agent is ready"},
 		"as it should be":                {given: runs, want: ExitDone, says: "it runs, restorable up to"},
 		"agents that were paused by hand": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
@@ -119,7 +119,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
 				v.tool(v.t.Context(), "fdbbackup", "modify", "-t", "default", "-d", "blobstore://key@store:443/weekly?bucket=fdb-backups&region=eu")
 			},
-			want: ExitNo, says: "what came before the move is at blobstore://key@store:443/nightly",
+			want: ExitNo, says: "data from before the move is at blobstore://key@store:443/nightly",
 		},
 		"a log that is far behind":       {given: runs, args: []string{"--max-lag", "1s"}, want: ExitNo, says: "more than 1s"},
 		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag must be positive"},
@@ -218,7 +218,7 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, ExitNo, "StopBackup"}}, ""},
 		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, ExitUnconfirmed, "--yes"}}, ""},
 		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, ExitUsage, "reading the plan"}}, ""},
-		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, ExitUsage, "there is no FoundationDBBackup other"}}, ""},
+		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, ExitUsage, "FoundationDBBackup other not found in namespace fdb"}}, ""},
 		"without a name":  {[]step{{[]string{"stop", "--yes"}, ExitUsage, "stdin is not a terminal"}}, ""},
 		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, ExitUsage, "of FoundationDBBackup: must be"}}, ""},
 	}

@@ -60,7 +60,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		}, args: []string{"reconcile", "sample"}, want: ExitNo, says: "no: G-OPERATOR"},
 		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: ExitDone, says: "note: lock state unknown: the database is unavailable"},
 		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
-		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: ExitNo, says: "cannot go from 7.3.79 down to 7.1.0"},
+		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
 		"upgrade to what it runs":                      {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
 		"upgrade to no version":                        {given: calm, args: []string{"upgrade", "sample", "--to", "new"}, want: ExitUsage},
 		"upgrade to nothing":                           {given: calm, args: []string{"upgrade", "sample"}, want: ExitUsage},

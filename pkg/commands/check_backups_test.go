@@ -28,7 +28,7 @@ func TestBackupsAreChecked(t *testing.T) {
 		"a backup without agents": {
 			want: ExitNo, says: "BACKUP-001   error         foundationdbbackup/nightly",
 		},
-		"and what it means for the rest": {want: ExitNo, says: "no backup agent runs and is ready"},
+		"and what it means for the rest": {want: ExitNo, says: "no pod of a backup agent is ready"},
 		"agents that somebody paused": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  ExitNo, says: "all agents of the database are paused, Running desired",

@@ -28,7 +28,7 @@ func TestConnectionStringSync(t *testing.T) {
 		"the record":                            {given: staleRecord, says: "status and ConfigMap have the current connection string"},
 		"the ConfigMap":                         {given: staleConfigMap, says: "update ConfigMap sample-config (cluster-file)"},
 		"both":                                  {given: staleBoth, says: "status and ConfigMap have the current connection string"},
-		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: ExitNo, says: "the record has " + stale, left: true},
+		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: ExitNo, says: "the status has " + stale, left: true},
 		"the seed is left to people":            {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
 		"a pod's file is its servers' own":      {given: otherPod, want: ExitPartly, says: "have an outdated connection string in their cluster file"},
 		"nothing is written while nobody says which is in force": {given: func(g *given) { staleRecord(g); silent(g) }, want: ExitUnreachable, says: "so none is written", left: true},

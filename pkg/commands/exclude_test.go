@@ -88,7 +88,7 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
 		"does not exclude again":                       {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone},
 		"no more than the redundancy allows":           {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: ExitRefused, did: 1, says: "replacements are added first"},
-		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: ExitRefused, says: "2 up + 1 tolerated − 3 wanted"},
+		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: ExitRefused, says: "2 up + 1 tolerated − 3 desired"},
 		"shows what it would exclude":                  {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Exclude"},
 		"nobody agrees to exclude without a terminal":  {args: []string{"exclude", "sample", "STORAGE0"}, want: ExitUnconfirmed},
 		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: ExitUsage, says: "process groups are required"},

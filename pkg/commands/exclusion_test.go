@@ -85,7 +85,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 			given: func(g *given, _ string) {
 				g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
 			},
-			args: []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: timed out", err: "unknown: timed out",
+			args: []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: no database status: timed out", err: "unknown: timed out",
 		},
 		"exclusions that cannot be read": {
 			given: func(g *given, _ string) {

@@ -86,7 +86,7 @@ func TestLocksDenyAndAllow(t *testing.T) {
 		},
 		"twice is once":                    {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
 		"a dry run shuts nobody out":       {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: ExitNo, says: "UpdateDenyList"},
-		"no locks, nobody to shut out":     {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: ExitRefused, says: "no locks are used here"},
+		"no locks, nobody to shut out":     {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: ExitRefused, says: "locks are not used here"},
 		"what is no prefix is no instance": {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: ExitUsage, says: "invalid control-plane instance"},
 	}
 	for name, tc := range tests {

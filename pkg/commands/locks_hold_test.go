@@ -49,7 +49,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		"by force":                          {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
 		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.world.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
 		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "use --yes", holder: "dc2"},
-		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "dc2 had it until 1m0s ago", holder: "dc2"},
+		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "the lock of dc2 expired 1m0s ago", holder: "dc2"},
 		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "the lock is free"},
 		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held manually by bob@b", holder: "dc1, held manually by bob@b"},
 		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},

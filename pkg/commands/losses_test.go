@@ -139,7 +139,7 @@ func TestANameHoldsForOneSpecOnly(t *testing.T) {
 		}
 	}
 	beyond := &reconcile.BeyondPlanError{Stage: "CarryOutDeletion", Action: deletion}
-	if !strings.Contains(beyond.Error(), "nobody has agreed to it by name") {
+	if !strings.Contains(beyond.Error(), "was not confirmed by name") {
 		t.Error(beyond)
 	}
 }
@@ -147,7 +147,7 @@ func TestANameHoldsForOneSpecOnly(t *testing.T) {
 func TestPlansOfBackupsAndRestores(t *testing.T) {
 	v := newVault(t)
 	v.must(ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")
-	v.must(ExitNo, "no backup agent runs", "diff", "fdbrestore/again")
+	v.must(ExitNo, "no pod of a backup agent is ready", "diff", "fdbrestore/again")
 	v.must(ExitUsage, "must be one of CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
 	v.must(ExitUsage, "conflicts with cluster sample", "plan", "fdbbackup/nightly", "-c", "sample")
 	path := v.planned("reconcile", "fdbbackup/nightly")

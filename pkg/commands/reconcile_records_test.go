@@ -227,7 +227,7 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, ExitUsage, "must be one of CarryOutDeletion, UpdateBackupStatus"},
 		"nobody agreed":            {[]string{"fdbbackup/nightly"}, ExitUnconfirmed, "--yes"},
 		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, ExitUsage, "FoundationDBBackup other not found in namespace fdb"},
-		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, ExitWaiting, "no backup agent runs and is ready"},
+		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, ExitWaiting, "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func TestTheLastCopyIsNotGivenUp(t *testing.T) {
 	args := []string{"replace", "sample", g.storage()[0], "--skip-exclusion"}
 	path := g.planned(args...)
 	code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "x")...)
-	if code != ExitRefused || !strings.Contains(g.out.String(), "1 copy of the data now, 0 afterwards") || len(g.marked()) > 0 {
+	if code != ExitRefused || !strings.Contains(g.out.String(), "1 replica of the data now, 0 after the removal") || len(g.marked()) > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

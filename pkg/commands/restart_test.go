@@ -75,7 +75,7 @@ func TestRestartExitCodes(t *testing.T) {
 		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
 		"rights that only replacements need":              {given: func(g *given) { g.denied = []string{"create pods", "delete pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1},
 		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: ExitUnreachable, says: "cannot determine the age of processes"},
-		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is under way"},
+		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is in progress"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

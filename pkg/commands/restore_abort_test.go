@@ -108,7 +108,7 @@ func TestARestoreIsAbortedWithMoreThanAYes(t *testing.T) {
 		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match again"},
 		"the cluster's name is typed":       {typed: "sample\n", want: ExitUnconfirmed, says: "(nothing was changed)"},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
-		"says what it leaves before it":     {args: []string{"--dry-run"}, want: ExitNo, says: "sample is unlocked half restored, with whatever was written so far in it"},
+		"says what it leaves before it":     {args: []string{"--dry-run"}, want: ExitNo, says: "sample is unlocked with partially restored data"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"one that was never started": {given: newVault, want: ExitRefused, says: "its restore was never started"},
+		"one that was never started": {given: newVault, want: ExitRefused, says: "the resource has not started its restore"},
 		"one that is done": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)

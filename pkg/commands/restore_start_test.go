@@ -52,12 +52,12 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		"waits until it is done":            {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
 		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: ExitWaiting, says: "the restore is queued", starts: 1},
 		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},
-		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: ExitRefused, says: "delete the FoundationDBRestore and create it anew", starts: 1},
+		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: ExitRefused, says: "delete the FoundationDBRestore and create it again", starts: 1},
 		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
 		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: ExitNo, says: "G-RESTORE"},
 		"a dry run":                         {given: empty, args: []string{"--dry-run"}, want: ExitNo, says: "data-restore"},
 		"nobody agreed":                     {given: empty, want: ExitUnconfirmed, says: "--yes"},
-		"without agents":                    {given: newVault, args: []string{"--yes"}, want: ExitWaiting, says: "no backup agent runs and is ready"},
+		"without agents":                    {given: newVault, args: []string{"--yes"}, want: ExitWaiting, says: "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -50,10 +50,10 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 			given: func(v *vault) { v.runs(); v.fdbcli(`writemode on; clearrange "" \xff`) },
 			args:  []string{"why", "fdbrestore/again"}, want: ExitDone, says: "next: kubectl fdb reconcile fdbrestore/again -n fdb --context test",
 		},
-		"a restore without agents": {args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "no backup agent runs and is ready"},
+		"a restore without agents": {args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "no pod of a backup agent is ready"},
 		"a restore as JSON":        {given: restoring, args: []string{"why", "fdbrestore/again", "-o", "json"}, want: ExitNo, says: `"fdbrestore/again"`},
 		"a backup that is not there": {
-			args: []string{"why", "fdbbackup/other"}, want: ExitUsage, says: "there is no FoundationDBBackup",
+			args: []string{"why", "fdbbackup/other"}, want: ExitUsage, says: "FoundationDBBackup other not found",
 		},
 		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "name is required: fdbbackup/NAME"},
 		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "conflicts with cluster sample"},

@@ -40,7 +40,7 @@ func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 	v.run("reconcile", "fdbbackup/nightly", "--yes") // the agents
-	v.must(ExitWaiting, "StartRestore                 waiting  FoundationDBBackup nightly writes to the place", "reconcile", "sample", "--with-backups", "--yes")
+	v.must(ExitWaiting, "StartRestore                 waiting  FoundationDBBackup nightly writes to the destination", "reconcile", "sample", "--with-backups", "--yes")
 	out = v.must(ExitDone, "fdbrestore/again: reconciled (", "reconcile", "sample", "--with-backups", "--yes", "--wait")
 	want := "sample: already reconciled, no changes\nfdbbackup/nightly: reconciled ("
 	if !strings.Contains(out, want) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The spec removes a storage group: a new one starts, data moves, and the old one goes
-// with its volume, its exclusion and its record.
+// The spec removes a storage group: a new one starts, data moves, and the old one is
+// removed with its volume, its exclusion and its entry in the status.
 func TestAProcessGroupIsReplaced(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -17,7 +17,7 @@ func TestAProcessGroupIsReplaced(t *testing.T) {
 
 	r := fdb(t, "reconcile", "c", "-n", ns, "--wait=all", "--yes", "--interval", "5s")
 	want(t, r, 0)
-	for _, step := range []string{"add 1 process group", "exclude " + before[0], "mark as drained: " + before[0], "delete of " + before[0], "drop the records of " + before[0]} {
+	for _, step := range []string{"add 1 process group", "exclude " + before[0], "mark as drained: " + before[0], "delete objects of " + before[0], "remove " + before[0] + " from the status"} {
 		if !strings.Contains(r.stdout, step) {
 			t.Errorf("did not %s:\n%s", step, r.stdout)
 		}

@@ -203,7 +203,7 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	s.agreeUntil("done, ")
 	// The command ends once the group is removed; its exclusion ends later.
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait=all", "--yes"), 0)
-	s.recorded(recording, old+": gone")
+	s.recorded(recording, old+": removed")
 	s.leave()
 	if left := strings.Join(storageGroups(t, ns), " "); strings.Contains(left, old) {
 		t.Errorf("%s is still there: %s", old, left)
@@ -244,7 +244,7 @@ func (s *terminal) replays(recording, old string) {
 	s.t.Helper()
 	r := s.replay(recording)
 	want(s.t, r, 0)
-	for _, words := range []string{old + ": marked for removal", old + ": gone", "did exclude " + old} {
+	for _, words := range []string{old + ": marked for removal", old + ": removed", "did exclude " + old} {
 		if !strings.Contains(r.stdout, words) {
 			s.t.Errorf("the recording does not tell %q:\n%s", words, r.stdout)
 		}

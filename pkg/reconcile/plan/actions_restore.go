@@ -107,7 +107,7 @@ type AbortRestore struct {
 
 // Describe implements Action.
 func (a AbortRestore) Describe() string {
-	return fmt.Sprintf("abort the restore %s of tag %s, as of version %d from %s: %s is unlocked with an incomplete restore",
+	return fmt.Sprintf("abort the restore %s of tag %s, as of version %d from %s: %s is unlocked with partially restored data",
 		a.UID, a.Tag, a.Version, a.URL, a.Cluster)
 }
 

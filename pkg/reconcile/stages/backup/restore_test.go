@@ -214,7 +214,7 @@ func beside(edit func(*v1beta2.FoundationDBRestore)) change {
 }
 
 func TestAbortRestore(t *testing.T) {
-	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked with an incomplete restore"
+	const abort = "abort the restore 1 of tag default, as of version 42 from " + nightlyURL + ": sample is unlocked with partially restored data"
 	runs := changed(started, shown(fdb.RestoreRunning))
 	checkRestore(t, abortRestore, map[string]backupRow{
 		"aborts what runs":                        {given: runs, does: []string{abort}},
