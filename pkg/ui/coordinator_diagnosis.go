@@ -151,7 +151,7 @@ func (v *CoordinatorDiagnosisView) judge() {
 		count[d.State]++
 	}
 	back := count[CoordinatorReachable] + count[CoordinatorUnreachable] + count[CoordinatorDown]
-	all := phrase.CountOf(v.Quorum, len(v.Items), "coordinator") + phrase.EitherOf(v.Quorum, len(v.Items), " must answer", " must answer")
+	all := phrase.CountOf(v.Quorum, len(v.Items), "coordinator") + " must answer"
 	switch {
 	case back >= v.Quorum:
 		v.Case = QuorumDown

@@ -42,7 +42,7 @@ func (t *text) report(e reconcile.Event) {
 	switch e := e.(type) {
 	case reconcile.PassStarted:
 		if e.Round > 1 {
-			t.line("", "again", fmt.Sprintf("from the first stage, round %d: later facts rest on what was just done", e.Round))
+			t.line("", "again", fmt.Sprintf("from the first stage, round %d: later stages depend on these changes", e.Round))
 		}
 	case reconcile.Observing:
 		t.verbose(e.Stage, "reading", e.Facets.String())

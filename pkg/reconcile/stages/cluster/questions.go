@@ -67,7 +67,7 @@ func onlyIfAll(c plan.Check, zones, left []string) plan.Check {
 		c.OK = false
 	}
 	if c.OK && c.Evidence == "" {
-		c.Evidence = "it may"
+		c.Evidence = "allowed"
 	}
 	return c
 }
@@ -94,7 +94,7 @@ func settledEverywhere(s plan.Snapshot) plan.Check {
 			c.Evidence += fmt.Sprintf("; and %d more", len(why)-1)
 		}
 	default:
-		c.OK, c.Evidence = true, "they are"
+		c.OK, c.Evidence = true, "no pod starts, terminates, or waits for something"
 	}
 	return c
 }
