@@ -30,6 +30,7 @@ func notYet(err error) error {
 	return err
 }
 
+// carryOut lists every action of a pass over a cluster; the linter holds the list complete.
 func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
 	case plan.WriteStatus:
@@ -38,6 +39,38 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 		return w.addGroups(ctx, a)
 	case plan.SetConnectionString:
 		return w.setConnectionString(ctx, a)
+	case plan.MarkForRemoval:
+		return w.editStatus(ctx, a.Apply)
+	case plan.KeepGroups:
+		return w.editStatus(ctx, a.Apply)
+	case plan.SetExcluded:
+		return w.editStatus(ctx, a.Apply)
+	case plan.SetSkip:
+		return w.setSkip(ctx, a)
+	case plan.CordonNode:
+		return w.editNode(ctx, a.Node, a)
+	case plan.UncordonNode:
+		return w.editNode(ctx, a.Node, a)
+	case plan.ApplyConfigMap, plan.ApplyService, plan.CreatePVC, plan.CreatePod, plan.PatchMetadata, plan.AdoptSpec, plan.RecordTaints,
+		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects:
+		return w.changeObjects(ctx, a)
+	case plan.Configure, plan.ChangeCoordinators, plan.Exclude, plan.Include, plan.IncludeAndForget, plan.RestartProcesses,
+		plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock,
+		plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
+		return w.changeDatabase(ctx, a)
+	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
+		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
+		plan.ExpireBackup, plan.ClearBackupData:
+		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
+	}
+	return unsupported(a)
+}
+
+func unsupported(a plan.Action) error { return fmt.Errorf("unsupported action: %s", a.Describe()) }
+
+// changeObjects carries out actions on the Kubernetes objects of process groups.
+func (w *World) changeObjects(ctx context.Context, a plan.Action) error {
+	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.ApplyConfigMap:
 		return w.applyConfigMap(ctx, a)
 	case plan.ApplyService:
@@ -54,34 +87,33 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 		return w.patchMetadata(ctx, a.Patch())
 	case plan.SyncPodFiles:
 		return w.syncPodFiles(ctx, a)
+	case plan.SetSidecarImage:
+		return w.setSidecarImage(ctx, a)
+	case plan.DeletePods:
+		return w.deletePods(ctx, a)
+	case plan.DeleteService:
+		return w.deleteOne(ctx, &corev1.Service{}, a.Name, a.UID)
+	case plan.DeleteGroupObjects:
+		return w.deleteGroupObjects(ctx, a)
+	default:
+		return unsupported(a)
+	}
+}
+
+// changeDatabase carries out actions on the database, and on what it holds for all control-plane
+// instances.
+func (w *World) changeDatabase(ctx context.Context, a plan.Action) error {
+	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.Configure:
 		return w.configure(ctx, a)
 	case plan.ChangeCoordinators:
 		return w.changeCoordinators(ctx, a)
-	case plan.MarkForRemoval:
-		return w.editStatus(ctx, a.Apply)
-	case plan.CordonNode:
-		return w.editNode(ctx, a.Node, a)
-	case plan.UncordonNode:
-		return w.editNode(ctx, a.Node, a)
-	case plan.KeepGroups:
-		return w.editStatus(ctx, a.Apply)
-	case plan.SetExcluded:
-		return w.editStatus(ctx, a.Apply)
 	case plan.Exclude:
 		return w.exclude(ctx, a)
-	case plan.DeleteGroupObjects:
-		return w.deleteGroupObjects(ctx, a)
-	case plan.IncludeAndForget:
-		return w.includeAndForget(ctx, a)
 	case plan.Include:
 		return w.include(ctx, a)
-	case plan.DeletePods:
-		return w.deletePods(ctx, a)
-	case plan.SetSidecarImage:
-		return w.setSidecarImage(ctx, a)
-	case plan.DeleteService:
-		return w.deleteOne(ctx, &corev1.Service{}, a.Name, a.UID)
+	case plan.IncludeAndForget:
+		return w.includeAndForget(ctx, a)
 	case plan.RestartProcesses:
 		return w.restartProcesses(ctx, a)
 	case plan.StartMaintenance:
@@ -100,14 +132,9 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 		return w.announceUpgrade(ctx, a)
 	case plan.WithdrawUpgrade:
 		return w.withdrawUpgrade(ctx, a)
-	case plan.SetSkip:
-		return w.setSkip(ctx, a)
 	case plan.ChangeLists:
 		return w.changeLists(ctx, a)
-	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
-		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
-		plan.ExpireBackup, plan.ClearBackupData:
-		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
+	default:
+		return unsupported(a)
 	}
-	return fmt.Errorf("unsupported action: %s", a.Describe())
 }

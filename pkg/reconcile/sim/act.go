@@ -58,6 +58,38 @@ func (w *World) Locked() bool { return w.locked }
 func (w *World) Act(ctx context.Context, a plan.Action) error {
 	w.mu.Lock() // the engine runs some actions at the same time
 	defer w.mu.Unlock()
+	if err := w.begin(a); err != nil {
+		return err
+	}
+	switch a := a.(type) {
+	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
+		edit := a.(plan.Edit) //nolint:forcetypeassert // all of them are edits
+		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+		return nil
+	case plan.SetSkip:
+		w.setSkip(a)
+		return nil
+	case plan.CordonNode:
+		return w.editNode(a.Node, a.Edit)
+	case plan.UncordonNode:
+		return w.editNode(a.Node, a.Edit)
+	case plan.ApplyConfigMap, plan.ApplyService, plan.CreatePVC, plan.CreatePod, plan.PatchMetadata, plan.AdoptSpec, plan.RecordTaints,
+		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects:
+		return w.changeObjects(a)
+	case plan.Configure, plan.ChangeCoordinators, plan.Exclude, plan.Include, plan.IncludeAndForget, plan.RestartProcesses:
+		return w.changeDatabase(ctx, a)
+	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock, plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
+		return w.coordinate(ctx, a)
+	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
+		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
+		plan.ExpireBackup, plan.ClearBackupData:
+		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
+	}
+	return nil
+}
+
+// begin refuses what a test refuses and what needs the lock, and keeps the action for the test.
+func (w *World) begin(a plan.Action) error {
 	if w.Crash > 0 && len(w.Acted)+1 >= w.Crash {
 		return ErrCrashed
 	}
@@ -73,16 +105,12 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		w.quiet = w.Now().Add(quiet)
 	}
 	w.Acted = append(w.Acted, a)
-	switch a := a.(type) {
-	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
-		edit := a.(plan.Edit) //nolint:forcetypeassert // all of them are edits
-		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
-	case plan.CordonNode:
-		return w.editNode(a.Node, a.Edit)
-	case plan.UncordonNode:
-		return w.editNode(a.Node, a.Edit)
-	case plan.SetSkip:
-		w.setSkip(a)
+	return nil
+}
+
+// changeObjects changes the objects of process groups, and what runs in their pods.
+func (w *World) changeObjects(a plan.Action) error {
+	switch a := a.(type) { //nolint:gochecksumtype // Act has all
 	case plan.ApplyConfigMap:
 		w.ConfigMap = a.Object.DeepCopy()
 	case plan.ApplyService:
@@ -99,6 +127,27 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return w.patch(a.Patch())
 	case plan.SyncPodFiles:
 		return fmt.Errorf("%s: only split pods have sidecars that copy", a.Describe())
+	case plan.SetSidecarImage:
+		return w.setImage(a)
+	case plan.DeletePods:
+		for _, pod := range a.Pods {
+			w.stopPod(pod.Name)
+		}
+	case plan.DeleteService:
+		delete(w.Services, a.Name)
+	case plan.DeleteGroupObjects:
+		w.stopPod(a.Pod)
+		if a.Claim != "" {
+			w.loseVolume(a.Claim)
+		}
+		delete(w.Services, a.Service)
+	}
+	return nil
+}
+
+// changeDatabase runs what the action runs of fdbcli.
+func (w *World) changeDatabase(ctx context.Context, a plan.Action) error {
+	switch a := a.(type) { //nolint:gochecksumtype // Act has all
 	case plan.Configure:
 		return w.configure(ctx, a)
 	case plan.ChangeCoordinators:
@@ -106,12 +155,9 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	case plan.Exclude:
 		_, err := w.fdbcli(ctx, "exclude no_wait "+strings.Join(a.Targets, " "))
 		return err
-	case plan.DeleteGroupObjects:
-		w.stopPod(a.Pod)
-		if a.Claim != "" {
-			w.loseVolume(a.Claim)
-		}
-		delete(w.Services, a.Service)
+	case plan.Include:
+		_, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " "))
+		return err
 	case plan.IncludeAndForget:
 		if len(a.Targets) > 0 {
 			if _, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " ")); err != nil {
@@ -119,25 +165,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 			}
 		}
 		w.Record.Status = a.DropRecords(plan.Snapshot{Cluster: w.Record}).Cluster.Status
-	case plan.Include:
-		_, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " "))
-		return err
-	case plan.DeletePods:
-		for _, pod := range a.Pods {
-			w.stopPod(pod.Name)
-		}
-	case plan.SetSidecarImage:
-		return w.setImage(a)
-	case plan.DeleteService:
-		delete(w.Services, a.Name)
 	case plan.RestartProcesses:
 		return w.restart(ctx, a)
-	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock, plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
-		return w.coordinate(ctx, a)
-	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
-		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
-		plan.ExpireBackup, plan.ClearBackupData:
-		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
 	}
 	return nil
 }

@@ -164,24 +164,10 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 	_, err := admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now))
 	refused(err, fdb.LockHeld)
 
-	denial := fdb.Denial{By: "me@here", At: now, Reason: `"dc2" is lost`}
-	if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": true}, denial); err != nil {
-		t.Fatal(err)
-	}
-	noted := func(want map[string]fdb.Denial) {
-		t.Helper()
-		shared := must(admin.ReadShared(t.Context(), kv, keys, admin.SharedRequest{Denials: true}))(t)
-		if diff := cmp.Diff(want, shared.Denials); diff != "" {
-			t.Error(diff)
-		}
-	}
-	noted(map[string]fdb.Denial{"dc2": denial})
-	_, err = admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour)))
-	refused(err, fdb.LockDenied)
-	if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": false}, denial); err != nil {
-		t.Fatal(err)
-	}
-	noted(map[string]fdb.Denial{})
+	denyListConforms(t, kv, keys, now, func() {
+		_, err := admin.TakeLock(t.Context(), kv, keys, request("dc2", "n2", now.Add(time.Hour)))
+		refused(err, fdb.LockDenied)
+	})
 
 	late := now.Add(30 * time.Second)
 	if err := admin.KeepLockUntil(t.Context(), kv, keys, mine, late); err != nil {
@@ -211,6 +197,25 @@ func lockConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
 	if lock, _, err := admin.ReadLock(t.Context(), kv, keys); err != nil || lock != nil {
 		t.Errorf("released, and still %+v (%v)", lock, err)
 	}
+}
+
+// denyListConforms denies dc2 the lock, calls whileDenied, and allows it again.
+func denyListConforms(t *testing.T, kv admin.KV, keys fdb.LockKeys, at time.Time, whileDenied func()) {
+	t.Helper()
+	denial := fdb.Denial{By: "me@here", At: at, Reason: `"dc2" is lost`}
+	change := func(denied bool, want map[string]fdb.Denial) {
+		t.Helper()
+		if err := admin.UpdateDenyList(t.Context(), kv, keys, map[string]bool{"dc2": denied}, denial); err != nil {
+			t.Fatal(err)
+		}
+		shared := must(admin.ReadShared(t.Context(), kv, keys, admin.SharedRequest{Denials: true}))(t)
+		if diff := cmp.Diff(want, shared.Denials); diff != "" {
+			t.Error(diff)
+		}
+	}
+	change(true, map[string]fdb.Denial{"dc2": denial})
+	whileDenied()
+	change(false, map[string]fdb.Denial{})
 }
 
 func sharedConforms(t *testing.T, _ admin.Admin, kv admin.KV) {
