@@ -26,12 +26,14 @@ import (
 // suites are the packages whose tests may kill a mutant, in the order of their imports.
 // Those of the mutated package run first, then those of the packages behind it.
 var suites = []string{
-	"pkg/fdb", "pkg/reconcile/plan", "pkg/reconcile/objects", "pkg/reconcile/safety", "pkg/reconcile/stages",
+	"pkg/fdb", "pkg/reconcile/plan", "pkg/reconcile/objects", "pkg/reconcile/safety", "pkg/reconcile/readings",
+	"pkg/reconcile/stages/status", "pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup",
+	"pkg/reconcile/stages",
 	"pkg/reconcile", "pkg/ui", "pkg/ui/check",
 }
 
 // pure are the packages that are mutated when no package is named.
-var pure = suites[:5]
+var pure = suites[:9]
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
