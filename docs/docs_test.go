@@ -65,7 +65,7 @@ func TestEveryGateThatIsAskedIsExplained(t *testing.T) {
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", filepath.Join(root, "*.md")} {
+	for _, pattern := range []string{"*.md", filepath.Join("commands", "*.md"), filepath.Join(root, "*.md")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
