@@ -129,17 +129,18 @@ func fencedTables(text string) string {
 	blocks := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, block := range blocks {
 		if strings.HasPrefix(block, "  ") {
-			blocks[i] = "```\n" + withoutIndent(withoutIndent(block)) + "\n```"
+			blocks[i] = "```\n" + withoutIndent(block) + "\n```"
 		}
 	}
 	return strings.Join(blocks, "\n\n")
 }
 
-// withoutIndent removes the indentation that a text has in --help.
+// withoutIndent removes the indentation that the first line of a text has from all lines.
 func withoutIndent(text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " "))]
 	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(line, "  ")
+		lines[i] = strings.TrimPrefix(line, indent)
 	}
 	return strings.Join(lines, "\n")
 }
