@@ -112,7 +112,7 @@ fuzz: ## Fuzz every parser for 30 s each
 	hack/fuzz.sh 30s
 
 .PHONY: generate
-generate: ## Regenerate deep copies and CRDs
+generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 	hack/generate.sh
 
 .PHONY: lint
@@ -122,8 +122,8 @@ lint: ## Lint the plugin and the sandbox
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed
-	git diff --exit-code -- api manifests/crd
-	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd); \
+	git diff --exit-code -- api manifests/crd docs/commands
+	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands); \
 	if [ -n "$$new" ]; then echo "generated but not committed: $$new" >&2; exit 1; fi
 
 .PHONY: check-modules

@@ -36,16 +36,36 @@ func TestEveryTestThatIsNamedExists(t *testing.T) {
 }
 
 func TestEveryLinkedFileExists(t *testing.T) {
-	for file, text := range pages(t) {
+	all := pages(t)
+	for file, text := range all {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+			target := filepath.Join(filepath.Dir(file), m[1])
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s: %v", file, err)
+			}
+			page := all[strings.TrimPrefix(filepath.ToSlash(target), "../docs/")]
+			if anchor := strings.TrimPrefix(m[2], "#"); anchor != "" && !slices.Contains(anchorsOf(page), anchor) {
+				t.Errorf("%s links %s, which has no heading %s", file, m[1], m[2])
 			}
 		}
 	}
+}
+
+var (
+	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	unlinked = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// anchorsOf returns the anchors that GitHub gives the headings of a page.
+func anchorsOf(text string) []string {
+	var anchors []string
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		anchors = append(anchors, strings.ReplaceAll(unlinked.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return anchors
 }
 
 // Users look up a gate that the code can refuse with.
@@ -65,7 +85,7 @@ func TestEveryGateThatIsAskedIsExplained(t *testing.T) {
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", filepath.Join(root, "*.md")} {
+	for _, pattern := range []string{"*.md", filepath.Join("commands", "*.md"), filepath.Join(root, "*.md")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

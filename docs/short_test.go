@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 )
 
 const (
@@ -105,13 +103,7 @@ type summary struct{ command, short string }
 // about itself.
 func summaries(t *testing.T) []summary {
 	t.Helper()
-	dir := t.TempDir()
-	env := commands.NewEnv()
-	var out, failure strings.Builder
-	env.Out, env.ErrOut = &out, &failure
-	if code := commands.Run(t.Context(), env, []string{"docs", "--dir", dir, "--format", "markdown"}); code != 0 {
-		t.Fatalf("docs ends with code %d: %s", code, failure.String())
-	}
+	dir := generatedPages(t)
 	var all []summary
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -119,7 +111,7 @@ func summaries(t *testing.T) []summary {
 		}
 		text, err := os.ReadFile(path)
 		if parts := strings.SplitN(string(text), "\n\n", 3); len(parts) == 3 {
-			all = append(all, summary{strings.TrimPrefix(parts[0], "## "), parts[1]})
+			all = append(all, summary{strings.TrimPrefix(parts[0], "# "), strings.TrimSpace(parts[1])})
 		}
 		return err
 	})

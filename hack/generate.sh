@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes everything that is generated: deep copies of the API types and the
-# CRDs. Run it after every change of api/; CI runs it and expects no difference.
+# Writes everything that is generated: deep copies of the API types, the CRDs,
+# and the reference pages of all commands. Run it after every change of api/ or
+# of a command's help; CI runs it and expects no difference.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,3 +12,6 @@ generate object paths=./api/...
 # too large for kubectl apply. Embedded metadata keeps its labels.
 generate crd:maxDescLen=0,crdVersions=v1,generateEmbeddedObjectMeta=true \
   paths=./api/... output:crd:dir=manifests/crd
+
+rm -rf docs/commands
+go run ./cmd/kubectl-fdb docs --dir docs/commands >/dev/null

@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,6 +45,8 @@ func (o docsOptions) run(env *Env, root *cobra.Command) error {
 		return usage(fmt.Errorf("creating the directory: %w", err))
 	}
 	root.DisableAutoGenTag = true // omit the generator's footer
+	// The default is a path of this machine.
+	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache"
 	if err := o.write(env, root); err != nil {
 		return usage(fmt.Errorf("writing pages: %w", err))
 	}
@@ -53,10 +56,91 @@ func (o docsOptions) run(env *Env, root *cobra.Command) error {
 
 func (o docsOptions) write(env *Env, root *cobra.Command) error {
 	if o.format == "markdown" {
-		return doc.GenMarkdownTree(root, o.dir)
+		return o.writeMarkdown(root)
 	}
 	return doc.GenManTree(root, &doc.GenManHeader{
 		Title: "KUBECTL-FDB", Section: "1", Source: "kubectl-fdb " + version,
 		Manual: "kubectl fdb", Date: new(env.Clock.Now().UTC()),
 	}, o.dir)
+}
+
+// writeMarkdown writes the pages of a command and of all its subcommands.
+func (o docsOptions) writeMarkdown(cmd *cobra.Command) error {
+	for _, child := range cmd.Commands() {
+		if !child.IsAvailableCommand() {
+			continue
+		}
+		if err := o.writeMarkdown(child); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(o.dir, markdownName(cmd)), []byte(markdownPage(cmd)), 0o644) //nolint:gosec // the pages are public
+}
+
+func markdownName(cmd *cobra.Command) string {
+	return strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
+}
+
+// markdownPage returns the reference page of a command. Global flags are on the page of the
+// root command only, as in --help.
+func markdownPage(cmd *cobra.Command) string {
+	cmd.InitDefaultHelpFlag()
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n", cmd.CommandPath(), cmd.Short)
+	if cmd.Long != "" {
+		fmt.Fprintf(&b, "\n## Synopsis\n\n%s\n", fencedTables(cmd.Long))
+	}
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "\n```\n%s\n```\n", cmd.UseLine())
+	}
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(&b, "\nAliases: %s\n", strings.Join(cmd.Aliases, ", "))
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\n## Examples\n\n```sh\n%s\n```\n", withoutIndent(cmd.Example))
+	}
+	if flags := cmd.NonInheritedFlags(); flags.HasAvailableFlags() {
+		fmt.Fprintf(&b, "\n## Options\n\n```\n%s```\n", flags.FlagUsages())
+	}
+	b.WriteString(markdownLinks(cmd))
+	return b.String()
+}
+
+// markdownLinks returns links to the parent and to the subcommands of a command.
+func markdownLinks(cmd *cobra.Command) string {
+	var b strings.Builder
+	for i, child := range slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() }) {
+		if i == 0 {
+			b.WriteString("\n## Commands\n\n")
+		}
+		fmt.Fprintf(&b, "* [%s](%s): %s\n", child.CommandPath(), markdownName(child), child.Short)
+	}
+	if cmd.HasParent() {
+		parent, root := cmd.Parent(), cmd.Root()
+		fmt.Fprintf(&b, "\n## See also\n\n* [%s](%s): %s\n", parent.CommandPath(), markdownName(parent), parent.Short)
+		fmt.Fprintf(&b, "* [Options of all commands](%s#options)\n", markdownName(root))
+	}
+	return b.String()
+}
+
+// fencedTables fences the paragraphs of a help text that are indented, so that their lines
+// and columns stay.
+func fencedTables(text string) string {
+	blocks := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, block := range blocks {
+		if strings.HasPrefix(block, "  ") {
+			blocks[i] = "```\n" + withoutIndent(block) + "\n```"
+		}
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+// withoutIndent removes the indentation that the first line of a text has from all lines.
+func withoutIndent(text string) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " "))]
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, indent)
+	}
+	return strings.Join(lines, "\n")
 }

@@ -26,8 +26,8 @@ const exclusionInterval = 15 * time.Second
 
 const exclusionStatusLong = `Show the progress of exclusions per process, and which processes are safe to remove.
 
-  wanted      marked for removal, not excluded yet
-  asked       excluded, progress unknown
+  pending     marked for removal, not excluded yet
+  requested   excluded, progress unknown
   moving      excluded, still has data or roles
   unverified  no data or roles are reported any more, but this is not proven; see the reason
   safe        proven: nothing of the database depends on the process

@@ -57,32 +57,10 @@ var journeys = map[string]journey{
 			"fdb-sandbox time --dir .sandbox --speed 20":                     "time passes ten times faster already, for all tests",
 		},
 	},
-	"docs/commands.md": {
-		prepare: up(counts),
-		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster":                         {asksAPerson},
-			"kubectl fdb replace sample-cluster storage-71671 --dry-run":   {1},
-			"kubectl fdb restart sample-cluster --class storage --dry-run": {1},
-			"kubectl fdb exclude sample-cluster storage-71671 --dry-run":   {1},
-
-			`kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits" --dry-run`: {1},
-		},
-		leaveOut: map[string]string{
-			"kubectl fdb reconcile sample-cluster --yes --watch":                    endless,
-			"kubectl fdb status sample-cluster -w":                                  endless,
-			"kubectl fdb events sample-cluster --types Warning -w":                  endless,
-			"kubectl fdb check -A -o junit > all.xml":                               "checks the clusters of all other tests, and ends as the worst of them",
-			"kubectl fdb status -A":                                                 "shows the clusters of all other tests, and ends as the worst of them",
-			"kubectl fdb cordon node-3 -c sample-cluster --evacuate=none --dry-run": "has nothing to do while another test has the node cordoned; docs/node-maintenance.md has one of its own",
-			"kubectl fdb can restart sample-cluster --class storage":                "is yes or no by how long the servers have been up; TestCanEndsAsTheAnswerIs knows both",
-			"kubectl fdb exclusion status sample-cluster -w":                        endless,
-
-			"kubectl fdb watch sample-cluster":                                          onATerminal,
-			"kubectl fdb watch sample-cluster --allow-actions":                          onATerminal,
-			"kubectl fdb watch --replay night.ndjson":                                   onATerminal,
-			"timeout 10 kubectl fdb watch sample-cluster --plain":                       "docs/screen.md has it run",
-			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": "docs/screen.md has it run",
-		},
+	"docs/reconcile.md": {
+		prepare:  up(counts),
+		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster": {asksAPerson}},
+		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --yes --watch": endless},
 	},
 	"docs/backup.md": {
 		prepare: up(counts),
@@ -92,7 +70,10 @@ var journeys = map[string]journey{
 			"kubectl fdb backup delete nightly --dry-run -o json > deletion.json": {no},
 		},
 	},
-	"docs/check.md": {prepare: up(counts)},
+	"docs/check.md": {
+		prepare:  up(counts),
+		leaveOut: map[string]string{"kubectl fdb check -A -o junit > all.xml": "checks the clusters of all other tests, and ends as the worst of them"},
+	},
 	"docs/coordinators.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
@@ -108,9 +89,14 @@ var journeys = map[string]journey{
 	},
 	"docs/holding-still.md": {prepare: oneOfSeveral},
 	"docs/looking.md": {
-		prepare:  up(counts),
-		codes:    map[string][]int{"kubectl fdb exclusion status sample-cluster": {1}},
-		leaveOut: map[string]string{"kubectl fdb exclusion status sample-cluster -w": endless},
+		prepare: up(counts),
+		codes:   map[string][]int{"kubectl fdb exclusion status sample-cluster": {1}},
+		leaveOut: map[string]string{
+			"kubectl fdb exclusion status sample-cluster -w":       endless,
+			"kubectl fdb status sample-cluster -w":                 endless,
+			"kubectl fdb events sample-cluster --types Warning -w": endless,
+			"kubectl fdb status -A":                                "shows the clusters of all other tests, and ends as the worst of them",
+		},
 	},
 	"docs/replacements.md": {
 		prepare: up("processCounts: {storage: 4, log: 3, stateless: 3}\n"),
@@ -174,6 +160,7 @@ var journeys = map[string]journey{
 			"kubectl fdb why sample-cluster":                                         {0, no},
 			"kubectl fdb why sample-cluster storage-66564":                           {no},
 			"kubectl fdb why sample-cluster -o json":                                 {no},
+			"kubectl fdb why sample-cluster -o wide":                                 {no},
 			"kubectl fdb can delete sample-cluster pod/sample-cluster-storage-67438": {no},
 		},
 	},
@@ -221,7 +208,8 @@ func TestThePagesCanBeFollowed(t *testing.T) {
 	}
 }
 
-// Users will follow any page with commands.
+// Users will follow any page with commands. The examples on the generated pages of
+// docs/commands are those of --help, which TestEveryExampleOfHelpIsNoMistake runs.
 func TestEveryPageWithCommandsIsFollowed(t *testing.T) {
 	names, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(names) == 0 {

@@ -1,0 +1,106 @@
+package docs
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+)
+
+// generatedPages returns a directory with the reference pages that the program generates.
+func generatedPages(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	env := commands.NewEnv()
+	var out, failure strings.Builder
+	env.Out, env.ErrOut = &out, &failure
+	if code := commands.Run(t.Context(), env, []string{"docs", "--dir", dir, "--format", "markdown"}); code != 0 {
+		t.Fatalf("docs ends with code %d: %s", code, failure.String())
+	}
+	return dir
+}
+
+// textsIn returns the files of a directory by name.
+func textsIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, entry := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[entry.Name()] = string(text)
+	}
+	return texts
+}
+
+func TestTheReferencePagesAreThoseOfTheHelp(t *testing.T) {
+	// Defaults of flags must not depend on the machine.
+	t.Setenv("HOME", "/home/generator")
+	t.Setenv("KUBECACHEDIR", "/var/generator")
+	committed, generated := textsIn(t, "commands"), textsIn(t, generatedPages(t))
+	for _, name := range slices.Sorted(maps.Keys(generated)) {
+		if diff := cmp.Diff(committed[name], generated[name]); diff != "" {
+			t.Errorf("docs/commands/%s differs from the help: run make generate\n%s", name, diff)
+		}
+		if strings.Contains(generated[name], "generator") {
+			t.Errorf("docs/commands/%s has a path of the machine that generates it", name)
+		}
+	}
+	for name := range committed {
+		if generated[name] == "" {
+			t.Errorf("docs/commands/%s is of no command: run make generate", name)
+		}
+	}
+}
+
+func TestOnlyTheRootPageHasTheGlobalFlags(t *testing.T) {
+	for name, text := range textsIn(t, "commands") {
+		if has := strings.Contains(text, "      --kubeconfig string"); has != (name == "kubectl_fdb.md") {
+			t.Errorf("docs/commands/%s: global flags listed: %t", name, has)
+		}
+	}
+}
+
+var overviewRow = regexp.MustCompile("(?m)^\\| \\[`([\\w -]+)`\\]\\(commands/(\\S+\\.md)\\)[^|]*\\| ([^|]+) \\|")
+
+// The overview has a row for every command of the root page, in its words, and links every page.
+func TestTheOverviewHasEveryCommand(t *testing.T) {
+	overview, err := os.ReadFile("commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(overview), "\n"); lines > 120 {
+		t.Errorf("commands.md has %d lines, at most 120 are allowed", lines)
+	}
+	shorts := map[string]string{}
+	for _, row := range overviewRow.FindAllStringSubmatch(string(overview), -1) {
+		shorts["kubectl fdb "+row[1]] = row[3]
+		if want := "kubectl_fdb_" + strings.ReplaceAll(row[1], " ", "_") + ".md"; row[2] != want {
+			t.Errorf("%s links %s, want %s", row[1], row[2], want)
+		}
+	}
+	for _, s := range summaries(t) {
+		if s.command == "kubectl fdb" {
+			continue
+		}
+		page := strings.ReplaceAll(s.command, " ", "_") + ".md"
+		if !strings.Contains(string(overview), "](commands/"+page+")") {
+			t.Errorf("commands.md does not link %s", page)
+		}
+		if strings.Count(s.command, " ") == 2 && shorts[s.command] != s.short {
+			t.Errorf("commands.md describes %s as %q, want %q", s.command, shorts[s.command], s.short)
+		}
+	}
+}
