@@ -60,7 +60,7 @@ func TestAKnobChangeRestartsTheProcesses(t *testing.T) {
 			reconciled(t, ns)
 			patch(t, ns, `{"processes":{"general":{"customParameters":["knob_min_available_space_ratio=0.01"]}}}`)
 			r := reconciled(t, ns)
-			if n := strings.Count(r.stdout, "did      restart 9 processes at once"); n != 1 {
+			if n := strings.Count(r.stdout, "did      restart 9 processes of "); n != 1 {
 				t.Errorf("restarted %d times, want once:\n%s", n, r.stdout)
 			}
 			found := processes(t, ns, "fdbcli")
