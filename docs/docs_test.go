@@ -16,6 +16,7 @@ const root = ".."
 var (
 	testName = regexp.MustCompile("`(Test[A-Z]\\w*)(?:/([^`]+))?`")
 	link     = regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	codePath = regexp.MustCompile("`((?:api|cmd|hack|internal|pkg|sandbox|test)/[\\w/.-]+\\.(?:go|sh))`")
 	gate     = regexp.MustCompile(`"(G-[A-Z-]+)"`)
 )
 
@@ -32,6 +33,22 @@ func TestEveryTestThatIsNamedExists(t *testing.T) {
 	}
 	if named == 0 {
 		t.Error("no page names a test")
+	}
+}
+
+// A rule is found by the file that its row names, also after the file moved.
+func TestEveryCodeFileThatIsNamedExists(t *testing.T) {
+	named := 0
+	for file, text := range pages(t) {
+		for _, m := range codePath.FindAllStringSubmatch(text, -1) {
+			named++
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s names %s: %v", file, m[1], err)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no page names a file of code")
 	}
 }
 
