@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -18,20 +19,12 @@ func excluded(t *testing.T) Facts {
 	f := healthy(t)
 	g := f.Cluster.ProcessGroup("storage-1")
 	g.MarkForRemoval(noon.Add(-time.Hour))
-	f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+	inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
 	f.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
 	return f
 }
 
 // emptied takes the roles off a group's processes, and marks them as excluded.
-func (f Facts) emptied(id string) {
-	for key, p := range f.Database.Status.Cluster.Processes {
-		if p.InstanceID() == id {
-			p.Roles, p.Excluded = nil, new(true)
-			f.Database.Status.Cluster.Processes[key] = p
-		}
-	}
-}
 
 func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 	tests := map[string]struct {
@@ -40,26 +33,26 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 		reason string
 	}{
 		"it still is a storage server":     {given: func(*Facts) {}, want: ExclusionMoving, reason: "its process at 127.0.2.1:4501 is not excluded"},
-		"nothing of the database is on it": {given: func(f *Facts) { f.emptied("storage-1") }, want: ExclusionSafe},
+		"nothing of the database is on it": {given: func(f *Facts) { inspecttest.Drain(f.Snapshot, "storage-1") }, want: ExclusionSafe},
 		"its exclusion is in progress": {given: func(f *Facts) {
-			f.emptied("storage-1")
+			inspecttest.Drain(f.Snapshot, "storage-1")
 			f.Coordination.InProgressExclusions = []string{"127.0.2.1:4501"}
 		}, want: ExclusionMoving, reason: "its exclusion is in progress"},
 		"a log at an unknown address may be its": {given: func(f *Facts) {
-			f.emptied("storage-1")
+			inspecttest.Drain(f.Snapshot, "storage-1")
 			f.Coordination.InProgressExclusions = []string{fdb.UnknownLogAddress}
 		}, want: ExclusionUnverified, reason: "an exclusion of a log at an unknown address is in progress, and could be its own"},
 		"an old generation of logs is left": {given: func(f *Facts) {
-			f.emptied("storage-1")
+			inspecttest.Drain(f.Snapshot, "storage-1")
 			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 		}, want: ExclusionRequested, reason: "roles are unknown before the last recovery is over: its state is fully_recovered with 2 generations of logs"},
-		"exclusions could not be read": {given: func(f *Facts) { f.emptied("storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionRequested, reason: "exclusions in progress are unknown"},
+		"exclusions could not be read": {given: func(f *Facts) { inspecttest.Drain(f.Snapshot, "storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionRequested, reason: "exclusions in progress are unknown"},
 		"it died this minute": {
-			given: func(f *Facts) { f.silence("storage-1", 10*time.Second) }, want: ExclusionUnverified,
+			given: func(f *Facts) { inspecttest.Silence(f.Snapshot, "storage-1", 10*time.Second) }, want: ExclusionUnverified,
 			reason: "it stopped reporting 9s ago, and the database notices a loss only after 1m30s",
 		},
 		"somebody ended the exclusion": {given: func(f *Facts) {
-			f.emptied("storage-1")
+			inspecttest.Drain(f.Snapshot, "storage-1")
 			f.Coordination.Exclusions = []string{"locality_instance_id:another"}
 		}, want: ExclusionUnverified, reason: "the exclusion was ended, although the status document still shows it"},
 	}
@@ -114,8 +107,8 @@ func TestExclusionTable(t *testing.T) {
 	f := excluded(t)
 	f.Coordination.Exclusions = append(f.Coordination.Exclusions, "10.9.9.9:4501", "locality_instance_id:west-storage-1")
 	f.Cluster.ProcessGroup("storage-2").MarkForRemoval(noon)
-	f.silence("log-4", time.Hour)
-	f.exclude(fdb.ExcludedServer{Locality: f.Cluster.ProcessGroup("log-4").ExclusionString()})
+	inspecttest.Silence(f.Snapshot, "log-4", time.Hour)
+	inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: f.Cluster.ProcessGroup("log-4").ExclusionString()})
 	h := &DrainHistory{}
 	for i := range 4 {
 		f.Database.AsOf = noon.Add(time.Duration(i) * 15 * time.Second)

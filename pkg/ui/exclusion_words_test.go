@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -19,8 +20,8 @@ func TestWhyReportsWhichObjectsOfARemovedGroupAreLeft(t *testing.T) {
 			g := in.Cluster.ProcessGroup("storage-1")
 			g.MarkForRemoval(noon)
 			g.SetExcluded(noon)
-			in.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
-			in.emptied("storage-1")
+			inspecttest.Exclude(in.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
+			inspecttest.Drain(in.Snapshot, "storage-1")
 			in.Coordination.ExclusionsRead = true
 			if gone {
 				delete(in.Pods, g.PodName(in.Cluster))

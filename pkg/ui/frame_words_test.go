@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -18,8 +19,8 @@ func TestChangesAreWrittenOnce(t *testing.T) {
 	}{
 		"nothing where nothing changed": {},
 		"nothing when only ages change": {
-			before: func(f *FrameInput) { f.silence("storage-1", 14*time.Minute) },
-			then:   func(f *FrameInput) { f.silence("storage-1", 16*time.Minute) },
+			before: func(f *FrameInput) { inspecttest.Silence(f.Snapshot, "storage-1", 14*time.Minute) },
+			then:   func(f *FrameInput) { inspecttest.Silence(f.Snapshot, "storage-1", 16*time.Minute) },
 		},
 		"a condition that came": {
 			then: func(f *FrameInput) {

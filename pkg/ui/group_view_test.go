@@ -14,15 +14,16 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 )
 
 // busy is a cluster in which a bit of everything is going on.
 func busy(t *testing.T) Facts {
 	t.Helper()
 	f := healthy(t)
-	f.Database.Status = recorded(t, "12-exclude-in-progress-1")
+	f.Database.Status = inspecttest.Recorded(t, "12-exclude-in-progress-1")
 	f.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
-	f.silence("storage-3", 12*time.Minute)
+	inspecttest.Silence(f.Snapshot, "storage-3", 12*time.Minute)
 	f.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
 	f.Cluster.ProcessGroup("log-4").MarkForRemoval(noon.Add(-time.Hour))
 	f.Pods["sample-stateless-2"].Status.Phase = corev1.PodPending
@@ -97,29 +98,31 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 		"marked, not yet excluded": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }, want: ExclusionPending},
 		"excluded by locality, still a storage server": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
-				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
+				inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
 			}, want: ExclusionMoving,
 		},
 		"excluded by address, still a storage server": {
-			given: func(f Facts, g *v1beta2.ProcessGroupStatus) { f.exclude(fdb.ExcludedServer{Address: g.Addresses[0]}) }, want: ExclusionMoving,
+			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
+				inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Address: g.Addresses[0]})
+			}, want: ExclusionMoving,
 		},
 		"excluded and silent proves nothing": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
-				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
-				f.silence(g.ProcessGroupID, 0)
+				inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
+				inspecttest.Silence(f.Snapshot, g.ProcessGroupID, 0)
 			}, want: ExclusionUnverified,
 		},
 		"excluded while old log generations are left": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
-				f.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
-				f.silence(g.ProcessGroupID, 0)
+				inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
+				inspecttest.Silence(f.Snapshot, g.ProcessGroupID, 0)
 				f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 			}, want: ExclusionRequested,
 		},
 		"not told by anybody": {given: func(f Facts, _ *v1beta2.ProcessGroupStatus) { f.Database.Status.Cluster.Processes = nil }, want: ExclusionUnknown},
 		"proven by a pass, before a recovery": {given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
 			g.SetExcluded(noon)
-			f.emptied("storage-1")
+			inspecttest.Drain(f.Snapshot, "storage-1")
 			f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 		}, want: ExclusionRequested},
 		"proven by a pass, and included since": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) {
@@ -175,9 +178,4 @@ func TestSinceWhenIsWhatAPassRecorded(t *testing.T) {
 			}
 		})
 	}
-}
-
-func (f Facts) exclude(e fdb.ExcludedServer) {
-	c := f.Database.Status.Cluster.Configuration
-	c.ExcludedServers = append(c.ExcludedServers, e)
 }

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 )
 
 func TestProcessTable(t *testing.T) {
 	f := healthy(t)
-	f.silence("log-4", 0)
+	inspecttest.Silence(f.Snapshot, "log-4", 0)
 	for name, o := range map[string]ListOptions{"table": {}, "wide": {Wide: true}} {
 		t.Run(name, func(t *testing.T) {
 			o.Now = noon

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -39,7 +40,7 @@ func TestScreens(t *testing.T) {
 		"a storage process died and the database has not noticed": {facts: func(t *testing.T) Facts {
 			t.Helper()
 			f := healthy(t)
-			f.silence("storage-3", 20*time.Second)
+			inspecttest.Silence(f.Snapshot, "storage-3", 20*time.Second)
 			f.Gaps.ReconciledProcessGroups = 11
 			f.Gaps.Reasons = []string{"process group storage-3 has condition MissingProcesses", "11 of 12 process groups are as desired"}
 			return f
@@ -47,7 +48,7 @@ func TestScreens(t *testing.T) {
 		"all logs are down": {facts: func(t *testing.T) Facts {
 			t.Helper()
 			f := healthy(t)
-			f.Database.Status = recorded(t, "63-all-logs-down")
+			f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 			return f
 		}},
 		"no answer": {facts: unanswered},
@@ -70,7 +71,7 @@ func TestScreens(t *testing.T) {
 			f.Coordination = plan.CoordinationFacts{
 				Read: true, Lock: &fdb.Lock{Owner: "dc2", Start: noon.Add(-time.Minute), End: noon.Add(9 * time.Minute)}, DenyList: []string{"dc3"},
 			}
-			f.Database.Status = recorded(t, "30-maintenance-on")
+			f.Database.Status = inspecttest.Recorded(t, "30-maintenance-on")
 			f.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "0011aabb"}
 			return f
 		}},
@@ -92,44 +93,44 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 		"a database that was just created": {
 			given: func(t *testing.T, f *Facts) {
 				t.Helper()
-				f.Database.Status = recorded(t, "04-initializing-0")
+				f.Database.Status = inspecttest.Recorded(t, "04-initializing-0")
 			}, state: StateHealthy, zones: 1,
 		},
 		"a database that does not call itself healthy": {
 			given: func(_ *testing.T, f *Facts) { f.Database.Status.Client.DatabaseStatus.Healthy = false }, state: StateDegraded, zones: 1,
 		},
 		"a silent storage process counts at once, though the database reports full tolerance": {
-			given: func(_ *testing.T, f *Facts) { f.silence("storage-3", time.Second) }, state: StateDegraded, zones: 0,
+			given: func(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
 		},
 		"two silent processes of one zone count once": {
 			given: func(_ *testing.T, f *Facts) {
 				f.Cluster.ProcessGroup("storage-2").FaultDomain = "zone-3"
 				f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeTriple
-				f.silence("storage-2", 0)
-				f.silence("storage-3", 0)
+				inspecttest.Silence(f.Snapshot, "storage-2", 0)
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
 			}, state: StateDegraded, zones: 1,
 		},
 		"a silent process that may hold data counts while it is being removed": {
 			given: func(_ *testing.T, f *Facts) {
-				f.silence("storage-3", 0)
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
 			}, state: StateDegraded, zones: 0,
 		},
 		"an excluded one does not": {
 			given: func(_ *testing.T, f *Facts) {
-				f.silence("storage-3", 0)
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
 				f.Cluster.ProcessGroup("storage-3").SetExcluded(noon)
 			}, state: StateHealthy, zones: 1,
 		},
 		"one that never reported degrades and costs no tolerance": {
 			given: func(_ *testing.T, f *Facts) {
-				f.silence("storage-3", 0)
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").FaultDomain = ""
 			}, state: StateDegraded, zones: 1,
 		},
 		"a silent stateless process degrades and costs no tolerance": {
-			given: func(_ *testing.T, f *Facts) { f.silence("stateless-1", 0) }, state: StateDegraded, zones: 1,
+			given: func(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "stateless-1", 0) }, state: StateDegraded, zones: 1,
 		},
 		"a coordinator that does not answer": {
 			given: func(t *testing.T, f *Facts) {
@@ -140,7 +141,7 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 		"a database that says it is down, whatever the record remembers": {
 			given: func(t *testing.T, f *Facts) {
 				t.Helper()
-				f.Database.Status = recorded(t, "63-all-logs-down")
+				f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 				f.Cluster.Status.Health.Available = true
 			}, state: StateUnavailable, zones: -1,
 		},
@@ -216,7 +217,7 @@ func TestUnknownIsNullAndNeverZero(t *testing.T) {
 
 func TestStatusList(t *testing.T) {
 	degraded := healthy(t)
-	degraded.silence("storage-3", time.Minute)
+	inspecttest.Silence(degraded.Snapshot, "storage-3", time.Minute)
 	degraded.Cluster.ProcessGroup("storage-3").RemovalTimestamp = &metav1.Time{Time: noon}
 	views := []StatusView{NewStatusView(meta, healthy(t)), NewStatusView(meta, degraded), NewStatusView(meta, unanswered(t))}
 	for _, o := range []ListOptions{{Now: noon}, {Now: noon, Wide: true, Absolute: true}, {Now: noon, NoHeaders: true}} {
@@ -262,7 +263,7 @@ func TestTheHeadlineNamesTheZoneUnderMaintenance(t *testing.T) {
 			f.Cluster.ProcessGroup("storage-3").FaultDomain = "zone-a"
 			f.Database.Status.Cluster.MaintenanceZone = tc.zone
 			for _, id := range tc.silent {
-				f.silence(v1beta2.ProcessGroupID(id), 0)
+				inspecttest.Silence(f.Snapshot, v1beta2.ProcessGroupID(id), 0)
 			}
 			if got := NewStatusView(meta, f.withoutAges()).Summary; !strings.Contains(got+";", tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)

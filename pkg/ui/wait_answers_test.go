@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -187,10 +188,10 @@ func partialDocument(_ *testing.T, f *Facts) { f.Database.Status.Cluster.Process
 
 func logsDown(t *testing.T, f *Facts) {
 	t.Helper()
-	f.Database.Status = recorded(t, "63-all-logs-down")
+	f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 }
 
-func silentStorage(_ *testing.T, f *Facts) { f.silence("storage-3", time.Minute) }
+func silentStorage(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "storage-3", time.Minute) }
 
 func excludedStorage(_ *testing.T, f *Facts) {
 	c := f.Database.Status.Cluster.Configuration
@@ -208,7 +209,7 @@ func forget(f *Facts, id v1beta2.ProcessGroupID) {
 }
 
 func removedStorage(_ *testing.T, f *Facts) {
-	f.silence("storage-3", 0)
+	inspecttest.Silence(f.Snapshot, "storage-3", 0)
 	forget(f, "storage-3")
 }
 

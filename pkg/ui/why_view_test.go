@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -30,7 +31,7 @@ func asked(t *testing.T) WhyInput {
 
 // unschedulable is a group whose pod the scheduler has no node for.
 func (in *WhyInput) unschedulable(id v1beta2.ProcessGroupID, since time.Duration) {
-	in.silence(id, since)
+	inspecttest.Silence(in.Snapshot, id, since)
 	g := in.Cluster.ProcessGroup(id)
 	g.SetCondition(v1beta2.ConditionPodPending, noon.Add(-since))
 	pod := in.Pod(g)
@@ -43,7 +44,7 @@ func (in *WhyInput) unschedulable(id v1beta2.ProcessGroupID, since time.Duration
 
 // waits is a container of a group's pod that cannot start.
 func (in *WhyInput) waits(id v1beta2.ProcessGroupID, reason, message string) *corev1.ContainerStatus {
-	in.silence(id, 10*time.Minute)
+	inspecttest.Silence(in.Snapshot, id, 10*time.Minute)
 	pod := in.Pod(in.Cluster.ProcessGroup(id))
 	pod.CreationTimestamp = metav1.NewTime(noon.Add(-10 * time.Minute))
 	pod.Status.Phase = corev1.PodPending
@@ -162,12 +163,12 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			want: "database does not answer: timed out after 60s; storage-3: its pod does not terminate, waits for its finalizers example.com/hold (coordinator 127.0.2.3:4501)  next: kubectl describe pod sample-storage-3",
 		},
 		"all logs are down": {
-			given: func(in *WhyInput) { in.Database.Status = recorded(t, "63-all-logs-down") }, state: WhyBlocked,
+			given: func(in *WhyInput) { in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down") }, state: WhyBlocked,
 			want: "database is unavailable: its recovery is at",
 		},
 		"a coordinator that runs and does not answer": {
 			given: func(in *WhyInput) {
-				in.Database.Status = recorded(t, "63-all-logs-down")
+				in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 				coordinators := in.Database.Status.Client.Coordinators.Coordinators
 				coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
 			}, state: WhyBlocked,
@@ -210,7 +211,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			want: "storage-3 has PodFailing for 31m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
 		},
 		"the servers run and do not report": {
-			given: func(in *WhyInput) { in.silence("storage-3", 12*time.Minute) }, state: WhyBlocked,
+			given: func(in *WhyInput) { inspecttest.Silence(in.Snapshot, "storage-3", 12*time.Minute) }, state: WhyBlocked,
 			want: "storage-3 has MissingProcesses for 12m: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs sample-storage-3 -c foundationdb --tail=50",
 		},
 		"a removal that waits for another pod": {
@@ -227,8 +228,8 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			given: func(in *WhyInput) {
 				g := in.Cluster.ProcessGroup("storage-3")
 				g.MarkForRemoval(noon.Add(-41 * time.Minute))
-				in.exclude(fdb.ExcludedServer{Locality: g.ExclusionString()})
-				in.emptied("storage-3")
+				inspecttest.Exclude(in.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
+				inspecttest.Drain(in.Snapshot, "storage-3")
 				in.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
 				in.Plan.Items = []PlanItem{{Stage: plan.StageRemovePods, ActionRecord: ActionRecord{Kind: "SetExcluded", Groups: []string{"storage-3"}, Summary: "mark as drained: storage-3"}}}
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
@@ -273,8 +274,8 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		"of several nobody knows since when": {
 			given: func(in *WhyInput) {
 				in.Recorded = in.Cluster.DeepCopy()
-				in.silence("storage-3", 0)
-				in.silence("storage-4", 0)
+				inspecttest.Silence(in.Snapshot, "storage-3", 0)
+				inspecttest.Silence(in.Snapshot, "storage-4", 0)
 			}, state: WhyBlocked,
 			want: "storage-3, storage-4 have MissingProcesses: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs",
 		},
@@ -303,7 +304,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 // While the database is unavailable it sees nobody, so that nobody reports explains nothing.
 func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 	in := asked(t)
-	in.Database.Status = recorded(t, "63-all-logs-down")
+	in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 	coordinators := in.Database.Status.Client.Coordinators.Coordinators
 	coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
 	in.Database.Status.Cluster.Processes = nil
