@@ -3,7 +3,9 @@
 package inspecttest
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,17 +22,19 @@ import (
 // Noon is the time of every observation.
 var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// Given is an observed cluster, and what its spec asks for.
+// Given is an observed cluster, and its desired configuration.
 type Given struct {
 	Snapshot plan.Snapshot
 	Gaps     v1beta2.Gaps
 	Desired  fdb.Configuration
+	// Recorded is the resource as the last pass left it, where that differs.
+	Recorded *v1beta2.FoundationDBCluster
 }
 
 // Recorded returns a status document that a FoundationDB 7.3.79 printed.
 func Recorded(tb testing.TB, name string) *fdb.Status {
 	tb.Helper()
-	text, err := os.ReadFile(filepath.Join(moduleRoot(tb), "pkg", "fdb", "testdata", "status", name+".json"))
+	text, err := fs.ReadFile(os.DirFS(moduleRoot(tb)), path.Join("pkg", "fdb", "testdata", "status", name+".json"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -155,4 +159,45 @@ func moduleRoot(tb testing.TB) string {
 	}
 	tb.Fatal("no go.mod above the working directory")
 	return ""
+}
+
+// Tainted returns the healthy cluster; the node of storage-1 has a taint that its spec allows
+// for five minutes.
+func Tainted(tb testing.TB) Given {
+	tb.Helper()
+	g := Healthy(tb)
+	f := g.Snapshot
+	g.Recorded = f.Cluster.DeepCopy()
+	f.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
+		{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(300))},
+		{Key: new("*"), DurationInSeconds: new(int64(3600))},
+	}
+	g.Snapshot.Nodes = map[string]*corev1.Node{}
+	for _, pod := range f.Pods {
+		g.Snapshot.Nodes[pod.Spec.NodeName] = &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		}
+	}
+	g.Snapshot.Nodes["node-1"].Spec.Taints = []corev1.Taint{{Key: "example.com/maintenance", Value: "soon", Effect: corev1.TaintEffectNoSchedule}}
+	return g
+}
+
+// Connected returns the healthy cluster with clients of several kinds.
+func Connected(tb testing.TB) Given {
+	tb.Helper()
+	g := Healthy(tb)
+	f := g.Snapshot
+	f.Cluster.Spec.AutomationOptions.IgnoreLogGroupsForUpgrade = []v1beta2.LogGroup{"reports"}
+	f.Database.Status.Cluster.Clients = &fdb.ClientsStatus{Count: new(9), SupportedVersions: []fdb.SupportedVersion{
+		{
+			ClientVersion: "7.3.79", ProtocolVersion: "fdb00b073000000", MaxProtocol: new(5),
+			MaxProtocolClients: []fdb.ConnectedClient{
+				{Address: "10.7.0.1:33000", LogGroup: "shop"}, {Address: "10.7.0.2:33000", LogGroup: "reports"}, {Address: "127.0.2.1:33000", LogGroup: "default"},
+			},
+		},
+		{ClientVersion: "7.4.6", ProtocolVersion: "fdb00b074000000", MaxProtocol: new(1), MaxProtocolClients: []fdb.ConnectedClient{{Address: "10.7.0.3:33000"}}},
+		{ClientVersion: "Unknown", ProtocolVersion: "Unknown", MaxProtocolClients: []fdb.ConnectedClient{{Address: "10.7.0.4:33000"}}},
+	}}
+	return g
 }
