@@ -94,7 +94,7 @@ func TestEveryKindThatIsPrintedHasASchema(t *testing.T) {
 		"":       regexp.MustCompile(`NewDocument\("(\w+)"`),
 		"event ": regexp.MustCompile(`(?:head\(|line\{)"(\w+)"`),
 	}
-	for _, dir := range []string{".", "../ui"} {
+	for _, dir := range []string{".", "../ui", "../inspect", "../inspect/*"} {
 		for name, text := range sources(t, dir) {
 			for prefix, pattern := range named {
 				for _, m := range pattern.FindAllStringSubmatch(text, -1) {

@@ -78,7 +78,7 @@ type GroupView struct {
 	Restarts   *int     `json:"restarts"`
 
 	// Proven is set once a pass has proven that the group is drained.
-	Proven bool
+	Proven bool              `json:"-"`
 	labels map[string]string // the pod's
 }
 

@@ -33,7 +33,7 @@ type PlanView struct {
 	Pass inspect.PassRecord `json:"pass"`
 
 	// Decided are the stages that decided; nil where they are unknown.
-	Decided []plan.StageName
+	Decided []plan.StageName `json:"-"`
 }
 
 // PlanObserved is the cluster state that the plan was made for.
