@@ -93,7 +93,7 @@ func TestTheAgeOfATaintKey(t *testing.T) {
 		"a condition without a record that began before the pod was created": {
 			rules: []string{"repair"}, taints: []corev1.Taint{taint("repair", "NoSchedule")}, created: at(5), detected: at(3), want: map[string]time.Time{"repair": at(5)},
 		},
-		"a condition without a record that may be about a key that is gone": {
+		"a condition without a record that may be about a key that was removed": {
 			taints: []corev1.Taint{taint("repair", "NoSchedule")}, detected: at(3), want: map[string]time.Time{"repair": {}},
 		},
 		"a condition without a record, and a rule about all keys": {

@@ -217,12 +217,26 @@ func TestUpdatePods(t *testing.T) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 			}, Does: []string{theOther}, Holds: "2 remaining",
 		},
-		"takes nothing down where too many zones are unavailable": {
+		"takes no further zone down where too many are unavailable": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+				stagestest.FirstOf(*s, v1beta2.ProcessClassLog).SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+			}, Holds: "2 fault domains have unavailable pods",
+		},
+		"corrects the pods of unavailable zones, one zone at a time, however many there are": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 				storage(s, "storage-114").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
-			}, Holds: "2 fault domains have unavailable pods",
+			}, Does: []string{oneZone}, Holds: "1 remaining",
+		},
+		"corrects an unavailable zone where none may be": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(0)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+			}, Does: []string{theOther}, Holds: "2 remaining",
 		},
 	}
 	for name, tc := range tests {
