@@ -13,11 +13,35 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// The paths of the fields that the operator does not have.
+// Extension is a field of the spec that the operator and its CRD do not have; its
+// value is the path of the field.
+type Extension string
+
+// The fields that the operator does not have.
+const (
+	ExtensionCancelReplacements      Extension = "spec.cancelReplacementsForInstance"
+	ExtensionDistributionConfig      Extension = "spec.distributionConfig"
+	ExtensionFailureDetectionCronJob Extension = "spec.automationOptions.replacements.failureDetectionCronJob"
+)
+
+// Annotation returns the annotation that is the other form of the field.
+func (e Extension) Annotation() string {
+	switch e {
+	case ExtensionCancelReplacements:
+		return AnnotationCancelReplacements
+	case ExtensionDistributionConfig:
+		return AnnotationDistributionConfig
+	case ExtensionFailureDetectionCronJob:
+		return AnnotationFailureDetectionCronJob
+	}
+	return ""
+}
+
+// The same as paths, for errors.
 var (
-	keptPath         = field.NewPath("spec", "cancelReplacementsForInstance")
-	distributionPath = field.NewPath("spec", "distributionConfig")
-	detectionPath    = field.NewPath("spec", "automationOptions", "replacements", "failureDetectionCronJob")
+	keptPath         = field.NewPath(string(ExtensionCancelReplacements))
+	distributionPath = field.NewPath(string(ExtensionDistributionConfig))
+	detectionPath    = field.NewPath(string(ExtensionFailureDetectionCronJob))
 )
 
 // maxKeptProcessGroups is the maximum length of the list in the CRD.
@@ -78,30 +102,50 @@ type appliedExtensions struct {
 	}
 }
 
-// DroppedFields returns the paths of the fields which the operator does not
-// have, which the last applied manifest sets, and which are not set in the
+// DroppedFields returns the fields which the operator does not have, which the last applied manifest sets, and which are not set in the
 // cluster: its API server has a CRD without them. Those of a normalized cluster
 // are without the fields that are also given as an annotation.
-func (c *FoundationDBCluster) DroppedFields() []string {
+func (c *FoundationDBCluster) DroppedFields() []Extension {
 	var applied appliedExtensions
 	text, given := c.Annotations[corev1.LastAppliedConfigAnnotation]
 	if !given || json.Unmarshal([]byte(text), &applied) != nil {
 		return nil
 	}
-	var dropped []string
+	var dropped []Extension
 	for _, f := range []struct {
-		path         *field.Path
+		field        Extension
 		applied, set bool
 	}{
-		{keptPath, len(applied.Spec.CancelReplacementsForInstance) > 0, c.hasKept()},
-		{distributionPath, applied.Spec.DistributionConfig != nil, c.Spec.DistributionConfig != nil},
-		{detectionPath, applied.Spec.AutomationOptions.Replacements.FailureDetectionCronJob != nil, c.detection() != nil},
+		{ExtensionCancelReplacements, len(applied.Spec.CancelReplacementsForInstance) > 0, c.hasKept()},
+		{ExtensionDistributionConfig, applied.Spec.DistributionConfig != nil, c.Spec.DistributionConfig != nil},
+		{ExtensionFailureDetectionCronJob, applied.Spec.AutomationOptions.Replacements.FailureDetectionCronJob != nil, c.detection() != nil},
 	} {
 		if f.applied && !f.set {
-			dropped = append(dropped, f.path.String())
+			dropped = append(dropped, f.field)
 		}
 	}
 	return dropped
+}
+
+// UsedExtensions returns the fields which the operator does not have and which
+// have an effect in this cluster, whether it is normalized or not.
+func (c *FoundationDBCluster) UsedExtensions() []Extension {
+	effective := *c             // replaces top-level fields only, so that c keeps its own
+	effective.takeAnnotations() // what is invalid has no effect
+	var used []Extension
+	for _, f := range []struct {
+		field  Extension
+		effect bool
+	}{
+		{ExtensionCancelReplacements, effective.hasKept()},
+		{ExtensionDistributionConfig, effective.Distribution().Enabled},
+		{ExtensionFailureDetectionCronJob, effective.RunsFailureDetector()},
+	} {
+		if f.effect {
+			used = append(used, f.field)
+		}
+	}
+	return used
 }
 
 func (c *FoundationDBCluster) hasKept() bool { return len(c.Spec.CancelReplacementsForInstance) > 0 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -145,7 +146,10 @@ func TestValidateExtensions(t *testing.T) {
 		"a detector without a name of image": {[]given{detecting(FailureDetectionCronJob{Image: new("")})}, []string{"failureDetectionCronJob.image"}},
 		"a detector with spaces in it":       {[]given{detecting(FailureDetectionCronJob{Image: new("a b")})}, []string{"failureDetectionCronJob.image", `"a b"`}},
 		"a detector with another field":      {[]given{annotated(AnnotationFailureDetectionCronJob, `{"template":{"jobTemplates":{}}}`)}, []string{detection, `unknown field "template.jobTemplates"`}},
-		"another detector":                   {[]given{annotated(AnnotationFailureDetectionCronJob, `{"enabled":false}`), detecting(FailureDetectionCronJob{Enabled: new(true)})}, []string{detection, "conflicts with spec.automationOptions.replacements.failureDetectionCronJob"}},
+		"a detector that looks like a pod": {[]given{detecting(FailureDetectionCronJob{Template: &batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{LabelClusterName: "sample", "a": "b"}}},
+		}}}})}, []string{"failureDetectionCronJob.template.jobTemplate.spec.template.metadata.labels", "must not be selected by foundationdb.org/fdb-cluster-name=sample"}},
+		"another detector": {[]given{annotated(AnnotationFailureDetectionCronJob, `{"enabled":false}`), detecting(FailureDetectionCronJob{Enabled: new(true)})}, []string{detection, "conflicts with spec.automationOptions.replacements.failureDetectionCronJob"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,20 +169,19 @@ func TestDroppedFields(t *testing.T) {
 	applied := func(spec string) given { return annotated(corev1.LastAppliedConfigAnnotation, `{"spec":`+spec+`}`) }
 	all := applied(`{"cancelReplacementsForInstance":["storage-1"],"distributionConfig":{"enabled":true},
 		"automationOptions":{"replacements":{"failureDetectionCronJob":{"enabled":true}}}}`)
-	const kept, distribution, detection = "spec.cancelReplacementsForInstance", "spec.distributionConfig",
-		"spec.automationOptions.replacements.failureDetectionCronJob"
+	const kept, distribution, detection = ExtensionCancelReplacements, ExtensionDistributionConfig, ExtensionFailureDetectionCronJob
 	tests := map[string]struct {
 		given []given
-		want  []string
+		want  []Extension
 	}{
 		"nothing was applied":            {nil, nil},
 		"none was applied":               {[]given{applied(`{"version":"7.3.79"}`)}, nil},
-		"all were dropped":               {[]given{all}, []string{kept, distribution, detection}},
+		"all were dropped":               {[]given{all}, []Extension{kept, distribution, detection}},
 		"all are there":                  {[]given{all, keeping("storage-1"), distributed(DistributionConfig{}), detecting(FailureDetectionCronJob{})}, nil},
-		"one was dropped":                {[]given{all, keeping("storage-1"), detecting(FailureDetectionCronJob{})}, []string{distribution}},
-		"another is given by annotation": {[]given{all, annotated(AnnotationCancelReplacements, "storage-2")}, []string{distribution, detection}},
+		"one was dropped":                {[]given{all, keeping("storage-1"), detecting(FailureDetectionCronJob{})}, []Extension{distribution}},
+		"another is given by annotation": {[]given{all, annotated(AnnotationCancelReplacements, "storage-2")}, []Extension{distribution, detection}},
 		"empty values were applied":      {[]given{applied(`{"cancelReplacementsForInstance":[],"distributionConfig":null}`)}, nil},
-		"other fields are not as typed":  {[]given{applied(`{"version":7,"distributionConfig":{}}`)}, []string{distribution}},
+		"other fields are not as typed":  {[]given{applied(`{"version":7,"distributionConfig":{}}`)}, []Extension{distribution}},
 		"no JSON was applied":            {[]given{annotated(corev1.LastAppliedConfigAnnotation, "{")}, nil},
 	}
 	for name, tt := range tests {
@@ -187,6 +190,61 @@ func TestDroppedFields(t *testing.T) {
 				t.Errorf("dropped (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestUsedExtensions(t *testing.T) {
+	detector := FailureDetectionCronJob{Enabled: new(true)}
+	replacements := func(enabled bool, most int) given {
+		return func(c *FoundationDBCluster) {
+			r := &c.Spec.AutomationOptions.Replacements
+			r.Enabled, r.MaxConcurrentReplacements = &enabled, &most
+		}
+	}
+	tests := map[string]struct {
+		given []given
+		want  []Extension
+	}{
+		"none is set":      {nil, nil},
+		"all in the spec":  {[]given{keeping("storage-1"), distributed(DistributionConfig{Enabled: new(true), DesiredFaultDomains: new(3)}), detecting(detector)}, []Extension{ExtensionCancelReplacements, ExtensionDistributionConfig, ExtensionFailureDetectionCronJob}},
+		"an annotation":    {[]given{annotated(AnnotationCancelReplacements, "storage-1")}, []Extension{ExtensionCancelReplacements}},
+		"not enabled":      {[]given{distributed(DistributionConfig{DesiredFaultDomains: new(3)}), detecting(FailureDetectionCronJob{})}, nil},
+		"no replacements":  {[]given{detecting(detector), replacements(false, 1)}, nil},
+		"0 replacements":   {[]given{detecting(detector), replacements(true, 0)}, nil},
+		"two replacements": {[]given{detecting(detector), replacements(true, 2)}, []Extension{ExtensionFailureDetectionCronJob}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := cluster(tt.given...)
+			for _, c := range []*FoundationDBCluster{c, normalized(t, c)} {
+				if diff := cmp.Diff(tt.want, c.UsedExtensions()); diff != "" {
+					t.Errorf("used (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestFailuresSeen(t *testing.T) {
+	for text, want := range map[string]time.Time{"2026-11-20T12:00:00Z": noon, "2026-11-20T13:00:00+01:00": noon, "noon": {}, "": {}} {
+		at, seen := cluster(annotated(AnnotationFailuresSeen, text)).FailuresSeen()
+		if !at.Equal(want) || seen == want.IsZero() {
+			t.Errorf("%q: got %v, %t", text, at, seen)
+		}
+	}
+}
+
+func TestFailureDetectorName(t *testing.T) {
+	for name, want := range map[string]string{
+		"sample":                "sample-failure-detector",
+		strings.Repeat("a", 35): strings.Repeat("a", 35) + "-failure-detector",
+		strings.Repeat("a", 36): strings.Repeat("a", 26) + "-failure-detector-22c1d24b",
+		strings.Repeat("a", 25) + "-" + "bbbbbbbbbbbb": strings.Repeat("a", 25) + "-failure-detector-a522c68a",
+	} {
+		got := cluster(func(c *FoundationDBCluster) { c.Name = name }).FailureDetectorName()
+		if got != want || len(got) > 52 {
+			t.Errorf("%s: got %s with %d characters, want %s", name, got, len(got), want)
+		}
 	}
 }
 

@@ -67,6 +67,20 @@ func (c *FoundationDBCluster) FailureDetection() FailureDetectionCronJob {
 	return job
 }
 
+// RunsFailureDetector reports whether the cluster should have a failure detector:
+// it is enabled, and failed process groups are replaced at all. The cluster must
+// be normalized.
+func (c *FoundationDBCluster) RunsFailureDetector() bool {
+	return *c.FailureDetection().Enabled && c.ReplacementsEnabled() && c.MaxConcurrentAutomaticReplacements() > 0
+}
+
+// FailuresSeen returns when the failure detector last saw a failed process group,
+// and false where it never did or the time cannot be read.
+func (c *FoundationDBCluster) FailuresSeen() (at time.Time, seen bool) {
+	at, err := time.Parse(time.RFC3339, c.Annotations[AnnotationFailuresSeen])
+	return at, err == nil
+}
+
 // detectionMinute differs between clusters, so that their detectors do not all
 // start at once. It is 0 before the cluster has a UID.
 func (c *FoundationDBCluster) detectionMinute() int {

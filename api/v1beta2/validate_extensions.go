@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 )
@@ -72,7 +73,11 @@ func (c *FoundationDBCluster) checkFailureDetection(*field.Path) field.ErrorList
 	if image := job.Image; image != nil && (*image == "" || strings.ContainsFunc(*image, unicode.IsSpace)) {
 		errs = append(errs, field.Invalid(detectionPath.Child("image"), *image, "must be the name of an image"))
 	}
-	if job.Template == nil || job.Template.Schedule == "" {
+	if job.Template == nil {
+		return errs
+	}
+	errs = append(errs, c.checkDetectorPods(job.Template.JobTemplate.Spec.Template.Labels)...)
+	if job.Template.Schedule == "" {
 		return errs
 	}
 	path := detectionPath.Child("template", "schedule")
@@ -81,6 +86,17 @@ func (c *FoundationDBCluster) checkFailureDetection(*field.Path) field.ErrorList
 			fmt.Sprintf("conflicts with %s %q: remove one", detectionPath.Child("schedule"), *job.Schedule)))
 	}
 	return append(errs, checkSchedule(path, job.Template.Schedule)...)
+}
+
+// checkDetectorPods rejects labels by which pods of the failure detector would be
+// selected as pods of the cluster.
+func (c *FoundationDBCluster) checkDetectorPods(carried map[string]string) field.ErrorList {
+	if !labels.SelectorFromSet(c.MatchLabels()).Matches(labels.Set(carried)) {
+		return nil
+	}
+	path := detectionPath.Child("template", "jobTemplate", "spec", "template", "metadata", "labels")
+	return field.ErrorList{field.Invalid(path, labels.FormatLabels(carried),
+		fmt.Sprintf("must not be selected by %s, as the pods of the database are", labels.FormatLabels(c.MatchLabels())))}
 }
 
 // cronFields is the number of fields of a schedule, from the minute to the day
