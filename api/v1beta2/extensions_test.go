@@ -234,36 +234,6 @@ func TestFailuresSeen(t *testing.T) {
 	}
 }
 
-func TestFailureDetectorName(t *testing.T) {
-	for name, want := range map[string]string{
-		"sample":                "sample-failure-detector",
-		strings.Repeat("a", 35): strings.Repeat("a", 35) + "-failure-detector",
-		strings.Repeat("a", 36): strings.Repeat("a", 26) + "-failure-detector-22c1d24b",
-		strings.Repeat("a", 25) + "-" + "bbbbbbbbbbbb": strings.Repeat("a", 25) + "-failure-detector-a522c68a",
-	} {
-		got := cluster(func(c *FoundationDBCluster) { c.Name = name }).FailureDetectorName()
-		if got != want || len(got) > 52 {
-			t.Errorf("%s: got %s with %d characters, want %s", name, got, len(got), want)
-		}
-	}
-}
-
-func TestDetectionSchedule(t *testing.T) {
-	tests := map[time.Duration]string{
-		0: "* * * * *", 59 * time.Second: "* * * * *", time.Minute: "* * * * *", 119 * time.Second: "* * * * *",
-		2 * time.Minute: "*/2 * * * *", 7 * time.Minute: "*/6 * * * *", 9 * time.Minute: "*/6 * * * *", 11 * time.Minute: "*/10 * * * *",
-		29 * time.Minute: "*/20 * * * *", 1800 * time.Second: "*/30 * * * *", 3599 * time.Second: "*/30 * * * *",
-		time.Hour: "7 * * * *", 5400 * time.Second: "7 * * * *", 7200 * time.Second: "7 */2 * * *", 5 * time.Hour: "7 */4 * * *",
-		11 * time.Hour: "7 */8 * * *", 23 * time.Hour: "7 */12 * * *", 24 * time.Hour: "7 0 * * *", Never: "7 0 * * *",
-		-time.Second: "* * * * *",
-	}
-	for detection, want := range tests {
-		if got := DetectionSchedule(detection, 7); got != want {
-			t.Errorf("%v: got %s, want %s", detection, got, want)
-		}
-	}
-}
-
 func TestDetectorsOfManyClustersStartAtDifferentMinutes(t *testing.T) {
 	minutes := map[string]bool{}
 	for i := range 200 {

@@ -1,55 +1,15 @@
 package v1beta2
 
 import (
-	"fmt"
 	"hash/crc32"
 	"time"
 
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/cron"
 )
 
-const (
-	day            = 24 * time.Hour
-	minutesPerHour = 60
-)
-
-// detectionPeriods are the periods that cron syntax can express exactly: each
-// divides the next larger unit.
-var detectionPeriods = []time.Duration{
-	time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute, 6 * time.Minute, 10 * time.Minute,
-	12 * time.Minute, 15 * time.Minute, 20 * time.Minute, 30 * time.Minute,
-	time.Hour, 2 * time.Hour, 3 * time.Hour, 4 * time.Hour, 6 * time.Hour, 8 * time.Hour, 12 * time.Hour, day,
-}
-
-// DetectionPeriod returns how often to look for failures that count after the
-// given time: the longest period of cron syntax that is not longer, and a
-// minute for times below one.
-func DetectionPeriod(detection time.Duration) time.Duration {
-	period := detectionPeriods[0]
-	for _, longer := range detectionPeriods {
-		if longer <= detection {
-			period = longer
-		}
-	}
-	return period
-}
-
-// DetectionSchedule returns the cron schedule of DetectionPeriod. Periods of an
-// hour and more start at the given minute of the hour.
-func DetectionSchedule(detection time.Duration, minute int) string {
-	switch period := DetectionPeriod(detection); {
-	case period == time.Minute:
-		return "* * * * *"
-	case period < time.Hour:
-		return fmt.Sprintf("*/%d * * * *", int(period.Minutes()))
-	case period == time.Hour:
-		return fmt.Sprintf("%d * * * *", minute)
-	case period < day:
-		return fmt.Sprintf("%d */%d * * *", minute, int(period.Hours()))
-	default:
-		return fmt.Sprintf("%d 0 * * *", minute)
-	}
-}
+const minutesPerHour = 60
 
 // FailureDetection returns the configuration of the failure detector with its
 // defaults: disabled, and a schedule that follows from the failure detection
@@ -62,7 +22,7 @@ func (c *FoundationDBCluster) FailureDetection() FailureDetectionCronJob {
 		job.Schedule = new(job.Template.Schedule)
 	}
 	if job.Schedule == nil {
-		job.Schedule = new(DetectionSchedule(c.FailureDetectionTime(), c.detectionMinute()))
+		job.Schedule = new(cron.Schedule(c.FailureDetectionTime(), c.detectionMinute()))
 	}
 	return job
 }

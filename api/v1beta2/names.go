@@ -1,10 +1,6 @@
 package v1beta2
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strings"
-)
+import "strings"
 
 // PodName is the name of the pod of the process group, and of its service.
 //
@@ -39,22 +35,6 @@ func (c *FoundationDBCluster) HeadlessServiceName() string { return c.Name }
 
 // ConfigMapName is the name of the config map of the cluster.
 func (c *FoundationDBCluster) ConfigMapName() string { return c.Name + "-config" }
-
-// maxCronJobName is the maximum length of the name of a CronJob: those of its
-// jobs and their pods are longer.
-const maxCronJobName = 52
-
-// FailureDetectorName is the name of the CronJob of the failure detector. That of
-// a cluster with a long name ends with a hash of the name.
-func (c *FoundationDBCluster) FailureDetectorName() string {
-	const suffix, digits = "-failure-detector", 8
-	if len(c.Name)+len(suffix) <= maxCronJobName {
-		return c.Name + suffix
-	}
-	sum := sha256.Sum256([]byte(c.Name))
-	start := strings.TrimRight(c.Name[:maxCronJobName-len(suffix)-digits-1], "-.")
-	return start + suffix + "-" + hex.EncodeToString(sum[:])[:digits]
-}
 
 // DatabaseName is the description in the first cluster file.
 func (c *FoundationDBCluster) DatabaseName() string {

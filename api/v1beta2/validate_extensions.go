@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/cron"
 )
 
 // checkKept accepts process groups that are also in a list of those to remove:
@@ -99,16 +101,9 @@ func (c *FoundationDBCluster) checkDetectorPods(carried map[string]string) field
 		fmt.Sprintf("must not be selected by %s, as the pods of the database are", labels.FormatLabels(c.MatchLabels())))}
 }
 
-// cronFields is the number of fields of a schedule, from the minute to the day
-// of the week.
-const cronFields = 5
-
-// checkSchedule rejects what cannot be a schedule. The values of its fields are
-// for the API server to check.
 func checkSchedule(path *field.Path, schedule string) field.ErrorList {
-	macro := strings.HasPrefix(schedule, "@")
-	if n := len(strings.Fields(schedule)); !macro && n != cronFields {
-		return field.ErrorList{field.Invalid(path, schedule, fmt.Sprintf("must be %d fields in cron syntax, such as \"0 */2 * * *\"", cronFields))}
+	if err := cron.Check(schedule); err != nil {
+		return field.ErrorList{field.Invalid(path, schedule, err.Error())}
 	}
 	return nil
 }
