@@ -22,6 +22,7 @@ func Cluster() []plan.Stage { return ClusterWith(readings.Options{}) }
 func ClusterWith(o readings.Options) []plan.Stage {
 	all := []plan.Stage{
 		status.UpdateStatus,
+		cluster.CheckFields(),
 		cluster.UpdateLockConfiguration,
 		cluster.UpdateConfigMap,
 		cluster.AdoptSpecs,
@@ -68,7 +69,7 @@ func Draining(nodes []string, most int) []plan.Stage {
 // replacing returns the stages of replacements, with some at the start and some after the
 // exclusions.
 func replacing(first []plan.Stage, excluded ...plan.Stage) []plan.Stage {
-	return slices.Concat(Marking(first...),
+	return slices.Concat(MarkingForRemoval(first...),
 		[]plan.Stage{
 			cluster.UpdateConfigMap, cluster.AddProcessGroups, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels,
 			cluster.ExcludeInstances, cluster.ChangeCoordinators,
@@ -81,6 +82,12 @@ func replacing(first []plan.Stage, excluded ...plan.Stage) []plan.Stage {
 // Marking returns only the given stages, on an updated status.
 func Marking(first ...plan.Stage) []plan.Stage {
 	return append([]plan.Stage{status.UpdateStatus}, first...)
+}
+
+// MarkingForRemoval returns the same for stages that mark process groups for removal: none of them
+// runs where the API server dropped the list of those that stay.
+func MarkingForRemoval(first ...plan.Stage) []plan.Stage {
+	return Marking(append([]plan.Stage{cluster.CheckFields(v1beta2.ExtensionCancelReplacements)}, first...)...)
 }
 
 // Keeping returns the stages that revert marks, and withdraw the announcements to other
