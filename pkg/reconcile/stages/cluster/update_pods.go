@@ -48,7 +48,7 @@ func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []stri
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
 			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(outdated)))}}
 	}
-	if why := UnsettledPods(s); len(why) > 0 {
+	if why := blockingUpdate(s); len(why) > 0 {
 		return plan.Wait(PodUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+readings.SomeOf(why))
 	}
 	if len(notReporting) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {

@@ -74,6 +74,25 @@ func TestUpdatePods(t *testing.T) {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(stagestest.NoonTime()) },
 			Holds: "storage-116 has a terminating pod",
 		},
+		"waits while a stateless pod terminates": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pod(stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)).DeletionTimestamp = new(stagestest.NoonTime())
+			}, Holds: "stateless-105 has a terminating pod",
+		},
+		"does not wait for a stateless pod that terminates with its group": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
+				g.MarkForRemoval(stagestest.Noon)
+				s.Pod(g).DeletionTimestamp = new(stagestest.NoonTime())
+			}, Does: []string{oneZone}, Holds: "1 remaining",
+		},
+		"does not wait for one that terminates for long and does not report": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
+				s.Pod(g).DeletionTimestamp = new(metav1.NewTime(stagestest.Noon.Add(-time.Hour)))
+				stagestest.DropProcess(s, g)
+			}, Does: []string{oneZone}, Holds: "1 remaining",
+		},
 		"waits for a pod that this pass created, whatever the clock shows": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-time.Hour))
