@@ -18,7 +18,7 @@ func TestEveryDifferenceFromTheManualHasATest(t *testing.T) {
 	}
 	body, _, _ := strings.Cut(rest, "\n## ")
 	rows := 0
-	for _, line := range strings.SplitSeq(body, "\n") {
+	for line := range strings.SplitSeq(body, "\n") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
 		if !strings.HasPrefix(line, "| ") || cells[len(cells)-1] == "test" {
 			continue
