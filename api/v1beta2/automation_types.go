@@ -44,8 +44,8 @@ type FoundationDBClusterAutomationOptions struct {
 	// +optional
 	UseLocalitiesForExclusion *bool `json:"useLocalitiesForExclusion,omitempty"`
 
-	// IgnoreTerminatingPodsSeconds is for how long a terminating pod blocks
-	// pod updates, in seconds. Default 600.
+	// IgnoreTerminatingPodsSeconds is for how long a terminating pod whose
+	// processes do not report blocks pod updates, in seconds. Default 600.
 	// +optional
 	IgnoreTerminatingPodsSeconds *int `json:"ignoreTerminatingPodsSeconds,omitempty"`
 
@@ -161,6 +161,12 @@ type AutomaticReplacementOptions struct {
 	// down, at least 1.
 	// +optional
 	MaxFaultDomainsWithTaintedProcessGroups *intstr.IntOrString `json:"maxFaultDomainsWithTaintedProcessGroups,omitempty"`
+
+	// FailureDetectionCronJob configures the CronJob that looks for failures
+	// between runs. It is no field of the operator;
+	// AnnotationFailureDetectionCronJob is its other form.
+	// +optional
+	FailureDetectionCronJob *FailureDetectionCronJob `json:"failureDetectionCronJob,omitempty"`
 }
 
 // TaintReplacementOption is one taint that leads to replacement.

@@ -102,6 +102,21 @@ type FoundationDBClusterSpec struct {
 	// +optional
 	ProcessGroupsToRemoveWithoutExclusion []ProcessGroupID `json:"processGroupsToRemoveWithoutExclusion,omitempty"`
 
+	// CancelReplacementsForInstance are process groups that stay: their
+	// exclusions and removal marks are reverted, and nothing marks them again
+	// while they are listed. It is no field of the operator, which ignores it
+	// and whose CRD drops it; AnnotationCancelReplacements is its other form.
+	// +kubebuilder:validation:MinItems=0
+	// +kubebuilder:validation:MaxItems=500
+	// +optional
+	CancelReplacementsForInstance []ProcessGroupID `json:"cancelReplacementsForInstance,omitempty"`
+
+	// DistributionConfig packs the pods into a given number of fault domains.
+	// Without it they are spread over as many as possible. It is no field of
+	// the operator; AnnotationDistributionConfig is its other form.
+	// +optional
+	DistributionConfig *DistributionConfig `json:"distributionConfig,omitempty"`
+
 	// ConfigMap is a template for the config map of the cluster: its labels,
 	// annotations and data are added, and its data wins over generated keys.
 	// Its name is not used.
@@ -225,8 +240,8 @@ type FoundationDBClusterSpec struct {
 	ImageType *ImageType `json:"imageType,omitempty"`
 
 	// MaxZonesWithUnavailablePods bounds pod updates by the number of zones
-	// with unavailable stateful pods: above it no pod is deleted, at it only
-	// pods of those zones. The default is no bound.
+	// with unavailable stateful pods: from it on, only pods of those zones are
+	// deleted. The default is no bound.
 	// +optional
 	MaxZonesWithUnavailablePods *int `json:"maxZonesWithUnavailablePods,omitempty"`
 }

@@ -16,6 +16,8 @@ const (
 	// LabelNoScheduleAllowed is the node label that pods of buggify.noSchedule
 	// require, with the value true.
 	LabelNoScheduleAllowed = "foundationdb.org/no-schedule-allowed"
+	// LabelDistributionKey carries the distribution key a pod was created with.
+	LabelDistributionKey = "foundationdb.org/distribution-key"
 )
 
 // Annotations of pods, PVCs and backup deployments.
@@ -56,6 +58,22 @@ const (
 	AnnotationClusterFileChange = "foundationdb.org/cluster-file-change"
 	// AnnotationRelease is the operator release of a CRD.
 	AnnotationRelease = "foundationdb.org/release"
+)
+
+// Annotations of a cluster. Every CRD keeps them, also one that does not have
+// the fields of the spec that three of them stand for.
+const (
+	// AnnotationCancelReplacements is spec.cancelReplacementsForInstance as
+	// process group IDs separated by commas.
+	AnnotationCancelReplacements = "kubectl-fdb/cancel-replacements"
+	// AnnotationDistributionConfig is spec.distributionConfig in JSON.
+	AnnotationDistributionConfig = "kubectl-fdb/distribution-config"
+	// AnnotationFailureDetectionCronJob is
+	// spec.automationOptions.replacements.failureDetectionCronJob in JSON.
+	AnnotationFailureDetectionCronJob = "kubectl-fdb/failure-detection-cron-job"
+	// AnnotationFailuresSeen is when the failure detector last saw a failed
+	// process group, in RFC 3339.
+	AnnotationFailuresSeen = "kubectl-fdb/failures-seen"
 )
 
 // FinalizerBackup keeps a FoundationDBBackup until its backup is stopped or

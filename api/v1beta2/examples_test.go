@@ -74,14 +74,9 @@ func TestExamplesShowEveryField(t *testing.T) {
 // specLeaves are the paths of the wire format that hold values.
 func specLeaves(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/wire-format.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var leaves []string
-	scanner := bufio.NewScanner(bytes.NewReader(text))
-	for scanner.Scan() {
-		parts := strings.SplitN(scanner.Text(), " ", 3)
+	for _, line := range append(wireFormat(t, "testdata/wire-format.txt"), wireFormat(t, "testdata/wire-format-extensions.txt")...) {
+		parts := strings.SplitN(line, " ", 3)
 		container := strings.Contains(parts[2], `"type":"object"`) || strings.Contains(parts[2], `"type":"array"`)
 		if strings.HasPrefix(parts[1], "spec.") && !container {
 			leaves = append(leaves, parts[0]+" "+parts[1])
@@ -193,7 +188,7 @@ func checkTypes(t *testing.T, d document, r interface{ Validate() error }) {
 }
 
 // withoutEmpty drops what Go clients add or leave out: empty objects of structs
-// held by value, and plain fields that are zero.
+// held by value, plain fields that are zero, and lists without omitempty.
 func withoutEmpty(value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -209,7 +204,7 @@ func withoutEmpty(value any) any {
 	kept := map[string]any{}
 	for key, below := range object {
 		below = withoutEmpty(below)
-		if m, isMap := below.(map[string]any); below == "" || below == int64(0) || isMap && len(m) == 0 {
+		if m, isMap := below.(map[string]any); below == "" || below == int64(0) || isMap && len(m) == 0 || below == nil {
 			continue
 		}
 		kept[key] = below

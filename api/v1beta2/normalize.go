@@ -21,14 +21,15 @@ const (
 
 // Normalized returns a copy of the cluster in which everything that pods are
 // created from is explicit: every pod template has our containers with
-// resources, image rules end with the default, and deprecated fields have
-// moved. It is never written back. It returns the error of Validate when the
+// resources, image rules end with the default, deprecated fields have moved,
+// and fields given as an annotation are in the spec. It is never written back. It returns the error of Validate when the
 // spec is not valid.
 func (c *FoundationDBCluster) Normalized() (*FoundationDBCluster, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("checking cluster %s: %w", c.Name, err)
 	}
 	n := c.DeepCopy()
+	n.takeAnnotations() // whose errors Validate has returned
 	n.spellOutTemplates()
 	n.spellOutImages()
 	n.Spec.Buggify.moveCrashLoop()

@@ -20,11 +20,12 @@ import (
 // server has validated.
 func (c *FoundationDBCluster) Validate() error {
 	spec := field.NewPath("spec")
-	var errs field.ErrorList
+	effective := *c // replaces top-level fields only, so that c keeps its own
+	errs := effective.takeAnnotations()
 	for _, check := range []func(*field.Path) field.ErrorList{
 		c.checkVersion, c.checkDatabase, c.checkProcesses, c.checkCoordinatorSelection, c.checkRouting,
 		c.checkAutomation, c.checkFaultDomain, c.checkIDs, c.checkNames, c.checkTexts, c.checkConnectionStrings,
-		c.checkDenyList,
+		c.checkDenyList, effective.checkKept, effective.checkDistribution, effective.checkFailureDetection,
 	} {
 		errs = append(errs, check(spec)...)
 	}

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -30,6 +31,9 @@ func (w *World) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) 
 	check, err := w.noOperator(ctx)
 	if err != nil {
 		return nil, w.explain(err)
+	}
+	if !check.OK {
+		check.Evidence += w.undoneByOperators()
 	}
 	if !check.OK && o.Coexist {
 		check.OK, check.Evidence = true, check.Evidence+"; allowed by --coexist"
@@ -82,6 +86,29 @@ func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 	}
 	c.OK, c.Evidence = true, "no operator has a ready Deployment or a renewed Lease"
 	return c, nil
+}
+
+// undoneByOperators is what an operator does against the fields that it does not have. It leaves
+// the CronJob of the failure detector alone, and the annotation of its jobs starts a
+// reconciliation of the operator.
+func (w *World) undoneByOperators() string {
+	w.mu.Lock()
+	record := w.record
+	w.mu.Unlock()
+	if record == nil || w.subject != "" {
+		return ""
+	}
+	var words strings.Builder
+	for _, f := range record.UsedExtensions() {
+		switch f {
+		case v1beta2.ExtensionCancelReplacements:
+			fmt.Fprintf(&words, "; an operator ignores %s, and replaces and removes the listed process groups", f)
+		case v1beta2.ExtensionDistributionConfig:
+			fmt.Fprintf(&words, "; an operator ignores %s, and recreates or replaces every pod with other affinity terms", f)
+		case v1beta2.ExtensionFailureDetectionCronJob:
+		}
+	}
+	return words.String()
 }
 
 // wayPast is what to do where operators cannot be listed. Operators skip a cluster with

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -143,6 +145,49 @@ func TestAnOperatorThatMayBeHiddenCountsAsLive(t *testing.T) {
 		if checks, err = f.world.Gates(t.Context(), live.GateOptions{Coexist: true}); err != nil || !checks[0].OK {
 			t.Errorf("%s forbidden, with --coexist: %v and %v", hidden, checks, err)
 		}
+	}
+}
+
+func TestTheGateReportsWhatAnOperatorUndoes(t *testing.T) {
+	const kept, packed = "ignores spec.cancelReplacementsForInstance", "ignores spec.distributionConfig"
+	annotate := func(name, value string) func(*v1beta2.FoundationDBCluster) {
+		return func(c *v1beta2.FoundationDBCluster) { c.Annotations = map[string]string{name: value} }
+	}
+	tests := map[string]struct {
+		given   func(*v1beta2.FoundationDBCluster)
+		without bool // no operator
+		want    []string
+	}{
+		"none of the fields": {given: func(*v1beta2.FoundationDBCluster) {}},
+		"both in the spec": {given: func(c *v1beta2.FoundationDBCluster) {
+			c.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-1"}
+			c.Spec.DistributionConfig = &v1beta2.DistributionConfig{Enabled: new(true), DesiredFaultDomains: new(3)}
+		}, want: []string{kept, packed}},
+		"one as an annotation":                               {given: annotate(v1beta2.AnnotationCancelReplacements, "storage-1"), want: []string{kept}},
+		"a failure detector, which works beside an operator": {given: annotate(v1beta2.AnnotationFailureDetectionCronJob, `{"enabled":true}`)},
+		"no operator":                                        {given: annotate(v1beta2.AnnotationCancelReplacements, "storage-1"), without: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			record, objects := sample(), []client.Object{operator(nil)}
+			tc.given(record)
+			if tc.without {
+				objects = nil
+			}
+			f := newField(t, record, objects...)
+			f.observe(plan.Record)
+			for _, coexist := range []bool{false, true} {
+				checks, err := f.world.Gates(t.Context(), live.GateOptions{Coexist: coexist})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, words := range []string{kept, packed} {
+					if got := strings.Contains(checks[0].Evidence, words); got != slices.Contains(tc.want, words) {
+						t.Errorf("coexist %t: %q has %q: %t", coexist, checks[0].Evidence, words, got)
+					}
+				}
+			}
+		})
 	}
 }
 

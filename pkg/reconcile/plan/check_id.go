@@ -42,6 +42,7 @@ const (
 	CheckProcessesNamed     CheckID = "processes-named"       // every incompatible process reports what it is
 	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
 	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
+	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
 	CheckFewTaintedNodes    CheckID = "few-tainted-nodes"     // few enough nodes are tainted
 	CheckTaintsKnown        CheckID = "taints-known"          // the taints of all nodes are known
 )
@@ -71,6 +72,7 @@ const (
 	CheckNoOperator     CheckID = "no-operator"      // no live operator manages the resource
 	CheckNoOtherRun     CheckID = "no-other-run"     // no other run is active
 	CheckPlanCurrent    CheckID = "plan-current"     // the cluster state is that of the plan
+	CheckFieldKept      CheckID = "field-kept"       // the API server kept the field of the spec; the subject is the field
 	CheckPermissions    CheckID = "permissions"      // the user may do what a pass needs
 )
 

@@ -26,11 +26,16 @@ const (
 	HoldDatabaseUnavailable      HoldCode = "database-unavailable"       // the database is unavailable or does not answer
 	HoldDeletionModeNone         HoldCode = "deletion-mode-none"         // automationOptions.deletionMode is None
 	HoldDenyListUnknown          HoldCode = "deny-list-unknown"          // the deny list could not be read
+	HoldDetectorNotOwned         HoldCode = "detector-not-owned"         // a CronJob of that name belongs to something else
+	HoldDetectorTerminating      HoldCode = "detector-terminating"       // the former CronJob is being deleted
+	HoldDetectorUnknown          HoldCode = "detector-unknown"           // the CronJob could not be read
 	HoldEarlierRemoval           HoldCode = "earlier-removal"            // an earlier removal is not finished
 	HoldEvictionsRemain          HoldCode = "evictions-remain"           // pods remain on the nodes
 	HoldExclusionBudget          HoldCode = "exclusion-budget"           // no further exclusion is allowed now
 	HoldExclusionsKept           HoldCode = "exclusions-kept"            // these exclusions are kept
+	HoldFieldsDropped            HoldCode = "fields-dropped"             // the API server dropped fields of the spec
 	HoldImageTypeDiffers         HoldCode = "image-type-differs"         // pods are not of the image type of the spec
+	HoldImageMissing             HoldCode = "image-missing"              // no image is set
 	HoldIncompatibleProcesses    HoldCode = "incompatible-processes"     // incompatible processes are still trying to join
 	HoldLeftToOtherInstances     HoldCode = "left-to-other-instances"    // other control-plane instances are responsible
 	HoldListenersChanging        HoldCode = "listeners-changing"         // listeners are changing

@@ -8,6 +8,8 @@ type StageName string
 // The stages of a pass over a cluster, in their order.
 const (
 	StageUpdateStatus                StageName = "UpdateStatus"
+	StageCheckFields                 StageName = "CheckFields"
+	StageFailureDetector             StageName = "FailureDetector"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"
 	StageAdoptSpecs                  StageName = "AdoptSpecs"
@@ -54,6 +56,7 @@ const (
 	StageAbortRestore         StageName = "AbortRestore"
 	StageClearBackup          StageName = "ClearBackup"
 	StageCordonNodes          StageName = "CordonNodes"
+	StageDetectFailures       StageName = "DetectFailures"
 	StageEvictFrom            StageName = "EvictFrom"
 	StageExcludeGroups        StageName = "ExcludeGroups"
 	StageExpireBackup         StageName = "ExpireBackup"

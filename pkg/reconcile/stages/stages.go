@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
@@ -21,12 +22,13 @@ func Cluster() []plan.Stage { return ClusterWith(readings.Options{}) }
 func ClusterWith(o readings.Options) []plan.Stage {
 	all := []plan.Stage{
 		status.UpdateStatus,
+		cluster.CheckFields(),
 		cluster.UpdateLockConfiguration,
 		cluster.UpdateConfigMap,
 		cluster.AdoptSpecs,
 		cluster.CheckClientCompatibility,
-		cluster.ReplaceMisconfiguredPods(o),
-		cluster.ReplaceFailedPods,
+		replacements.ReplaceMisconfiguredPods(o),
+		replacements.ReplaceFailedPods,
 		cluster.DeletePodsForBuggification,
 		cluster.DeleteTerminalPods,
 		cluster.AddProcessGroups,
@@ -39,7 +41,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdatePodConfig,
 		cluster.UpdateLabels,
 		cluster.UpdateDatabaseConfiguration,
-		cluster.ChooseRemovals,
+		replacements.ChooseRemovals,
 		cluster.ExcludeInstances,
 		cluster.ChangeCoordinators,
 		cluster.BounceProcesses,
@@ -67,7 +69,7 @@ func Draining(nodes []string, most int) []plan.Stage {
 // replacing returns the stages of replacements, with some at the start and some after the
 // exclusions.
 func replacing(first []plan.Stage, excluded ...plan.Stage) []plan.Stage {
-	return slices.Concat(Marking(first...),
+	return slices.Concat(MarkingForRemoval(first...),
 		[]plan.Stage{
 			cluster.UpdateConfigMap, cluster.AddProcessGroups, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels,
 			cluster.ExcludeInstances, cluster.ChangeCoordinators,
@@ -82,6 +84,12 @@ func Marking(first ...plan.Stage) []plan.Stage {
 	return append([]plan.Stage{status.UpdateStatus}, first...)
 }
 
+// MarkingForRemoval returns the same for stages that mark process groups for removal: none of them
+// runs where the API server dropped the list of those that stay.
+func MarkingForRemoval(first ...plan.Stage) []plan.Stage {
+	return Marking(append([]plan.Stage{cluster.CheckFields(v1beta2.ExtensionCancelReplacements)}, first...)...)
+}
+
 // Keeping returns the stages that revert marks, and withdraw the announcements to other
 // control-plane instances right after.
 func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
@@ -90,7 +98,7 @@ func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
 
 // ReplaceFailed returns the stage that replaces groups that failed, or were on a tainted node, for
 // too long.
-func ReplaceFailed() plan.Stage { return cluster.ReplaceFailedPods }
+func ReplaceFailed() plan.Stage { return replacements.ReplaceFailedPods }
 
 // Excluding returns the stages that exclude process groups that may stay: the status is updated
 // first, since budgets count by it, and coordinators move before their processes are excluded.

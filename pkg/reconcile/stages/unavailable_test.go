@@ -59,6 +59,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	}
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
+		"CheckFields":                 {}, // the cluster uses none of them
 		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
 		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
