@@ -85,7 +85,7 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 	}
 	t.attach(cluster)
 	if o.Watch {
-		return watchTogether(ctx, e, cluster, t)
+		return watchTogether(ctx, cluster, t)
 	}
 	if err := t.discover(ctx); err != nil {
 		return exit.CauseOf(ctx, err)

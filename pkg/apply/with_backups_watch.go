@@ -15,7 +15,7 @@ import (
 
 // watchTogether watches a cluster, and runs passes over its backups and restores after each
 // pass over it. They are discovered again each time.
-func watchTogether(ctx context.Context, e *session.Env, cluster *Passes, t *resourceSet) error {
+func watchTogether(ctx context.Context, cluster *Passes, t *resourceSet) error {
 	return watchPasses(ctx, &watching{Passes: cluster, WatchFlags: t.options.WatchFlags, resources: t})
 }
 

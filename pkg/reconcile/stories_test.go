@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -20,7 +22,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // world is a cluster of which only the custom resource exists.

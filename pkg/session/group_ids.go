@@ -19,7 +19,8 @@ const (
 	PodPrefix = "pod/"
 	// GroupPrefix is the prefix that -o name prints.
 	GroupPrefix = "processgroup/"
-	FromStdin   = "-"
+	// FromStdin is the argument that reads IDs from standard input.
+	FromStdin = "-"
 )
 
 // SplitIDs separates the cluster from the process groups in the arguments of `VERB [CLUSTER]
