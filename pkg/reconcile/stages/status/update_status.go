@@ -38,7 +38,7 @@ var ReportStatus = plan.Stage{
 	},
 }
 
-const statusReads = plan.Everything
+const statusReads = plan.Everything &^ plan.Detector
 
 // recordStatus decides to write the status that results from the facts, if it differs from the
 // present one.
