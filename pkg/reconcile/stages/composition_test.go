@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
@@ -39,7 +40,7 @@ func TestCommandsRunTheseStages(t *testing.T) {
 		"an inclusion":           {Including(operations.Inclusion{Groups: groups}), []plan.Stage{status.UpdateStatus, operations.IncludeTargets(operations.Inclusion{}), status.UpdateStatus}},
 		"a failure detector":     {Detecting(), []plan.Stage{status.UpdateStatus, detection.DetectFailures}},
 		"one beside an operator": {DetectingBesideOperator(), []plan.Stage{detection.DetectFailures}},
-		"failed, on demand":      {[]plan.Stage{ReplaceFailed()}, []plan.Stage{cluster.ReplaceFailedPods}},
+		"failed, on demand":      {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replacements.ReplaceFailedPods}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(tc.got) != len(tc.want) {

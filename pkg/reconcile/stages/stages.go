@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
@@ -28,8 +29,8 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		detection.FailureDetector,
 		cluster.AdoptSpecs,
 		cluster.CheckClientCompatibility,
-		cluster.ReplaceMisconfiguredPods(o),
-		cluster.ReplaceFailedPods,
+		replacements.ReplaceMisconfiguredPods(o),
+		replacements.ReplaceFailedPods,
 		cluster.DeletePodsForBuggification,
 		cluster.DeleteTerminalPods,
 		cluster.AddProcessGroups,
@@ -42,7 +43,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdatePodConfig,
 		cluster.UpdateLabels,
 		cluster.UpdateDatabaseConfiguration,
-		cluster.ChooseRemovals,
+		replacements.ChooseRemovals,
 		cluster.ExcludeInstances,
 		cluster.ChangeCoordinators,
 		cluster.BounceProcesses,
@@ -107,7 +108,7 @@ func DetectingBesideOperator() []plan.Stage { return []plan.Stage{detection.Dete
 
 // ReplaceFailed returns the stage that replaces groups that failed, or were on a tainted node, for
 // too long.
-func ReplaceFailed() plan.Stage { return cluster.ReplaceFailedPods }
+func ReplaceFailed() plan.Stage { return replacements.ReplaceFailedPods }
 
 // Excluding returns the stages that exclude process groups that may stay: the status is updated
 // first, since budgets count by it, and coordinators move before their processes are excluded.
