@@ -25,7 +25,7 @@ func (w *World) readDetector(ctx context.Context, c *v1beta2.FoundationDBCluster
 	case apierrors.IsNotFound(err):
 		return plan.DetectorFacts{}, nil
 	case hidden(err):
-		return plan.DetectorFacts{Hidden: "reading CronJobs is forbidden; manifests/rbac/failure-detector.yaml allows it"}, nil
+		return plan.DetectorFacts{Hidden: "reading CronJobs is forbidden; manifests/rbac/reconcile.yaml allows it"}, nil
 	case err != nil:
 		return plan.DetectorFacts{}, fmt.Errorf("read CronJob %s: %w", name, err)
 	default:

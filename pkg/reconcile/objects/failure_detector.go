@@ -94,10 +94,12 @@ func detectorSpec(c *v1beta2.FoundationDBCluster, settings v1beta2.FailureDetect
 
 func detectorPod(c *v1beta2.FoundationDBCluster, image string) corev1.PodSpec {
 	const user, state, statePath, namespace = 65532, "state", "/state", "NAMESPACE"
+	const grace = 300 // SIGTERM finishes the running action
 	return corev1.PodSpec{
-		ServiceAccountName:           detectorAccount,
-		AutomountServiceAccountToken: new(true),
-		RestartPolicy:                corev1.RestartPolicyNever,
+		ServiceAccountName:            detectorAccount,
+		AutomountServiceAccountToken:  new(true),
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		TerminationGracePeriodSeconds: new(int64(grace)),
 		SecurityContext: &corev1.PodSecurityContext{
 			RunAsNonRoot: new(true), RunAsUser: new(int64(user)), RunAsGroup: new(int64(user)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},

@@ -171,7 +171,7 @@ func TestDefaultsOfTheAPIServerAreNoDifference(t *testing.T) {
 	}
 	pod := &stored.Spec.JobTemplate.Spec.Template.Spec
 	pod.DNSPolicy, pod.SchedulerName = corev1.DNSClusterFirst, corev1.DefaultSchedulerName
-	pod.DeprecatedServiceAccount, pod.TerminationGracePeriodSeconds = pod.ServiceAccountName, new(int64(30))
+	pod.DeprecatedServiceAccount = pod.ServiceAccountName
 	for i := range pod.Containers {
 		pod.Containers[i].TerminationMessagePath, pod.Containers[i].ImagePullPolicy = "/dev/termination-log", corev1.PullIfNotPresent
 	}
