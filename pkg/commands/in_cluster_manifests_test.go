@@ -133,7 +133,7 @@ func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	delete(g.world.Pods, "sample-"+g.storage()[0])
-	if code := g.run(args...); code != ExitDone || !strings.Contains(g.out.String(), "has failed") {
+	if code := g.run(args...); code != ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/cron"
 )
 
 // ContainerDetector is the container of a failure detector.
@@ -43,6 +45,16 @@ func FailureDetectorName(c *v1beta2.FoundationDBCluster) string {
 	sum := sha256.Sum256([]byte(c.Name))
 	start := strings.TrimRight(c.Name[:maxCronJobName-len(suffix)-digits-1], "-.")
 	return start + suffix + "-" + hex.EncodeToString(sum[:])[:digits]
+}
+
+// DetectorPeriod is how often the failure detector runs; false where the spec sets a schedule.
+// The cluster must be normalized.
+func DetectorPeriod(c *v1beta2.FoundationDBCluster) (time.Duration, bool) {
+	job := ptr.Deref(c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob, v1beta2.FailureDetectionCronJob{})
+	if job.Schedule != nil || (job.Template != nil && job.Template.Schedule != "") {
+		return 0, false
+	}
+	return cron.Period(c.FailureDetectionTime()), true
 }
 
 // FailureDetector is the CronJob that looks for failed process groups of a cluster, with the
