@@ -161,7 +161,7 @@ func TestDetectingFailures(t *testing.T) {
 	}
 	recorded, _ := f.record().FailuresSeen()
 	for _, pod := range pods {
-		_ = f.api.Delete(t.Context(), pod) // the database is gone, and so is all knowledge
+		_ = f.api.Delete(t.Context(), pod) // without a database failures are unknown
 	}
 	if done := detecting(f, stages.Detecting()); done.Outcome != reconcile.Waiting || len(f.log.those("patch")) > 0 {
 		t.Errorf("unknown: %s, wrote %v", done.Outcome, f.log.writes())
