@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -91,5 +93,65 @@ func TestFailuresAreDetectedAgain(t *testing.T) {
 	}
 	if result.Kind != "ChangeResult" || result.ExitCode != ExitNo || len(result.Targets) != 1 || result.Targets[0].Phase != "failed" || !strings.Contains(result.Reason, "has failed") {
 		t.Errorf("got %+v", result)
+	}
+}
+
+// Every command reads the CronJob with the rest: one that does not would create it again, or show
+// that it is missing.
+func TestTheFailureDetectorIsKeptAndShown(t *testing.T) {
+	g := up(t)
+	g.world.Record.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
+	g.world.Record.Generation++
+	if code := g.run("plan", "sample"); code != ExitNo || !strings.Contains(g.out.String(), "ApplyFailureDetector") {
+		t.Errorf("plan: exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone || g.world.Detector == nil {
+		t.Errorf("reconcile: exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	for _, command := range []string{"plan", "why", "status"} {
+		if code := g.run(command, "sample"); code != ExitDone || strings.Contains(g.out.String(), "does not exist") {
+			t.Errorf("%s: exit code %d: %s%s", command, code, &g.out, &g.err)
+		}
+	}
+	if !strings.Contains(g.out.String(), "Detector        every 120m, no job yet") {
+		t.Errorf("status does not show it: %s", &g.out)
+	}
+	g.world.Record.Spec.AutomationOptions.Replacements.FailureDetectionCronJob.Image = nil
+	if code := g.run("why", "sample"); code != ExitNo || !strings.Contains(g.out.String(), "there is no published image") {
+		t.Errorf("why without an image: exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+// A field that the API server dropped is in the output of every command about the state.
+func TestADroppedFieldIsReported(t *testing.T) {
+	g := up(t)
+	g.world.Record.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"cancelReplacementsForInstance":["storage-1"]}}`}
+	const dropped = "the API server dropped spec.cancelReplacementsForInstance"
+	for _, tc := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"plan", "sample"}, ExitNo},
+		{[]string{"why", "sample"}, ExitNo},
+		{[]string{"check", "sample", "--rules", "CFG"}, ExitNo},
+		{[]string{"reconcile", "sample", "--yes"}, ExitRefused},
+		{[]string{"replace", "sample", g.storage()[0], "--yes"}, ExitRefused},
+		{[]string{"cordon", "node-1", "-c", "sample", "--evacuate=now", "--yes"}, ExitRefused},
+	} {
+		g.world.Acted = nil
+		if code := g.run(tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), dropped) {
+			t.Errorf("%v: exit code %d, want %d: %s%s", tc.args, code, tc.want, &g.out, &g.err)
+		}
+		for _, a := range g.world.Acted {
+			if len(plan.GroupsOf(a)) > 0 {
+				t.Errorf("%v: %s", tc.args, a.Describe())
+			}
+		}
+	}
+}
+
+func TestTheClientKnowsEveryKindThatIsRead(t *testing.T) {
+	if _, err := newMapper().RESTMapping(batchv1.SchemeGroupVersion.WithKind("CronJob").GroupKind(), "v1"); err != nil {
+		t.Error(err)
 	}
 }
