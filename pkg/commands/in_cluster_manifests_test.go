@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const inCluster = "../../manifests/in-cluster"
@@ -114,10 +115,10 @@ func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 			}
 			w := &watched{given: newGiven(t)}
 			if slices.Contains(args, "--watch") {
-				if code := w.run(args[2:]...); code != ExitDone {
+				if code := w.run(args[2:]...); code != exit.ExitDone {
 					t.Errorf("exit code %d: %s", code, &w.err)
 				}
-			} else if code := w.given.run(args...); code != ExitDone {
+			} else if code := w.given.run(args...); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s", code, &w.err)
 			}
 		})
@@ -129,11 +130,11 @@ func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "$(NAMESPACE)", "fdb")
 	}
-	if code := g.run(args...); code != ExitDone {
+	if code := g.run(args...); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	delete(g.world.Pods, "sample-"+g.storage()[0])
-	if code := g.run(args...); code != ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
+	if code := g.run(args...); code != exit.ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
