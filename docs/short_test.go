@@ -17,7 +17,7 @@ const (
 )
 
 // verbs are what the summary of a command begins with.
-var verbs = strings.Fields(`Abort Add Allow Annotate Apply Change Check Compare Configure Copy Cordon Create Delete Deny
+var verbs = strings.Fields(`Abort Add Allow Annotate Apply Change Check Compare Configure Copy Cordon Create Delete Deny Detect
 	Describe Diff Disable Display Drain Enable Evacuate Exclude Execute Expire Explain Export Find Follow Force Generate Hold Include
 	Inspect Install List Manage Mark Open Pause Plan Preview Print Query Read Rebuild Reconcile Recreate Release Remove
 	Repair Report Replace Restart Restore Resume Run Set Show Start Stop Sync Synchronize Take Test Trigger Uncordon Update Upgrade

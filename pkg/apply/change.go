@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -214,6 +215,13 @@ type goal interface {
 	// Summary describes what was reached, or begun if the command does not wait.
 	Summary(reached bool) string
 }
+
+// Noting is a goal that depends on the events of the passes.
+type Noting interface{ Note(e reconcile.Event) }
+
+// Answering is a goal whose end is an answer, with its exit code, and not a success. It counts
+// where the passes did not fail.
+type Answering interface{ Answer() error }
 
 // PassesOver returns the passes of a change, once its permissions are verified.
 func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) (*Passes, error) {

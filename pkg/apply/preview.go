@@ -28,6 +28,7 @@ func (a AlreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan
 		plan.Volumes:      func() { into.Volumes = a.Seen.Volumes },
 		plan.Services:     func() { into.Services = a.Seen.Services },
 		plan.ConfigMap:    func() { into.ConfigMap = a.Seen.ConfigMap },
+		plan.Detector:     func() { into.Detector = a.Seen.Detector },
 		plan.PodFiles:     func() { into.PodFiles = a.Seen.PodFiles },
 		plan.Database:     func() { into.Database = a.Seen.Database },
 		plan.Coordination: func() { into.Coordination = a.Seen.Coordination },

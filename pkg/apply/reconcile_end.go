@@ -90,6 +90,9 @@ func (p *Passes) timedOut() error {
 // for, but no failure or refusal: the status may predate the failed action.
 func (p *Passes) Verdict() error {
 	code := passCode(p.Last)
+	if goal, answers := p.Goal.(Answering); answers && (code == exit.ExitDone || code == exit.ExitWaiting) {
+		return goal.Answer()
+	}
 	if code == exit.ExitDone || code == exit.ExitWaiting && p.Reached {
 		return nil
 	}
@@ -155,11 +158,14 @@ func (p *Passes) names() []string {
 // kindOfTargets is the kind of the subjects of commands.
 var kindOfTargets = map[string]string{
 	"restart": "processgroup", "exclude": "processgroup", "include": "processgroup",
-	"cordon": "node", "uncordon": "node", "drain": "node",
+	"detect-failures": "processgroup", "cordon": "node", "uncordon": "node", "drain": "node",
 }
 
-// notes records the added process groups.
+// notes records the added process groups, and what the goal depends on.
 func (p *Passes) notes(e reconcile.Event) {
+	if goal, notes := p.Goal.(Noting); notes {
+		goal.Note(e)
+	}
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
 		return
@@ -176,7 +182,9 @@ func (p *Passes) result(end error) inspect.ReconcileResult {
 		Document: inspect.NewDocument("ReconcileResult", p.Env.Metadata(p.Run.Record.Named(p.Key)), p.Env.Clock.Now(), inspect.SourceLive),
 		Outcome:  p.Last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: exit.Code(end), Last: inspect.RecordPass(p.Last),
 	}
-	if end != nil {
+	if p.isAnswer(end) {
+		r.Reason = p.Goal.Summary(p.Reached)
+	} else if end != nil {
 		r.Reason = exit.Explain(end)
 	}
 	return r
@@ -189,7 +197,7 @@ func (p *Passes) sentence(end error) string {
 		did += " in " + phrase.Count(p.count, "pass")
 	}
 	switch {
-	case end == nil && p.Goal != nil:
+	case (end == nil || p.isAnswer(end)) && p.Goal != nil:
 		return p.subject() + ": " + p.Goal.Summary(p.Reached)
 	case end == nil && p.Partial && p.acted == 0:
 		return p.subject() + ": nothing to do in the selected stages; the others were not run"
@@ -201,6 +209,12 @@ func (p *Passes) sentence(end error) string {
 		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did+p.took())
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, exit.Explain(end))
+}
+
+// isAnswer reports whether the command ends with the answer of its goal.
+func (p *Passes) isAnswer(end error) bool {
+	_, answers := errors.AsType[exit.AnswerError](end)
+	return answers && p.Goal != nil
 }
 
 // took returns the duration of several passes for the last line.

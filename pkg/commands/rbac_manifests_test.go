@@ -30,6 +30,7 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 		{Verb: "create", Resource: "events"},                                             // the audit, which is optional
 		{Verb: "patch", Resource: "events"},
 	}
+	beyond = append(beyond, session.DetectorPermissions()...) // clusters with a failure detector
 	for _, p := range permissionsOf(rulesOf(t, "reconcile.yaml")) {
 		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml grants %q, which no pass asks for", p)
@@ -79,6 +80,27 @@ func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	for _, p := range granted {
 		if !slices.Contains(append(audit, list), p) && !slices.Contains(session.PausePermissions(), p) {
 			t.Errorf("manifests/rbac/pause.yaml grants %q, which no pause asks for", p)
+		}
+	}
+}
+
+func TestTheRoleForDetectingFailuresGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+	rules := rulesOf(t, "detect-failures.yaml")
+	needed := session.DetectPermissions()
+	for _, p := range needed {
+		if !granted(rules, p) {
+			t.Errorf("manifests/rbac/detect-failures.yaml does not grant %q", p)
+		}
+	}
+	beyond := []session.Permission{
+		{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}, // to find the only cluster
+		{Verb: "create", Resource: "pods", Subresource: "portforward"},                   // split images
+		{Verb: "patch", Resource: "pods"},                                                // since when a node is tainted
+		{Verb: "create", Resource: "events"}, {Verb: "patch", Resource: "events"},
+	}
+	for _, p := range permissionsOf(rules) {
+		if !slices.Contains(append(beyond, needed...), p) {
+			t.Errorf("manifests/rbac/detect-failures.yaml grants %q, which no detection asks for", p)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 const (
 	// AskKubernetes are the facets read from the API server alone.
-	AskKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
+	AskKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Detector
 	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 

@@ -90,6 +90,20 @@ func ReconcilePermissions() []Permission {
 	}
 }
 
+// DetectorPermissions are required to keep the CronJob of a failure detector; the first is
+// required to read it.
+func DetectorPermissions() []Permission {
+	return []Permission{
+		{"get", "batch", "cronjobs", ""}, {"create", "batch", "cronjobs", ""}, {"update", "batch", "cronjobs", ""}, {"delete", "batch", "cronjobs", ""},
+	}
+}
+
+// DetectPermissions are required to detect failures: to update the status and to annotate the
+// cluster.
+func DetectPermissions() []Permission {
+	return append(DatabasePermissions(), Permission{"patch", v1beta2.GroupVersion.Group, "foundationdbclusters", ""})
+}
+
 // DatabasePermissions are required to change the database and to update the status, and nothing
 // else.
 func DatabasePermissions() []Permission {

@@ -85,6 +85,8 @@ func actionRequirements() []CommandRequirements {
 		{"reconcile fdbbackup", slices.Concat(required(session.BackupPermissions()...), operators(), auditing())},
 		{"reconcile fdbrestore", slices.Concat(required(session.RestorePermissions()...), operators(), auditing())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(session.WatchPermissions()...))},
+		{"detect-failures", slices.Concat(required(session.DetectPermissions()...), finding(), beyond(), auditing(), everywhere(optional("the status is not written",
+			session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"})))},
 		{"replace", slices.Concat(reconciling(), optional("already replaced process groups are only known from the audit file", session.Permission{Verb: "list", Resource: "events"}))},
 		{"restart", changingDatabase()},
 		{"exclude", changingDatabase()},
@@ -152,7 +154,7 @@ func viewing() []Requirement {
 			needs[i].Without = "the database is not queried"
 		}
 	}
-	return slices.Concat(needs, watchingLocks(), finding(), beyond())
+	return slices.Concat(needs, optional("the CronJob of a failure detector is unknown", session.DetectorPermissions()[0]), watchingLocks(), finding(), beyond())
 }
 
 // viewingAll returns what is required to read all clusters, which takes no name.
@@ -176,7 +178,7 @@ func optional(without string, powers ...session.Permission) []Requirement {
 }
 
 func reconciling() []Requirement {
-	return slices.Concat(required(session.ReconcilePermissions()...), finding(), beyond(), operators(), auditing())
+	return slices.Concat(required(session.ReconcilePermissions()...), optional("a failure detector is refused", session.DetectorPermissions()...), finding(), beyond(), operators(), auditing())
 }
 
 // auditing returns what is required for the audit: Events on the cluster.

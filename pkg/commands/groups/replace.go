@@ -166,7 +166,7 @@ func (o ReplaceOptions) Change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	if o.skip {
 		first, words = operations.SkipExclusion(chosen), append(words, "--skip-exclusion")
 	}
-	c.Words, c.Stages = words, stages.Marking(first)
+	c.Words, c.Stages = words, stages.MarkingForRemoval(first)
 	if o.Wait {
 		c.Stages = stages.Replacing(first)
 	}

@@ -199,8 +199,10 @@ func (o CordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
 		Goal: emptying{nodes: nodes, cordonOnly: !o.Wait},
 	}
+	marking := stages.Marking
 	switch o.Evacuate {
 	case evacuateNow:
+		marking = stages.MarkingForRemoval
 		first = append(first, operations.ReplaceOn(nodes, o.Most, true))
 		c.Words = append(c.Words, fmt.Sprintf("--max-concurrent=%d", o.Most))
 	case EvacuateByTaint:
@@ -208,7 +210,7 @@ func (o CordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 			first = append(first, stages.ReplaceFailed())
 		}
 	}
-	c.Stages = stages.Marking(first...)
+	c.Stages = marking(first...)
 	if o.Wait {
 		c.Stages = stages.Replacing(first...)
 	}

@@ -9,9 +9,9 @@ type StageName string
 const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
-	StageFailureDetector             StageName = "FailureDetector"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"
+	StageFailureDetector             StageName = "FailureDetector"
 	StageAdoptSpecs                  StageName = "AdoptSpecs"
 	StageCheckClientCompatibility    StageName = "CheckClientCompatibility"
 	StageDeletePodsForBuggification  StageName = "DeletePodsForBuggification"
