@@ -116,12 +116,12 @@ func (d *detecting) Note(e reconcile.Event) {
 		return
 	}
 	d.failed, d.unknown = nil, ""
-	for _, a := range decided.Decision.Actions {
+	for _, a := range decided.Actions {
 		if record, is := a.(plan.RecordFailures); is {
 			d.failed = record.Groups
 		}
 	}
-	if hold := decided.Decision.Hold; hold != nil {
+	if hold := decided.Hold; hold != nil {
 		d.unknown = hold.Text()
 	}
 }
