@@ -165,7 +165,8 @@ func TestTheGateReportsWhatAnOperatorUndoes(t *testing.T) {
 		}, want: []string{kept, packed}},
 		"one as an annotation":                               {given: annotate(v1beta2.AnnotationCancelReplacements, "storage-1"), want: []string{kept}},
 		"a failure detector, which works beside an operator": {given: annotate(v1beta2.AnnotationFailureDetectionCronJob, `{"enabled":true}`)},
-		"no operator":                                        {given: annotate(v1beta2.AnnotationCancelReplacements, "storage-1"), without: true},
+
+		"no operator": {given: annotate(v1beta2.AnnotationCancelReplacements, "storage-1"), without: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
