@@ -27,13 +27,14 @@ import (
 // Those of the mutated package run first, then those of the packages behind it.
 var suites = []string{
 	"pkg/fdb", "pkg/reconcile/plan", "pkg/reconcile/objects", "pkg/reconcile/safety", "pkg/reconcile/readings",
-	"pkg/reconcile/stages/status", "pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup",
+	"pkg/reconcile/stages/status", "pkg/reconcile/stages/replacements", "pkg/reconcile/stages/detection",
+	"pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup",
 	"pkg/reconcile/stages",
-	"pkg/reconcile", "pkg/ui", "pkg/ui/check",
+	"pkg/reconcile", "pkg/inspect", "pkg/inspect/why", "pkg/ui", "pkg/ui/check",
 }
 
 // pure are the packages that are mutated when no package is named.
-var pure = suites[:9]
+var pure = suites[:11]
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
