@@ -55,8 +55,8 @@ type Options struct {
 	InCluster bool
 	// Open connects with a cluster file. Nil is OpenNative.
 	Open func(clusterFile string) (admin.Client, error)
-	// Note is called once when Auto goes on with fdbcli alone, with the cause.
-	Note func(cause error)
+	// GivenUp is called once when Auto goes on with fdbcli alone, with the cause.
+	GivenUp func(cause error)
 }
 
 // Database is the native transport to one database. A nil Database has none.
@@ -93,8 +93,8 @@ func New(o Options) (*Database, error) {
 	if o.Open == nil {
 		o.Open = func(clusterFile string) (admin.Client, error) { return admin.OpenNative(clusterFile) }
 	}
-	if o.Note == nil {
-		o.Note = func(error) {}
+	if o.GivenUp == nil {
+		o.GivenUp = func(error) {}
 	}
 	return &Database{options: o}, nil
 }
@@ -152,7 +152,7 @@ func (d *Database) lose(cause error) {
 	}
 	d.mu.Unlock()
 	if first {
-		d.options.Note(cause)
+		d.options.GivenUp(cause)
 	}
 }
 
