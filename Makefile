@@ -77,7 +77,8 @@ test-race: ## The dashboard under the race detector, with many concurrent update
 # Builds and links the whole plugin too: nothing else compiles what the tag selects.
 .PHONY: test-native
 test-native: $(BIN)/libfdb_c/libfdb_c.so ## The native transport against the model, by a client library of its own (needs gcc)
-	$(LIBFDB_C_FLAGS) go test -tags fdb_native ./pkg/fdb/admin ./cmd/kubectl-fdb
+	$(LIBFDB_C_FLAGS) go test -tags fdb_native ./pkg/fdb/admin
+	$(LIBFDB_C_FLAGS) go test -tags fdb_native -run Native ./pkg/commands
 	$(LIBFDB_C_FLAGS) go build -tags fdb_native -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/libfdb_c/kubectl-fdb ./cmd/kubectl-fdb
 
 .PHONY: test-sandbox
@@ -139,7 +140,7 @@ generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 	$(TOOL) golangci-lint run ./...
 	cd sandbox && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
-	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin
+	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin ./pkg/fdb/direct
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -59,6 +60,9 @@ shown and requires confirmation.`,
 }
 
 func (o cliOptions) run(ctx context.Context, env *Env, args []string, script string) error {
+	if env.global.transport == string(direct.Native) || env.global.clusterFile != "" {
+		return usagef("cli runs fdbcli in a pod: --transport native and --cluster-file conflict with it")
+	}
 	if o.timeout < time.Second {
 		return usagef("--timeout must be at least 1s")
 	}

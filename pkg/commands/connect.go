@@ -28,6 +28,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -212,7 +213,43 @@ func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.planDigest(), e.Overrides, e.Clock, rand.Text
 	w.Command = func(words ...string) string { return e.kubectlIn(key.Namespace, words...) }
 	w.Tell = func(words string) { e.logf("%s", words) }
+	if err != nil {
+		return err
+	}
+	w.Direct, err = e.openDirect()
 	return err
+}
+
+// openDirect returns the native transport that the flags ask for; nil for fdbcli alone.
+func (e *Env) openDirect() (*direct.Database, error) {
+	d, err := direct.New(e.directOptions())
+	if err != nil {
+		return nil, usage(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.direct = append(e.direct, d)
+	return d, nil
+}
+
+func (e *Env) directOptions() direct.Options {
+	return direct.Options{
+		Transport: direct.Transport(e.global.transport), ClusterFile: e.global.clusterFile,
+		InCluster: e.Getenv("KUBERNETES_SERVICE_HOST") != "",
+		GivenUp: func(cause error) {
+			e.logf("warning: the native transport cannot be used: %v; fdbcli in pods is used instead", cause)
+		},
+	}
+}
+
+// closeDirect removes the cluster files that the native transport wrote.
+func (e *Env) closeDirect() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, d := range e.direct {
+		_ = d.Close() // what remains are temporary files without secrets
+	}
+	e.direct = nil
 }
 
 func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {

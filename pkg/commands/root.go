@@ -15,14 +15,17 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // globalFlags are common to all commands.
 type globalFlags struct {
-	color   string
-	quiet   bool
-	verbose int
+	color       string
+	quiet       bool
+	verbose     int
+	transport   string
+	clusterFile string
 }
 
 // Values of --color.
@@ -35,6 +38,7 @@ const (
 // Run runs the command that args name and returns the exit code. The cause of a context that a
 // signal ended is an InterruptedError.
 func Run(ctx context.Context, env *Env, args []string) int {
+	defer env.closeDirect()
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(ctx)
@@ -173,6 +177,9 @@ func (g *globalFlags) add(root *cobra.Command) {
 	flags.StringVar(&g.color, "color", colorAuto, "use of colors: auto, always or never; auto respects NO_COLOR and CLICOLOR_FORCE")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "If true, print only results and errors")
 	flags.IntVarP(&g.verbose, "v", "v", 0, "log verbosity: 1 adds no-op stages and passed checks, 6 every API request")
+	flags.StringVar(&g.transport, "transport", string(direct.Auto), "access to databases: exec runs fdbcli in pods, native uses FoundationDB's client library in this process, auto prefers native where a build has it and a database can be reached directly")
+	flags.StringVar(&g.clusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current; by default the connection string of the cluster's status")
+	complete(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
 	complete(root, "color", func() []string { return []string{colorAuto, colorAlways, colorNever} })
 }
 
@@ -180,6 +187,9 @@ func (g *globalFlags) add(root *cobra.Command) {
 func (e *Env) begin() error {
 	if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, e.global.color) {
 		return usagef("--color must be auto, always or never, not %q", e.global.color)
+	}
+	if _, err := direct.New(e.directOptions()); err != nil {
+		return usage(err)
 	}
 	e.started = true
 	e.logs()

@@ -3,6 +3,7 @@
 package direct
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,14 +30,9 @@ const (
 	Auto Transport = "auto"
 )
 
-// Transports are all of them.
-func Transports() []Transport {
-	return []Transport{Auto, Exec, Native}
-}
-
 // Errors of New.
 var (
-	// ErrUnknown means that the name is none of Transports.
+	// ErrUnknown means that the name is none of those above.
 	ErrUnknown = errors.New("unknown transport")
 	// ErrClusterFile means that a cluster file was given for fdbcli, which uses those
 	// of the pods.
@@ -45,6 +41,7 @@ var (
 
 // Options are the options of a Database.
 type Options struct {
+	// Transport is Auto by default.
 	Transport Transport
 	// ClusterFile is the cluster file to connect with, which the library rewrites when the
 	// coordinators change. Empty for a temporary one with the connection string of the
@@ -73,6 +70,7 @@ type Database struct {
 // New returns the native transport that the options ask for; nil if they leave only
 // fdbcli.
 func New(o Options) (*Database, error) {
+	o.Transport = cmp.Or(o.Transport, Auto)
 	available := admin.NativeAvailable || o.Open != nil
 	switch o.Transport {
 	case Exec:
@@ -82,7 +80,7 @@ func New(o Options) (*Database, error) {
 		return nil, nil
 	case Native, Auto:
 	default:
-		return nil, fmt.Errorf("%w %q", ErrUnknown, o.Transport)
+		return nil, fmt.Errorf("%w %q: must be %s, %s or %s", ErrUnknown, o.Transport, Auto, Exec, Native)
 	}
 	if !available && (o.Transport == Native || o.ClusterFile != "") {
 		return nil, admin.ErrNoNative
