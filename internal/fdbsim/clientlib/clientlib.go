@@ -53,10 +53,11 @@ func Serve(ctx context.Context, w *model.World, version string, files tools.File
 func receive(ctx context.Context, from *bufio.Reader, requests chan<- [][]byte) error {
 	for {
 		r, err := readMessage(from)
-		if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF), ctx.Err() != nil:
 			return nil
-		}
-		if err != nil {
+		default:
 			return fmt.Errorf("reading a request: %w", err)
 		}
 		select {

@@ -177,7 +177,7 @@ func (t *ClientTransaction) do(operation func() error) error {
 	t.c.w.Lock()
 	defer t.c.w.Unlock()
 	err := operation()
-	if failure, is := errors.AsType[apiFailure](err); is {
+	if failure, is := errors.AsType[specialKeyError](err); is {
 		t.message, err = json.Marshal(failure)
 		if err == nil {
 			err = model.ErrSpecialAPI

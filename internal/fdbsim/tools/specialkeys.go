@@ -129,16 +129,16 @@ func specialExclusionPrefix(e model.Exclusion, failed bool) string {
 	}
 }
 
-// apiFailure is why a write of special keys was refused: the content of
+// specialKeyError is why a write of special keys was refused: the content of
 // \xff\xff/error_message.
-type apiFailure struct {
+type specialKeyError struct {
 	Retriable bool   `json:"retriable"`
 	Command   string `json:"command"`
 	Message   string `json:"message"`
 }
 
-func (e apiFailure) Error() string { return e.Command + ": " + e.Message }
-func (apiFailure) Unwrap() error   { return model.ErrSpecialAPI }
+func (e specialKeyError) Error() string { return e.Command + ": " + e.Message }
+func (specialKeyError) Unwrap() error   { return model.ErrSpecialAPI }
 
 // applySpecial does what the special writes of a transaction ask for, or nothing of it.
 func (c *cli) applySpecial(t *model.Transaction) error {
@@ -159,8 +159,8 @@ func (c *cli) applySpecial(t *model.Transaction) error {
 	return nil
 }
 
-// specialExclusion is the exclusion that a special key stands for; is is false for a key
-// of another kind.
+// specialExclusion is the exclusion that a special key stands for. Keys of
+// another kind stand for none: is is false.
 func specialExclusion(key string) (e model.Exclusion, failed, is bool, err error) {
 	for _, prefix := range []string{specialExcluded, specialExcludedLocality, specialFailed, specialFailedLocality} {
 		name, ok := strings.CutPrefix(key, prefix)
@@ -169,7 +169,7 @@ func specialExclusion(key string) (e model.Exclusion, failed, is bool, err error
 		}
 		e, valid := model.ParseExclusion(name)
 		if !valid || e.Locality != (prefix == specialExcludedLocality || prefix == specialFailedLocality) {
-			err = apiFailure{Command: "exclude", Message: "ERROR: '" + name + "' is not a valid network endpoint address\n"}
+			err = specialKeyError{Command: "exclude", Message: "ERROR: '" + name + "' is not a valid network endpoint address\n"}
 		}
 		return e, prefix == specialFailed || prefix == specialFailedLocality, true, err
 	}
@@ -199,7 +199,7 @@ func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
 		}
 		if risk != "" {
 			const hint = "\nType `exclude FORCE <ADDRESS...>' to exclude without checking available space.\n"
-			return apiFailure{Command: "exclude", Message: risk + hint}
+			return specialKeyError{Command: "exclude", Message: risk + hint}
 		}
 	}
 	return nil
@@ -218,16 +218,16 @@ func (c *cli) setSpecial(db *model.Database, key, value string) error {
 	if key == specialCoordinators+"processes" {
 		return c.setSpecialCoordinators(db, value)
 	}
-	return apiFailure{Command: "set", Message: "ERROR: no such special key"}
+	return specialKeyError{Command: "set", Message: "ERROR: no such special key"}
 }
 
 func setSpecialMaintenance(db *model.Database, zone, value string) error {
 	seconds, err := strconv.ParseFloat(value, 64)
 	switch {
 	case err != nil:
-		return apiFailure{Command: "maintenance", Message: "The specified maintenance time is not a number"}
+		return specialKeyError{Command: "maintenance", Message: "The specified maintenance time is not a number"}
 	case db.FailuresIgnored():
-		return apiFailure{
+		return specialKeyError{
 			Command: "maintenance",
 			Message: "Maintenance mode cannot be used while data distribution is disabled for storage server failures.",
 		}
@@ -242,16 +242,16 @@ func (c *cli) setSpecialCoordinators(db *model.Database, value string) error {
 	var r coordinatorsRequest
 	addresses, err := fdb.ParseAddresses(value)
 	if err != nil {
-		return apiFailure{Command: "coordinators", Message: "ERROR: '" + value + "' is not a valid network endpoint address\n"}
+		return specialKeyError{Command: "coordinators", Message: "ERROR: '" + value + "' is not a valid network endpoint address\n"}
 	}
 	r.addresses = addresses
 	before := db.Connection
 	text, err := c.changeCoordinators(db, r)
 	if refused, is := errors.AsType[refusal](err); is {
-		return apiFailure{Retriable: refused == unreachableCoordinator, Command: "coordinators", Message: string(refused)}
+		return specialKeyError{Retriable: refused == errUnreachableCoordinator, Command: "coordinators", Message: string(refused)}
 	}
 	if err == nil && db.Connection.String() == before.String() {
-		return apiFailure{Command: "coordinators", Message: text}
+		return specialKeyError{Command: "coordinators", Message: text}
 	}
 	return err
 }

@@ -62,9 +62,6 @@ func (e *LibraryError) Unwrap() error { return e.Err }
 // value of errorMessageKey.
 const codeSpecialKeys = 2117
 
-// codeUnknownResult is commit_unknown_result.
-const codeUnknownResult = 1021
-
 // libraryError gives an error of the library its kind; others pass.
 func libraryError(ctx context.Context, doing string, err error) error {
 	failed, ok := errors.AsType[*LibraryError](err)

@@ -63,11 +63,12 @@ func secondsOf(digits string) time.Duration {
 
 // durationOf returns whole seconds, up to the longest Duration.
 func durationOf(seconds float64) time.Duration {
-	const longest = math.MaxInt64 / time.Second
-	if seconds >= float64(longest) {
-		return longest * time.Second
+	const longest = math.MaxInt64 / int64(time.Second)
+	whole := longest
+	if seconds < float64(longest) {
+		whole = int64(seconds)
 	}
-	return time.Duration(seconds) * time.Second
+	return time.Duration(whole) * time.Second
 }
 
 // MaintenanceOn puts a zone under maintenance for d, at least a second. It fails

@@ -26,6 +26,9 @@ const NativeAvailable = true
 // versions are accepted.
 const nativeAPIVersion = 710
 
+// codeUnknownResult is commit_unknown_result.
+const codeUnknownResult = 1021
+
 // OpenNative connects with a cluster file through FoundationDB's client library, which
 // follows the database and rewrites the file. A second call with the same file returns the
 // same connection.

@@ -87,7 +87,7 @@ var codeKinds = map[int]Kind{
 	1020: KindConflict, // not_committed
 	1021: KindUnknownResult,
 	1022: KindUnknownResult,
-	1025: KindTimeout, // transaction_cancelled
+	1025: KindTimeout, // the transaction was canceled
 	1026: KindUnknownResult,
 	1031: KindTimeout,  // transaction_timed_out
 	1037: KindConflict, // process_behind
