@@ -36,6 +36,10 @@ func (c *FoundationDBCluster) HeadlessServiceName() string { return c.Name }
 // ConfigMapName is the name of the config map of the cluster.
 func (c *FoundationDBCluster) ConfigMapName() string { return c.Name + "-config" }
 
+// DisruptionBudgetName is the name of the PodDisruptionBudget over the pods with data or
+// coordination state, which the operator does not have.
+func (c *FoundationDBCluster) DisruptionBudgetName() string { return c.Name + "-stateful" }
+
 // DatabaseName is the description in the first cluster file.
 func (c *FoundationDBCluster) DatabaseName() string {
 	if name := c.Spec.PartialConnectionString.DatabaseName; name != "" {

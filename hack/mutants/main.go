@@ -27,7 +27,7 @@ import (
 // Those of the mutated package run first, then those of the packages behind it.
 var suites = []string{
 	"pkg/fdb", "pkg/reconcile/plan", "pkg/reconcile/objects", "pkg/reconcile/safety", "pkg/reconcile/readings",
-	"pkg/reconcile/stages/status", "pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup",
+	"pkg/reconcile/stages/status", "pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup", "pkg/reconcile/stages/evictions",
 	"pkg/reconcile/stages",
 	"pkg/reconcile", "pkg/ui", "pkg/ui/check",
 }

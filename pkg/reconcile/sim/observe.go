@@ -44,6 +44,12 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if facets&plan.ConfigMap != 0 {
 		into.ConfigMap = w.ConfigMap.DeepCopy()
 	}
+	if facets&plan.DisruptionBudgets != 0 {
+		into.DisruptionBudgets = copies(w.DisruptionBudgets)
+	}
+	if facets&plan.Agents != 0 {
+		into.Agents = plan.AgentFacts{Pods: copies(w.Agents)}
+	}
 	if facets&plan.PodFiles != 0 {
 		into.PodFiles = w.reports()
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
@@ -32,6 +33,10 @@ type World struct {
 	Volumes   map[string]*corev1.PersistentVolumeClaim
 	Services  map[string]*corev1.Service
 	ConfigMap *corev1.ConfigMap
+	// DisruptionBudgets are the PodDisruptionBudgets by name. Nothing here evicts.
+	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
+	// Agents are the pods of backup agents by name. One that is evicted is not recreated.
+	Agents map[string]*corev1.Pod
 	// Nodes are the names of the nodes that pods are put on in turn.
 	Nodes []string
 	// NodeLabels are the labels of nodes by the node's name.
@@ -123,8 +128,12 @@ func (s *site) add(record *v1beta2.FoundationDBCluster) *World {
 		Services: map[string]*corev1.Service{},
 		Shared:   NewShared(),
 		running:  map[string]*runningPod{},
-		site:     s,
-		number:   len(s.worlds),
+
+		DisruptionBudgets: map[string]*policyv1.PodDisruptionBudget{},
+		Agents:            map[string]*corev1.Pod{},
+
+		site:   s,
+		number: len(s.worlds),
 	}
 	for n := range nodesPerWorld {
 		w.Nodes = append(w.Nodes, w.nodeName(n+1))

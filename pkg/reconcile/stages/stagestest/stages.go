@@ -1,15 +1,19 @@
 package stagestest
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -52,7 +56,32 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	if random.IntN(2) == 0 {
 		listAtRandom(t, &s, random)
 	}
+	optInAtRandom(&s, random)
 	return s
+}
+
+// optInAtRandom sets the annotations that request more than the spec, and objects that are there
+// because of them.
+func optInAtRandom(s *plan.Snapshot, random *rand.Rand) {
+	annotations := map[string]string{}
+	for _, key := range []string{plan.AnnotationDisruptionBudgets, plan.AnnotationTolerations} {
+		if values := []string{"", "true", "true", "false", "yes"}; random.IntN(2) == 0 {
+			annotations[key] = values[random.IntN(len(values))]
+		}
+	}
+	s.Cluster.Annotations = annotations
+	if random.IntN(2) == 0 {
+		budget := objects.DisruptionBudget(s.Cluster, random.IntN(9))
+		s.DisruptionBudgets = map[string]*policyv1.PodDisruptionBudget{budget.Name: budget}
+	}
+	if random.IntN(6) == 0 {
+		s.DisruptionBudgets, s.DisruptionBudgetsHidden = nil, "forbidden"
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Pods)) {
+		if pod := s.Pods[name]; random.IntN(4) == 0 {
+			pod.Annotations[plan.AnnotationTolerationsBefore] = `{"node.kubernetes.io/not-ready":300}`
+		}
+	}
 }
 
 // listAtRandom makes the cluster one of several control-plane instances that act together.

@@ -38,7 +38,8 @@ var ReportStatus = plan.Stage{
 	},
 }
 
-const statusReads = plan.Everything
+// statusReads are all facets that the status is made of; budgets of others are none of it.
+const statusReads = plan.Everything &^ plan.DisruptionBudgets
 
 // recordStatus decides to write the status that results from the facts, if it differs from the
 // present one.

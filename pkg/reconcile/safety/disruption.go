@@ -1,0 +1,53 @@
+package safety
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// disruptable is the rule of the PodDisruptionBudget: whoever evicts a pod asks no other
+// question. So the rule does not depend on the pod, and a coordinator may be the one: a quorum
+// remains without any one of them as long as all are reachable.
+var disruptable = AllOf(recent, keepsCopies, fullyTolerant, otherZonesUp, otherZonesSettled, noMaintenance)
+
+var (
+	keepsCopies   = When("data and logs have copies", func(p Pod) plan.Check { return hasCopies(p.Snapshot) })
+	noMaintenance = When("no zone is under maintenance", noMaintenanceAnywhere)
+)
+
+// MayLoseAnyPod checks whether the database tolerates now that any one pod with data or
+// coordination state disappears, whichever it is. All of the checks must be OK.
+func MayLoseAnyPod(s plan.Snapshot) []plan.Check {
+	if NoDatabaseYet(s) {
+		return Always[Pod]("the database does not exist yet").Ask(Pod{Snapshot: s})
+	}
+	// A pod of an unknown fault domain: all known ones are other ones.
+	return disruptable.Ask(Pod{Snapshot: s, Group: &v1beta2.ProcessGroupStatus{}})
+}
+
+// NeverDisruptable reports whether MayLoseAnyPod is refused for as long as the redundancy mode is
+// what it is: there is only one copy of some data.
+func NeverDisruptable(s plan.Snapshot) bool { return !NoDatabaseYet(s) && !hasCopies(s).OK }
+
+func hasCopies(s plan.Snapshot) plan.Check {
+	c := plan.Check{ID: plan.CheckToleratesLoss, Question: "do all data and logs have copies?", Gate: plan.GateReplicas, OK: !withoutCopies(s)}
+	c.Evidence = "all data and logs have copies"
+	if !c.OK {
+		c.Evidence = "the redundancy mode keeps a single copy of data or logs"
+	}
+	return c
+}
+
+func noMaintenanceAnywhere(p Pod) plan.Check {
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no zone under maintenance?", Gate: plan.GateMaintain}
+	if p.Database.Status == nil {
+		c.Evidence = noStatus(p.Database)
+		return c
+	}
+	zone := p.Database.Status.Maintenance().Zone
+	c.OK, c.Evidence = zone == "", "no zone is under maintenance"
+	if !c.OK {
+		c.Evidence = "zone " + zone + " is under maintenance"
+	}
+	return c
+}
