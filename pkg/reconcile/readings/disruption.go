@@ -27,13 +27,13 @@ func OwnDisruptionBudget(s plan.Snapshot) *policyv1.PodDisruptionBudget {
 // process groups still get. All of them count, drained ones too: an eviction that a drained pod
 // made room for could take any other. The error is that of a spec whose labels are invalid.
 func PodsInDisruptionBudget(s plan.Snapshot) (int, error) {
-	selector, err := disruptionSelector(s)
+	selected, err := inDisruptionBudget(s)
 	if err != nil {
 		return 0, err
 	}
 	names := map[string]bool{}
 	for name, pod := range s.Pods {
-		if selector.Matches(labels.Set(pod.Labels)) {
+		if selected(pod.Labels) {
 			names[name] = true
 		}
 	}
@@ -48,7 +48,7 @@ func PodsInDisruptionBudget(s plan.Snapshot) (int, error) {
 // ConflictingDisruptionBudgets returns the names of other budgets that select a pod of the
 // cluster's. Kubernetes supports one budget per pod, and refuses every eviction of one with two.
 func ConflictingDisruptionBudgets(s plan.Snapshot) ([]string, error) {
-	ours, err := disruptionSelector(s)
+	ours, err := inDisruptionBudget(s)
 	if err != nil {
 		return nil, err
 	}
@@ -63,26 +63,27 @@ func ConflictingDisruptionBudgets(s plan.Snapshot) ([]string, error) {
 		if err != nil {
 			continue // as for Kubernetes it selects nothing
 		}
-		if name == s.Cluster.DisruptionBudgetName() || selectsBoth(s, ours, theirs) {
+		if name == s.Cluster.DisruptionBudgetName() || selectsBoth(s, ours, func(of map[string]string) bool { return theirs.Matches(labels.Set(of)) }) {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-func selectsBoth(s plan.Snapshot, a, b labels.Selector) bool {
+func selectsBoth(s plan.Snapshot, a, b func(map[string]string) bool) bool {
 	for _, pod := range s.Pods {
-		if set := labels.Set(pod.Labels); a.Matches(set) && b.Matches(set) {
+		if a(pod.Labels) && b(pod.Labels) {
 			return true
 		}
 	}
 	return false
 }
 
-func disruptionSelector(s plan.Snapshot) (labels.Selector, error) {
+// inDisruptionBudget returns whether the budget selects a pod with labels.
+func inDisruptionBudget(s plan.Snapshot) (func(map[string]string) bool, error) {
 	selector, err := metav1.LabelSelectorAsSelector(objects.DisruptionBudget(s.Cluster, 0).Spec.Selector)
 	if err != nil {
 		return nil, fmt.Errorf("select the pods of the PodDisruptionBudget: %w", err)
 	}
-	return selector, nil
+	return func(of map[string]string) bool { return selector.Matches(labels.Set(of)) }, nil
 }

@@ -1,6 +1,8 @@
 package safety
 
 import (
+	"fmt"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -23,6 +25,26 @@ func MayLoseAnyPod(s plan.Snapshot) []plan.Check {
 	}
 	// A pod of an unknown fault domain: all known ones are other ones.
 	return disruptable.Ask(Pod{Snapshot: s, Group: &v1beta2.ProcessGroupStatus{}})
+}
+
+// OthersOfClassUp checks whether all other process groups of a class that keeps no data have pods
+// whose processes report. A pod that was evicted before is missing here long before the database
+// notices: its process runs until the grace period ends, and a recovery follows only then.
+func OthersOfClassUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{
+		ID: plan.CheckClassUp, Subject: string(g.ProcessClass), Question: fmt.Sprintf("are all other %s process groups up?", g.ProcessClass),
+		Gate: plan.GateReplicas, OK: true, Evidence: "all others have their pods and report",
+	}
+	for _, other := range s.Staying() {
+		if other == g || other.ProcessClass != g.ProcessClass {
+			continue
+		}
+		if why := notUp(s, other); why != "" {
+			c.OK, c.Evidence = false, fmt.Sprintf("%s %s", other.ProcessGroupID, why)
+			return c
+		}
+	}
+	return c
 }
 
 // NeverDisruptable reports whether MayLoseAnyPod is refused for as long as the redundancy mode is
