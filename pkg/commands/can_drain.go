@@ -78,6 +78,22 @@ func (e *Env) canDrain(ctx context.Context, l observation, nodes []string, in *l
 	}
 	in.What = fmt.Sprintf("the %s of %s may be evicted from %s", phrase.Count(len(groups), "process group"), l.Cluster.Name, phrase.List(nodes))
 	e.evictions(l, groups, in)
+	return e.agentEvictions(ctx, l, nodes, in)
+}
+
+// agentEvictions adds the checks of the pods of backup agents on nodes, which drain evicts as well.
+func (e *Env) agentEvictions(ctx context.Context, l observation, nodes []string, in *lists.CanInput) error {
+	var agents plan.Snapshot
+	agents.Cluster = l.Cluster
+	if err := l.session.Observe(ctx, &agents, plan.Agents); err != nil {
+		return fmt.Errorf("reading the backup agents: %w", err)
+	}
+	if agents.Agents.Hidden != "" {
+		in.Notes = append(in.Notes, "pods of backup agents are not known: "+agents.Agents.Hidden)
+	}
+	for _, name := range agentsOn(agents, nodes) {
+		in.Checks = append(in.Checks, lists.About("pod/"+name, safety.MayEvictAgent())...)
+	}
 	return nil
 }
 

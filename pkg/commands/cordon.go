@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -233,6 +234,8 @@ type emptying struct {
 	nodes []string
 	// cordonOnly is true if the command ends once the nodes are unschedulable.
 	cordonOnly bool
+	// agents is true if pods of backup agents leave the nodes, too.
+	agents bool
 }
 
 func (e emptying) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
@@ -242,7 +245,26 @@ func (e emptying) progress(ctx context.Context, s Session) ([]inspect.Target, bo
 		return nil, false, err
 	}
 	targets := targets.EmptiedNodes(facts, e.nodes)
-	return targets, !e.cordonOnly && inspect.AllReached(targets), nil
+	reached := !e.cordonOnly && inspect.AllReached(targets)
+	if reached && e.agents {
+		if err := s.Observe(ctx, &facts.Snapshot, plan.Agents); err != nil {
+			return nil, false, err
+		}
+		reached = len(agentsOn(facts.Snapshot, e.nodes)) == 0
+	}
+	return targets, reached, nil
+}
+
+// agentsOn returns the names of the pods of backup agents on nodes.
+func agentsOn(s plan.Snapshot, nodes []string) []string {
+	var names []string
+	for name, pod := range s.Agents.Pods {
+		if slices.Contains(nodes, pod.Spec.NodeName) && readings.MayChangeTolerations(pod) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (e emptying) summary(reached bool) string {

@@ -18,8 +18,9 @@ type alreadySeen struct {
 	seen plan.Snapshot
 }
 
-// Observe implements reconcile.Observer.
-func (a alreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan.Facet) error {
+// Observe implements reconcile.Observer. Budgets are no part of what commands observe, and are read
+// for the clusters that request one.
+func (a alreadySeen) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	for facet, take := range map[plan.Facet]func(){
 		plan.Record:       func() { into.Cluster = a.seen.Cluster },
 		plan.Nodes:        func() { into.Nodes, into.NodesHidden = a.seen.Nodes, a.seen.NodesHidden },
@@ -33,6 +34,11 @@ func (a alreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan
 	} {
 		if facets&facet != 0 {
 			take()
+		}
+	}
+	if requested, err := plan.OptedIn(a.seen.Cluster, plan.AnnotationDisruptionBudgets); facets&plan.DisruptionBudgets != 0 && (requested || err != nil) {
+		if err := a.Session.Observe(ctx, into, plan.DisruptionBudgets); err != nil {
+			return err
 		}
 	}
 	into.Now = a.seen.Now

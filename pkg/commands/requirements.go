@@ -35,7 +35,7 @@ func viewRequirements() []commandRequirements {
 		{"why", slices.Concat(viewing(), operators(), backupsToo("backups are not read"))},
 		{"why fdbbackup", slices.Concat(viewingBackups("foundationdbbackups"), operators())},
 		{"why fdbrestore", slices.Concat(viewingBackups("foundationdbrestores"), operators(), aroundRestores())},
-		{"can drain", slices.Concat(viewing(), operators(), everywhere(required(permission{"get", "", "nodes", ""})))},
+		{"can drain", slices.Concat(viewing(), operators(), everywhere(required(permission{"get", "", "nodes", ""})), evictingAgents())},
 	}
 	events := optional("events are not shown", permission{"list", "", "events", ""})
 	all = append(all,
@@ -88,7 +88,7 @@ func actionRequirements() []commandRequirements {
 		{"include", changingDatabase()},
 		{"cordon", cordoning()},
 		{"uncordon", cordoning()},
-		{"drain", cordoning()},
+		{"drain", slices.Concat(cordoning(), evictingAgents())},
 		{"check", slices.Concat(viewing(), optional("certificates are not checked", permission{"get", "", "secrets", ""}), backupsToo("backups are not checked"))},
 		{"maintenance status", viewing()},
 		{"maintenance on", reconciling()},
@@ -245,6 +245,11 @@ func listingBackups() []requirement {
 func theBackups() []permission {
 	crd := v1beta2.GroupVersion.Group
 	return []permission{{"list", crd, "foundationdbbackups", ""}, {"list", crd, "foundationdbrestores", ""}}
+}
+
+// evictingAgents returns what is required to find the pods of backup agents.
+func evictingAgents() []requirement {
+	return optional("pods of backup agents are left on the node", permission{"list", v1beta2.GroupVersion.Group, "foundationdbbackups", ""})
 }
 
 // everywhere marks requirements as outside of the cluster's namespace.

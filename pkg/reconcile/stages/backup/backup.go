@@ -18,11 +18,11 @@ func Backup() []plan.Stage {
 		carryOutDeletion,
 		updateBackupStatus,
 		updateBackupAgents,
-		evictions.UpdateAgentTolerations,
 		startBackup,
 		stopBackup,
 		toggleBackupPaused,
 		modifyBackup,
+		evictions.UpdateAgentTolerations,
 		updateBackupStatus,
 	}
 }
