@@ -188,3 +188,12 @@ func review(ctx context.Context, c client.Client, namespace string, p permission
 	}
 	return r.Status.Allowed, nil
 }
+
+// webhookPermissions returns what the eviction webhook needs beside those of a reader.
+func webhookPermissions() []permission {
+	return []permission{
+		{"get", "", "pods", ""},
+		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""}, {"list", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
+		{"get", "coordination.k8s.io", "leases", ""}, {"create", "coordination.k8s.io", "leases", ""}, {"update", "coordination.k8s.io", "leases", ""},
+	}
+}

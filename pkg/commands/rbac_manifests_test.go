@@ -152,3 +152,19 @@ func permissionsOf(rules []rbacv1.PolicyRule) []permission {
 	}
 	return powers
 }
+
+func TestTheRoleForBudgetsIsWhatTheirStageNeeds(t *testing.T) {
+	var want []permission
+	for _, verb := range []string{"list", "create", "update", "delete"} {
+		want = append(want, permission{verb, "policy", "poddisruptionbudgets", ""})
+	}
+	if got := permissionsOf(rulesOf(t, "disruption-budgets.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/disruption-budgets.yaml grants %v, want %v", got, want)
+	}
+}
+
+func TestTheRoleForTheEvictionWebhookIsWhatItNeeds(t *testing.T) {
+	if got, want := permissionsOf(rulesOf(t, "evictions.yaml")), webhookPermissions(); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/evictions.yaml grants %v, want %v", got, want)
+	}
+}

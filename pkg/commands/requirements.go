@@ -118,6 +118,8 @@ func actionRequirements() []commandRequirements {
 		{"version", slices.Concat(optional("its versions are unknown", viewPermissions()...), finding(), operators())},
 		{"cli", slices.Concat(required(toolPermissions()...), finding())},
 		{"exec", slices.Concat(required(toolPermissions()...), finding())},
+		{"eviction-webhook", slices.Concat(required(webhookPermissions()...), viewing())},
+		{"eviction-webhook --act", slices.Concat(required(webhookPermissions()...), reconciling())},
 		{"wait", slices.Concat(required(viewPermissions()...), watchingLocks(), finding(), beyond())},
 	}
 }

@@ -106,7 +106,7 @@ resources on demand. No operator has to run.`,
 			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env), newBackup(env), newRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
-			newWait(env), newSchema(env),
+			newWait(env), newSchema(env), newEvictionWebhook(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
 			newCLI(env), newExec(env), newAuth(env), newVersion(env), newCompletion(env), newDocs(env),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,13 +56,17 @@ type Answer struct {
 	Refused []plan.Check
 	// Message is the reason, as the user of the eviction reads it.
 	Message string
+	// Took is how long the answer took.
+	Took time.Duration
 	// Acts is true when the Actor was started for it.
 	Acts bool
 }
 
 // Review answers one admission request. It never takes longer than ctx.
 func (h *Hook) Review(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	began := h.Clock.Now()
 	answer := h.judge(ctx, r)
+	answer.Took = h.Clock.Since(began)
 	if h.Report != nil {
 		h.Report(answer)
 	}

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // The limits of connections to the server. An answer takes at most as long as the API server waits.
@@ -36,6 +38,8 @@ type Server struct {
 	// Delay is how long the server still answers once it is to end: the API server uses the address
 	// until the Service is updated. Default 5 s; negative is none.
 	Delay time.Duration
+	// Clock waits for Delay.
+	Clock clock.Clock
 
 	ending atomic.Bool
 }
@@ -83,9 +87,9 @@ func (s *Server) linger() {
 		delay = endpointsDelay
 	}
 	if delay > 0 {
-		timer := time.NewTimer(delay)
+		timer := s.Clock.NewTimer(delay)
 		defer timer.Stop()
-		<-timer.C
+		<-timer.C()
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -112,7 +113,7 @@ func run(t *testing.T, g *given, edit func(*running)) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.server = &Server{Hook: g.hook, Certificates: certificates, Delay: -1}
+	r.server = &Server{Hook: g.hook, Certificates: certificates, Delay: -1, Clock: clock.RealClock{}}
 	if edit != nil {
 		edit(r)
 	}
