@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 )
@@ -89,10 +90,10 @@ func (e *Env) agentEvictions(ctx context.Context, l observation, nodes []string,
 		return fmt.Errorf("reading the backup agents: %w", err)
 	}
 	if agents.Agents.Hidden != "" {
-		in.Notes = append(in.Notes, "pods of backup agents are not known: "+agents.Agents.Hidden)
+		in.Notes = append(in.Notes, "pods of backup agents are unknown: "+agents.Agents.Hidden)
 	}
-	for _, name := range agentsOn(agents, nodes) {
-		in.Checks = append(in.Checks, lists.About("pod/"+name, safety.MayEvictAgent())...)
+	for _, pod := range readings.AgentsOn(agents, nodes) {
+		in.Checks = append(in.Checks, lists.About("pod/"+pod.Name, safety.MayEvictAgent())...)
 	}
 	return nil
 }

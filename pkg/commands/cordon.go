@@ -250,21 +250,9 @@ func (e emptying) progress(ctx context.Context, s Session) ([]inspect.Target, bo
 		if err := s.Observe(ctx, &facts.Snapshot, plan.Agents); err != nil {
 			return nil, false, err
 		}
-		reached = len(agentsOn(facts.Snapshot, e.nodes)) == 0
+		reached = len(readings.AgentsOn(facts.Snapshot, e.nodes)) == 0
 	}
 	return targets, reached, nil
-}
-
-// agentsOn returns the names of the pods of backup agents on nodes.
-func agentsOn(s plan.Snapshot, nodes []string) []string {
-	var names []string
-	for name, pod := range s.Agents.Pods {
-		if slices.Contains(nodes, pod.Spec.NodeName) && readings.MayChangeTolerations(pod) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (e emptying) summary(reached bool) string {

@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/webhook"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
@@ -165,4 +168,32 @@ func (o drainOptions) undoing(ctx context.Context, env *Env, key types.Namespace
 		env.logf("nodes remain cordoned: %s; undo: %s", explain(err), env.command(uncordonWords(key.Name, open, nil)...))
 	}
 	return end
+}
+
+func newEvictionWebhook(env *Env) *cobra.Command {
+	return webhook.New(webhook.Host{
+		Clock: env.Clock, Getenv: env.Getenv, Holder: env.Holder, Client: env.Client,
+		Observer: func(ctx context.Context, c types.NamespacedName) (reconcile.Observer, error) {
+			return env.Connect(ctx, c)
+		},
+		Pass:        env.webhookPass,
+		Logf:        env.logf,
+		Verbose:     func() int { return env.global.verbose },
+		Usage:       usage,
+		Unconfirmed: func(err error) error { return &failure{code: ExitUnconfirmed, err: err} },
+	})
+}
+
+// webhookPass runs one pass for a denied eviction, beside the answers to others.
+func (e *Env) webhookPass(ctx context.Context, w webhook.Change) error {
+	own := &Env{
+		IOStreams: e.IOStreams, Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: e.IsTerminal, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
+		Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, global: e.global,
+	}
+	flags := changeFlags{dryRun: dryRunNone, yes: true, coexist: w.Coexist, output: "text", interval: pace.DefaultInterval, reason: w.Reason}
+	err := own.carryOut(ctx, w.Cluster, change{changeFlags: flags, words: w.Words, permissions: reconcilePermissions(), stages: w.Stages, partial: true})
+	if code := ExitCode(err); code == ExitWaiting || code == ExitRefused {
+		return nil
+	}
+	return err
 }

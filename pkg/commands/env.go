@@ -73,15 +73,6 @@ type Env struct {
 	lastOutput time.Time  // when progress was last printed
 }
 
-// separate returns an environment for one of several commands that run at the same time.
-func (e *Env) separate() *Env {
-	return &Env{
-		IOStreams: e.IOStreams, Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: e.IsTerminal, Random: e.Random, Holder: e.Holder,
-		Overrides: e.Overrides, RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore,
-		Follow: e.Follow, Tool: e.Tool, fieldManager: e.fieldManager, global: e.global, started: e.started,
-	}
-}
-
 // Session is one open cluster.
 type Session interface {
 	reconcile.Observer

@@ -45,21 +45,21 @@ func (o reconcileOptions) checkWatch() error {
 	case o.resync < o.interval:
 		return usagef("--resync (%s) must not be less than --interval (%s)", o.resync, o.interval)
 	}
-	return checkAddress("--metrics-addr", o.metricsAddr)
+	return checkAddress(o.metricsAddr)
 }
 
 // checkAddress accepts HOST:PORT with a numeric port, and the empty string.
-func checkAddress(flag, address string) error {
+func checkAddress(address string) error {
 	if address == "" {
 		return nil
 	}
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return usagef("%s must be HOST:PORT or :PORT, not %q", flag, address)
+		return usagef("--metrics-addr must be HOST:PORT or :PORT, not %q", address)
 	}
 	const bits = 16
 	if _, err := strconv.ParseUint(port, 10, bits); err != nil {
-		return usagef("%s %s: the port must be a number up to 65535", flag, address)
+		return usagef("--metrics-addr %s: the port must be a number up to 65535", address)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package readings
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -60,4 +61,16 @@ func tolerated(tolerations []corev1.Toleration, key string) bool {
 // MayChangeTolerations reports whether a pod still runs, so that its tolerations matter.
 func MayChangeTolerations(pod *corev1.Pod) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && !HasEnded(pod)
+}
+
+// AgentsOn returns the pods of backup agents on nodes that run, by name.
+func AgentsOn(s plan.Snapshot, nodes []string) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for _, pod := range s.Agents.Pods {
+		if slices.Contains(nodes, pod.Spec.NodeName) && MayChangeTolerations(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return pods
 }

@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -26,7 +25,7 @@ func EvictAgents(nodes []string) plan.Stage {
 			var d plan.Decision
 			var left readings.Waits
 			evicted := map[string]bool{}
-			for _, pod := range agentsOn(s, nodes) {
+			for _, pod := range readings.AgentsOn(s, nodes) {
 				deployment := pod.Labels[v1beta2.LabelDeploymentName]
 				if starting := startingAgent(s, pod); starting != "" {
 					left.Add(v1beta2.ProcessGroupID(pod.Name), "%s: agent %s of its Deployment is not ready yet", pod.Name, starting)
@@ -50,18 +49,6 @@ func EvictAgents(nodes []string) plan.Stage {
 			return d
 		},
 	}
-}
-
-// agentsOn returns the running pods of agents on nodes, by name.
-func agentsOn(s plan.Snapshot, nodes []string) []*corev1.Pod {
-	var pods []*corev1.Pod
-	for _, pod := range s.Agents.Pods {
-		if slices.Contains(nodes, pod.Spec.NodeName) && readings.MayChangeTolerations(pod) {
-			pods = append(pods, pod)
-		}
-	}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return pods
 }
 
 // startingAgent returns another pod of the same Deployment that was created lately and is not

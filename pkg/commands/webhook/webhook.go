@@ -1,4 +1,6 @@
-package commands
+// Package webhook is the command that runs the eviction webhook. What it shares with other commands it
+// gets from a Host.
+package webhook
 
 import (
 	"cmp"
@@ -9,28 +11,64 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
 )
 
-// webhookOptions are the options of `kubectl fdb eviction-webhook`.
-type webhookOptions struct {
+// Host is what the program gives the command.
+type Host struct {
+	Clock  clock.WithTicker
+	Getenv func(string) string
+	// Holder identifies the run: user, host and process.
+	Holder string
+	// Client opens the API server, and Observer a cluster.
+	Client   func() (client.Client, error)
+	Observer func(ctx context.Context, cluster types.NamespacedName) (reconcile.Observer, error)
+	// Pass runs one pass of a change that needs no further approval. It returns nil where the pass
+	// has to wait: a later one continues.
+	Pass func(context.Context, Change) error
+	// Logf prints a line to stderr, and Verbose is the log verbosity.
+	Logf    func(format string, args ...any)
+	Verbose func() int
+	// Usage and Unconfirmed give errors the exit codes of invalid input and of a missing approval.
+	Usage       func(err error, hints ...string) error
+	Unconfirmed func(error) error
+}
+
+// Change is what one pass does to a cluster.
+type Change struct {
+	Cluster types.NamespacedName
+	// Words are the command that does the same.
+	Words   []string
+	Stages  []plan.Stage
+	Reason  string
+	Coexist bool
+}
+
+// options are the flags of the command.
+type options struct {
+	host Host
+
 	listenAddr, metricsAddr   string
 	certFile, keyFile, caFile string
 	act, yes, coexist         bool
 }
 
-func newEvictionWebhook(env *Env) *cobra.Command {
-	var o webhookOptions
+// New returns the command.
+func New(host Host) *cobra.Command {
+	o := options{host: host}
 	cmd := &cobra.Command{
 		Use:   "eviction-webhook",
 		Short: "Run the admission webhook for pod evictions",
@@ -51,7 +89,7 @@ docs/eviction.md the steps.`,
   # Also replace what must not be evicted
   kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key --act --yes`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.listenAddr, "listen-addr", ":8443", "address (HOST:PORT) of the webhook; port 0 selects a free port")
@@ -65,47 +103,67 @@ docs/eviction.md the steps.`,
 	return cmd
 }
 
-func (o webhookOptions) check() error {
+func (o options) check() error {
 	switch {
 	case o.certFile == "" || o.keyFile == "":
-		return usagef("--tls-cert-file and --tls-private-key-file are required: the API server calls webhooks with TLS only")
+		return o.usagef("--tls-cert-file and --tls-private-key-file are required: the API server calls webhooks with TLS only")
 	case o.act && !o.yes:
-		return &failure{code: ExitUnconfirmed, err: errors.New("--act requires --yes: there is no prompt while the webhook runs (nothing was changed)")}
+		return o.host.Unconfirmed(errors.New("--act requires --yes: there is no prompt while the webhook runs (nothing was changed)"))
 	case o.yes && !o.act:
-		return usagef("--yes requires --act")
+		return o.usagef("--yes requires --act")
 	case o.coexist && !o.act:
-		return usagef("--coexist requires --act")
+		return o.usagef("--coexist requires --act")
 	case o.listenAddr == "":
-		return usagef("--listen-addr must not be empty")
+		return o.usagef("--listen-addr must not be empty")
 	}
-	if err := checkAddress("--listen-addr", o.listenAddr); err != nil {
+	if err := o.checkAddress("--listen-addr", o.listenAddr); err != nil {
 		return err
 	}
-	return checkAddress("--metrics-addr", o.metricsAddr)
+	return o.checkAddress("--metrics-addr", o.metricsAddr)
 }
 
-func (o webhookOptions) run(ctx context.Context, env *Env) error {
+func (o options) usagef(format string, args ...any) error {
+	return o.host.Usage(fmt.Errorf(format, args...))
+}
+
+// checkAddress accepts HOST:PORT with a numeric port, and the empty string.
+func (o options) checkAddress(flag, address string) error {
+	if address == "" {
+		return nil
+	}
+	const bits = 16
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, bits)
+	}
+	if err != nil {
+		return o.usagef("%s must be HOST:PORT or :PORT with a port up to 65535, not %q", flag, address)
+	}
+	return nil
+}
+
+func (o options) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	certificates, err := evictionhook.LoadCertificates(o.certFile, o.keyFile, env.Clock)
+	certificates, err := evictionhook.LoadCertificates(o.certFile, o.keyFile, o.host.Clock)
 	if err != nil {
-		return usage(err)
+		return o.host.Usage(err)
 	}
 	authorities, err := o.authorities()
 	if err != nil {
-		return usage(err)
+		return o.host.Usage(err)
 	}
-	c, err := env.Client()
+	c, err := o.host.Client()
 	if err != nil {
 		return err
 	}
 	counts := metrics.NewEvictions(outcomeNames(), certificates.Expiry)
-	server := &evictionhook.Server{Hook: o.hook(ctx, env, c, counts), Certificates: certificates, ClientCAs: authorities, Probe: probeOf(c), Clock: env.Clock}
-	return o.serve(ctx, env, server, counts)
+	server := &evictionhook.Server{Hook: o.hook(ctx, c, counts), Certificates: certificates, ClientCAs: authorities, Probe: probeOf(c), Clock: o.host.Clock}
+	return o.serve(ctx, server, counts)
 }
 
-func (o webhookOptions) authorities() (*x509.CertPool, error) {
+func (o options) authorities() (*x509.CertPool, error) {
 	if o.caFile == "" {
 		return nil, nil //nolint:nilnil // any client may ask
 	}
@@ -116,20 +174,20 @@ func (o webhookOptions) authorities() (*x509.CertPool, error) {
 	return evictionhook.ClientAuthorities(text)
 }
 
-func (o webhookOptions) hook(ctx context.Context, env *Env, c client.Client, counts *metrics.Evictions) *evictionhook.Hook {
+func (o options) hook(ctx context.Context, c client.Client, counts *metrics.Evictions) *evictionhook.Hook {
 	h := &evictionhook.Hook{
-		Client: c, Clock: env.Clock, Identity: cmp.Or(env.Getenv("POD_NAME"), env.Holder) + " " + rand.Text()[:8],
-		Self: evictionhook.Self{Namespace: env.Getenv("NAMESPACE"), Labels: evictionhook.OwnLabels()},
-		Decider: &evictionhook.Rules{Clock: env.Clock, Observer: func(cluster types.NamespacedName) (reconcile.Observer, error) {
-			return env.Connect(context.WithoutCancel(ctx), cluster)
+		Client: c, Clock: o.host.Clock, Identity: cmp.Or(o.host.Getenv("POD_NAME"), o.host.Holder) + " " + rand.Text()[:8],
+		Self: evictionhook.Self{Namespace: o.host.Getenv("NAMESPACE"), Labels: evictionhook.OwnLabels()},
+		Decider: &evictionhook.Rules{Clock: o.host.Clock, Observer: func(cluster types.NamespacedName) (reconcile.Observer, error) {
+			return o.host.Observer(context.WithoutCancel(ctx), cluster)
 		}},
-		Report: func(a evictionhook.Answer) { env.reportEviction(a, counts) },
+		Report: func(a evictionhook.Answer) { o.host.report(a, counts) },
 	}
 	if o.act {
-		h.Actor = evictionhook.NewActs(&evictionActor{env: env, coexist: o.coexist}, env.Clock, func(e evictionhook.Eviction, err error) {
+		h.Actor = evictionhook.NewActs(&actor{host: o.host, coexist: o.coexist}, o.host.Clock, func(e evictionhook.Eviction, err error) {
 			counts.Acted(err)
 			if err != nil {
-				env.logf("work on the eviction of pod %s of %s ended: %v", e.Pod, e.Cluster, err)
+				o.host.Logf("work on the eviction of pod %s of %s ended: %v", e.Pod, e.Cluster, err)
 			}
 		})
 	}
@@ -144,13 +202,13 @@ func outcomeNames() []string {
 	return names
 }
 
-// reportEviction counts and logs an answer.
-func (e *Env) reportEviction(a evictionhook.Answer, counts *metrics.Evictions) {
+// report counts and logs an answer.
+func (h Host) report(a evictionhook.Answer, counts *metrics.Evictions) {
 	counts.Answered(string(a.Outcome), a.Took)
 	for _, c := range a.Refused {
 		counts.Refused(a.Eviction.Cluster.Namespace, a.Eviction.Cluster.Name, string(c.ID))
 	}
-	if a.Outcome == evictionhook.NotJudged && e.global.verbose < 1 {
+	if a.Outcome == evictionhook.NotJudged && h.Verbose() < 1 {
 		return
 	}
 	words := []string{string(a.Outcome)}
@@ -160,7 +218,7 @@ func (e *Env) reportEviction(a evictionhook.Answer, counts *metrics.Evictions) {
 	if a.Message != "" {
 		words = append(words, a.Message)
 	}
-	e.logf("%s", strings.Join(words, ": "))
+	h.Logf("%s", strings.Join(words, ": "))
 }
 
 // probeOf returns a function that reports whether the API server answers.
@@ -175,20 +233,20 @@ func probeOf(c client.Client) func(context.Context) error {
 }
 
 // serve answers until a signal, which is the regular end.
-func (o webhookOptions) serve(ctx context.Context, env *Env, server *evictionhook.Server, counts *metrics.Evictions) error {
+func (o options) serve(ctx context.Context, server *evictionhook.Server, counts *metrics.Evictions) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listenAddr)
 	if err != nil {
-		return usage(fmt.Errorf("listen for the API server: %w", err), "set another address with --listen-addr")
+		return o.host.Usage(fmt.Errorf("listen for the API server: %w", err), "set another address with --listen-addr")
 	}
 	if o.metricsAddr != "" {
 		address, stop, err := metrics.Serve(ctx, o.metricsAddr, counts.Handler(server.Ready))
 		if err != nil {
 			_ = listener.Close()
-			return usage(err, "set another address with --metrics-addr")
+			return o.host.Usage(err, "set another address with --metrics-addr")
 		}
 		defer stop()
-		env.logf("metrics at http://%s/metrics", address)
+		o.host.Logf("metrics at http://%s/metrics", address)
 	}
-	env.logf("answering at https://%s%s", listener.Addr(), evictionhook.Path)
+	o.host.Logf("answering at https://%s%s", listener.Addr(), evictionhook.Path)
 	return server.Serve(ctx, listener)
 }
