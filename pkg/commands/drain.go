@@ -32,8 +32,8 @@ func newDrain(env *Env) *cobra.Command {
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
 on other nodes, one at a time; process groups with a PVC are replaced after their data was
-moved. Pods of the cluster's backup agents are evicted, one of each backup at a time. Pods of other
-workloads are not evicted; use kubectl drain for them afterwards.
+moved. Pods of the cluster's backup agents are evicted, one of each backup at a time. Pods
+of other workloads are not evicted; use kubectl drain for them afterwards.
 
 If the drain cannot start, the nodes that it cordoned are uncordoned again. After the first
 eviction, and when interrupted or timed out, they stay cordoned; run the same command again

@@ -73,9 +73,9 @@ func New(host Host) *cobra.Command {
 		Use:   "eviction-webhook",
 		Short: "Run the admission webhook for pod evictions",
 		Long: `Run the admission webhook for pod evictions: the API server asks it whether a pod may be
-evicted, and it answers by the eviction rules of "can drain", so that kubectl drain, autoscalers
-and upgrades of nodes follow them. A denied eviction has the status 429 and the reason; kubectl
-drain tries it again every 5 s.
+evicted, and it answers by the eviction rules of "can drain", so that kubectl drain,
+autoscalers and upgrades of nodes follow them. A denied eviction has the status 429 and the
+reason; kubectl drain tries it again every 5 s.
 
 Without --act nothing is changed but a Lease per cluster, by which replicas decide about one
 eviction at a time. With --act a process group that must not be evicted is replaced, or the

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -46,7 +47,12 @@ func pods() []Rule {
 		{
 			Code: "POD-005", Severity: Info, Title: "Unreachable-node tolerations match the process class",
 			Why:  "How long a pod stays bound to a lost node should depend on what it holds; docs/eviction.md has the table. A changed template replaces process groups or recreates pods, so choose the time.",
-			find: unsuitableTolerations,
+			find: unsuitableTolerations(forAWhile),
+		},
+		{
+			Code: "POD-006", Severity: Warning, Title: "The only copy of data waits for its node",
+			Why:  "Kubernetes evicts a pod 5 minutes after its node was lost, unless it tolerates that forever. Without another copy the data is then unavailable even if the node returns.",
+			find: unsuitableTolerations(forever),
 		},
 	}
 }
@@ -132,15 +138,35 @@ func slowToTerminate(f Facts) ([]Finding, string) {
 	return finding.some(), ""
 }
 
-// unsuitableTolerations compares the pod template of each class with docs/eviction.md.
-func unsuitableTolerations(f Facts) ([]Finding, string) {
+// unsuitableTolerations compares the pod template of each class with docs/eviction.md, or its pods
+// where passes set their tolerations, for the classes whose desired wait is selected.
+func unsuitableTolerations(selected func(corev1.Toleration) bool) func(Facts) ([]Finding, string) {
+	return func(f Facts) ([]Finding, string) { return tolerationFindings(f, selected) }
+}
+
+func forever(t corev1.Toleration) bool { return t.TolerationSeconds == nil }
+
+func forAWhile(t corev1.Toleration) bool { return !forever(t) }
+
+func tolerationFindings(f Facts, selected func(corev1.Toleration) bool) ([]Finding, string) {
 	var found []Finding
+	applied, err := plan.OptedIn(f.Cluster, plan.AnnotationTolerations)
+	if err != nil {
+		return nil, err.Error()
+	}
 	for _, class := range v1beta2.ProcessClasses() {
 		if f.Cluster.DesiredProcessCounts()[class] <= 0 {
 			continue
 		}
 		want := safety.TolerationsFor(f.Cluster, class)
-		if suits(f.Cluster.Settings(class).PodTemplate, want) {
+		if !selected(want[0]) || suits(f.Cluster.Settings(class).PodTemplate, want) {
+			continue
+		}
+		message := "pods should wait " + waitText(want[0]) + " for a node that is not ready or not reachable"
+		if applied {
+			if pods := unsuitablePods(f, class, want); len(pods) > 0 {
+				found = append(found, Finding{Subjects: pods, Message: message, Fix: f.fix("reconcile")})
+			}
 			continue
 		}
 		patch, err := tolerationPatch(f.Record, class, want)
@@ -148,11 +174,23 @@ func unsuitableTolerations(f Facts) ([]Finding, string) {
 			return found, err.Error()
 		}
 		found = append(found, Finding{
-			Subjects: []string{"class/" + string(class)}, Message: "pods should wait " + waitText(want[0]) + " for a node that is not ready or not reachable",
+			Subjects: []string{"class/" + string(class)}, Message: message,
 			Fix: []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch},
 		})
 	}
 	return found, ""
+}
+
+// unsuitablePods returns the running pods of a class with other tolerations.
+func unsuitablePods(f Facts, class v1beta2.ProcessClass, want []corev1.Toleration) []string {
+	var names []string
+	for _, g := range f.Staying() {
+		p := f.Pod(g)
+		if g.ProcessClass == class && p != nil && p.DeletionTimestamp == nil && !suits(&corev1.PodTemplateSpec{Spec: p.Spec}, want) {
+			names = append(names, pod(p.Name))
+		}
+	}
+	return names
 }
 
 func waitText(t corev1.Toleration) string {
