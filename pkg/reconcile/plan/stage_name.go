@@ -10,6 +10,7 @@ const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
 	StageFailureDetector             StageName = "FailureDetector"
+	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"
 	StageAdoptSpecs                  StageName = "AdoptSpecs"

@@ -19,6 +19,8 @@ func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 		"the deny list is applied before the lock is taken":         {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
 		"pods mount the ConfigMap":                                  {"UpdateConfigMap", "AddPods"},
 		"nothing is replaced that a dropped field keeps":            {"CheckFields", "ReplaceMisconfiguredPods"},
+		"what is kept counts as staying":                            {"CancelReplacements", "ReplaceMisconfiguredPods"},
+		"the deny list is applied before an inclusion":              {"UpdateLockConfiguration", "CancelReplacements"},
 		"what is adopted is not replaced":                           {"AdoptSpecs", "ReplaceMisconfiguredPods"},
 		"nothing of a new version is made that clients cannot use":  {"CheckClientCompatibility", "UpdateSidecarVersions"},
 		"what is misconfigured gets its successor in the same pass": {"ReplaceMisconfiguredPods", "AddProcessGroups"},

@@ -24,6 +24,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		status.UpdateStatus,
 		cluster.CheckFields(),
 		cluster.UpdateLockConfiguration,
+		replacements.CancelReplacements(o),
 		cluster.UpdateConfigMap,
 		cluster.AdoptSpecs,
 		cluster.CheckClientCompatibility,
@@ -94,6 +95,12 @@ func MarkingForRemoval(first ...plan.Stage) []plan.Stage {
 // control-plane instances right after.
 func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
 	return append(Marking(operations.KeepGroups(groups)), status.UpdateStatus)
+}
+
+// KeepingExcluded returns the same for process groups that may be excluded: their exclusions end
+// first.
+func KeepingExcluded(groups []v1beta2.ProcessGroupID) []plan.Stage {
+	return append(Marking(operations.KeepAndInclude(groups)), status.UpdateStatus)
 }
 
 // ReplaceFailed returns the stage that replaces groups that failed, or were on a tainted node, for
