@@ -228,13 +228,16 @@ func (h *history) converge() {
 	h.tell("all troubles end")
 	h.calm()
 	h.leaveOneTainted()
+	if h.keepWhatIsListed(); h.violated() {
+		return
+	}
 	for range mostPasses {
 		h.repair()
 		h.passOfEach()
 		if h.violated() {
 			return
 		}
-		if doesNotConverge(h, nil) == "" {
+		if doesNotConverge(h, nil) == "" && countsDiffer(h, nil) == "" {
 			h.settled()
 			return
 		}
