@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -211,6 +212,13 @@ type goal interface {
 	// summary describes what was reached, or begun if the command does not wait.
 	summary(reached bool) string
 }
+
+// noting is a goal that depends on the events of the passes.
+type noting interface{ note(e reconcile.Event) }
+
+// answering is a goal whose end is an answer, with its exit code, and not a success. It is used
+// where the passes did not fail.
+type answering interface{ answer() error }
 
 // passesOver returns the passes of a change, once its permissions are verified.
 func (e *Env) passesOver(ctx context.Context, key types.NamespacedName, c change) (*passes, error) {

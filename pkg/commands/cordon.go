@@ -195,8 +195,10 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 		changeFlags: o.changeFlags, words: words, permissions: append(reconcilePermissions(), nodePermissions()...), nodes: true,
 		goal: emptying{nodes: nodes, cordonOnly: !o.wait},
 	}
+	marking := stages.Marking
 	switch o.evacuate {
 	case evacuateNow:
+		marking = stages.MarkingForRemoval
 		first = append(first, operations.ReplaceOn(nodes, o.most, true))
 		c.words = append(c.words, fmt.Sprintf("--max-concurrent=%d", o.most))
 	case evacuateByTaint:
@@ -204,7 +206,7 @@ func (o cordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 			first = append(first, stages.ReplaceFailed())
 		}
 	}
-	c.stages = stages.Marking(first...)
+	c.stages = marking(first...)
 	if o.wait {
 		c.stages = stages.Replacing(first...)
 	}

@@ -17,6 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 const inCluster = "../../manifests/in-cluster"
@@ -61,9 +64,27 @@ func podTemplates(t *testing.T) map[string]corev1.PodTemplateSpec {
 	return map[string]corev1.PodTemplateSpec{"deployment.yaml": deployment.Spec.Template, "cronjob.yaml": cron.Spec.JobTemplate.Spec.Template}
 }
 
+// detectorTemplate is the pod of the jobs of a failure detector, which no manifest has.
+func detectorTemplate(t *testing.T) corev1.PodTemplateSpec {
+	t.Helper()
+	c := newWorld(t).Record
+	c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
+	normalized, err := c.Normalized()
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, _, err := objects.FailureDetector(normalized)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.Spec.JobTemplate.Spec.Template
+}
+
 func TestWhatRunsInTheClusterRunsWithNoMoreThanItNeeds(t *testing.T) {
 	const longestAction = 4 * time.Minute
-	for file, template := range podTemplates(t) {
+	templates := podTemplates(t)
+	templates["the failure detector"] = detectorTemplate(t)
+	for file, template := range templates {
 		spec, container := template.Spec, template.Spec.Containers[0]
 		s := container.SecurityContext
 		for want, ok := range map[string]bool{
@@ -103,6 +124,20 @@ func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 	}
 }
 
+func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
+	g, args := up(t), detectorTemplate(t).Spec.Containers[0].Args
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "$(NAMESPACE)", "fdb")
+	}
+	if code := g.run(args...); code != ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	delete(g.world.Pods, "sample-"+g.storage()[0])
+	if code := g.run(args...); code != ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
 func TestTheProbesAskWhatIsServed(t *testing.T) {
 	container := podTemplates(t)["deployment.yaml"].Spec.Containers[0]
 	if !slices.Contains(container.Args, "--metrics-addr=:8080") || container.Ports[0].Name != "metrics" || container.Ports[0].ContainerPort != 8080 {
@@ -139,6 +174,15 @@ func TestTheAccountIsBoundToTheRolesThatThereAre(t *testing.T) {
 	if !slices.Equal(there, bound) {
 		t.Errorf("bound to %v, there are %v", bound, there)
 	}
+}
+
+func TestTheJobsOfAFailureDetectorAreBoundToTheirRole(t *testing.T) {
+	binding, ok := manifests(t, inCluster+"/failure-detector.yaml")[0].(*rbacv1.RoleBinding)
+	role, is := manifests(t, "../../manifests/rbac/detect-failures.yaml")[0].(*rbacv1.Role)
+	if !ok || !is || binding.RoleRef.Name != role.Name || detectorTemplate(t).Spec.ServiceAccountName != "kubectl-fdb" {
+		t.Fatalf("got %+v and %+v", binding, role)
+	}
+	checkSubjects(t, binding.Subjects)
 }
 
 func checkSubjects(t *testing.T, subjects []rbacv1.Subject) {

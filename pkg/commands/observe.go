@@ -20,7 +20,7 @@ import (
 
 const (
 	// askKubernetes are the facets read from the API server alone.
-	askKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
+	askKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Detector
 	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 

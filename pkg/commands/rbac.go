@@ -89,6 +89,14 @@ func reconcilePermissions() []permission {
 	}
 }
 
+// detectorPermissions are required to keep the CronJob of a failure detector; the first is
+// required to read it.
+func detectorPermissions() []permission {
+	return []permission{
+		{"get", "batch", "cronjobs", ""}, {"create", "batch", "cronjobs", ""}, {"update", "batch", "cronjobs", ""}, {"delete", "batch", "cronjobs", ""},
+	}
+}
+
 // databasePermissions are required to change the database and to update the status, and nothing
 // else.
 func databasePermissions() []permission {

@@ -27,6 +27,7 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 		{"create", "", "events", ""},                                  // the audit, which is optional
 		{"patch", "", "events", ""},
 	}
+	beyond = append(beyond, detectorPermissions()...) // clusters with a failure detector
 	for _, p := range permissionsOf(rulesOf(t, "reconcile.yaml")) {
 		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml grants %q, which no pass asks for", p)
@@ -76,6 +77,27 @@ func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	for _, p := range granted {
 		if !slices.Contains(append(audit, list), p) && !slices.Contains(pausePermissions(), p) {
 			t.Errorf("manifests/rbac/pause.yaml grants %q, which no pause asks for", p)
+		}
+	}
+}
+
+func TestTheRoleForDetectingFailuresGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+	rules := rulesOf(t, "detect-failures.yaml")
+	needed := detectPermissions()
+	for _, p := range needed {
+		if !granted(rules, p) {
+			t.Errorf("manifests/rbac/detect-failures.yaml does not grant %q", p)
+		}
+	}
+	beyond := []permission{
+		{"list", "apps.foundationdb.org", "foundationdbclusters", ""}, // to find the only cluster
+		{"create", "", "pods", "portforward"},                         // split images
+		{"patch", "", "pods", ""},                                     // since when a node is tainted
+		{"create", "", "events", ""}, {"patch", "", "events", ""},
+	}
+	for _, p := range permissionsOf(rules) {
+		if !slices.Contains(append(beyond, needed...), p) {
+			t.Errorf("manifests/rbac/detect-failures.yaml grants %q, which no detection asks for", p)
 		}
 	}
 }

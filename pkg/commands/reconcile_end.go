@@ -87,6 +87,9 @@ func (p *passes) timedOut() error {
 // for, but no failure or refusal: the status may predate the failed action.
 func (p *passes) verdict() error {
 	code := passCode(p.last)
+	if goal, answers := p.goal.(answering); answers && (code == ExitDone || code == ExitWaiting) {
+		return goal.answer()
+	}
 	if code == ExitDone || code == ExitWaiting && p.reached {
 		return nil
 	}
@@ -152,11 +155,14 @@ func (p *passes) names() []string {
 // kindOfTargets is the kind of the subjects of commands.
 var kindOfTargets = map[string]string{
 	"restart": "processgroup", "exclude": "processgroup", "include": "processgroup",
-	"cordon": "node", "uncordon": "node", "drain": "node",
+	"detect-failures": "processgroup", "cordon": "node", "uncordon": "node", "drain": "node",
 }
 
-// notes records the added process groups.
+// notes records the added process groups, and what the goal depends on.
 func (p *passes) notes(e reconcile.Event) {
+	if goal, notes := p.goal.(noting); notes {
+		goal.note(e)
+	}
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
 		return
@@ -173,7 +179,9 @@ func (p *passes) result(end error) inspect.ReconcileResult {
 		Document: inspect.NewDocument("ReconcileResult", p.env.metadata(p.run.record.named(p.key)), p.env.Clock.Now(), inspect.SourceLive),
 		Outcome:  p.last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: ExitCode(end), Last: inspect.RecordPass(p.last),
 	}
-	if end != nil {
+	if p.isAnswer(end) {
+		r.Reason = p.goal.summary(p.reached)
+	} else if end != nil {
 		r.Reason = explain(end)
 	}
 	return r
@@ -186,7 +194,7 @@ func (p *passes) sentence(end error) string {
 		did += " in " + phrase.Count(p.count, "pass")
 	}
 	switch {
-	case end == nil && p.goal != nil:
+	case (end == nil || p.isAnswer(end)) && p.goal != nil:
 		return p.subject() + ": " + p.goal.summary(p.reached)
 	case end == nil && p.partial && p.acted == 0:
 		return p.subject() + ": nothing to do in the selected stages; the others were not run"
@@ -198,6 +206,12 @@ func (p *passes) sentence(end error) string {
 		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did+p.took())
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, explain(end))
+}
+
+// isAnswer reports whether the command ends with the answer of its goal.
+func (p *passes) isAnswer(end error) bool {
+	_, answers := errors.AsType[answer](end)
+	return answers && p.goal != nil
 }
 
 // took returns the duration of several passes for the last line.

@@ -161,7 +161,7 @@ func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	if o.skip {
 		first, words = operations.SkipExclusion(chosen), append(words, "--skip-exclusion")
 	}
-	c.words, c.stages = words, stages.Marking(first)
+	c.words, c.stages = words, stages.MarkingForRemoval(first)
 	if o.wait {
 		c.stages = stages.Replacing(first)
 	}

@@ -82,6 +82,8 @@ func actionRequirements() []commandRequirements {
 		{"reconcile fdbbackup", slices.Concat(required(backupPermissions()...), operators(), auditing())},
 		{"reconcile fdbrestore", slices.Concat(required(restorePermissions()...), operators(), auditing())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(watchPermissions()...))},
+		{"detect-failures", slices.Concat(required(detectPermissions()...), finding(), beyond(), auditing(),
+			everywhere(optional("the status is not written", permission{"list", "apps", "deployments", ""}, permission{"list", "coordination.k8s.io", "leases", ""})))},
 		{"replace", slices.Concat(reconciling(), optional("already replaced process groups are only known from the audit file", permission{"list", "", "events", ""}))},
 		{"restart", changingDatabase()},
 		{"exclude", changingDatabase()},
@@ -149,7 +151,7 @@ func viewing() []requirement {
 			needs[i].without = "the database is not queried"
 		}
 	}
-	return slices.Concat(needs, watchingLocks(), finding(), beyond())
+	return slices.Concat(needs, optional("the CronJob of a failure detector is unknown", detectorPermissions()[0]), watchingLocks(), finding(), beyond())
 }
 
 // viewingAll returns what is required to read all clusters, which takes no name.
@@ -173,7 +175,7 @@ func optional(without string, powers ...permission) []requirement {
 }
 
 func reconciling() []requirement {
-	return slices.Concat(required(reconcilePermissions()...), finding(), beyond(), operators(), auditing())
+	return slices.Concat(required(reconcilePermissions()...), optional("a failure detector is refused", detectorPermissions()...), finding(), beyond(), operators(), auditing())
 }
 
 // auditing returns what is required for the audit: Events on the cluster.

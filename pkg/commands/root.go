@@ -103,7 +103,7 @@ resources on demand. No operator has to run.`,
 			newStatus(env), newGet(env), newDescribe(env), newWhy(env), newCheck(env), newCan(env), newEvents(env), newWatch(env), newExclusion(env), newConnectionString(env),
 		}},
 		{"change", "Management Commands:", []*cobra.Command{
-			newPlan(env), newReconcile(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env), newBackup(env), newRestore(env),
+			newPlan(env), newReconcile(env), newDetectFailures(env), newReplace(env), newRestart(env), newCordon(env), newUncordon(env), newDrain(env), newExclude(env), newInclude(env), newCoordinators(env), newLocks(env), newMaintenance(env), newPause(env), newResume(env), newBackup(env), newRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
 			newWait(env), newSchema(env),

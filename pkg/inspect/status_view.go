@@ -131,6 +131,8 @@ type ReconciliationView struct {
 	Skip bool `json:"skip"`
 	// Pause describes the pause; null while spec.skip is false.
 	Pause *PauseView `json:"pause"`
+	// FailureDetector is absent for a cluster without one.
+	FailureDetector *DetectorView `json:"failureDetector,omitempty"`
 }
 
 // LocksView are the Lease and the lock of the cluster.
@@ -322,6 +324,7 @@ func (f Facts) reconciliation() ReconciliationView {
 	return ReconciliationView{
 		Origin: f.Judged(), Generation: f.Cluster.Generation, ReconciledGeneration: f.Gaps.Generations.Reconciled,
 		Reconciled: f.Gaps.Reconciled(), Reasons: OrEmpty(f.Gaps.Reasons), Skip: f.Cluster.Spec.Skip, Pause: NewPauseView(f),
+		FailureDetector: NewDetectorView(f),
 	}
 }
 

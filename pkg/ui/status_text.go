@@ -250,6 +250,9 @@ func (p *page) reconciliation(v inspect.ReconciliationView) {
 	if v.Skip {
 		p.fact("Paused", v.Pause.Words(p.o.Now))
 	}
+	if v.FailureDetector != nil {
+		p.fact("Detector", v.FailureDetector.Words(p.o.Now))
+	}
 	shown := v.Reasons
 	if !p.o.Wide {
 		shown = shown[:min(len(shown), mostReasons)]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -47,6 +48,15 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 		return w.editStatus(ctx, a.Apply)
 	case plan.SetSkip:
 		return w.setSkip(ctx, a)
+	case plan.RecordFailures:
+		return w.recordFailures(ctx, a)
+	case plan.ApplyFailureDetector:
+		if a.Create {
+			return w.create(ctx, a.Object)
+		}
+		return w.update(ctx, a.Object.DeepCopy())
+	case plan.DeleteFailureDetector:
+		return w.deleteOne(ctx, &batchv1.CronJob{}, a.Name, a.UID)
 	case plan.CordonNode:
 		return w.editNode(ctx, a.Node, a)
 	case plan.UncordonNode:

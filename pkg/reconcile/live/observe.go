@@ -97,6 +97,12 @@ func (w *World) readObjects(ctx context.Context, into *plan.Snapshot, facets pla
 			return err
 		})
 	}
+	if facets&plan.Detector != 0 {
+		group.Go(func() (err error) {
+			into.Detector, err = w.readDetector(ctx, c)
+			return err
+		})
+	}
 	if facets&plan.Nodes != 0 {
 		group.Go(func() (err error) {
 			into.Nodes, into.NodesHidden, err = w.readNodes(ctx, c)

@@ -65,7 +65,7 @@ func Records(a Action) bool { return RecordsKind(KindOf(a)) }
 
 // RecordsKind is Records, by the kind of the action.
 func RecordsKind(kind string) bool {
-	return kind == KindOf(WriteStatus{}) || kind == KindOf(RecordTaints{}) ||
+	return kind == KindOf(WriteStatus{}) || kind == KindOf(RecordTaints{}) || kind == KindOf(RecordFailures{}) ||
 		kind == KindOf(WriteBackupStatus{}) || kind == KindOf(WriteRestoreStatus{})
 }
 

@@ -48,8 +48,11 @@ const (
 	// RestoreTarget is whether the key ranges that a restore writes hold data.
 	RestoreTarget
 
+	// Detector is the CronJob of a cluster's failure detector.
+	Detector
+
 	// Everything is all of the facets of a cluster.
-	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination
+	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector
 	// EverythingOfBackups is all of the facets of a backup or a restore.
 	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource | RestoreTarget
 )
@@ -57,6 +60,7 @@ const (
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
+	"failure detector",
 }
 
 // String lists the facets' names, separated by commas.

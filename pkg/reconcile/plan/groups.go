@@ -40,6 +40,8 @@ func GroupsOf(a Action) []v1beta2.ProcessGroupID {
 		return a.Groups
 	case WithdrawUpgrade:
 		return a.Groups
+	case RecordFailures:
+		return a.Groups
 	default:
 		return one(groupOf(a))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -43,6 +44,9 @@ var effects = []expected{
 	{plan.PatchMetadata{}, false, plan.NoImpact},
 	{plan.AdoptSpec{}, false, plan.NoImpact},
 	{plan.RecordTaints{}, false, plan.NoImpact},
+	{plan.RecordFailures{}, false, plan.NoImpact},
+	{plan.ApplyFailureDetector{}, false, plan.NoImpact},
+	{plan.DeleteFailureDetector{}, false, plan.NoImpact},
 	{plan.Configure{New: true}, false, plan.Recovery}, // the database does not exist yet to hold a lock
 	{plan.Configure{}, true, plan.Recovery},
 	{plan.ChangeCoordinators{}, true, plan.Recovery},
@@ -171,6 +175,7 @@ func snapshot() plan.Snapshot {
 		Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{}, PodFiles: map[string]plan.PodReport{"p": {}},
 		Database:     plan.DatabaseFacts{Status: &fdb.Status{}},
 		Coordination: plan.CoordinationFacts{Read: true},
+		Detector:     plan.DetectorFacts{Job: &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "old"}}},
 
 		Backup: &v1beta2.FoundationDBBackup{}, Restore: &v1beta2.FoundationDBRestore{}, Agents: plan.AgentFacts{Deployment: &appsv1.Deployment{}},
 		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
@@ -196,6 +201,9 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"AdoptSpec of a pod":   plan.AdoptSpec{Kind: plan.KindPod, Name: "p", Hash: "ours"},
 		"AdoptSpec of a claim": plan.AdoptSpec{Kind: plan.KindPVC, Name: "v", Hash: "ours"},
 		"RecordTaints":         plan.RecordTaints{Pod: "p", Seen: map[string]int64{"example.com/drain": noon.Unix()}},
+		"RecordFailures":       plan.RecordFailures{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
+		"a new CronJob":        plan.ApplyFailureDetector{Name: "d", Object: &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "d"}}},
+		"no CronJob":           plan.DeleteFailureDetector{Name: "d"},
 		"WriteBackupStatus":    plan.WriteBackupStatus{Status: v1beta2.FoundationDBBackupStatus{AgentCount: 2}},
 		"WriteRestoreStatus":   plan.WriteRestoreStatus{Status: v1beta2.FoundationDBRestoreStatus{Running: true}},
 		"SetExcluded":          plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},

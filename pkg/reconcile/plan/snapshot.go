@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -38,6 +39,8 @@ type Snapshot struct {
 	PodFiles map[string]PodReport
 	// Database is the status document.
 	Database DatabaseFacts
+	// Detector is the CronJob of the failure detector.
+	Detector DetectorFacts
 	// Coordination is what the control-plane instances that share the database wrote for each other.
 	Coordination CoordinationFacts
 
@@ -63,6 +66,15 @@ type Snapshot struct {
 	RestoreSource SourceFacts
 	// RestoreTarget is whether the key ranges that the restore writes hold data.
 	RestoreTarget TargetFacts
+}
+
+// DetectorFacts are the CronJob of the failure detector, or why it cannot be read.
+type DetectorFacts struct {
+	// Job is nil where there is none.
+	Job *batchv1.CronJob
+	// Hidden is why CronJobs cannot be read; empty when they can. Missing permission is a fact:
+	// a pass needs none for a cluster without a failure detector.
+	Hidden string
 }
 
 // DatabaseFacts are the status document, or why there is none.
@@ -173,6 +185,7 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		PodFiles:     func(s *Snapshot) { s.PodFiles = nil },
 		Database:     func(s *Snapshot) { s.Database = DatabaseFacts{} },
 		Coordination: func(s *Snapshot) { s.Coordination = CoordinationFacts{} },
+		Detector:     func(s *Snapshot) { s.Detector = DetectorFacts{} },
 
 		Backup:        func(s *Snapshot) { s.Backup, s.OtherBackups = nil, OtherBackupFacts{} },
 		Agents:        func(s *Snapshot) { s.Agents = AgentFacts{} },

@@ -9,10 +9,10 @@ type StageName string
 const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
-	StageFailureDetector             StageName = "FailureDetector"
-	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
+	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"
+	StageFailureDetector             StageName = "FailureDetector"
 	StageAdoptSpecs                  StageName = "AdoptSpecs"
 	StageCheckClientCompatibility    StageName = "CheckClientCompatibility"
 	StageDeletePodsForBuggification  StageName = "DeletePodsForBuggification"

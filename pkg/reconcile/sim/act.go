@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -68,6 +69,15 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 		return nil
 	case plan.SetSkip:
 		w.setSkip(a)
+		return nil
+	case plan.RecordFailures:
+		metav1.SetMetaDataAnnotation(&w.Record.ObjectMeta, v1beta2.AnnotationFailuresSeen, a.Value())
+		return nil
+	case plan.ApplyFailureDetector:
+		w.Detector = a.Object.DeepCopy()
+		return nil
+	case plan.DeleteFailureDetector:
+		w.Detector = nil
 		return nil
 	case plan.CordonNode:
 		return w.editNode(a.Node, a.Edit)

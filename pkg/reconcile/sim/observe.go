@@ -44,6 +44,9 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if facets&plan.ConfigMap != 0 {
 		into.ConfigMap = w.ConfigMap.DeepCopy()
 	}
+	if facets&plan.Detector != 0 {
+		into.Detector = plan.DetectorFacts{Job: w.Detector.DeepCopy()}
+	}
 	if facets&plan.PodFiles != 0 {
 		into.PodFiles = w.reports()
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -32,6 +33,8 @@ type World struct {
 	Volumes   map[string]*corev1.PersistentVolumeClaim
 	Services  map[string]*corev1.Service
 	ConfigMap *corev1.ConfigMap
+	// Detector is the CronJob of the failure detector; it starts no jobs.
+	Detector *batchv1.CronJob
 	// Nodes are the names of the nodes that pods are put on in turn.
 	Nodes []string
 	// NodeLabels are the labels of nodes by the node's name.

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
@@ -26,6 +27,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdateLockConfiguration,
 		replacements.CancelReplacements(o),
 		cluster.UpdateConfigMap,
+		detection.FailureDetector,
 		cluster.AdoptSpecs,
 		cluster.CheckClientCompatibility,
 		replacements.ReplaceMisconfiguredPods(o),
@@ -102,6 +104,14 @@ func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
 func KeepingExcluded(groups []v1beta2.ProcessGroupID) []plan.Stage {
 	return append(Marking(operations.KeepAndInclude(groups)), status.UpdateStatus)
 }
+
+// Detecting returns the stages of the failure detector: the status gets the conditions, whose times
+// begin, and the failures are recorded.
+func Detecting() []plan.Stage { return Marking(detection.DetectFailures) }
+
+// DetectingBesideOperator returns the same without a write of the status, which belongs to the
+// operator.
+func DetectingBesideOperator() []plan.Stage { return []plan.Stage{detection.DetectFailures} }
 
 // ReplaceFailed returns the stage that replaces groups that failed, or were on a tainted node, for
 // too long.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
@@ -53,6 +54,7 @@ func askedFor() []plan.Stage {
 		operations.ReplaceGroups(operations.Replacement{Groups: some, Most: 2}), operations.KeepGroups(some), operations.KeepAndInclude(some), operations.SkipExclusion(some),
 		operations.CordonNodes(nodes, nil), operations.UncordonNodes(nodes, nil), operations.EvictFrom(nodes), operations.ReplaceOn(nodes, 1, true),
 		operations.ExcludeGroups(some), operations.MoveCoordinatorsOff(some), operations.IncludeTargets(operations.Inclusion{Groups: some, Targets: []string{"10.1.0.14"}}),
+		detection.DetectFailures,
 		operations.RestartGroups(operations.Restart{Groups: some, Since: stagestest.Noon.Add(-10 * time.Minute), Strategy: operations.RestartByWave}),
 	}
 }

@@ -28,6 +28,7 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	c.Spec.DatabaseConfiguration.StorageEngine = "ssd-rocksdb-v1"
 	c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
 	c.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = new(5)
+	c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
 	c.Spec.Routing.HeadlessService = new(true)
 	s.Coordination = plan.CoordinationFacts{}
 	s.ConfigMap.Data[objects.KeyClusterFile] = "stale"
@@ -62,10 +63,11 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	}
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
-		"CheckFields":                 {}, // the cluster uses none of them
+		"CheckFields":                 {}, // the API server kept all
 		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
 		"CancelReplacements":          {holds: "no process group can be included"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
+		"FailureDetector":             {does: []string{"ApplyFailureDetector"}},
 		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
 		"CheckClientCompatibility":    {}, // nothing to check without an upgrade
 		"ReplaceMisconfiguredPods":    {does: []string{"MarkForRemoval"}},

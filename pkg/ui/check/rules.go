@@ -5,5 +5,5 @@ import "slices"
 // Rules returns all rules in the order of their families.
 func Rules() []Rule {
 	return slices.Concat(availability(), topology(), coordinators(), connections(), groups(), pods(), nodes(), volumes(), certificates(),
-		upgrades(), locks(), drifts(), orphans(), backups(), backupRecords(), restores(), permissions())
+		upgrades(), locks(), drifts(), settings(), orphans(), backups(), backupRecords(), restores(), permissions())
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -139,7 +140,17 @@ var troubles = map[string]trouble{
 	"another configuration":             {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "does not match the spec", "fdb plan"},
 	"something to reconcile":            {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
 	"reconciliation is paused":          {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
-	"an old pod":                        {"ORPHAN-001", func(f *Facts) { f.Pods["old"] = &corev1.Pod{} }, "none of its processes reports", "delete pod old"},
+	"a field that the API server dropped": {"CFG-001", func(f *Facts) {
+		f.Cluster.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"distributionConfig":{}}}`}
+	}, "the API server dropped spec.distributionConfig: install manifests/crd, or use the annotation kubectl-fdb/distribution-config", "get foundationdbcluster sample -o yaml"},
+	"a failure that no run has recorded":     {"CFG-002", condition(v1beta2.ConditionMissingPod), "it has failed, no run has recorded that, and none has acted for 6h", "fdb detect-failures sample"},
+	"a failure detector without a CronJob":   {"CFG-002", detecting(nil), "has no CronJob yet", "fdb plan sample"},
+	"a failure detector that is suspended":   {"CFG-002", detecting(func(j *batchv1.CronJob) { j.Spec.Suspend = new(true) }), "it is suspended", "describe cronjob sample-failure-detector"},
+	"a failure detector without any success": {"CFG-002", detecting(func(*batchv1.CronJob) {}), "no job has succeeded for more than 6h", "describe cronjob sample-failure-detector"},
+	"a failure detector that fails": {"CFG-002", detecting(func(j *batchv1.CronJob) {
+		j.Status.LastScheduleTime, j.Status.LastSuccessfulTime = &metav1.Time{Time: noon}, &metav1.Time{Time: noon.Add(-7 * time.Hour)}
+	}), "no job has succeeded for more than 6h", "describe cronjob sample-failure-detector"},
+	"an old pod": {"ORPHAN-001", func(f *Facts) { f.Pods["old"] = &corev1.Pod{} }, "none of its processes reports", "delete pod old"},
 	"an old pod of a database that lists no processes": {"ORPHAN-001", func(f *Facts) {
 		f.Pods["old"], f.Database.Status.Cluster.Processes = &corev1.Pod{}, nil
 	}, "whether its processes report is unknown", "describe pod old"},
@@ -164,6 +175,48 @@ var troubles = map[string]trouble{
 	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
 	"nodes are hidden":            {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
 	"no permission to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
+}
+
+// detecting enables the failure detector. The CronJob is old; there is none without an edit.
+func detecting(edit func(*batchv1.CronJob)) func(*Facts) {
+	return func(f *Facts) {
+		f.Cluster.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true)}
+		if edit != nil {
+			f.Detector.Job = &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.Time{Time: noon.Add(-24 * time.Hour)}}}
+			edit(f.Detector.Job)
+		}
+	}
+}
+
+// Failures that are about to be recorded, or that lead to no replacement, are no findings.
+func TestFailuresThatAreDetectedAreNoFinding(t *testing.T) {
+	failed := condition(v1beta2.ConditionMissingPod)
+	tests := map[string]struct {
+		given func(*Facts)
+		want  Outcome
+	}{
+		"a run acted lately":           {both(failed, func(f *Facts) { f.Lease.Until = noon.Add(-5 * time.Hour) }), Passed},
+		"a run acted long ago":         {both(failed, func(f *Facts) { f.Lease.Until = noon.Add(-7 * time.Hour) }), Failed},
+		"a run recorded it":            {both(failed, func(f *Facts) { f.Record.Status = *f.Cluster.Status.DeepCopy() }), Passed},
+		"nothing is replaced":          {both(failed, func(f *Facts) { f.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(false) }), Passed},
+		"the Lease cannot be read":     {both(failed, func(f *Facts) { f.Lease.Read = false }), NotChecked},
+		"a condition that replaces no": {condition(v1beta2.ConditionIncorrectPodSpec), Passed},
+		"one that is being replaced":   {both(failed, func(f *Facts) { f.first("storage").MarkForRemoval(noon) }), Passed},
+		"a detector at work": {both(failed, detecting(func(j *batchv1.CronJob) {
+			j.Status.LastSuccessfulTime = &metav1.Time{Time: noon.Add(-5 * time.Hour)}
+		})), Passed},
+		"a new detector":      {detecting(func(j *batchv1.CronJob) { j.CreationTimestamp.Time = noon.Add(-time.Hour) }), Passed},
+		"CronJobs are hidden": {both(detecting(nil), func(f *Facts) { f.Detector.Hidden = "forbidden" }), NotChecked},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(&f)
+			if item := itemOf(t, reportOn(f, Options{}), "CFG-002"); item.Outcome != tc.want {
+				t.Errorf("got %s: %+v", item.Outcome, item)
+			}
+		})
+	}
 }
 
 func both(first, second func(*Facts)) func(*Facts) {

@@ -75,3 +75,21 @@ func TestReplaceFailedPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceFailedPods) })
 	}
 }
+
+// Replacements are on by default: whoever approves one that no field asks for sees why.
+func TestAReplacementByDefaultSaysThatItIsOne(t *testing.T) {
+	for _, tc := range []struct {
+		enabled *bool
+		want    string
+	}{
+		{nil, "failed for longer than 2h0m0s (spec.automationOptions.replacements.enabled is not set: on)"},
+		{new(true), "failed for longer than 2h0m0s"},
+	} {
+		s := stagestest.HealthyCluster(t)
+		s.Cluster.Spec.AutomationOptions.Replacements.Enabled = tc.enabled
+		s.Groups()[13].SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-3*time.Hour))
+		if d := ReplaceFailedPods.Decide(s); d.Why != tc.want {
+			t.Errorf("got %q, want %q", d.Why, tc.want)
+		}
+	}
+}

@@ -86,5 +86,8 @@ func whyFailed(c *v1beta2.FoundationDBCluster, taints taintSpread) string {
 	if taints.due > 0 && taints.few() {
 		why += fmt.Sprintf(", or on a tainted node for longer than %s", c.TaintReplacementTime())
 	}
+	if c.Spec.AutomationOptions.Replacements.Enabled == nil {
+		why += " (spec.automationOptions.replacements.enabled is not set: on)"
+	}
 	return why
 }

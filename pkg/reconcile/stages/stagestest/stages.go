@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -55,6 +56,7 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	if random.IntN(2) == 0 {
 		keepAtRandom(&s, random)
 	}
+	detectAtRandom(t, &s, random)
 	return s
 }
 
@@ -68,6 +70,30 @@ func keepAtRandom(s *plan.Snapshot, random *rand.Rand) {
 			s.Coordination.ExclusionsRead = true
 			s.Coordination.Exclusions = append(s.Coordination.Exclusions, g.ExclusionString(), g.Addresses[0])
 		}
+	}
+}
+
+// detectAtRandom enables the failure detector or not, with a CronJob or without, readable or not.
+func detectAtRandom(t *testing.T, s *plan.Snapshot, random *rand.Rand) {
+	t.Helper()
+	if random.IntN(2) == 0 {
+		return
+	}
+	s.Cluster.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{
+		Enabled: new(random.IntN(2) == 0), Image: new("kubectl-fdb:1"), Schedule: new("@hourly"),
+	}
+	job, _, err := objects.FailureDetector(s.Cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch random.IntN(4) {
+	case 0:
+		s.Detector.Job = job
+	case 1:
+		job.Spec.Schedule = "@daily"
+		s.Detector.Job = job
+	case 2:
+		s.Detector.Hidden = "forbidden"
 	}
 }
 

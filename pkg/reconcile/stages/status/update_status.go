@@ -38,6 +38,7 @@ var ReportStatus = plan.Stage{
 	},
 }
 
+// statusReads are also what later stages of a pass read, so that it is read at once.
 const statusReads = plan.Everything
 
 // recordStatus decides to write the status that results from the facts, if it differs from the

@@ -177,6 +177,10 @@ func reportingIn(processes []fdb.Process) reporting {
 	return r
 }
 
+// ProcessesReport reports whether a process of the cluster's data center reports. Otherwise missing
+// processes are not judged: a document without any proves nothing about one.
+func ProcessesReport(s plan.Snapshot) bool { return reportingIn(sameDataCenter(s)).answers }
+
 // process returns the n-th process of a group, if it reports.
 func (r reporting) process(g *v1beta2.ProcessGroupStatus, n int) (p fdb.Process, ok bool) {
 	p, ok = r.byID[string(g.ProcessGroupID)]

@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// detectOptions are the options of `kubectl fdb detect-failures`.
+type detectOptions struct {
+	clusterFlag
+	changeFlags
+	exitZero bool
+}
+
+func newDetectFailures(env *Env) *cobra.Command {
+	var o detectOptions
+	cmd := &cobra.Command{
+		Use:     "detect-failures [CLUSTER]",
+		Aliases: []string{"notice-failures"},
+		Short:   "Detect failed process groups once",
+		Long: `Detect failed process groups once: update the status, so that the times of their conditions
+begin, and set the annotation kubectl-fdb/failures-seen of the cluster to the current time
+if a process group has a condition for which it is replaced once it lasts. The annotation
+starts the next pass of reconcile --watch, and a reconciliation of an operator. Nothing is
+replaced. The jobs of a failure detector run this command.
+
+Beside a live operator only the annotation is set: the status belongs to the operator.
+
+Exit code 0: no process group has failed. 1: one or more have. 8: unknown, and nothing is
+annotated.`,
+		Example: `  # Detect failures, and print the process groups
+  kubectl fdb detect-failures sample-cluster -o name
+
+  # Preview, without changing anything
+  kubectl fdb detect-failures sample-cluster --dry-run`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.firstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.clusterFlag.add(cmd, env)
+	o.reversible = true
+	o.addBrief(cmd)
+	cmd.Flags().Lookup("yes").Usage = "If true, approve; this command has no prompt, since it only records"
+	cmd.Flags().BoolVar(&o.exitZero, "exit-zero", false, "If true, exit with code 0 also if process groups have failed")
+	return cmd
+}
+
+func (o detectOptions) run(ctx context.Context, env *Env, args []string) error {
+	key, err := o.of(ctx, env, args, o.changeFlags)
+	if err != nil {
+		return err
+	}
+	words, list := []string{"detect-failures", key.Name}, stages.Detecting()
+	if o.exitZero {
+		words = append(words, "--exit-zero")
+	}
+	operator, err := env.operatorOf(ctx, key)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	if !operator.OK {
+		env.logf("the status is not written: %s", operator.Evidence)
+		list = stages.DetectingBesideOperator()
+	}
+	return env.carryOut(ctx, key, change{
+		changeFlags: o.changeFlags, permissions: detectPermissions(), goal: &detecting{exitZero: o.exitZero},
+		beside: true, lockless: true, words: words, stages: list,
+	})
+}
+
+// operatorOf checks that no live operator manages a cluster.
+func (e *Env) operatorOf(ctx context.Context, key types.NamespacedName) (plan.Check, error) {
+	session, err := e.Connect(ctx, key)
+	if err != nil {
+		return plan.Check{}, err
+	}
+	if err := session.Observe(ctx, &plan.Snapshot{}, plan.Record); err != nil {
+		return plan.Check{}, err
+	}
+	gates, err := session.Gates(ctx, live.GateOptions{})
+	for _, gate := range gates {
+		if !gate.OK {
+			return gate, err
+		}
+	}
+	return plan.Check{OK: true}, err
+}
+
+// detectPermissions are required to update the status and to annotate the cluster.
+func detectPermissions() []permission {
+	return append(databasePermissions(), permission{"patch", v1beta2.GroupVersion.Group, "foundationdbclusters", ""})
+}
+
+// detecting is the goal of `detect-failures`, with its answer.
+type detecting struct {
+	exitZero bool
+	failed   []v1beta2.ProcessGroupID
+	unknown  string // why failures are unknown; empty where they are known
+}
+
+// note implements noting.
+func (d *detecting) note(e reconcile.Event) {
+	decided, ok := e.(reconcile.StageDecided)
+	if !ok || decided.Stage != plan.StageDetectFailures {
+		return
+	}
+	d.failed, d.unknown = nil, ""
+	for _, a := range decided.Decision.Actions {
+		if record, is := a.(plan.RecordFailures); is {
+			d.failed = record.Groups
+		}
+	}
+	if hold := decided.Decision.Hold; hold != nil {
+		d.unknown = hold.Text()
+	}
+}
+
+func (d *detecting) progress(context.Context, Session) (targets []inspect.Target, reached bool, err error) {
+	for _, id := range d.failed {
+		targets = append(targets, inspect.Target{ID: string(id), Phase: "failed", Reached: true})
+	}
+	return targets, d.unknown == "", nil
+}
+
+func (d *detecting) summary(bool) string {
+	switch {
+	case d.unknown != "":
+		return d.unknown
+	case len(d.failed) == 0:
+		return "no process group has failed"
+	default:
+		return phrase.Count(len(d.failed), "process group") + " " + phrase.Has(len(d.failed)) + " failed: " + phrase.Some(d.failed, inspect.MostNamed)
+	}
+}
+
+// answer implements answering.
+func (d *detecting) answer() error {
+	switch {
+	case d.unknown != "":
+		return answer{ExitUnreachable}
+	case len(d.failed) > 0 && !d.exitZero:
+		return answer{ExitNo}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,95 @@
+package detection
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+)
+
+// FailureDetector creates, updates and deletes the CronJob of the failure detector. Its life
+// depends on automatic replacements: without them nothing acts on what it sees.
+var FailureDetector = plan.Stage{
+	Name:  plan.StageFailureDetector,
+	Reads: plan.Record | plan.Detector,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if !s.Cluster.RunsFailureDetector() {
+			return withoutDetector(s)
+		}
+		if s.Detector.Hidden != "" {
+			return manual(plan.HoldDetectorUnknown, "cannot determine whether CronJob %s exists: %s", objects.FailureDetectorName(s.Cluster), s.Detector.Hidden)
+		}
+		want, image, err := objects.FailureDetector(s.Cluster)
+		if err != nil {
+			return readings.InvalidSpec(err)
+		}
+		if image == "" {
+			return manual(plan.HoldImageMissing, "%s.image is not set, and there is no published image: build one, see docs/failure-detection.md", v1beta2.ExtensionFailureDetectionCronJob)
+		}
+		return apply(s, want)
+	},
+}
+
+// withoutDetector deletes a CronJob that is no longer wanted. One of another owner stays.
+func withoutDetector(s plan.Snapshot) plan.Decision {
+	have := s.Detector.Job
+	switch {
+	case s.Detector.Hidden != "":
+		return plan.Decision{Checks: []plan.Check{{
+			ID: plan.CheckDetectorKnown, Question: "is it known whether there is a failure detector?",
+			Evidence: s.Detector.Hidden + "; one that is no longer wanted is not deleted",
+		}}}
+	case have == nil || have.DeletionTimestamp != nil || !metav1.IsControlledBy(have, s.Cluster):
+		return plan.Decision{}
+	default:
+		return plan.Decision{Why: whyUnwanted(s.Cluster), Actions: []plan.Action{plan.DeleteFailureDetector{Name: have.Name, UID: have.UID}}}
+	}
+}
+
+func whyUnwanted(c *v1beta2.FoundationDBCluster) string {
+	switch {
+	case !*c.FailureDetection().Enabled:
+		return fmt.Sprintf("%s.enabled is not true", v1beta2.ExtensionFailureDetectionCronJob)
+	case !c.ReplacementsEnabled():
+		return "spec.automationOptions.replacements.enabled is false"
+	default:
+		return "spec.automationOptions.replacements.maxConcurrentReplacements is 0"
+	}
+}
+
+// apply creates the CronJob, or updates it where it differs. Fields that only the existing one
+// has, such as the defaults of the API server, stay.
+func apply(s plan.Snapshot, want *batchv1.CronJob) plan.Decision {
+	have := s.Detector.Job
+	action := plan.ApplyFailureDetector{Name: want.Name, Schedule: want.Spec.Schedule, Object: want}
+	switch {
+	case have == nil:
+		action.Create = true
+		return plan.Decision{Why: "the CronJob of the failure detector does not exist", Actions: []plan.Action{action}}
+	case !metav1.IsControlledBy(have, s.Cluster):
+		return manual(plan.HoldDetectorNotOwned, "CronJob %s exists and does not belong to this cluster; delete or rename it", have.Name)
+	case have.DeletionTimestamp != nil:
+		return plan.Wait(readings.PodDelay, plan.HoldDetectorTerminating, fmt.Sprintf("CronJob %s is being deleted; it is created again after that", have.Name))
+	}
+	differences, err := objects.SpecDifferences(want.Spec, have.Spec)
+	if err != nil {
+		return readings.InvalidSpec(err)
+	}
+	if len(differences) == 0 && objects.ContainsMetadata(have.ObjectMeta, want.ObjectMeta) {
+		return plan.Decision{}
+	}
+	updated := have.DeepCopy()
+	want.Spec.DeepCopyInto(&updated.Spec)
+	readings.MergeMetadata(&updated.ObjectMeta, want.ObjectMeta)
+	action.Object, action.Differences = updated, differences
+	return plan.Decision{Why: "the CronJob of the failure detector differs from the spec", Actions: []plan.Action{action}}
+}
+
+func manual(code plan.HoldCode, format string, args ...any) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Code: code, Reason: fmt.Sprintf(format, args...), Human: true}}
+}

@@ -1,0 +1,102 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+)
+
+// settings returns the rules about the effect of the spec.
+func settings() []Rule {
+	return []Rule{
+		{
+			Code: "CFG-001", Severity: Error, Title: "The API server kept all fields of the spec",
+			Why:  "An API server with the CRD of the operator drops fields of the applied manifest without an error: the spec is not what was applied. Install manifests/crd, or use the annotation.",
+			find: droppedFields,
+		},
+		{
+			Code: "CFG-002", Severity: Info, Title: "Failures are detected", needs: currentConditions,
+			Why:  "A failed process group is replaced some time after a run recorded its condition. Without a watch, an operator or a failure detector nothing records it.",
+			find: undetected,
+		},
+	}
+}
+
+func droppedFields(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, field := range f.Cluster.DroppedFields() {
+		found = append(found, one("foundationdbcluster/"+f.Cluster.Name,
+			fmt.Sprintf("the API server dropped %s: install manifests/crd, or use the annotation %s", field, field.Annotation()),
+			"get", "foundationdbcluster", f.Cluster.Name, "-o", "yaml")...)
+	}
+	return found, ""
+}
+
+// missedPeriods is how many failure detection times may pass without a sign of detection.
+const missedPeriods = 3
+
+func undetected(f Facts) ([]Finding, string) {
+	if !f.Cluster.ReplacementsEnabled() || f.Cluster.MaxConcurrentAutomaticReplacements() == 0 {
+		return nil, ""
+	}
+	if f.Cluster.RunsFailureDetector() {
+		return idleDetector(f)
+	}
+	return unrecordedFailures(f)
+}
+
+// idleDetector finds a failure detector that does not run.
+func idleDetector(f Facts) ([]Finding, string) {
+	job, name := f.Detector.Job, objects.FailureDetectorName(f.Cluster)
+	long := missedPeriods * f.Cluster.FailureDetectionTime()
+	v := f.Status.Reconciliation.FailureDetector
+	switch {
+	case f.Detector.Hidden != "":
+		return nil, f.Detector.Hidden
+	case job == nil:
+		return with(one("cronjob/"+name, "the failure detector has no CronJob yet", f.fix("plan")...))
+	case v.Suspended:
+		return with(one("cronjob/"+name, "it is suspended", "describe", "cronjob", name))
+	case f.Now.Sub(job.CreationTimestamp.Time) > long && (v.LastSuccess == nil || f.Now.Sub(*v.LastSuccess) > long):
+		finding := Finding{Subjects: []string{"cronjob/" + name}, Message: "no job has succeeded for more than " + phrase.Duration(long), Fix: []string{"describe", "cronjob", name}}
+		if v.LastSuccess != nil {
+			finding.Since = *v.LastSuccess
+		}
+		return finding.some(), ""
+	default:
+		return nil, ""
+	}
+}
+
+// unrecordedFailures finds process groups with a condition that no run has recorded, where no
+// run held the Lease for long. A run without a change takes no Lease, so the Lease alone
+// proves nothing.
+func unrecordedFailures(f Facts) ([]Finding, string) {
+	long := missedPeriods * f.Cluster.FailureDetectionTime()
+	recent := f.Now.Sub(f.Lease.Until) < long
+	finding := Finding{Message: fmt.Sprintf("it has failed, no run has recorded that, and none has acted for %s", phrase.Duration(long)), Fix: f.fix("detect-failures")}
+	for _, g := range f.Cluster.Status.ProcessGroups {
+		if !g.IsMarkedForRemoval() && hasUnrecorded(g, f.Record.ProcessGroup(g.ProcessGroupID)) {
+			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
+		}
+	}
+	switch {
+	case len(finding.Subjects) > 0 && !f.Lease.Read:
+		return nil, "the Lease could not be read"
+	case recent:
+		return nil, ""
+	default:
+		return finding.some(), ""
+	}
+}
+
+func hasUnrecorded(now, recorded *v1beta2.ProcessGroupStatus) bool {
+	for _, c := range v1beta2.ReplacementConditions() {
+		if now.HasCondition(c) && (recorded == nil || !recorded.HasCondition(c)) {
+			return true
+		}
+	}
+	return false
+}
