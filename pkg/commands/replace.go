@@ -3,11 +3,14 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 )
@@ -20,6 +23,7 @@ type replaceOptions struct {
 	most    int
 	perZone bool
 	undo    bool
+	include bool
 	skip    bool
 }
 
@@ -36,7 +40,8 @@ any more, its pod, PVC and entry in the status are removed. No data is lost, and
 ID is a process group ID, a pod name, an address, or - for stdin; the flags select by
 class, condition, node, zone or label. Without --wait the groups are only marked, and the
 next pass continues. With --wait, passes repeat until they are removed; these passes make
-no other changes of the spec. --undo removes the marks, as long as no data was moved.
+no other changes of the spec. --undo removes the marks, as long as no data was moved;
+--undo --include also includes excluded groups first, which fill with data again.
 
 --skip-exclusion removes groups that cannot be drained together with the data on them.
 On a terminal it requires the typed name of the cluster, elsewhere --yes --confirm CLUSTER
@@ -57,7 +62,10 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
   kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is lost"
 
   # Remove the mark again
-  kubectl fdb replace sample-cluster storage-3 --undo --yes`,
+  kubectl fdb replace sample-cluster storage-3 --undo --yes
+
+  # Include the group and remove the mark, although it is excluded
+  kubectl fdb replace sample-cluster storage-3 --undo --include --wait --yes`,
 		ValidArgsFunction: env.clusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
@@ -70,6 +78,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	flags.IntVar(&o.most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
 	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")
 	flags.BoolVar(&o.undo, "undo", false, "If true, remove the marks, as long as no data was moved")
+	flags.BoolVar(&o.include, "include", false, "If true, --undo also includes process groups that are excluded, ten minutes after the last recovery at the earliest")
 	flags.BoolVar(&o.skip, "skip-exclusion", false, "If true, remove the groups with the data on them, provided that other copies of all of it remain; this cannot be undone")
 	flags.StringVar(&o.confirmed, "confirm", "", "name of the cluster, to confirm --skip-exclusion")
 	completeWith(cmd, "confirm", env.clusterNames)
@@ -97,7 +106,28 @@ func (o replaceOptions) run(ctx context.Context, env *Env, args []string) error 
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	return env.carryOut(ctx, key, o.change(key.Name, chosen))
+	err = env.carryOut(ctx, key, o.change(key.Name, chosen))
+	if o.undo && !o.dry() {
+		o.hintAfterUndo(env, record, chosen, err)
+	}
+	return err
+}
+
+// hintAfterUndo prints how to include what is excluded, or how to keep the process groups from being
+// marked again: the next pass marks those that still have a reason.
+func (o replaceOptions) hintAfterUndo(env *Env, record *v1beta2.FoundationDBCluster, chosen []v1beta2.ProcessGroupID, err error) {
+	if normalized, invalid := record.Normalized(); invalid == nil {
+		record = normalized // with the list of the annotation
+	}
+	words := phrase.Strings(chosen)
+	listed := slices.Concat(record.KeptProcessGroups(), chosen)
+	switch {
+	case err == nil && !slices.ContainsFunc(chosen, func(id v1beta2.ProcessGroupID) bool { return !record.KeepsFromReplacement(id) }): // they are kept
+	case err == nil:
+		env.logf("hint: to keep them from being marked again: %s", env.patchCommand(record, []byte(inspect.KeepPatch(record, listed))))
+	case ExitCode(err) == ExitRefused && !o.include:
+		env.logf("hint: to include excluded ones first: %s", env.command(slices.Concat([]string{"replace", record.Name}, words, []string{"--undo", "--include"})...))
+	}
 }
 
 // choose selects the process groups, and keeps those that were already removed: repeating the
@@ -134,8 +164,10 @@ func (o replaceOptions) check(env *Env) error {
 		return usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
 	case o.confirmed != "" && !o.skip:
 		return usagef("--confirm requires --skip-exclusion")
-	case o.undo && o.wait:
+	case o.undo && o.wait && !o.include:
 		return usagef("--undo conflicts with --wait: it completes at once")
+	case o.include && !o.undo:
+		return usagef("--include requires --undo")
 	}
 	return o.changeFlags.check(env)
 }
@@ -147,7 +179,11 @@ func (o replaceOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 		words = append(words, string(id))
 	}
 	c := change{changeFlags: o.changeFlags, permissions: reconcilePermissions(), goal: replacing(chosen)}
-	if o.undo {
+	switch {
+	case o.undo && o.include:
+		c.words, c.stages, c.goal = append(words, "--undo", "--include"), stages.KeepingExcluded(chosen), keeping(chosen)
+		return c
+	case o.undo:
 		c.words, c.stages, c.goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
 		return c
 	}

@@ -35,7 +35,7 @@ type keeping []v1beta2.ProcessGroupID
 
 func (k keeping) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	targets := targets.Kept(facts, k)

@@ -16,6 +16,7 @@ type screenVerb func(ctx context.Context, env *Env, key types.NamespacedName, su
 // screenVerbs are the commands behind keys.
 var screenVerbs = map[string]screenVerb{
 	"replace":   screenReplace,
+	"keep":      screenKeep,
 	"exclude":   screenExclude,
 	"include":   screenInclude,
 	"restart":   screenRestart,
@@ -35,6 +36,21 @@ func screenReplace(ctx context.Context, env *Env, key types.NamespacedName, subj
 	if err != nil {
 		return change{}, err
 	}
+	return o.change(key.Name, chosen), nil
+}
+
+// screenKeep reverts a replacement, and prints how the spec keeps the process groups from now on.
+func screenKeep(ctx context.Context, env *Env, key types.NamespacedName, subjects []string) (change, error) {
+	o := replaceOptions{changeFlags: screenFlags(true), selection: selection{ids: subjects}, most: 1, undo: true, include: true}
+	record, err := env.cluster(ctx, []string{key.Name}, "", writes)
+	if err != nil {
+		return change{}, err
+	}
+	chosen, err := o.choose(ctx, env, key)
+	if err != nil {
+		return change{}, err
+	}
+	o.hintAfterUndo(env, record, chosen, nil)
 	return o.change(key.Name, chosen), nil
 }
 
