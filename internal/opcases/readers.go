@@ -2,8 +2,9 @@ package opcases
 
 // The packages that compare.
 const (
-	Exported = "test/operatorcases"
-	Stages   = "pkg/reconcile/stages"
+	Exported     = "test/operatorcases"
+	Stages       = "pkg/reconcile/stages/cluster"
+	Replacements = "pkg/reconcile/stages/replacements"
 )
 
 // Readers names for each file the package whose test compares it. A file of the folder that
@@ -24,9 +25,9 @@ var Readers = map[string]string{
 	"api_v1beta2/v1beta2.FoundationDBRestore.BackupURL.jsonl.gz":                     Exported,
 	"api_v1beta2/v1beta2.ParseConnectionString.jsonl.gz":                             Exported,
 	"api_v1beta2/v1beta2.ProcessGroupStatus.AllAddressesExcluded.jsonl.gz":           Exported,
-	"api_v1beta2/v1beta2.ProcessGroupStatus.NeedsReplacementWithConditions.jsonl.gz": Stages,
+	"api_v1beta2/v1beta2.ProcessGroupStatus.NeedsReplacementWithConditions.jsonl.gz": Replacements,
 
-	"c_replace/replacements.ReplaceFailedProcessGroups.jsonl.gz":                   Stages,
+	"c_replace/replacements.ReplaceFailedProcessGroups.jsonl.gz":                   Replacements,
 	"coordsel/coordinator.selectCandidates.jsonl.gz":                               Stages,
 	"internal_buggify/buggify.FilterBlockedRemovals.jsonl.gz":                      Stages,
 	"internal_coordination/coordination.AllProcessesReady.jsonl.gz":                Exported,
@@ -39,9 +40,9 @@ var Readers = map[string]string{
 	"internal_removals/removals.GetZonedRemovals.jsonl.gz":                         Stages,
 	"internal_removals/removals.RemovalAllowed.jsonl.gz":                           Stages,
 	"internal_removals/removals.getAddressesToValidateBeforeRemoval.jsonl.gz":      Stages,
-	"internal_replacements/replacements.nodeTaintReplacementsAllowed.jsonl.gz":     Stages,
-	"internal_replacements/replacements.processGroupNeedsRemovalForPVC.jsonl.gz":   Stages,
-	"internal_replacements/replacements.processGroupNeedsRemovalForPod.jsonl.gz":   Stages,
+	"internal_replacements/replacements.nodeTaintReplacementsAllowed.jsonl.gz":     Replacements,
+	"internal_replacements/replacements.processGroupNeedsRemovalForPVC.jsonl.gz":   Replacements,
+	"internal_replacements/replacements.processGroupNeedsRemovalForPod.jsonl.gz":   Replacements,
 	"internal_restarts/restarts.GetFilterConditions.jsonl.gz":                      Stages,
 	"pkg_fdbstatus/fdbstatus.CanSafelyBounceProcesses.jsonl.gz":                    Exported,
 	"pkg_fdbstatus/fdbstatus.CanSafelyChangeCoordinators.jsonl.gz":                 Stages,

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
@@ -36,7 +37,7 @@ func TestCommandsRunTheseStages(t *testing.T) {
 		"marks reverted":    {Keeping(groups), []plan.Stage{status.UpdateStatus, operations.KeepGroups(groups), status.UpdateStatus}},
 		"an exclusion":      {Excluding(groups), []plan.Stage{status.UpdateStatus, operations.MoveCoordinatorsOff(groups), operations.ExcludeGroups(groups), status.UpdateStatus}},
 		"an inclusion":      {Including(operations.Inclusion{Groups: groups}), []plan.Stage{status.UpdateStatus, operations.IncludeTargets(operations.Inclusion{}), status.UpdateStatus}},
-		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{cluster.ReplaceFailedPods}},
+		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replacements.ReplaceFailedPods}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(tc.got) != len(tc.want) {

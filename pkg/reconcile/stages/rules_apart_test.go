@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -95,7 +96,7 @@ func TestAClassThatTheSpecLacksLeavesAsAWhole(t *testing.T) {
 		s := stagestest.HealthyCluster(t)
 		s.Cluster.Spec.ProcessCounts.Test = count
 		s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: "test-1", ProcessClass: v1beta2.ProcessClassTest})
-		if got := cluster.SurplusGroups(s); len(got) != 1 || got[v1beta2.ProcessClassTest] != 1 {
+		if got := replacements.SurplusGroups(s); len(got) != 1 || got[v1beta2.ProcessClassTest] != 1 {
 			t.Errorf("%s: %v, want one of class test", name, got)
 		}
 	}

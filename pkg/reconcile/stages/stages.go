@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
@@ -26,8 +27,8 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdateConfigMap,
 		cluster.AdoptSpecs,
 		cluster.CheckClientCompatibility,
-		cluster.ReplaceMisconfiguredPods(o),
-		cluster.ReplaceFailedPods,
+		replacements.ReplaceMisconfiguredPods(o),
+		replacements.ReplaceFailedPods,
 		cluster.DeletePodsForBuggification,
 		cluster.DeleteTerminalPods,
 		cluster.AddProcessGroups,
@@ -40,7 +41,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdatePodConfig,
 		cluster.UpdateLabels,
 		cluster.UpdateDatabaseConfiguration,
-		cluster.ChooseRemovals,
+		replacements.ChooseRemovals,
 		cluster.ExcludeInstances,
 		cluster.ChangeCoordinators,
 		cluster.BounceProcesses,
@@ -97,7 +98,7 @@ func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
 
 // ReplaceFailed returns the stage that replaces groups that failed, or were on a tainted node, for
 // too long.
-func ReplaceFailed() plan.Stage { return cluster.ReplaceFailedPods }
+func ReplaceFailed() plan.Stage { return replacements.ReplaceFailedPods }
 
 // Excluding returns the stages that exclude process groups that may stay: the status is updated
 // first, since budgets count by it, and coordinators move before their processes are excluded.

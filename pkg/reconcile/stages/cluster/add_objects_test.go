@@ -13,10 +13,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-func publicIPFromService(s *plan.Snapshot) {
-	s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
-}
-
 // serviceOf adds the service of the first storage group with a cluster IP.
 func serviceOf(ip string) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
@@ -46,10 +42,10 @@ func TestAddPods(t *testing.T) {
 			s.Pod(stagestest.FirstOf(*s, "storage")).DeletionTimestamp = &ends
 		}},
 		"waits for the ConfigMap that pods mount":           {given: stagestest.All(stagestest.LosePod, func(s *plan.Snapshot) { s.ConfigMap = nil }), holds: "ConfigMap does not exist"},
-		"waits for the service that gives the address":      {given: stagestest.All(stagestest.LosePod, publicIPFromService), holds: "the pod of storage-114 cannot be created"},
-		"waits for the service to get its address":          {given: stagestest.All(stagestest.LosePod, publicIPFromService, serviceOf("")), holds: "no cluster IP yet"},
-		"takes no headless service for one with an address": {given: stagestest.All(stagestest.LosePod, publicIPFromService, serviceOf("None")), holds: "no cluster IP yet"},
-		"creates the pod once its service has an address":   {given: stagestest.All(stagestest.LosePod, publicIPFromService, serviceOf("10.96.0.9")), does: create},
+		"waits for the service that gives the address":      {given: stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService), holds: "the pod of storage-114 cannot be created"},
+		"waits for the service to get its address":          {given: stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService, serviceOf("")), holds: "no cluster IP yet"},
+		"takes no headless service for one with an address": {given: stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService, serviceOf("None")), holds: "no cluster IP yet"},
+		"creates the pod once its service has an address":   {given: stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService, serviceOf("10.96.0.9")), does: create},
 		"needs a user where the spec cannot become a pod": {given: stagestest.All(stagestest.LosePod, func(s *plan.Snapshot) {
 			s.Cluster.Spec.Processes = nil // as if the cluster had not been normalized
 		}), holds: "invalid spec", human: true},
@@ -82,7 +78,7 @@ func check(t *testing.T, d plan.Decision, does []string, holds string, human boo
 
 func TestAGroupWithoutAServiceAddressDoesNotHoldOthers(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
-	publicIPFromService(&s)
+	stagestest.PublicIPFromService(&s)
 	serviceOf("10.96.0.9")(&s)
 	for name := range s.Pods {
 		if strings.Contains(name, "storage") {
@@ -100,7 +96,7 @@ func TestAGroupWithoutAServiceAddressDoesNotHoldOthers(t *testing.T) {
 
 func TestANewPodKnowsItsConfigurationAndItsServiceAddress(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
-	stagestest.All(stagestest.LosePod, publicIPFromService, serviceOf("10.96.0.9"))(&s)
+	stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService, serviceOf("10.96.0.9"))(&s)
 	pod := AddPods.Decide(s).Actions[0].(plan.CreatePod).Object
 	hash, err := objects.ConfigMapHash(s.Cluster, objects.DesiredLaunch(s.Cluster, v1beta2.ProcessClassStorage))
 	if err != nil {
@@ -157,7 +153,7 @@ func TestAddServices(t *testing.T) {
 	}
 	allServices := func(s *plan.Snapshot) {
 		withHeadless(s)
-		publicIPFromService(s)
+		stagestest.PublicIPFromService(s)
 		for _, g := range s.Groups() {
 			service := objects.GroupService(s.Cluster, g)
 			s.Services[service.Name] = service

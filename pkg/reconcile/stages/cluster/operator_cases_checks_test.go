@@ -9,18 +9,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
 // compareRecoveryChecks compares the results of all checks before an action. The operator is given the
 // minimum age of the last recovery; here it is a constant, so the recorded age moves to the same
 // side of it.
 func compareRecoveryChecks(c opcases.Case, ask func(plan.Snapshot) (checks []plan.Check, recorded, least time.Duration)) (operator, ours opcases.Outcome, err error) {
-	var in recordedInput
-	var out recordedVerdict
+	var in stagestest.RecordedInput
+	var out stagestest.RecordedVerdict
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(nil)
+	s := in.Snapshot(nil)
 	s.Database = plan.DatabaseFacts{Status: in.Status.Complete(s.Cluster.RunningVersion()), AsOf: s.Now}
 	recovery := s.Database.Status.Cluster.RecoveryState
 	_, recorded, least := ask(s)
@@ -29,7 +30,7 @@ func compareRecoveryChecks(c opcases.Case, ask func(plan.Snapshot) (checks []pla
 		*recovery.SecondsSinceLastRecovered = -1 // what those versions write
 	}
 	checks, _, _ := ask(s)
-	return out.outcome(), opcases.Verdict(safety.Met(checks)), nil
+	return out.Outcome(), opcases.Verdict(safety.Met(checks)), nil
 }
 
 // compareExcludeChecks compares when processes may be excluded.

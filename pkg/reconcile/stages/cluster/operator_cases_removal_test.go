@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/opcases"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
 // compareBlockedRemovals compares which process groups stay on purpose. All are drained and have no
 // objects left, so the others are removed.
 func compareBlockedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Groups []*v1beta2.ProcessGroupStatus `json:"processGroupsToRemove"`
 	}
 	var out struct {
@@ -24,7 +25,7 @@ func compareBlockedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	r := removal{s: in.snapshot(nil)}
+	r := removal{s: in.Snapshot(nil)}
 	for _, g := range in.Groups {
 		g.MarkForRemoval(r.s.Now)
 		g.SetExcluded(r.s.Now)
@@ -44,7 +45,7 @@ const terminating = "foundationdb.org/terminating"
 // fault domains: of equal fault domains the operator takes any.
 func compareNextRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Mode     v1beta2.PodUpdateMode                    `json:"removalMode"`
 		Removals map[string][]*v1beta2.ProcessGroupStatus `json:"removals"`
 	}
@@ -59,7 +60,7 @@ func compareNextRemovals(c opcases.Case) (operator, ours opcases.Outcome, err er
 	if out.Err == "" {
 		operator["next"] = sizes(out.R1)
 	}
-	s := in.snapshot(nil)
+	s := in.Snapshot(nil)
 	s.Cluster.Name, s.Cluster.Spec.Version = "sample", "7.3.79"
 	s.Cluster.Spec.AutomationOptions.RemovalMode = in.Mode
 	if s.Cluster.Validate() != nil {
@@ -90,7 +91,7 @@ func sizes(groups []*v1beta2.ProcessGroupStatus) string {
 // fault domain has among those that are not terminating.
 func compareZonedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Groups []*v1beta2.ProcessGroupStatus `json:"processGroupsToRemove"`
 	}
 	var out struct {
@@ -100,7 +101,7 @@ func compareZonedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err e
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(nil)
+	s := in.Snapshot(nil)
 	s.Cluster.Status.ProcessGroups = in.Groups
 	r := removal{s: s}
 	for _, g := range in.Groups {
@@ -146,14 +147,14 @@ func compareRestBetweenRemovals(c opcases.Case) (operator, ours opcases.Outcome,
 // compareRemovalTargets compares the exclusions of process groups that are marked for removal and not
 // known to be drained.
 func compareRemovalTargets(c opcases.Case) (operator, ours opcases.Outcome, err error) {
-	var in recordedInput
+	var in stagestest.RecordedInput
 	var out struct {
 		R1 []string `json:"r1"`
 	}
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(&in.Status.Status)
+	s := in.Snapshot(&in.Status.Status)
 	var targets []string
 	for _, g := range notDrained(s) {
 		targets = append(targets, readings.NewExclusions(s).TargetsOf(g)...)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
@@ -44,7 +45,7 @@ func priorityWords(priority, lastResort int) string {
 // with which priority.
 func compareCandidates(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Pending map[string]time.Time `json:"pendingRemovals"`
 	}
 	var out struct {
@@ -54,7 +55,7 @@ func compareCandidates(c opcases.Case) (operator, ours opcases.Outcome, err erro
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(&in.Status.Status)
+	s := in.Snapshot(&in.Status.Status)
 	for _, g := range s.Groups() { // UpdateStatus does it first in every pass
 		status.MarkIfListed(s.Cluster, g, s.Now)
 	}
@@ -80,7 +81,7 @@ func compareCandidates(c opcases.Case) (operator, ours opcases.Outcome, err erro
 // compareSpread compares which processes are chosen, in their order.
 func compareSpread(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Processes  []recordedProcess `json:"processes"`
 		Count      int               `json:"count"`
 		Constraint struct {
@@ -126,7 +127,7 @@ func groupsOf[T any](all []T, id func(T) v1beta2.ProcessGroupID) []v1beta2.Proce
 // here they are constants, so ages move to the same side of them.
 func compareNotes(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Notes     map[v1beta2.ProcessGroupID]opcases.Seconds `json:"processesUnderMaintenance"`
 		Stale     time.Duration                              `json:"staleDuration"`
 		Elsewhere time.Duration                              `json:"differentZoneWaitDuration"`
@@ -139,7 +140,7 @@ func compareNotes(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(in.Status.Reporting())
+	s := in.Snapshot(in.Status.Reporting())
 	s.Coordination = plan.CoordinationFacts{Read: true, Maintenance: map[v1beta2.ProcessGroupID]time.Time{}}
 	for id, since := range in.Notes {
 		age := s.Now.Sub(since.Time())
@@ -161,19 +162,19 @@ func compareNotes(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 
 // compareMissingTooLong compares which process groups a restart does not wait for.
 func compareMissingTooLong(c opcases.Case) (operator, ours opcases.Outcome, err error) {
-	var in recordedInput
-	var out recordedVerdict
+	var in stagestest.RecordedInput
+	var out stagestest.RecordedVerdict
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(nil)
-	return out.outcome(), opcases.Verdict(readings.MissingTooLong(s, in.ProcessGroup) || readings.PendingTooLong(s, in.ProcessGroup)), nil
+	s := in.Snapshot(nil)
+	return out.Outcome(), opcases.Verdict(readings.MissingTooLong(s, in.ProcessGroup) || readings.PendingTooLong(s, in.ProcessGroup)), nil
 }
 
 // compareMustRestart compares which conditions a process group must have, and must not have, to be
 // restarted: every set of those that either side reads is tried.
 func compareMustRestart(c opcases.Case) (operator, ours opcases.Outcome, err error) {
-	var in recordedInput
+	var in stagestest.RecordedInput
 	var out struct {
 		R0 map[v1beta2.ProcessGroupConditionType]bool `json:"r0"`
 	}
@@ -197,7 +198,7 @@ func compareMustRestart(c opcases.Case) (operator, ours opcases.Outcome, err err
 				g.SetCondition(condition, in.Now.Time())
 			}
 		}
-		s := in.snapshot(nil)
+		s := in.Snapshot(nil)
 		s.Cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{g}
 		b := readings.CollectBounce(s)
 		part := opcases.JSON(g.ProcessGroupConditions)

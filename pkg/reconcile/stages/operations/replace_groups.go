@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 )
 
 // Replacement is what a user requests to replace, and how fast.
@@ -55,7 +56,7 @@ func (r Replacement) due(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 
 func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	due, nameless := splitByTrace(s, due)
-	now, later := cluster.WithinBudget(s, due, max(r.Most, 1), r.ByZone)
+	now, later := replacements.WithinBudget(s, due, max(r.Most, 1), r.ByZone)
 	if len(now) > 0 {
 		d.Why = readings.RequestedByUser
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
@@ -74,7 +75,7 @@ func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.Proce
 // splitByTrace separates the groups that cannot be excluded.
 func splitByTrace(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (due []*v1beta2.ProcessGroupStatus, nameless []v1beta2.ProcessGroupID) {
 	for _, g := range groups {
-		if cluster.WithoutTrace(s, g) {
+		if replacements.WithoutTrace(s, g) {
 			nameless = append(nameless, g.ProcessGroupID)
 		} else {
 			due = append(due, g)

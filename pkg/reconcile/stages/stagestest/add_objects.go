@@ -1,6 +1,7 @@
 package stagestest
 
 import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -26,4 +27,9 @@ func All(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
 			edit(s)
 		}
 	}
+}
+
+// PublicIPFromService makes the pods get their addresses from services.
+func PublicIPFromService(s *plan.Snapshot) {
+	s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
 }

@@ -1,4 +1,4 @@
-package cluster
+package replacements
 
 import (
 	"strings"
@@ -134,7 +134,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 
 		// 4. public IPs
 		"pods whose address should come from a service": {given: func(s *plan.Snapshot) {
-			publicIPFromService(s)
+			stagestest.PublicIPFromService(s)
 			s.Cluster.Status.ProcessGroups = s.Cluster.Status.ProcessGroups[13:14]
 		}, why: "the public IP comes from the pod and not from the service (storage-114)"},
 		"pods whose address should come from themselves": {

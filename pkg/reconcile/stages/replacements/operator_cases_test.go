@@ -1,43 +1,30 @@
-package cluster
+package replacements
 
 import (
 	"fmt"
 	"slices"
+	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/opcases"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// compareBackupGenerations compares what a backup waits for before its generation counts as
-// reconciled. The database reports the state in the recorded status.
-func compareBackupGenerations(c opcases.Case) (operator, ours opcases.Outcome, err error) {
-	var in struct {
-		Self v1beta2.FoundationDBBackup `json:"self"`
-	}
-	var out struct {
-		R0    bool                       `json:"r0"`
-		After v1beta2.FoundationDBBackup `json:"after_self"`
-	}
-	if err := c.Decode(&in, &out); err != nil {
-		return nil, nil, err
-	}
-	s := plan.Snapshot{Backup: &in.Self}
-	live := &fdb.BackupStatus{Tag: string(in.Self.Tag())}
-	if seen := in.Self.Status.BackupDetails; seen != nil {
-		live.UID, live.URL, live.AgentsPaused, live.SnapshotSeconds = "recorded", seen.URL, seen.Paused, new(int64(seen.SnapshotTime))
-		live.State.Running = seen.Running
-	}
-	s.BackupStatus.Status = live
-	generations := backup.Generations(s, in.Self.Status)
-	return opcases.Outcome{"reconciled": fmt.Sprint(out.R0), "generations": opcases.JSON(out.After.Status.Generations)},
-		opcases.Outcome{"reconciled": fmt.Sprint(generations.Reconciled == in.Self.Generation), "generations": opcases.JSON(generations)}, nil
+// TestReplacementsDecideAsTheOperatorsRelease compares which process groups are replaced with the
+// operator's recorded decisions.
+func TestReplacementsDecideAsTheOperatorsRelease(t *testing.T) {
+	opcases.Suite{Package: opcases.Replacements, Comparisons: map[string]opcases.Comparison{
+		"api_v1beta2/v1beta2.ProcessGroupStatus.NeedsReplacementWithConditions.jsonl.gz": compareFailedTooLong,
+		"c_replace/replacements.ReplaceFailedProcessGroups.jsonl.gz":                     compareReplaceFailed,
+		"internal_replacements/replacements.nodeTaintReplacementsAllowed.jsonl.gz":       compareTaintSpread,
+		"internal_replacements/replacements.processGroupNeedsRemovalForPVC.jsonl.gz":     compareClaimDiffers,
+		"internal_replacements/replacements.processGroupNeedsRemovalForPod.jsonl.gz":     comparePodDiffers,
+	}}.Run(t)
 }
 
 // compareFailedTooLong compares when a process group has failed for long enough.
@@ -61,7 +48,7 @@ func compareFailedTooLong(c opcases.Case) (operator, ours opcases.Outcome, err e
 
 // compareReplaceFailed compares which process groups are marked, and whether any is marked.
 func compareReplaceFailed(c opcases.Case) (operator, ours opcases.Outcome, err error) {
-	var in recordedInput
+	var in stagestest.RecordedInput
 	var out struct {
 		Marked bool                         `json:"r0"`
 		After  *v1beta2.FoundationDBCluster `json:"after_cluster"`
@@ -80,7 +67,7 @@ func compareReplaceFailed(c opcases.Case) (operator, ours opcases.Outcome, err e
 		}
 	}
 	in.Cluster.Status.Configured = true // the operator checks it before it calls the function
-	for _, action := range ReplaceFailedPods.Decide(in.snapshot(&in.Status.Status)).Actions {
+	for _, action := range ReplaceFailedPods.Decide(in.Snapshot(&in.Status.Status)).Actions {
 		if mark, ok := action.(plan.MarkForRemoval); ok {
 			marked = append(marked, mark.Groups...)
 		}
@@ -93,52 +80,52 @@ func compareReplaceFailed(c opcases.Case) (operator, ours opcases.Outcome, err e
 
 // compareTaintSpread compares when few enough fault domains are tainted.
 func compareTaintSpread(c opcases.Case) (operator, ours opcases.Outcome, err error) {
-	var in recordedInput
-	var out recordedVerdict
+	var in stagestest.RecordedInput
+	var out stagestest.RecordedVerdict
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	return out.outcome(), opcases.Verdict(taintsSpread(in.snapshot(nil)).few()), nil
+	return out.Outcome(), opcases.Verdict(taintsSpread(in.Snapshot(nil)).few()), nil
 }
 
 // compareClaimDiffers compares when a process group is replaced because of its PVC.
 func compareClaimDiffers(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Claim corev1.PersistentVolumeClaim `json:"pvc"`
 	}
-	var out recordedVerdict
+	var out stagestest.RecordedVerdict
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
 	if in.Cluster, err = in.Cluster.Normalized(); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(nil)
+	s := in.Snapshot(nil)
 	s.Volumes = map[string]*corev1.PersistentVolumeClaim{in.Claim.Name: &in.Claim}
 	wrong, err := readings.ClaimDiffers(readings.NewInspection(s, readings.Options{}), in.ProcessGroup, nil)
-	return out.outcome(), opcases.Verdict(wrong != "" && err == nil), nil
+	return out.Outcome(), opcases.Verdict(wrong != "" && err == nil), nil
 }
 
 // comparePodDiffers compares when a process group is replaced because of its pod.
 func comparePodDiffers(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	var in struct {
-		recordedInput
+		stagestest.RecordedInput
 		Pod     *corev1.Pod `json:"pod"`
 		Context bool        `json:"replaceOnSecurityContextChange"`
 	}
-	var out recordedVerdict
+	var out stagestest.RecordedVerdict
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
 	if in.Cluster, err = in.Cluster.Normalized(); err != nil {
 		return nil, nil, err
 	}
-	s := in.snapshot(nil)
+	s := in.Snapshot(nil)
 	s.Pods = map[string]*corev1.Pod{}
 	if in.Pod != nil {
 		s.Pods[in.ProcessGroup.PodName(in.Cluster)] = in.Pod
 	}
 	reason, err := readings.NewInspection(s, readings.Options{ReplaceOnSecurityContextChange: in.Context}).Group(in.ProcessGroup)
-	return out.outcome(), opcases.Verdict(reason != "" && err == nil), nil
+	return out.Outcome(), opcases.Verdict(reason != "" && err == nil), nil
 }
