@@ -33,6 +33,10 @@ func (c *FoundationDBCluster) checkDistribution(spec *field.Path) field.ErrorLis
 	if wanted.DesiredFaultDomains < 0 {
 		errs = append(errs, field.Invalid(domains, wanted.DesiredFaultDomains, "must not be negative"))
 	}
+	if wanted.DesiredFaultDomains > MaxProcessGroupNumber {
+		errs = append(errs, field.Invalid(domains, wanted.DesiredFaultDomains,
+			fmt.Sprintf("must be at most %d, the largest number of a process group", MaxProcessGroupNumber)))
+	}
 	if !wanted.Enabled {
 		return errs
 	}
@@ -63,6 +67,14 @@ func (c *FoundationDBCluster) checkDistributionLabel(spec *field.Path) field.Err
 	}
 	check(spec.Child("labels", "matchLabels"), c.Spec.Labels.MatchLabels)
 	check(spec.Child("labels", "resourceLabels"), c.Spec.Labels.ResourceLabels)
+	checkKeys := func(name string, keys []string) {
+		if i := slices.Index(keys, LabelDistributionKey); i >= 0 {
+			errs = append(errs, field.Invalid(spec.Child("labels", name).Index(i), LabelDistributionKey,
+				"must be another label where distributionConfig.enabled is true, which sets it for each pod"))
+		}
+	}
+	checkKeys("processGroupIDLabels", c.Spec.Labels.ProcessGroupIDLabels)
+	checkKeys("processClassLabels", c.Spec.Labels.ProcessClassLabels)
 	return errs
 }
 
