@@ -29,6 +29,7 @@ const (
 	HoldDetectorNotOwned         HoldCode = "detector-not-owned"         // a CronJob of that name belongs to something else
 	HoldDetectorTerminating      HoldCode = "detector-terminating"       // the former CronJob is being deleted
 	HoldDetectorUnknown          HoldCode = "detector-unknown"           // the CronJob could not be read
+	HoldDistributionRefused      HoldCode = "distribution-refused"       // the distribution has too few fault domains
 	HoldEarlierRemoval           HoldCode = "earlier-removal"            // an earlier removal is not finished
 	HoldEvictionsRemain          HoldCode = "evictions-remain"           // pods remain on the nodes
 	HoldExclusionBudget          HoldCode = "exclusion-budget"           // no further exclusion is allowed now

@@ -16,6 +16,8 @@ type Snapshot struct {
 	Now time.Time
 	// Seed makes a pass's random choices; it is the same for the whole pass.
 	Seed uint64
+	// Overrides are the gates that a user overrides, each with the reason given.
+	Overrides map[Gate]string
 
 	// Cluster is the custom resource with its spec normalized in memory. The normalized spec
 	// is never written back.

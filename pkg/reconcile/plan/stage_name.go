@@ -9,6 +9,7 @@ type StageName string
 const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
+	StageCheckDistribution           StageName = "CheckDistribution"
 	StageFailureDetector             StageName = "FailureDetector"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"

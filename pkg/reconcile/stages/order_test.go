@@ -19,6 +19,8 @@ func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 		"the deny list is applied before the lock is taken":         {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
 		"pods mount the ConfigMap":                                  {"UpdateConfigMap", "AddPods"},
 		"nothing is replaced that a dropped field keeps":            {"CheckFields", "ReplaceMisconfiguredPods"},
+		"nothing is replaced for a distribution that is refused":    {"CheckDistribution", "ReplaceMisconfiguredPods"},
+		"nothing is created for it":                                 {"CheckDistribution", "AddProcessGroups"},
 		"what is adopted is not replaced":                           {"AdoptSpecs", "ReplaceMisconfiguredPods"},
 		"nothing of a new version is made that clients cannot use":  {"CheckClientCompatibility", "UpdateSidecarVersions"},
 		"what is misconfigured gets its successor in the same pass": {"ReplaceMisconfiguredPods", "AddProcessGroups"},

@@ -23,6 +23,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 	all := []plan.Stage{
 		status.UpdateStatus,
 		cluster.CheckFields(),
+		cluster.CheckDistribution,
 		cluster.UpdateLockConfiguration,
 		cluster.UpdateConfigMap,
 		cluster.AdoptSpecs,
@@ -85,9 +86,10 @@ func Marking(first ...plan.Stage) []plan.Stage {
 }
 
 // MarkingForRemoval returns the same for stages that mark process groups for removal: none of them
-// runs where the API server dropped the list of those that stay.
+// runs where the API server dropped the list of those that stay, nor where no replacement may be
+// packed as the spec packs it.
 func MarkingForRemoval(first ...plan.Stage) []plan.Stage {
-	return Marking(append([]plan.Stage{cluster.CheckFields(v1beta2.ExtensionCancelReplacements)}, first...)...)
+	return Marking(append([]plan.Stage{cluster.CheckFields(v1beta2.ExtensionCancelReplacements), cluster.CheckDistribution}, first...)...)
 }
 
 // Keeping returns the stages that revert marks, and withdraw the announcements to other

@@ -60,6 +60,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
 		"CheckFields":                 {}, // the cluster uses none of them
+		"CheckDistribution":           {}, // the cluster has none
 		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
 		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},

@@ -70,17 +70,12 @@ func shortfall(missing map[v1beta2.ProcessClass]int) string {
 // newGroups returns a group with a random unused ID for every missing one. Random numbers
 // avoid confusion with an older group that had the same number.
 func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.NewGroup {
-	used, names := usedIDs(s), usedNames(s)
+	d := newDraw(s)
 	var groups []plan.NewGroup
 	for _, class := range slices.Sorted(maps.Keys(missing)) {
 		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) //nolint:gosec // an ID is a name, not a secret
 		for range missing[class] {
-			id := s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
-			for used[id] || names[podNameOf(s, id, class)] {
-				id = s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
-			}
-			used[id] = true
-			groups = append(groups, plan.NewGroup{ID: id, Class: class})
+			groups = append(groups, plan.NewGroup{ID: d.next(class, random), Class: class})
 		}
 	}
 	return groups

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -15,7 +16,7 @@ import (
 
 // ChooseRemovals marks surplus process groups for removal, so that the remaining ones are
 // spread over fault domains as evenly as possible. Groups that do not report are removed
-// first.
+// first. Where pods are packed, the fullest buckets lose groups first.
 //
 // When one class shrinks, the operator also marks groups of all other classes that do not
 // report; here only the class that shrinks is affected.
@@ -79,11 +80,49 @@ func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]
 			candidates = append(candidates, readings.Candidate{Group: g.ProcessGroupID, Localities: processes[0].Locality})
 		}
 	}
-	staying, err := readings.Spread(candidates, len(all)-surplus, readings.SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID, fdb.LocalityDataHall}})
+	staying, err := bestSpread(s, class, candidates, len(all)-surplus)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(id v1beta2.ProcessGroupID) bool {
 		return slices.ContainsFunc(staying, func(c readings.Candidate) bool { return c.Group == id })
 	}), nil
+}
+
+// bestSpread returns the candidates of a class that stay. Where the class is packed, the fullest
+// buckets lose theirs first, and the fault domains decide within each bucket.
+func bestSpread(s plan.Snapshot, class v1beta2.ProcessClass, candidates []readings.Candidate, count int) ([]readings.Candidate, error) {
+	rule := readings.SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID, fdb.LocalityDataHall}}
+	d := distribution.Of(s.Cluster)
+	if !d.Packs(class) || len(candidates) <= count {
+		return readings.Spread(candidates, count, rule)
+	}
+	buckets := map[int][]readings.Candidate{}
+	tally := othersTally(s, d, class)
+	for _, c := range candidates {
+		bucket, packed := d.BucketOf(s.Cluster.ProcessGroup(c.Group))
+		if !packed {
+			return readings.Spread(candidates, count, rule)
+		}
+		buckets[bucket] = append(buckets[bucket], c)
+		tally.Add(class, bucket)
+	}
+	keys := slices.Sorted(maps.Keys(buckets))
+	for range len(candidates) - count {
+		tally.Remove(class, tally.Fullest(class, keys))
+	}
+	var staying []readings.Candidate
+	for _, bucket := range keys {
+		chosen, err := readings.Spread(buckets[bucket], tally.Of(class)[bucket], rule)
+		if err != nil {
+			return nil, err
+		}
+		staying = append(staying, chosen...)
+	}
+	return staying, nil
+}
+
+// othersTally counts the process groups that stay of all classes but one.
+func othersTally(s plan.Snapshot, d distribution.Distribution, class v1beta2.ProcessClass) distribution.Tally {
+	return d.Count(slices.DeleteFunc(s.Staying(), func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class }))
 }

@@ -41,6 +41,8 @@ type misconfigured struct {
 	reasons map[v1beta2.ProcessGroupID]string
 	// unclear describes groups that cannot be compared with the spec, and why.
 	unclear []string
+	// moves is what a changed distribution replaces, in all.
+	moves readings.DistributionMoves
 }
 
 func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
@@ -56,6 +58,7 @@ func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
 			m.reasons[g.ProcessGroupID] = reason
 		}
 	}
+	m.moves = inspect.DistributionMoves()
 	return m
 }
 
@@ -66,6 +69,9 @@ func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
 	d := plan.Decision{Hold: m.Hold(s.Cluster, len(m.groups)-len(now))}
 	if len(now) > 0 {
 		d.Why = m.why(now)
+		if moves := m.moves.Text(s.Cluster); moves != "" {
+			d.Why += "; " + moves
+		}
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 	}
 	return d
