@@ -11,9 +11,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // approval is what the user confirmed. The zero value permits nothing.
@@ -49,7 +49,7 @@ type objectName struct {
 }
 
 // add approves all actions of a plan.
-func (a *approval) add(v ui.PlanView) {
+func (a *approval) add(v planned.PlanView) {
 	if a.exact == nil {
 		a.exact = map[string]bool{}
 	}
@@ -135,7 +135,7 @@ func (a *approval) equips(action plan.Action) bool {
 
 // addFile approves the items of a plan file and nothing else: what was provisional when the
 // plan was made must turn out as the plan has it.
-func (a *approval) addFile(p *ui.ApprovedPlan) {
+func (a *approval) addFile(p *planned.ApprovedPlan) {
 	*a = approval{
 		asked: true, exact: map[string]bool{},
 		of: &identity{p.Observed.UID, p.Observed.Generation},

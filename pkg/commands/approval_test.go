@@ -7,16 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // shown is a plan that shows the actions; by is what decides on them again.
-func shown(actions []plan.Action, by ...plan.StageName) ui.PlanView {
-	r := &ui.PlanRecorder{}
+func shown(actions []plan.Action, by ...plan.StageName) planned.PlanView {
+	r := &planned.PlanRecorder{}
 	r.Report(reconcile.StageDecided{Decision: plan.Decision{Actions: actions}, Provisional: by})
-	return r.View(ui.Metadata{})
+	return r.View(inspect.Metadata{})
 }
 
 func coordinators(port int) plan.ChangeCoordinators {
@@ -133,7 +134,7 @@ func TestTheZeroApprovalPermitsNothing(t *testing.T) {
 // The node of a pod is unknown at planning time, and recorded on it by the same pass.
 func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
 	var a approval
-	a.addFile(&ui.ApprovedPlan{Items: []ui.ApprovedItem{
+	a.addFile(&planned.ApprovedPlan{Items: []planned.ApprovedItem{
 		{Kind: "CreatePod", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1"}`)},
 		{Kind: "CreatePVC", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1-data"}`)},
 	}})

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -75,7 +76,7 @@ func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err != nil {
 		return causeOf(ctx, err)
 	}
-	v := ui.NewAccessView(env.metadata(types.NamespacedName{Namespace: namespace}), items, env.Clock.Now())
+	v := lists.NewAccessView(env.metadata(types.NamespacedName{Namespace: namespace}), items, env.Clock.Now())
 	if err := o.print(env.Out, printable{
 		document: v, names: permissionNames(items),
 		table: func(w io.Writer) error { return ui.WriteAccess(w, v, o.list(env)) },
@@ -88,7 +89,7 @@ func (o canIOptions) run(ctx context.Context, env *Env, args []string) error {
 	return nil
 }
 
-func permissionNames(items []ui.PermissionView) []string {
+func permissionNames(items []lists.PermissionView) []string {
 	names := make([]string, len(items))
 	for i, p := range items {
 		names[i] = p.Verb + "/" + p.Resource
@@ -97,7 +98,7 @@ func permissionNames(items []ui.PermissionView) []string {
 }
 
 // reviewAll checks each permission once, however many commands need it.
-func (e *Env) reviewAll(ctx context.Context, namespace string, commands []commandRequirements) ([]ui.PermissionView, error) {
+func (e *Env) reviewAll(ctx context.Context, namespace string, commands []commandRequirements) ([]lists.PermissionView, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (e *Env) reviewAll(ctx context.Context, namespace string, commands []comman
 	answers := map[question]*bool{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelReviews)
-	var items []ui.PermissionView
+	var items []lists.PermissionView
 	for _, command := range commands {
 		for _, n := range command.requirements {
 			asked := question{n.permission, n.everywhere}
@@ -143,8 +144,8 @@ func (n requirement) namespace(namespace string) string {
 	return namespace
 }
 
-func (n requirement) view(command, namespace string, allowed bool) ui.PermissionView {
-	v := ui.PermissionView{
+func (n requirement) view(command, namespace string, allowed bool) lists.PermissionView {
+	v := lists.PermissionView{
 		Command: command, Verb: n.verb, Resource: n.path(),
 		Allowed: allowed, Required: n.without == "", Without: n.without,
 	}

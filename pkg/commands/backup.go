@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
@@ -68,12 +69,12 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 	o.add(cmd, env, backupKind)
 	o.addWatch(cmd)
 	o.addWait(cmd, "the backup matches its spec")
-	cmd.Flags().DurationVar(&o.maxLag, "max-lag", ui.DefaultMaxLag, "maximum age of the newest restorable point")
+	cmd.Flags().DurationVar(&o.maxLag, "max-lag", inspect.DefaultMaxLag, "maximum age of the newest restorable point")
 	return cmd
 }
 
 func (o backupStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot) output {
-	v := ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, o.maxLag))
+	v := inspect.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, o.maxLag))
 	code := verdictCode(v.Reconciled)
 	o.hint(ctx, env, backupKind, key, code)
 	return output{
@@ -86,8 +87,8 @@ func (o backupStatusOptions) view(ctx context.Context, env *Env, key types.Names
 }
 
 // backupFacts returns the facts that the view of a backup is built from.
-func backupFacts(s plan.Snapshot, maxLag time.Duration) ui.BackupFacts {
-	facts := ui.BackupFacts{Snapshot: s, MaxLag: maxLag}
+func backupFacts(s plan.Snapshot, maxLag time.Duration) inspect.BackupFacts {
+	facts := inspect.BackupFacts{Snapshot: s, MaxLag: maxLag}
 	facts.URL, _ = objects.BackupURL(s.Backup) // shown as unknown if empty
 	if s.BackupStatus.Status != nil {
 		facts.Own, facts.Outstanding = backup.OwnBackup(s), backup.OutstandingOfBackup(s)

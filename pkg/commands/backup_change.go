@@ -7,9 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // backupVerb is a command that changes the state of a backup.
@@ -103,21 +104,21 @@ func (o backupChangeOptions) run(ctx context.Context, env *Env, verb backupVerb,
 // changingBackup is the goal of a verb, and the last observed state of the backup.
 type changingBackup struct {
 	backupVerb
-	observed ui.Target
+	observed inspect.Target
 }
 
-func (c *changingBackup) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (c *changingBackup) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
 		return nil, false, err
 	}
-	c.observed = ui.BackupTo(backupFacts(seen, ui.DefaultMaxLag), c.state)
-	return []ui.Target{c.observed}, c.observed.Reached, nil
+	c.observed = targets.BackupTo(backupFacts(seen, inspect.DefaultMaxLag), c.state)
+	return []inspect.Target{c.observed}, c.observed.Reached, nil
 }
 
 func (c *changingBackup) summary(reached bool) string {
 	switch {
-	case reached && c.observed.Phase == ui.BackupComplete:
+	case reached && c.observed.Phase == targets.BackupComplete:
 		return "the backup is complete (a single snapshot) and restorable"
 	case reached:
 		return c.done

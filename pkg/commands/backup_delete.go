@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const moreThanAYes = `
@@ -144,16 +145,16 @@ func (f changeFlags) carryOut(ctx context.Context, env *Env, args []string, verb
 // store, read back.
 type deletingOfBackup struct {
 	stage  plan.Stage
-	target ui.Target
+	target inspect.Target
 }
 
-func (d *deletingOfBackup) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (d *deletingOfBackup) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, d.stage.Reads); err != nil {
 		return nil, false, err
 	}
-	d.target = ui.BackupWithout(seen, d.stage.Decide(seen))
-	return []ui.Target{d.target}, d.target.Reached, nil
+	d.target = targets.BackupWithout(seen, d.stage.Decide(seen))
+	return []inspect.Target{d.target}, d.target.Reached, nil
 }
 
 func (d *deletingOfBackup) summary(reached bool) string {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 )
 
 // backedUp is a vault with a backup that runs and has two snapshots an hour apart.
@@ -32,13 +32,13 @@ func stopped(t *testing.T) *vault {
 	return v
 }
 
-func (v *vault) described() ui.BackupDescriptionView {
+func (v *vault) described() lists.BackupDescriptionView {
 	v.t.Helper()
 	v.out.Reset()
 	v.err.Reset()
 	v.run("backup", "describe", "nightly", "-o", "json")
 	valid(v.t, "backup describe", v.out.Bytes())
-	var d ui.BackupDescriptionView
+	var d lists.BackupDescriptionView
 	if err := json.Unmarshal(v.out.Bytes(), &d); err != nil {
 		v.t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestBackupList(t *testing.T) {
 	}
 	document := v.must(ExitDone, "", "backup", "list", "--store", "-o", "json")
 	valid(t, "backup list", []byte(document))
-	var got ui.BackupListView
+	var got lists.BackupListView
 	if err := json.Unmarshal([]byte(document), &got); err != nil {
 		t.Fatal(err)
 	}

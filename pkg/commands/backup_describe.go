@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -40,7 +41,7 @@ Exit code 0: restorable. 1: not restorable, or the store has no data. 8: unknown
 }
 
 func (o backupDescribeOptions) view(env *Env, key types.NamespacedName, s plan.Snapshot) output {
-	v := ui.NewBackupDescriptionView(env.metadata(backupKind.named(key)), s)
+	v := lists.NewBackupDescriptionView(env.metadata(backupKind.named(key)), s)
 	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbbackup/" + key.Name},

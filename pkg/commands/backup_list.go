@@ -13,6 +13,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -68,9 +70,9 @@ func (o backupListOptions) view(ctx context.Context, env *Env, namespace string)
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.BackupListView{
-		Document: ui.NewDocument("BackupList", env.metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), ui.SourceLive),
-		Items:    make([]ui.BackupStatusView, len(keys)), Stores: []ui.BackupStoreView{},
+	v := lists.BackupListView{
+		Document: inspect.NewDocument("BackupList", env.metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), inspect.SourceLive),
+		Items:    make([]inspect.BackupStatusView, len(keys)), Stores: []lists.BackupStoreView{},
 	}
 	warnings := make([]string, len(keys))
 	var group errgroup.Group
@@ -91,7 +93,7 @@ func (o backupListOptions) view(ctx context.Context, env *Env, namespace string)
 	v.Warnings = append(v.Warnings, emptyStoreWarnings(v)...)
 	v.Warnings = append(v.Warnings, slices.DeleteFunc(warnings, func(w string) bool { return w == "" })...)
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("foundationdbbackup", v.Items, func(b ui.BackupStatusView) string { return b.Name }),
+		document: v, names: namesOf("foundationdbbackup", v.Items, func(b inspect.BackupStatusView) string { return b.Name }),
 		table: func(w io.Writer) error { return ui.WriteBackupList(w, v, o.list(env)) },
 	}}
 	if len(keys) == 0 {
@@ -101,14 +103,14 @@ func (o backupListOptions) view(ctx context.Context, env *Env, namespace string)
 }
 
 // backupOrWhyNot reads one backup of several. If it cannot be read, the others are still shown.
-func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui.BackupStatusView, string) {
+func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (inspect.BackupStatusView, string) {
 	s, session := plan.Snapshot{}, Session(nil)
 	session, err := backupKind.connect(env, key)
 	if err == nil {
 		err = session.Observe(ctx, &s, plan.Backup|plan.Agents|plan.BackupStatus)
 	}
 	if err == nil {
-		return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), ""
+		return inspect.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, inspect.DefaultMaxLag)), ""
 	}
 	why := explain(err)
 	if s.Backup == nil {
@@ -116,19 +118,19 @@ func backupOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName) (ui
 		s.Backup.Name, s.Backup.Namespace = key.Name, key.Namespace
 	}
 	s.Now, s.BackupStatus = env.Clock.Now(), plan.BackupFacts{Unreachable: why}
-	return ui.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be read: " + why
+	return inspect.NewBackupStatusView(env.metadata(backupKind.named(key)), backupFacts(s, inspect.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be read: " + why
 }
 
 // emptyStoreWarnings returns warnings about backups that the database reports as restorable although their
 // stores hold no data of them: it never checks the store again.
-func emptyStoreWarnings(v ui.BackupListView) []string {
+func emptyStoreWarnings(v lists.BackupListView) []string {
 	var all []string
 	for _, b := range v.Items {
-		at := slices.IndexFunc(v.Stores, func(s ui.BackupStoreView) bool { return s.Found != nil && fdb.SharesBackupPlace(s.URL, b.URL) })
+		at := slices.IndexFunc(v.Stores, func(s lists.BackupStoreView) bool { return s.Found != nil && fdb.SharesBackupPlace(s.URL, b.URL) })
 		if at < 0 || b.LatestRestorable == nil {
 			continue
 		}
-		if !slices.ContainsFunc(v.Stores[at].Found, func(f ui.FoundBackupView) bool { return fdb.SameBackupPlace(f.URL, b.URL) }) {
+		if !slices.ContainsFunc(v.Stores[at].Found, func(f lists.FoundBackupView) bool { return fdb.SameBackupPlace(f.URL, b.URL) }) {
 			all = append(all, b.Metadata.Namespace+"/"+b.Name+": reported restorable by the database, but its store holds no data of it")
 		}
 	}
@@ -143,16 +145,16 @@ type storeLister interface {
 
 // storesOf returns the buckets of the backups, each listed once: through the agents of the
 // first backup that answers.
-func storesOf(ctx context.Context, env *Env, keys []types.NamespacedName, backups []ui.BackupStatusView) []ui.BackupStoreView {
-	all := []ui.BackupStoreView{}
+func storesOf(ctx context.Context, env *Env, keys []types.NamespacedName, backups []inspect.BackupStatusView) []lists.BackupStoreView {
+	all := []lists.BackupStoreView{}
 	for i, b := range backups {
 		base, err := fdb.BackupBase(b.URL)
 		if b.URL == "" || err != nil {
 			continue
 		}
-		at := slices.IndexFunc(all, func(s ui.BackupStoreView) bool { return fdb.SameBackupPlace(s.URL, base) })
+		at := slices.IndexFunc(all, func(s lists.BackupStoreView) bool { return fdb.SameBackupPlace(s.URL, base) })
 		if at < 0 {
-			all = append(all, ui.BackupStoreView{URL: fdb.WithoutSecrets(base)})
+			all = append(all, lists.BackupStoreView{URL: fdb.WithoutSecrets(base)})
 			at = len(all) - 1
 		}
 		if all[at].Found != nil {
@@ -184,10 +186,10 @@ func foundBy(ctx context.Context, env *Env, key types.NamespacedName, base strin
 }
 
 // withOwners sets the owner of each destination in a store.
-func withOwners(found []string, backups []ui.BackupStatusView) []ui.FoundBackupView {
-	all := []ui.FoundBackupView{}
+func withOwners(found []string, backups []inspect.BackupStatusView) []lists.FoundBackupView {
+	all := []lists.FoundBackupView{}
 	for _, url := range found {
-		f := ui.FoundBackupView{URL: url, Backups: []string{}}
+		f := lists.FoundBackupView{URL: url, Backups: []string{}}
 		for _, b := range backups {
 			wrote := b.Recorded != nil && b.Recorded.URL != "" && fdb.SameBackupPlace(b.Recorded.URL, url)
 			if wrote || fdb.SameBackupPlace(b.URL, url) {
@@ -196,6 +198,6 @@ func withOwners(found []string, backups []ui.BackupStatusView) []ui.FoundBackupV
 		}
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b ui.FoundBackupView) int { return strings.Compare(a.URL, b.URL) })
+	slices.SortFunc(all, func(a, b lists.FoundBackupView) int { return strings.Compare(a.URL, b.URL) })
 	return all
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // must runs a command and fails the test unless it ends and prints as expected, without a
@@ -145,7 +145,7 @@ func TestBackupStatusAsADocument(t *testing.T) {
 	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	text := v.must(ExitDone, "", "backup", "status", "fdbbackup/nightly", "-o", "json")
-	var got ui.BackupStatusView
+	var got inspect.BackupStatusView
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	if strings.Contains(text, "can be restored") {
 		t.Errorf("got %s", text)
 	}
-	var got ui.BackupStatusView
+	var got inspect.BackupStatusView
 	document := v.must(ExitUnreachable, "", "backup", "status", "nightly", "-o", "json")
 	if err := json.Unmarshal([]byte(document), &got); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -56,7 +57,7 @@ type question struct {
 	// needsIDs is true if at least one process group is required.
 	needsIDs bool
 	// answer fills in the checks.
-	answer func(ctx context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error
+	answer func(ctx context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error
 }
 
 // ask observes the cluster that args name, and answers.
@@ -91,37 +92,37 @@ func (o canOptions) ask(ctx context.Context, env *Env, cluster []string, q quest
 	return canEnd(v.Answer)
 }
 
-func (e *Env) can(ctx context.Context, key types.NamespacedName, q question) (ui.CanReport, error) {
+func (e *Env) can(ctx context.Context, key types.NamespacedName, q question) (lists.CanReport, error) {
 	l, err := clusterReader{env: e, key: key}.read(ctx)
 	if err != nil {
-		return ui.CanReport{}, err
+		return lists.CanReport{}, err
 	}
 	var groups []*v1beta2.ProcessGroupStatus
 	if q.chosen.chooses() {
 		if groups, err = q.chosen.match(e, key, l.Facts); err != nil {
-			return ui.CanReport{}, err
+			return lists.CanReport{}, err
 		}
 		if len(groups) == 0 {
-			return ui.CanReport{}, usagef("no process group of %s matches", key.Name)
+			return lists.CanReport{}, usagef("no process group of %s matches", key.Name)
 		}
 	}
-	in := ui.CanInput{Facts: l.Facts, Verb: q.verb, NeedsDatabase: true, Commands: e.commands()}
+	in := lists.CanInput{Facts: l.Facts, Verb: q.verb, NeedsDatabase: true, Commands: e.commands()}
 	for _, g := range groups {
 		in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))
 	}
 	if err := q.answer(ctx, l, groups, &in); err != nil {
-		return ui.CanReport{}, err
+		return lists.CanReport{}, err
 	}
-	return ui.NewCanReport(e.metadata(key), in), nil
+	return lists.NewCanReport(e.metadata(key), in), nil
 }
 
-func canEnd(a ui.Answer) error {
+func canEnd(a lists.Answer) error {
 	switch a {
-	case ui.AnswerYes:
+	case lists.AnswerYes:
 		return nil
-	case ui.AnswerUnknown:
+	case lists.AnswerUnknown:
 		return answer{ExitUnreachable}
-	case ui.AnswerNo:
+	case lists.AnswerNo:
 		return answer{ExitNo}
 	}
 	return answer{ExitInternal}

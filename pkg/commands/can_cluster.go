@@ -9,11 +9,11 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func newCanReconcile(env *Env) *cobra.Command {
@@ -39,7 +39,7 @@ Exit code 0: yes. 1: no.`,
 }
 
 // canReconcile requires no answer from the database: passes also start a database that is down.
-func (e *Env) canReconcile(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canReconcile(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 	in.NeedsDatabase = false
 	rights, err := e.rights(ctx, l.Cluster.Namespace)
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *Env) canReconcile(ctx context.Context, l observation, _ []*v1beta2.Proc
 	} else {
 		in.Notes = append(in.Notes, "lock state unknown: the database is unavailable; stages that need the lock wait")
 	}
-	in.Checks = ui.About("", checks)
+	in.Checks = lists.About("", checks)
 	in.Subjects = []string{"foundationdbcluster/" + l.Cluster.Name}
 	in.What = "a reconcile pass may change " + l.Cluster.Name
 	in.Do = []string{e.command("reconcile", l.Cluster.Name)}
@@ -100,7 +100,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 			if _, err := fdb.ParseVersion(version); err != nil {
 				return usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")
 			}
-			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 				env.canUpgrade(l.Snapshot, version, in)
 				return nil
 			}})
@@ -111,8 +111,8 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func (e *Env) canUpgrade(s plan.Snapshot, version string, in *ui.CanInput) {
-	in.Checks = ui.About("", clusterstages.UpgradeChecks(s, version))
+func (e *Env) canUpgrade(s plan.Snapshot, version string, in *lists.CanInput) {
+	in.Checks = lists.About("", clusterstages.UpgradeChecks(s, version))
 	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
 	in.What = fmt.Sprintf("%s may be upgraded from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
 	if version == s.Cluster.Spec.Version && version == s.Cluster.RunningVersion() {

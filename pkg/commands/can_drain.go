@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const nodePrefix = "node/"
@@ -39,7 +39,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 			if err != nil {
 				return err
 			}
-			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, l observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 				return env.canDrain(ctx, l, nodes, in)
 			}})
 		},
@@ -66,7 +66,7 @@ func nodesNamed(args []string) ([]string, error) {
 	return nodes, nil
 }
 
-func (e *Env) canDrain(ctx context.Context, l observation, nodes []string, in *ui.CanInput) error {
+func (e *Env) canDrain(ctx context.Context, l observation, nodes []string, in *lists.CanInput) error {
 	groups := groupsOn(l, nodes)
 	if err := e.known(ctx, l, nodes, in); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (e *Env) canDrain(ctx context.Context, l observation, nodes []string, in *u
 }
 
 // known verifies that the nodes exist: a mistyped one has no pods and would look safe to drain.
-func (e *Env) known(ctx context.Context, l observation, nodes []string, in *ui.CanInput) error {
+func (e *Env) known(ctx context.Context, l observation, nodes []string, in *lists.CanInput) error {
 	all, err := e.nodes(ctx)
 	for _, node := range nodes {
 		switch {
@@ -108,12 +108,12 @@ func groupsOn(l observation, nodes []string) []*v1beta2.ProcessGroupStatus {
 
 // evictions evaluates the rule of each group, and for groups with data whether they share a
 // fault domain. A group that must not be evicted may still be replaceable.
-func (e *Env) evictions(l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) {
+func (e *Env) evictions(l observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) {
 	var withData, stay []*v1beta2.ProcessGroupStatus
 	kinds := map[string]bool{}
 	for _, g := range groups {
 		checks := safety.MayEvict(l.Snapshot, g)
-		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), checks)...)
+		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), checks)...)
 		kinds[safety.EvictionKind(l.Snapshot, g)] = true
 		if g.ProcessClass.IsStateful() {
 			withData = append(withData, g)
@@ -123,7 +123,7 @@ func (e *Env) evictions(l observation, groups []*v1beta2.ProcessGroupStatus, in 
 		}
 	}
 	if len(withData) > 1 {
-		in.Checks = append(in.Checks, ui.About("", []plan.Check{clusterstages.InOneFaultDomain(l.Snapshot, withData)})...)
+		in.Checks = append(in.Checks, lists.About("", []plan.Check{clusterstages.InOneFaultDomain(l.Snapshot, withData)})...)
 	}
 	for _, r := range safety.EvictionRules() {
 		if kinds[r.Kind] {

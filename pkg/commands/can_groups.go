@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func newCanDelete(env *Env) *cobra.Command {
@@ -38,9 +38,9 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 	return cmd
 }
 
-func (e *Env) canDelete(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func (e *Env) canDelete(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 	pods := inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
-	in.Checks = ui.About("", clusterstages.PodsMayGoDown(l.Snapshot, groups))
+	in.Checks = lists.About("", clusterstages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
 	in.Notes = []string{"the pod is recreated by the next pass or an operator; its PVC remains"}
@@ -70,10 +70,10 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func (e *Env) canReplace(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
-	in.Checks = ui.About("", clusterstages.ExclusionMayStart(l.Snapshot, groups))
+func (e *Env) canReplace(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+	in.Checks = lists.About("", clusterstages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
-		in.Checks = append(in.Checks, ui.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
+		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
 	}
 	in.What = inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " may start to drain"
 	for _, g := range groups {
@@ -90,9 +90,9 @@ func (e *Env) canReplace(_ context.Context, l observation, groups []*v1beta2.Pro
 
 // notAsked leaves out checks that were already evaluated: several groups of one class share a
 // budget.
-func notAsked(before []ui.CanItem, checks []plan.Check) []plan.Check {
+func notAsked(before []lists.CanItem, checks []plan.Check) []plan.Check {
 	return slices.DeleteFunc(checks, func(c plan.Check) bool {
-		return slices.ContainsFunc(before, func(b ui.CanItem) bool { return b.Key() == c.Key() && (!b.OK || c.OK) })
+		return slices.ContainsFunc(before, func(b lists.CanItem) bool { return b.Key() == c.Key() && (!b.OK || c.OK) })
 	})
 }
 
@@ -123,13 +123,13 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func canRestart(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *ui.CanInput) error {
+func canRestart(_ context.Context, l observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 	if len(groups) == 0 { // no selection means all
 		for _, g := range l.Staying() {
 			in.Subjects = append(in.Subjects, groupPrefix+string(g.ProcessGroupID))
 		}
 	}
-	in.Checks = ui.About("", clusterstages.RestartChecks(l.Snapshot))
+	in.Checks = lists.About("", clusterstages.RestartChecks(l.Snapshot))
 	in.What = "the processes of " + phrase.Count(len(in.Subjects), "process group") + " may be restarted"
 	return nil
 }

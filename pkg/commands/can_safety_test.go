@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // storagePods are two pods of class storage on different nodes.
@@ -28,10 +28,10 @@ func (g *given) storagePods() (one, other *corev1.Pod) {
 }
 
 // asks returns the report of kubectl fdb can.
-func (g *given) asks(args ...string) ui.CanReport {
+func (g *given) asks(args ...string) lists.CanReport {
 	g.t.Helper()
 	g.run(append(append([]string{"can"}, args...), "-o", "json")...)
-	var report ui.CanReport
+	var report lists.CanReport
 	if err := json.Unmarshal(g.out.Bytes(), &report); err != nil {
 		g.t.Fatalf("%v\n%s%s", err, &g.out, &g.err)
 	}
@@ -39,7 +39,7 @@ func (g *given) asks(args ...string) ui.CanReport {
 }
 
 // refusedBy reports whether a check of a gate refuses.
-func refusedBy(report ui.CanReport, gate plan.Gate) bool {
+func refusedBy(report lists.CanReport, gate plan.Gate) bool {
 	for _, item := range report.Items {
 		if item.Gate == gate && !item.OK {
 			return true
@@ -49,7 +49,7 @@ func refusedBy(report ui.CanReport, gate plan.Gate) bool {
 }
 
 // letsGo reports whether every check about a pod's process group allows it to leave its node.
-func letsGo(t *testing.T, report ui.CanReport, pod *corev1.Pod) bool {
+func letsGo(t *testing.T, report lists.CanReport, pod *corev1.Pod) bool {
 	t.Helper()
 	asked, allowed := 0, true
 	for _, item := range report.Items {
@@ -82,14 +82,14 @@ func TestCanDeleteWaitsForAProcessThatJustStartedElsewhere(t *testing.T) {
 			if tc.own {
 				other = one
 			}
-			if report := g.asks("delete", "sample", "pod/"+other.Name); report.Answer != ui.AnswerYes {
+			if report := g.asks("delete", "sample", "pod/"+other.Name); report.Answer != lists.AnswerYes {
 				t.Fatalf("refused before the restart: %s", report.Summary)
 			}
 			g.world.KillServers(one.Name)
 			g.world.Tick(tc.after)
 			g.out.Reset()
 			report := g.asks("delete", "sample", "pod/"+other.Name)
-			if got := refusedBy(report, plan.GateUptime); got != tc.want || (got && report.Answer != ui.AnswerNo) {
+			if got := refusedBy(report, plan.GateUptime); got != tc.want || (got && report.Answer != lists.AnswerNo) {
 				t.Errorf("refused by %s: %t, want %t: %s", plan.GateUptime, got, tc.want, report.Summary)
 			}
 		})

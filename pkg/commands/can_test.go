@@ -8,8 +8,8 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // calm returns a cluster that has been up for long.
@@ -91,12 +91,12 @@ func TestEveryGateIsShown(t *testing.T) {
 func TestARefusalShowsWhereToGoOn(t *testing.T) {
 	g := up(t)
 	g.run("can", "restart", "sample", "-o", "json")
-	var v ui.CanReport
+	var v lists.CanReport
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
 		t.Fatal(err)
 	}
 	last := v.Items[len(v.Items)-1]
-	if v.Answer != ui.AnswerNo || v.Next[0] != "kubectl fdb why sample -n fdb --context test" || last.Need != "at least 10m0s" || last.Have == "" {
+	if v.Answer != lists.AnswerNo || v.Next[0] != "kubectl fdb why sample -n fdb --context test" || last.Need != "at least 10m0s" || last.Have == "" {
 		t.Errorf("%+v", v)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // Values of --dry-run.
@@ -207,7 +207,7 @@ func (c change) command() []string {
 type goal interface {
 	// progress returns how far each target is, and whether all are reached. It may read the
 	// cluster again.
-	progress(ctx context.Context, s Session) (targets []ui.Target, reached bool, err error)
+	progress(ctx context.Context, s Session) (targets []inspect.Target, reached bool, err error)
 	// summary describes what was reached, or begun if the command does not wait.
 	summary(reached bool) string
 }

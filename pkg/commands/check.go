@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
@@ -198,7 +198,7 @@ func (o checkOptions) evaluate(ctx context.Context, env *Env, key types.Namespac
 	if facts.Record, err = env.read(ctx, c, key); err != nil {
 		return check.Report{}, err
 	}
-	facts.Status = ui.NewStatusView(env.metadata(key), facts.Facts)
+	facts.Status = inspect.NewStatusView(env.metadata(key), facts.Facts)
 	facts.Secrets = certificatesOf(ctx, c, facts.Snapshot)
 	missing, err := missingPermissions(ctx, c, key.Namespace, reconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil
@@ -210,9 +210,9 @@ func (o checkOptions) evaluate(ctx context.Context, env *Env, key types.Namespac
 
 // backupsBeside reads backups concurrently if a rule needs them. The returned function waits
 // for the result; the backup tools have timeouts of their own.
-func backupsBeside(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) func() (ui.ClusterBackups, error) {
+func backupsBeside(ctx context.Context, env *Env, key types.NamespacedName, wanted check.Options) func() (inspect.ClusterBackups, error) {
 	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
-		return func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
+		return func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	}
 	return backupsReader{env: env, key: key}.beside(ctx)
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // chooses reports whether anything is selected: an empty selection must not mean all groups.
@@ -43,7 +43,7 @@ func (s selection) choose(ctx context.Context, env *Env, key types.NamespacedNam
 }
 
 // chooseFrom selects among the observed process groups.
-func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts) ([]v1beta2.ProcessGroupID, error) {
+func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts inspect.Facts) ([]v1beta2.ProcessGroupID, error) {
 	among, err := s.match(env, key, facts)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s selection) chooseFrom(env *Env, key types.NamespacedName, facts ui.Facts
 }
 
 // match returns the named process groups, or all, filtered by the flags.
-func (s selection) match(env *Env, key types.NamespacedName, facts ui.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
+func (s selection) match(env *Env, key types.NamespacedName, facts inspect.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
 	keep, err := s.filter()
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s selection) match(env *Env, key types.NamespacedName, facts ui.Facts) ([]
 		return nil, err
 	}
 	var among []*v1beta2.ProcessGroupStatus
-	for _, v := range ui.NewGroupListView(env.metadata(key), facts).Items {
+	for _, v := range inspect.NewGroupListView(env.metadata(key), facts).Items {
 		g := facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(v.ID))
 		if (len(s.ids) == 0 || slices.Contains(named, g)) && keep(v, facts.Now) {
 			among = append(among, g)

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // parallelBackups bounds how many backups of a cluster are queried concurrently.
@@ -23,14 +23,14 @@ type backupsReader struct {
 	env *Env
 	key types.NamespacedName
 	// histories are earlier observations of restores, by name; nil for a single read.
-	histories map[string]*ui.RestoreHistory
+	histories map[string]*inspect.RestoreHistory
 }
 
 // read reads once. Only the context's end is an error.
-func (l backupsReader) read(ctx context.Context) (ui.ClusterBackups, error) {
+func (l backupsReader) read(ctx context.Context) (inspect.ClusterBackups, error) {
 	records, err := l.records(ctx)
 	if err != nil || records.Unread != "" {
-		return ptr.Deref(records, ui.ClusterBackups{}), err
+		return ptr.Deref(records, inspect.ClusterBackups{}), err
 	}
 	found := *records
 	var group errgroup.Group
@@ -48,22 +48,22 @@ func (l backupsReader) read(ctx context.Context) (ui.ClusterBackups, error) {
 
 // beside starts reading. The returned function waits for the result, and reports progress while
 // it takes long.
-func (l backupsReader) beside(ctx context.Context) func() (ui.ClusterBackups, error) {
-	var found ui.ClusterBackups
+func (l backupsReader) beside(ctx context.Context) func() (inspect.ClusterBackups, error) {
+	var found inspect.ClusterBackups
 	asked := make(chan error, 1)
 	go func() {
 		var err error
 		found, err = l.read(ctx)
 		asked <- err
 	}()
-	return func() (ui.ClusterBackups, error) {
+	return func() (inspect.ClusterBackups, error) {
 		err := clusterReader{env: l.env}.await(asked, func() { l.env.logf("waiting for the state of backups…") })
 		return found, err
 	}
 }
 
 // records lists the resources without querying agents. Only the context's end is an error.
-func (l backupsReader) records(ctx context.Context) (*ui.ClusterBackups, error) {
+func (l backupsReader) records(ctx context.Context) (*inspect.ClusterBackups, error) {
 	found, err := l.list(ctx)
 	if ctx.Err() != nil {
 		return nil, causeOf(ctx, ctx.Err())
@@ -75,8 +75,8 @@ func (l backupsReader) records(ctx context.Context) (*ui.ClusterBackups, error) 
 }
 
 // list lists the resources. A Kubernetes cluster without these resource types has none.
-func (l backupsReader) list(ctx context.Context) (ui.ClusterBackups, error) {
-	found := ui.ClusterBackups{}
+func (l backupsReader) list(ctx context.Context) (inspect.ClusterBackups, error) {
+	found := inspect.ClusterBackups{}
 	c, err := l.env.Client()
 	if err != nil {
 		return found, err
@@ -89,12 +89,12 @@ func (l backupsReader) list(ctx context.Context) (ui.ClusterBackups, error) {
 	}
 	for i := range found.All {
 		if found.All[i].Spec.ClusterName == l.key.Name {
-			found.Backups = append(found.Backups, ui.SeenBackup{Record: &found.All[i]})
+			found.Backups = append(found.Backups, inspect.SeenBackup{Record: &found.All[i]})
 		}
 	}
 	for i := range found.AllRestores {
 		if found.AllRestores[i].Spec.DestinationClusterName == l.key.Name {
-			found.Restores = append(found.Restores, ui.SeenRestore{Record: &found.AllRestores[i]})
+			found.Restores = append(found.Restores, inspect.SeenRestore{Record: &found.AllRestores[i]})
 		}
 	}
 	if len(found.All)+len(found.AllRestores) == 0 {
@@ -125,18 +125,18 @@ func recordsOf[T any](ctx context.Context, c client.Client, kind *recordKind, na
 	return all, err
 }
 
-func (l backupsReader) readBackup(ctx context.Context, b *ui.SeenBackup) {
+func (l backupsReader) readBackup(ctx context.Context, b *inspect.SeenBackup) {
 	key := types.NamespacedName{Namespace: l.key.Namespace, Name: b.Record.Name}
 	s, err := l.observe(ctx, backupKind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 	if err != nil {
 		b.Unread = explain(err)
 		return
 	}
-	b.View = new(ui.NewBackupStatusView(l.env.metadata(backupKind.named(key)), backupFacts(s, ui.DefaultMaxLag)))
+	b.View = new(inspect.NewBackupStatusView(l.env.metadata(backupKind.named(key)), backupFacts(s, inspect.DefaultMaxLag)))
 }
 
 // readRestores queries all restores at once: the database lists them together.
-func (l backupsReader) readRestores(ctx context.Context, restores []ui.SeenRestore) {
+func (l backupsReader) readRestores(ctx context.Context, restores []inspect.SeenRestore) {
 	var told *plan.RestoreFacts
 	for i := range restores {
 		r := &restores[i]
@@ -154,16 +154,16 @@ func (l backupsReader) readRestores(ctx context.Context, restores []ui.SeenResto
 			told = new(s.RestoreStatus)
 		}
 		s.RestoreStatus = *told
-		r.View = new(ui.NewRestoreStatusView(l.env.metadata(restoreKind.named(key)), restoreFacts(s), l.history(r.Record.Name)))
+		r.View = new(inspect.NewRestoreStatusView(l.env.metadata(restoreKind.named(key)), restoreFacts(s), l.history(r.Record.Name)))
 	}
 }
 
-func (l backupsReader) history(name string) *ui.RestoreHistory {
+func (l backupsReader) history(name string) *inspect.RestoreHistory {
 	if l.histories == nil {
-		return &ui.RestoreHistory{}
+		return &inspect.RestoreHistory{}
 	}
 	if l.histories[name] == nil {
-		l.histories[name] = &ui.RestoreHistory{}
+		l.histories[name] = &inspect.RestoreHistory{}
 	}
 	return l.histories[name]
 }

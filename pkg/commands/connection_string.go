@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -74,15 +76,15 @@ Exit code 0: all copies match. 1: some differ. 8: none differ, but not all could
 
 // clusterFiles returns the facts about one cluster and the connection strings in use. The
 // status document is not read: without a database that takes long and adds nothing.
-func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, plan.ClusterFiles, error) {
+func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (inspect.Facts, plan.ClusterFiles, error) {
 	var files plan.ClusterFiles
 	session, err := env.Connect(ctx, key)
 	if err != nil {
-		return ui.Facts{}, files, err
+		return inspect.Facts{}, files, err
 	}
 	s := plan.Snapshot{}
 	if err := session.Observe(ctx, &s, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
-		return ui.Facts{}, files, causeOf(ctx, err)
+		return inspect.Facts{}, files, causeOf(ctx, err)
 	}
 	asked := make(chan error, 1)
 	go func() {
@@ -91,7 +93,7 @@ func clusterFiles(ctx context.Context, env *Env, key types.NamespacedName) (ui.F
 		asked <- err
 	}()
 	err = clusterReader{env: env, key: key}.await(asked, func() { env.logf("waiting for cluster files…") })
-	return ui.Facts{Snapshot: s}, files, causeOf(ctx, err)
+	return inspect.Facts{Snapshot: s}, files, causeOf(ctx, err)
 }
 
 func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.NamespacedName) (output, error) {
@@ -99,7 +101,7 @@ func (o connectionStringOptions) show(ctx context.Context, env *Env, key types.N
 	if err != nil {
 		return output{}, err
 	}
-	v, known := ui.NewConnectionStringView(env.metadata(key), facts, files)
+	v, known := lists.NewConnectionStringView(env.metadata(key), facts, files)
 	if !known {
 		return output{}, &failure{code: ExitUnreachable, err: fmt.Errorf("cannot determine the connection string of %s: the status has none, and %s", key.Name, files.LiveUnknown)}
 	}
@@ -117,13 +119,13 @@ func (o connectionStringOptions) drift(ctx context.Context, env *Env, key types.
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.NewConnectionStringDriftView(env.metadata(key), facts, files)
+	v := lists.NewConnectionStringDriftView(env.metadata(key), facts, files)
 	code := ExitUnreachable
 	if v.Matches != nil {
 		code = map[bool]int{true: ExitDone, false: ExitNo}[*v.Matches]
 	}
 	return output{warnings: v.Warnings, code: code, printable: printable{
-		document: v, names: namesOf("connectionstring", v.Items, func(s ui.ConnectionSpot) string { return s.Source }),
+		document: v, names: namesOf("connectionstring", v.Items, func(s lists.ConnectionSpot) string { return s.Source }),
 		table: func(w io.Writer) error { return ui.WriteConnectionStringDrift(w, v, o.list(env)) },
 	}}, nil
 }

@@ -10,9 +10,10 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // syncOptions are the options of `kubectl fdb connection-string sync`.
@@ -83,7 +84,7 @@ func (o syncOptions) run(ctx context.Context, env *Env, args []string) error {
 
 // offerSeed prints the command that updates spec.seedConnectionString.
 func (e *Env) offerSeed(c *v1beta2.FoundationDBCluster, inForce fdb.ConnectionString) {
-	if !ui.SeedDiffers(c.Spec.SeedConnectionString, inForce) {
+	if !targets.SeedDiffers(c.Spec.SeedConnectionString, inForce) {
 		return
 	}
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"seedConnectionString": inForce.String()}})
@@ -94,7 +95,7 @@ func (e *Env) offerSeed(c *v1beta2.FoundationDBCluster, inForce fdb.ConnectionSt
 }
 
 // podsLeft ends a command that cannot update the cluster files that some processes hold.
-func (e *Env) podsLeft(cluster string, pods []string, f ui.Facts) error {
+func (e *Env) podsLeft(cluster string, pods []string, f inspect.Facts) error {
 	if len(pods) == 0 {
 		return nil
 	}
@@ -120,8 +121,8 @@ type syncingConnectionString struct {
 	differ []string
 }
 
-func (p *syncingConnectionString) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (p *syncingConnectionString) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
 		return nil, false, err
 	}
@@ -129,7 +130,7 @@ func (p *syncingConnectionString) progress(ctx context.Context, s Session) ([]ui
 	if err != nil {
 		return nil, false, err
 	}
-	targets, reached, differ := ui.ConnectionStringsSynced(facts, files)
+	targets, reached, differ := targets.ConnectionStringsSynced(facts, files)
 	p.differ = differ
 	return targets, reached, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -56,9 +57,9 @@ func (o coordinatorsListOptions) view(ctx context.Context, env *Env, key types.N
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.NewCoordinatorListView(env.metadata(key), facts)
+	v := inspect.NewCoordinatorListView(env.metadata(key), facts)
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("coordinator", v.Items, func(c ui.CoordinatorDetailView) string { return c.Address }),
+		document: v, names: namesOf("coordinator", v.Items, func(c inspect.CoordinatorDetailView) string { return c.Address }),
 		table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {

@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // coordinatorsChangeOptions are the options of `kubectl fdb coordinators change`.
@@ -73,13 +74,13 @@ func (o coordinatorsChangeOptions) run(ctx context.Context, env *Env, args []str
 // and none on these process groups.
 type movingCoordinators []v1beta2.ProcessGroupID
 
-func (m movingCoordinators) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (m movingCoordinators) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
-	target := ui.CoordinatorsMoved(facts, m)
-	return []ui.Target{target}, target.Reached, nil
+	target := targets.CoordinatorsMoved(facts, m)
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (m movingCoordinators) summary(bool) string {

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
@@ -79,8 +81,8 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *Env, args []str
 
 // diagnoseCoordinators reports the state of the coordinators when no quorum answers, and
 // refuses to change anything.
-func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, output string) error {
-	v := ui.NewCoordinatorDiagnosisView(e.metadata(key), facts)
+func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts inspect.Facts, output string) error {
+	v := lists.NewCoordinatorDiagnosisView(e.metadata(key), facts)
 	if len(v.Items) == 0 {
 		return &failure{code: ExitRefused, err: fmt.Errorf("%s has no coordinators to repair yet: it has no connection string", key.Name)}
 	}
@@ -103,20 +105,20 @@ func (e *Env) diagnoseCoordinators(key types.NamespacedName, facts ui.Facts, out
 
 // coordinatorOptions returns hints for the user. None of them invents coordinators that no
 // quorum confirms, or deletes anything.
-func (e *Env) coordinatorOptions(cluster string, v ui.CoordinatorDiagnosisView) []string {
+func (e *Env) coordinatorOptions(cluster string, v lists.CoordinatorDiagnosisView) []string {
 	options := []string{"explain what blocks their pods: " + e.command("why", cluster)}
 	switch v.Case {
-	case ui.QuorumDown:
-		if pods := v.Pods(ui.CoordinatorDown, ui.CoordinatorUnreachable); len(pods) > 0 {
+	case lists.QuorumDown:
+		if pods := v.Pods(lists.CoordinatorDown, lists.CoordinatorUnreachable); len(pods) > 0 {
 			options = append(options, "these must be recovered: "+strings.Join(pods, ", "))
 		}
 		options = append(options, "then wait: "+e.command("wait", cluster, "--for", "available"))
-	case ui.QuorumMoved:
+	case lists.QuorumMoved:
 		options = append(options,
 			"do not delete any PVC: they hold the state of the coordinators",
 			"find processes with other coordinators: "+e.command("connection-string", "drift", cluster),
 			"restore the old pod addresses if the network allows; the runbook \"Coordinators have other addresses\" has the manual procedure, and how DNS names prevent this")
-	case ui.QuorumLost:
+	case lists.QuorumLost:
 		options = append(options,
 			"first recover the nodes and volumes that hold them: their state exists nowhere else",
 			"find processes with other coordinators: "+e.command("connection-string", "drift", cluster),

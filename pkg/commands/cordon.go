@@ -13,6 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
@@ -214,7 +217,7 @@ func (e *Env) showEvacuation(ctx context.Context, key types.NamespacedName, node
 	if err != nil {
 		return err
 	}
-	view := ui.NewEvacuationView(facts, nodes, taint, e.placesBeside(ctx, facts, nodes))
+	view := lists.NewEvacuationView(facts, nodes, taint, e.placesBeside(ctx, facts, nodes))
 	if len(view.Items) == 0 {
 		e.logf("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
 		return nil
@@ -232,14 +235,14 @@ type emptying struct {
 	cordonOnly bool
 }
 
-func (e emptying) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (e emptying) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	s.ReadNodes()
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
 		return nil, false, err
 	}
-	targets := ui.EmptiedNodes(facts, e.nodes)
-	return targets, !e.cordonOnly && ui.AllReached(targets), nil
+	targets := targets.EmptiedNodes(facts, e.nodes)
+	return targets, !e.cordonOnly && inspect.AllReached(targets), nil
 }
 
 func (e emptying) summary(reached bool) string {

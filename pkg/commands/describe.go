@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -78,7 +81,7 @@ func (o describeOptions) run(ctx context.Context, env *Env, args []string) error
 		return causeOf(ctx, err)
 	}
 	in.Events, in.EventsHidden = env.eventsOf(ctx, key, key.Name)
-	v := ui.NewClusterDescription(env.metadata(key), in)
+	v := describe.NewClusterDescription(env.metadata(key), in)
 	return o.print(env.Out, printable{document: v, names: []string{"foundationdbcluster/" + key.Name}, table: func(w io.Writer) error {
 		return ui.WriteClusterDescription(w, v, o.screen(env, w))
 	}})
@@ -106,7 +109,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *Env, args []string) 
 	}
 	g := groups[0]
 	in.Events, in.EventsHidden = env.eventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
-	v := ui.NewGroupDescription(env.metadata(key), in, g)
+	v := describe.NewGroupDescription(env.metadata(key), in, g)
 	return o.print(env.Out, printable{document: v, names: []string{groupPrefix + v.Group.ID}, table: func(w io.Writer) error {
 		return ui.WriteGroupDescription(w, v, o.screen(env, w))
 	}})
@@ -121,14 +124,14 @@ const (
 )
 
 // observe observes the cluster, and decides what a pass would do.
-func (o describeOptions) observe(ctx context.Context, env *Env, args []string, what subject) (in ui.DescribeInput, key types.NamespacedName, err error) {
+func (o describeOptions) observe(ctx context.Context, env *Env, args []string, what subject) (in describe.Input, key types.NamespacedName, err error) {
 	record, err := env.cluster(ctx, args, o.name, reads)
 	if err != nil {
 		return in, key, err
 	}
 	key = types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.about = key
-	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
+	backups := func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	if what == theCluster {
 		backups = backupsReader{env: env, key: key}.beside(ctx)
 	}
@@ -146,7 +149,7 @@ func (o describeOptions) observe(ctx context.Context, env *Env, args []string, w
 		return in, key, err
 	}
 	l.Backups = &found
-	in.WhyInput = ui.WhyInput{Facts: l.Facts, Plan: preview, Commands: env.commands()}
+	in.Input = why.Input{Facts: l.Facts, Plan: preview, Commands: env.commands()}
 	return in, key, nil
 }
 

@@ -6,12 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/exp/golden"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/charmbracelet/x/exp/golden"
-
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
 )
 
 // witnessed is a cluster with an unschedulable pod and its events.
@@ -87,7 +86,7 @@ func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
 	if code := g.run("describe", "pg", "sample", pod, "-o", "json"); code != ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
-	var v ui.GroupDescription
+	var v describe.GroupDescription
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // Env is the environment of every subcommand: everything external except its arguments.
@@ -55,7 +56,7 @@ type Env struct {
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 
 	// planned is the approved plan that the command applies; nil without --plan.
-	planned *ui.ApprovedPlan
+	planned *planned.ApprovedPlan
 	// fieldManager is the field manager of changes; empty means the default.
 	fieldManager string
 	// acted is the number of actions that the passes of the command carried out.
@@ -107,8 +108,8 @@ type Follower interface {
 
 // metadata returns the header of documents about a cluster; the zero key is for those about
 // several.
-func (e *Env) metadata(key types.NamespacedName) ui.Metadata {
-	return ui.Metadata{
+func (e *Env) metadata(key types.NamespacedName) inspect.Metadata {
+	return inspect.Metadata{
 		Cluster: key.Name, Namespace: key.Namespace, Context: e.contextName(),
 		Tool: "kubectl-fdb " + version, RunID: e.RunID,
 	}

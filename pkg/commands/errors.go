@@ -13,10 +13,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // The exit codes. Scripts rely on them; docs/exit-codes.md explains each.
@@ -44,7 +44,7 @@ type failure struct {
 	// hints are whole commands, or sentences, to try next.
 	hints []string
 	// differences are the differences of the cluster state since a plan was made.
-	differences []ui.PlanDifference
+	differences []planned.PlanDifference
 	// printed is true if the result on stdout already contains the error, so that text output does
 	// not repeat it.
 	printed bool

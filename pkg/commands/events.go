@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -94,7 +95,7 @@ func (o *eventsOptions) run(ctx context.Context, env *Env, args []string) error 
 }
 
 // follow prints each event once, and again when its count increases.
-func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.NamespacedName, v ui.EventListView) error {
+func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.NamespacedName, v inspect.EventListView) error {
 	shown := map[string]int{}
 	for {
 		if fresh := v.Fresh(shown); len(fresh.Items) > 0 {
@@ -113,27 +114,27 @@ func (o *eventsOptions) follow(ctx context.Context, env *Env, key types.Namespac
 	}
 }
 
-func (o *eventsOptions) read(ctx context.Context, env *Env, key types.NamespacedName) (ui.EventListView, error) {
+func (o *eventsOptions) read(ctx context.Context, env *Env, key types.NamespacedName) (inspect.EventListView, error) {
 	c, err := env.Client()
 	if err != nil {
-		return ui.EventListView{}, err
+		return inspect.EventListView{}, err
 	}
 	record, err := env.read(ctx, c, key)
 	if err != nil {
-		return ui.EventListView{}, err
+		return inspect.EventListView{}, err
 	}
 	events, err := eventsIn(ctx, c, key.Namespace)
 	if err != nil {
-		return ui.EventListView{}, err
+		return inspect.EventListView{}, err
 	}
-	now, filter := env.Clock.Now(), ui.EventFilter{Types: o.types}
+	now, filter := env.Clock.Now(), inspect.EventFilter{Types: o.types}
 	if o.since > 0 {
 		filter.Since = now.Add(-o.since)
 	}
-	return ui.NewEventListView(env.metadata(key), record, events, filter, now), nil
+	return inspect.NewEventListView(env.metadata(key), record, events, filter, now), nil
 }
 
-func (o *eventsOptions) show(env *Env, v ui.EventListView) error {
+func (o *eventsOptions) show(env *Env, v inspect.EventListView) error {
 	names := make([]string, len(v.Items))
 	for i, e := range v.Items {
 		names[i] = e.Object

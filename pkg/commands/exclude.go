@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // excludeOptions are the options of `kubectl fdb exclude`.
@@ -97,7 +97,7 @@ func (o excludeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	}
 	c := o.change(key.Name, chosen)
 	// Groups that were excluded before stay excluded when this is reverted.
-	before := both(chosen, ui.ExcludedGroups(facts))
+	before := both(chosen, targets.ExcludedGroups(facts))
 	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
 	if len(ours) > 0 {
 		c.undo = append([]string{"include", key.Name}, phrase.Strings(ours)...)

@@ -6,29 +6,30 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // excluding is the goal of `exclude`: process groups that are drained.
 type excluding []v1beta2.ProcessGroupID
 
-func (e excluding) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (e excluding) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
 	}
 	if err := readExclusions(ctx, s, &facts); err != nil {
 		return nil, false, err
 	}
-	targets := ui.Exclusions(facts, e)
-	return targets, ui.AllReached(targets), nil
+	targets := targets.Exclusions(facts, e)
+	return targets, inspect.AllReached(targets), nil
 }
 
 // readExclusions reads exclusions that passes did not need: of a group that stopped reporting
 // right after its exclusion the status has no process, and no pass may have seen it.
-func readExclusions(ctx context.Context, s Session, facts *ui.Facts) error {
+func readExclusions(ctx context.Context, s Session, facts *inspect.Facts) error {
 	if facts.Coordination.ExclusionsRead || !facts.Database.Available() {
 		return nil
 	}
@@ -56,13 +57,13 @@ type including struct {
 	targets []string
 }
 
-func (i including) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (i including) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
 	}
-	targets := ui.Inclusions(facts, i.groups, i.targets)
-	return targets, ui.AllReached(targets), nil
+	targets := targets.Inclusions(facts, i.groups, i.targets)
+	return targets, inspect.AllReached(targets), nil
 }
 
 func (i including) summary(reached bool) string {

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -27,7 +29,7 @@ func newExclusion(env *Env) *cobra.Command {
 // exclusionFacts returns the facts about one cluster and its exclusions, from one status
 // document and one read of the lists. It never excludes anything to learn more: that would
 // start moving data again.
-func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
+func exclusionFacts(ctx context.Context, env *Env, key types.NamespacedName) (inspect.Facts, error) {
 	why := ""
 	facts, err := clusterReader{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {
@@ -81,9 +83,9 @@ func (o exclusionListOptions) view(ctx context.Context, env *Env, key types.Name
 	if !facts.Coordination.ExclusionsRead {
 		return output{}, unanswered(facts, "the exclusions")
 	}
-	v := ui.NewExclusionListView(env.metadata(key), facts)
+	v := lists.NewExclusionListView(env.metadata(key), facts)
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("exclusion", v.Items, func(e ui.ExclusionView) string { return e.Target }),
+		document: v, names: namesOf("exclusion", v.Items, func(e lists.ExclusionView) string { return e.Target }),
 		table: func(w io.Writer) error { return ui.WriteExclusions(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
@@ -93,7 +95,7 @@ func (o exclusionListOptions) view(ctx context.Context, env *Env, key types.Name
 }
 
 // unanswered ends a command whose answer requires the database.
-func unanswered(f ui.Facts, question string) error {
+func unanswered(f inspect.Facts, question string) error {
 	why := f.Database.Why()
 	switch {
 	case why == "" && !f.Database.Available():

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -112,13 +113,13 @@ func (o exclusionStatusOptions) run(ctx context.Context, env *Env, args []string
 	if err != nil {
 		return err
 	}
-	history := &ui.DrainHistory{}
+	history := &inspect.DrainHistory{}
 	return o.display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (output, error) {
 		return o.view(ctx, env, key, words, keep, history)
 	})
 }
 
-func (o exclusionStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, words []string, keep groupFilter, h *ui.DrainHistory) (output, error) {
+func (o exclusionStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, words []string, keep groupFilter, h *inspect.DrainHistory) (output, error) {
 	facts, err := exclusionFacts(ctx, env, key)
 	if err != nil {
 		return output{}, err
@@ -127,11 +128,11 @@ func (o exclusionStatusOptions) view(ctx context.Context, env *Env, key types.Na
 	if err != nil {
 		return output{}, err
 	}
-	isNamed := func(g ui.GroupView) bool {
+	isNamed := func(g inspect.GroupView) bool {
 		return len(named) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
 	}
-	v := ui.NewExclusionStatusView(env.metadata(key), facts, ui.ExclusionQuestion{
-		Keep: func(g ui.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
+	v := inspect.NewExclusionStatusView(env.metadata(key), facts, inspect.ExclusionQuestion{
+		Keep: func(g inspect.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
 	}, h)
 	r := output{
 		warnings: v.Warnings, code: drainCode(v), reason: v.Summary,
@@ -149,7 +150,7 @@ func (o exclusionStatusOptions) view(ctx context.Context, env *Env, key types.Na
 	return r, nil
 }
 
-func drainCode(v ui.ExclusionStatusView) int {
+func drainCode(v inspect.ExclusionStatusView) int {
 	switch {
 	case v.Safe == nil:
 		return ExitUnreachable
@@ -161,7 +162,7 @@ func drainCode(v ui.ExclusionStatusView) int {
 }
 
 // drainNames returns the process groups, each once.
-func drainNames(v ui.ExclusionStatusView) []string {
+func drainNames(v inspect.ExclusionStatusView) []string {
 	var names []string
 	for _, d := range v.Items {
 		if name := "processgroup/" + d.ID; d.ID != "" && !slices.Contains(names, name) {
@@ -171,7 +172,7 @@ func drainNames(v ui.ExclusionStatusView) []string {
 	return names
 }
 
-func noneExcluded(v ui.ExclusionStatusView) string {
+func noneExcluded(v inspect.ExclusionStatusView) string {
 	words := "no matching process group of " + v.Metadata.Cluster + " is excluded or to be excluded"
 	if v.Others != nil && *v.Others > 0 {
 		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " of others, --all lists it", " of others, --all lists them")

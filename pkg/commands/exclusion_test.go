@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // leaving is a cluster with an excluded storage group that is to be removed.
@@ -156,10 +156,10 @@ func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
 	g.connect = func() (Session, error) { return counting{session{g.world, g}, &statuses, &lists}, nil }
 	ctx, cancel := context.WithCancelCause(t.Context())
 	env := g.environment()
-	var last ui.ExclusionStatusView
+	var last inspect.ExclusionStatusView
 	began := g.world.Now()
 	env.Out = onWrite(func(line string) {
-		last = ui.ExclusionStatusView{}
+		last = inspect.ExclusionStatusView{}
 		if err := json.Unmarshal([]byte(line), &last); err != nil || strings.Count(line, "\n") != 1 || last.Kind != "ExclusionStatus" {
 			t.Errorf("no object in one line: %v: %s", err, line)
 		}

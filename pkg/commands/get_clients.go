@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -76,12 +77,12 @@ func (o clientsOptions) view(ctx context.Context, env *Env, key types.Namespaced
 	if err != nil {
 		facts.Warnings = append(facts.Warnings, "the pods of clients are unknown: "+explain(err))
 	}
-	v := ui.NewClientListView(env.metadata(key), facts, ui.ClientQuestion{
+	v := lists.NewClientListView(env.metadata(key), facts, lists.ClientQuestion{
 		Target: o.target(facts.Cluster), OnlyBlocking: o.blocking != "", Owners: owners,
 	})
-	named := slices.DeleteFunc(slices.Clone(v.Items), func(c ui.ClientView) bool { return c.Address == "" })
+	named := slices.DeleteFunc(slices.Clone(v.Items), func(c lists.ClientView) bool { return c.Address == "" })
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("client", named, func(c ui.ClientView) string { return c.Address }),
+		document: v, names: namesOf("client", named, func(c lists.ClientView) string { return c.Address }),
 		table: func(w io.Writer) error { return ui.WriteClients(w, v, o.list(env)) },
 	}}
 	switch {
@@ -109,7 +110,7 @@ func (o clientsOptions) target(c *cluster) *fdb.Version {
 
 // owners returns the running pods of the namespace, or of all namespaces, by IP. Pods on the
 // host network share the node's IP, which identifies none of them.
-func (o clientsOptions) owners(ctx context.Context, env *Env, namespace string) (map[string]ui.PodOwner, error) {
+func (o clientsOptions) owners(ctx context.Context, env *Env, namespace string) (map[string]lists.PodOwner, error) {
 	if o.everywhere {
 		namespace = ""
 	}
@@ -117,7 +118,7 @@ func (o clientsOptions) owners(ctx context.Context, env *Env, namespace string) 
 	if err != nil {
 		return nil, err
 	}
-	owners := map[string]ui.PodOwner{}
+	owners := map[string]lists.PodOwner{}
 	next := ""
 	for {
 		page := &corev1.PodList{}
@@ -133,11 +134,11 @@ func (o clientsOptions) owners(ctx context.Context, env *Env, namespace string) 
 	}
 }
 
-func note(owners map[string]ui.PodOwner, pod *corev1.Pod) {
+func note(owners map[string]lists.PodOwner, pod *corev1.Pod) {
 	if pod.Status.Phase != corev1.PodRunning || pod.Spec.HostNetwork {
 		return
 	}
-	owner := ui.PodOwner{Pod: pod.Namespace + "/" + pod.Name}
+	owner := lists.PodOwner{Pod: pod.Namespace + "/" + pod.Name}
 	if maker := metav1.GetControllerOf(pod); maker != nil {
 		owner.Owner = maker.Kind + "/" + maker.Name
 	}

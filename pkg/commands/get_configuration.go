@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -65,7 +66,7 @@ func (o configurationOptions) view(ctx context.Context, env *Env, key types.Name
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.NewConfigurationListView(env.metadata(key), facts, line)
+	v := lists.NewConfigurationListView(env.metadata(key), facts, line)
 	return output{warnings: v.Warnings, printable: printable{
 		document: v, names: []string{"configuration/" + key.Name},
 		table: func(w io.Writer) error { return ui.WriteConfiguration(w, v, o.list(env)) },

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -53,9 +54,9 @@ func (o nodesOptions) view(ctx context.Context, env *Env, key types.NamespacedNa
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.NewNodeListView(env.metadata(key), facts, o.all)
+	v := inspect.NewNodeListView(env.metadata(key), facts, o.all)
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("node", v.Items, func(n ui.NodeView) string { return n.Name }),
+		document: v, names: namesOf("node", v.Items, func(n inspect.NodeView) string { return n.Name }),
 		table: func(w io.Writer) error { return ui.WriteNodes(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -86,14 +87,14 @@ func (o groupsOptions) view(ctx context.Context, env *Env, key types.NamespacedN
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.NewGroupListView(env.metadata(key), facts)
-	v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !hasGroup(among, g.ID) })
+	v := inspect.NewGroupListView(env.metadata(key), facts)
+	v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool { return !hasGroup(among, g.ID) })
 	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
 }
 
-func (o groupsOptions) listed(env *Env, v ui.GroupListView, none string) output {
+func (o groupsOptions) listed(env *Env, v inspect.GroupListView, none string) output {
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("processgroup", v.Items, func(g ui.GroupView) string { return g.ID }),
+		document: v, names: namesOf("processgroup", v.Items, func(g inspect.GroupView) string { return g.ID }),
 		table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {
@@ -145,7 +146,7 @@ func conditionTypes() []v1beta2.ProcessGroupConditionType {
 }
 
 // groupFilter reports whether a group is selected.
-type groupFilter func(g ui.GroupView, now time.Time) bool
+type groupFilter func(g inspect.GroupView, now time.Time) bool
 
 // filter returns the filter of the flags, without the names.
 func (s selection) filter() (groupFilter, error) {
@@ -166,7 +167,7 @@ func (s selection) filter() (groupFilter, error) {
 			return nil, usagef("unknown process class %q: must be one of %s%s", c, phrase.List(v1beta2.ProcessClasses()), orMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
 		}
 	}
-	return func(g ui.GroupView, now time.Time) bool {
+	return func(g inspect.GroupView, now time.Time) bool {
 		return anyOf(s.classes, g.Class) && anyOf(s.zones, g.Zone) && anyOf(s.nodes, g.Node) &&
 			(!s.removing || g.RemovalSince != nil) && (!s.excluded || g.Excluded()) &&
 			(s.labels == "" || selector.Matches(labels.Set(g.Labels()))) && s.hasCondition(g, now)
@@ -178,14 +179,14 @@ func anyOf(wanted []string, values ...string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(wanted, v) })
 }
 
-func (s selection) hasCondition(g ui.GroupView, now time.Time) bool {
+func (s selection) hasCondition(g inspect.GroupView, now time.Time) bool {
 	if len(s.conditions) == 0 && s.olderThan == 0 {
 		return true
 	}
 	if len(g.Conditions) == 0 {
 		return slices.Contains(s.conditions, string(v1beta2.ConditionReady)) && s.olderThan == 0
 	}
-	return slices.ContainsFunc(g.Conditions, func(c ui.ConditionView) bool {
+	return slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool {
 		return anyOf(s.conditions, c.Type) && (s.olderThan == 0 || c.Since != nil && now.Sub(*c.Since) > s.olderThan)
 	})
 }

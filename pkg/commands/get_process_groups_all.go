@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // runOnAll lists the process groups of the clusters of all namespaces.
@@ -24,7 +24,7 @@ func (o groupsOptions) runOnAll(ctx context.Context, env *Env, named bool, keep 
 // groupsOrWhyNot holds the process groups of one cluster of several, or the error.
 type groupsOrWhyNot struct {
 	key    types.NamespacedName
-	groups ui.GroupListView
+	groups inspect.GroupListView
 	err    error
 }
 
@@ -36,14 +36,14 @@ func (o groupsOptions) viewAll(ctx context.Context, env *Env, keep groupFilter) 
 		if err != nil {
 			return groupsOrWhyNot{key: key, err: err}
 		}
-		v := ui.NewGroupListView(env.metadata(key), facts)
-		v.Items = slices.DeleteFunc(v.Items, func(g ui.GroupView) bool { return !keep(g, facts.Now) })
+		v := inspect.NewGroupListView(env.metadata(key), facts)
+		v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool { return !keep(g, facts.Now) })
 		return groupsOrWhyNot{key: key, groups: v}
 	})
 	if err != nil {
 		return output{}, err
 	}
-	code, list := ExitDone, ui.NewGroupsOfAll(env.metadata(types.NamespacedName{}), env.Clock.Now())
+	code, list := ExitDone, inspect.NewGroupsOfAll(env.metadata(types.NamespacedName{}), env.Clock.Now())
 	for _, one := range all {
 		if one.err != nil {
 			code = ExitUnreachable

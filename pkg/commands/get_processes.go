@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -73,10 +74,10 @@ func (o processesOptions) view(ctx context.Context, env *Env, key types.Namespac
 	if err != nil {
 		return output{}, err
 	}
-	v := ui.NewProcessListView(env.metadata(key), facts)
-	v.Items = slices.DeleteFunc(v.Items, func(p ui.ProcessView) bool { return o.chooses() && !hasGroup(among, p.Group) })
+	v := lists.NewProcessListView(env.metadata(key), facts)
+	v.Items = slices.DeleteFunc(v.Items, func(p lists.ProcessView) bool { return o.chooses() && !hasGroup(among, p.Group) })
 	r := output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("process", v.Items, func(p ui.ProcessView) string { return p.Address }),
+		document: v, names: namesOf("process", v.Items, func(p lists.ProcessView) string { return p.Address }),
 		table: func(w io.Writer) error { return ui.WriteProcesses(w, v, o.list(env)) },
 	}}
 	if len(v.Items) == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // removedAfterARecovery is a cluster whose first storage group is removed, but for its
@@ -81,7 +81,7 @@ func TestHousekeepingIsDataInDocuments(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")
-	var result ui.ReconcileResult
+	var result inspect.ReconcileResult
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &result); err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // includeOptions are the options of `kubectl fdb include`.
@@ -91,7 +92,7 @@ func (o includeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	var chosen []v1beta2.ProcessGroupID
 	switch {
 	case o.all:
-		chosen = ui.ExcludedGroups(facts)
+		chosen = targets.ExcludedGroups(facts)
 		o.printStrays(env, key, facts)
 	case o.chooses():
 		if chosen, err = o.chooseFrom(env, key, facts); err != nil {
@@ -100,7 +101,7 @@ func (o includeOptions) prepare(ctx context.Context, env *Env, key types.Namespa
 	}
 	c := o.change(key.Name, chosen)
 	// Groups that were not excluded before must not be excluded when this is reverted.
-	if excluded := both(chosen, ui.ExcludedGroups(facts)); len(excluded) > 0 {
+	if excluded := both(chosen, targets.ExcludedGroups(facts)); len(excluded) > 0 {
 		c.undo = append([]string{"exclude", key.Name}, phrase.Strings(excluded)...)
 	}
 	return c, nil
@@ -136,8 +137,8 @@ func (o *includeOptions) readChoice(env *Env, args []string) (cluster []string, 
 }
 
 // printStrays lists exclusions that remain, because they are not of a single process group.
-func (o includeOptions) printStrays(env *Env, key types.NamespacedName, facts ui.Facts) {
-	for _, stray := range ui.StrayExclusions(facts) {
+func (o includeOptions) printStrays(env *Env, key types.NamespacedName, facts inspect.Facts) {
+	for _, stray := range targets.StrayExclusions(facts) {
 		env.logf("not included: %s does not belong to a process group of %s; to include it: %s", stray, key.Name, env.command("include", key.Name, "--target", stray))
 	}
 }

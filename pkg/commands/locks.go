@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -64,16 +65,16 @@ func (o locksListOptions) view(ctx context.Context, env *Env, key types.Namespac
 	if !facts.Coordination.Read {
 		return output{}, unanswered(facts, "the lock holder")
 	}
-	v := ui.NewLockListView(env.metadata(key), facts)
+	v := inspect.NewLockListView(env.metadata(key), facts)
 	return output{warnings: v.Warnings, printable: printable{
-		document: v, names: namesOf("lock", v.Items, func(l ui.LockView) string { return l.Cluster }),
+		document: v, names: namesOf("lock", v.Items, func(l inspect.LockView) string { return l.Cluster }),
 		table: func(w io.Writer) error { return ui.WriteLocks(w, v, o.list(env)) },
 	}}, nil
 }
 
 // sharedFacts returns the facts about one cluster and the state shared by all control-plane
 // instances, whether or not the spec enables locks.
-func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (ui.Facts, error) {
+func sharedFacts(ctx context.Context, env *Env, key types.NamespacedName) (inspect.Facts, error) {
 	why := ""
 	facts, err := clusterReader{env: env, key: key, asks: plan.Database, more: func(ctx context.Context, r Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {

@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // denyOptions are the options of `kubectl fdb locks deny` and `locks allow`.
@@ -132,13 +133,13 @@ type denying struct {
 	deny     bool
 }
 
-func (o denying) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (o denying) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination); err != nil {
 		return nil, false, err
 	}
-	target := ui.ShutOut(facts, o.instance, o.deny)
-	return []ui.Target{target}, target.Reached, nil
+	target := targets.ShutOut(facts, o.instance, o.deny)
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (o denying) summary(bool) string {

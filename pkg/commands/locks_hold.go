@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // The limits of the duration of a manually held lock: a forgotten one blocks all other runs
@@ -85,16 +86,16 @@ type keepingLock struct {
 	until  time.Time
 }
 
-func (k *keepingLock) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (k *keepingLock) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	facts, err := lockFacts(ctx, s)
 	if err != nil {
 		return nil, false, err
 	}
-	target := ui.LockKept(facts, k.person)
+	target := targets.LockKept(facts, k.person)
 	if target.Reached {
 		k.until = facts.Coordination.Lock.End
 	}
-	return []ui.Target{target}, target.Reached, nil
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (k *keepingLock) summary(bool) string {
@@ -102,8 +103,8 @@ func (k *keepingLock) summary(bool) string {
 }
 
 // lockFacts reads the lock from the database.
-func lockFacts(ctx context.Context, s Session) (ui.Facts, error) {
-	facts := ui.Facts{}
+func lockFacts(ctx context.Context, s Session) (inspect.Facts, error) {
+	facts := inspect.Facts{}
 	err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination)
 	return facts, err
 }
@@ -166,13 +167,13 @@ func (o locksReleaseOptions) run(ctx context.Context, env *Env, args []string) e
 // freeingLock is the goal of `locks release`: no lock in the database.
 type freeingLock struct{}
 
-func (freeingLock) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (freeingLock) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	facts, err := lockFacts(ctx, s)
 	if err != nil {
 		return nil, false, err
 	}
-	target := ui.LockFreed(facts)
-	return []ui.Target{target}, target.Reached, nil
+	target := targets.LockFreed(facts)
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (freeingLock) summary(reached bool) string {

@@ -4,17 +4,17 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // losesData reports whether --yes is not enough for a plan: the command may lose data, or part
 // of the plan does.
-func (p *passes) losesData(v ui.PlanView) bool { return p.dangerous || v.LosesData() }
+func (p *passes) losesData(v planned.PlanView) bool { return p.dangerous || v.LosesData() }
 
 // confirms returns what the user types to approve a plan; empty without a prompt.
-func (p *passes) confirms(v ui.PlanView) string {
+func (p *passes) confirms(v planned.PlanView) string {
 	switch {
 	case p.losesData(v):
 		return p.key.Name

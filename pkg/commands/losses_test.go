@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const nightlyPlace = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
@@ -94,17 +95,17 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 
 // The TUI requires the typed name, and without a prompt nothing is lost.
 func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
-	loss := ui.PlanView{Items: []ui.PlanItem{{ActionRecord: ui.ActionRecord{Impact: plan.DataLoss}}}}
+	loss := planned.PlanView{Items: []planned.PlanItem{{ActionRecord: inspect.ActionRecord{Impact: plan.DataLoss}}}}
 	p := &passes{run: run{env: &Env{}, key: types.NamespacedName{Name: "nightly"}, record: backupKind}}
 	typed := ""
-	p.env.observer = &runObserver{agrees: func(_ context.Context, _ ui.PlanView, _, confirm string) error { typed = confirm; return nil }}
+	p.env.observer = &runObserver{agrees: func(_ context.Context, _ planned.PlanView, _, confirm string) error { typed = confirm; return nil }}
 	if got := p.confirms(loss); got != "nightly" {
 		t.Errorf("a proposal asks for %q", got)
 	}
 	if err := p.question(t.Context(), loss); err != nil || typed != "nightly" || p.approved.named == nil {
 		t.Errorf("a question asks for %q: %v", typed, err)
 	}
-	if got := p.confirms(ui.PlanView{}); got != "y" {
+	if got := p.confirms(planned.PlanView{}); got != "y" {
 		t.Errorf("without a loss it asks for %q", got)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -82,7 +84,7 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 	if !facts.Database.Available() {
 		return unanswered(facts, "the maintenance zone")
 	}
-	v := ui.NewMaintenanceView(env.metadata(key), facts)
+	v := targets.NewMaintenanceView(env.metadata(key), facts)
 	if v.Zone != "" && facts.Cluster.ResetMaintenanceMode() && v.Notes == nil {
 		env.logf("warning: cannot read the list of processes restarted during maintenance")
 	}
@@ -98,13 +100,13 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *Env, args []stri
 // maintaining is the goal of `maintenance on`: a zone in maintenance mode.
 type maintaining string
 
-func (m maintaining) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (m maintaining) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
-	target := ui.Maintained(facts, string(m))
-	return []ui.Target{target}, target.Reached, nil
+	target := targets.Maintained(facts, string(m))
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (m maintaining) summary(bool) string { return "zone " + string(m) + " is in maintenance mode" }
@@ -112,13 +114,13 @@ func (m maintaining) summary(bool) string { return "zone " + string(m) + " is in
 // endingMaintenance is the goal of `maintenance off`.
 type endingMaintenance struct{}
 
-func (endingMaintenance) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (endingMaintenance) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
-	target := ui.NotMaintained(facts)
-	return []ui.Target{target}, target.Reached, nil
+	target := targets.NotMaintained(facts)
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (endingMaintenance) summary(bool) string { return "no zone is in maintenance mode" }

@@ -10,10 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // longestMaintenance bounds the duration of one command: while it lasts, lost replicas in the
@@ -88,11 +89,11 @@ func (e *Env) knowsZone(ctx context.Context, key types.NamespacedName, zone stri
 	if err != nil {
 		return err
 	}
-	facts := ui.Facts{}
+	facts := inspect.Facts{}
 	if err := session.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return err
 	}
-	zones := ui.ZonesOfStorage(facts)
+	zones := targets.ZonesOfStorage(facts)
 	switch {
 	case slices.Contains(zones, zone):
 		return nil

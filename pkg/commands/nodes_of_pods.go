@@ -9,13 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // withNodes adds the nodes of unhealthy pods, to show whether the node is the cause. If they
 // cannot be read, a warning is added and nothing else is missing.
-func (e *Env) withNodes(ctx context.Context, f *ui.Facts) {
+func (e *Env) withNodes(ctx context.Context, f *inspect.Facts) {
 	names := nodesInTrouble(*f)
 	if len(names) == 0 {
 		return
@@ -59,7 +59,7 @@ func (e *Env) nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 }
 
 // nodesInTrouble returns the unread nodes of pods that are not healthy.
-func nodesInTrouble(f ui.Facts) []string {
+func nodesInTrouble(f inspect.Facts) []string {
 	var names []string
 	for _, g := range f.Groups() {
 		pod := f.Pod(g)

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // Reading nodes requires another permission and a long list, so only those are read that may
@@ -37,7 +37,7 @@ func TestWhichNodesAreLookedAt(t *testing.T) {
 		c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{g}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: g.PodName(c)}, Spec: corev1.PodSpec{NodeName: "node-1"}}
 		tc.given(g, pod)
-		f := ui.Facts{Snapshot: plan.Snapshot{Cluster: c, Pods: map[string]*corev1.Pod{pod.Name: pod}}}
+		f := inspect.Facts{Snapshot: plan.Snapshot{Cluster: c, Pods: map[string]*corev1.Pod{pod.Name: pod}}}
 		if got := slices.Contains(nodesInTrouble(f), "node-1"); got != tc.want {
 			t.Errorf("%s: looked at %t, want %t", name, got, tc.want)
 		}

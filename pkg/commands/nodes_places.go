@@ -7,13 +7,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // placesBeside returns the other nodes that pods could move to, with all that runs there. A
 // failure to read them is in the result, and not an error.
-func (e *Env) placesBeside(ctx context.Context, facts ui.Facts, away []string) safety.Places {
+func (e *Env) placesBeside(ctx context.Context, facts inspect.Facts, away []string) safety.Places {
 	p := safety.Places{Nodes: facts.Nodes, Away: away, Hidden: facts.NodesHidden}
 	if p.Hidden != "" {
 		return p

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const (
@@ -40,19 +40,19 @@ type clusterReader struct {
 	// more reads additional facts for the user; nil for none.
 	more func(context.Context, Reader, *plan.Snapshot) error
 	// slow is called with the facts from Kubernetes if the database takes long; nil for none.
-	slow func(ui.Facts)
+	slow func(inspect.Facts)
 }
 
 // observation is the result of reading a cluster, and the session that read it.
 type observation struct {
-	ui.Facts
+	inspect.Facts
 	// seen is the snapshot as a pass reads it: its status is not updated.
 	seen    plan.Snapshot
 	session Session
 }
 
 // facts reads all facts about the cluster.
-func (o clusterReader) facts(ctx context.Context) (ui.Facts, error) {
+func (o clusterReader) facts(ctx context.Context) (inspect.Facts, error) {
 	l, err := o.read(ctx)
 	return l.Facts, err
 }
@@ -69,7 +69,7 @@ func (o clusterReader) read(ctx context.Context) (observation, error) {
 	if err := session.Observe(ctx, &snapshot, askKubernetes); err != nil {
 		return observation{}, err
 	}
-	facts := ui.Facts{Lease: o.lease(ctx)}
+	facts := inspect.Facts{Lease: o.lease(ctx)}
 	asked := make(chan error, 1)
 	full := snapshot
 	go func() { asked <- o.ask(ctx, session, &full) }()
@@ -116,7 +116,7 @@ func (o clusterReader) await(asked <-chan error, slow func()) error {
 	}
 }
 
-func (o clusterReader) reportSlow(facts ui.Facts, s plan.Snapshot) {
+func (o clusterReader) reportSlow(facts inspect.Facts, s plan.Snapshot) {
 	o.env.logf("waiting for database status…")
 	if o.slow == nil {
 		return
@@ -127,32 +127,32 @@ func (o clusterReader) reportSlow(facts ui.Facts, s plan.Snapshot) {
 
 // lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being
 // shown.
-func (o clusterReader) lease(ctx context.Context) ui.Lease {
+func (o clusterReader) lease(ctx context.Context) inspect.Lease {
 	return o.env.leaseNamed(ctx, types.NamespacedName{Namespace: o.key.Namespace, Name: live.LeaseName(o.key.Name)})
 }
 
-func (e *Env) leaseNamed(ctx context.Context, key types.NamespacedName) ui.Lease {
+func (e *Env) leaseNamed(ctx context.Context, key types.NamespacedName) inspect.Lease {
 	c, err := e.Client()
 	if err != nil {
-		return ui.Lease{}
+		return inspect.Lease{}
 	}
 	lease := &coordinationv1.Lease{}
 	err = c.Get(ctx, key, lease)
 	switch {
 	case apierrors.IsNotFound(err):
-		return ui.Lease{Read: true}
+		return inspect.Lease{Read: true}
 	case err != nil:
-		return ui.Lease{}
+		return inspect.Lease{}
 	case lease.Spec.RenewTime == nil:
-		return ui.Lease{Read: true}
+		return inspect.Lease{Read: true}
 	}
 	term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
-	return ui.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
+	return inspect.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
 }
 
 // judged updates the status from what was observed, as a pass would, so that conditions are
 // current.
-func judged(facts ui.Facts, s plan.Snapshot) ui.Facts {
+func judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	facts.Recorded = s.Cluster
 	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
 	if d.Hold != nil && d.Hold.Human {

@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // pauseOptions are the options of `kubectl fdb pause`.
@@ -158,13 +158,13 @@ func pausePermissions() []permission {
 // pausing is the goal of `pause`, and if false of `resume`.
 type pausing bool
 
-func (p pausing) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (p pausing) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
 	}
-	target := ui.Paused(facts, bool(p))
-	return []ui.Target{target}, target.Reached, nil
+	target := inspect.Paused(facts, bool(p))
+	return []inspect.Target{target}, target.Reached, nil
 }
 
 func (p pausing) summary(bool) string {
@@ -186,7 +186,7 @@ func (p *passes) printPause() func(reconcile.Event) {
 			return
 		}
 		state, words := "", ""
-		if v := ui.NewPauseView(ui.Facts{Snapshot: o.Snapshot}); v != nil {
+		if v := inspect.NewPauseView(inspect.Facts{Snapshot: o.Snapshot}); v != nil {
 			words = "paused: " + v.Words(o.Snapshot.Now) + "; this run acts on it regardless"
 			state = v.Reason + v.By + map[bool]string{true: "overdue", false: "paused"}[v.Overdue]
 			if v.Overdue {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -144,14 +145,14 @@ func (r *run) showPlan(ctx context.Context, o planOptions) error {
 	return planEnd(view, done)
 }
 
-func (o planOptions) show(env *Env, v ui.PlanView) error {
+func (o planOptions) show(env *Env, v planned.PlanView) error {
 	return o.print(env.Out, printable{document: v, names: subjectsOf(v), table: func(w io.Writer) error {
 		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.paint(w), Wide: o.format == "wide", NoHeaders: o.noHeaders})
 	}})
 }
 
 // subjectsOf returns the subjects of the plan's actions by kind.
-func subjectsOf(v ui.PlanView) []string {
+func subjectsOf(v planned.PlanView) []string {
 	var names []string
 	for _, item := range v.Items {
 		names = append(names, item.Kind+"/"+item.Subject)
@@ -161,7 +162,7 @@ func subjectsOf(v ui.PlanView) []string {
 
 // planEnd returns the end of a plan command: the answer to "is there anything to do?", unless
 // no plan could be made.
-func planEnd(v ui.PlanView, done reconcile.PassDone) error {
+func planEnd(v planned.PlanView, done reconcile.PassDone) error {
 	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
 	switch {
 	case failed:
@@ -210,8 +211,8 @@ func (r *run) open(ctx context.Context, key types.NamespacedName) (err error) {
 }
 
 // preview decides all stages and changes nothing.
-func (r *run) preview(ctx context.Context) (ui.PlanView, reconcile.PassDone, error) {
-	recorder, beat := &ui.PlanRecorder{}, &heartbeat{env: r.env}
+func (r *run) preview(ctx context.Context) (planned.PlanView, reconcile.PassDone, error) {
+	recorder, beat := &planned.PlanRecorder{}, &heartbeat{env: r.env}
 	r.seen = identity{}
 	defer beat.start()()
 	p := r.pass(all(recorder.Report, beat.report, r.remember))

@@ -11,20 +11,20 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // readPlan reads the file of --plan.
-func readPlan(path string) (*ui.ApprovedPlan, error) {
+func readPlan(path string) (*planned.ApprovedPlan, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // a path given by the user
 	if err != nil {
 		return nil, usage(fmt.Errorf("reading the plan: %w", err))
 	}
-	p, err := ui.ReadPlan(text)
+	p, err := planned.ReadPlan(text)
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s is not a valid plan: %w", path, err), "plans are printed by --dry-run -o json of the same command")
 	}
@@ -41,7 +41,7 @@ func (e *Env) planDigest() string {
 
 // adopt makes an approved plan the approval of the passes, once it is verified to be of this
 // command and resource.
-func (p *passes) adopt(approved *ui.ApprovedPlan, key types.NamespacedName) error {
+func (p *passes) adopt(approved *planned.ApprovedPlan, key types.NamespacedName) error {
 	of, name := approved.Metadata, p.change.record.named(key).Name
 	switch {
 	case of.Cluster != name || of.Namespace != key.Namespace:
@@ -64,7 +64,7 @@ func inFull(named string) string {
 
 // confirmPlan verifies that the cluster state is unchanged since the plan was approved, and
 // without --yes prompts for confirmation.
-func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) error {
+func (p *passes) confirmPlan(ctx context.Context, approved *planned.ApprovedPlan) error {
 	view, done, err := p.preview(ctx)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *passes) confirmPlan(ctx context.Context, approved *ui.ApprovedPlan) err
 
 // compare refuses if the plan would now be different. Differences caused by the plan itself do
 // not count, if the last run that changed the cluster is known to have carried out this plan.
-func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.PlanView) error {
+func (p *passes) compare(ctx context.Context, approved *planned.ApprovedPlan, now planned.PlanView) error {
 	differences := approved.Differences(now)
 	if len(differences) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (p *passes) compare(ctx context.Context, approved *ui.ApprovedPlan, now ui.
 
 // begunBefore reports whether the last run that held the Lease carried out the plan. If that is
 // unknown, it did not.
-func (e *Env) begunBefore(ctx context.Context, lock types.NamespacedName, approved *ui.ApprovedPlan) bool {
+func (e *Env) begunBefore(ctx context.Context, lock types.NamespacedName, approved *planned.ApprovedPlan) bool {
 	c, err := e.Client()
 	if err != nil {
 		return false

@@ -5,10 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // alreadySeen answers a preview from an earlier snapshot, so that both show the same moment and
@@ -40,7 +40,7 @@ func (a alreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan
 }
 
 // preview decides what a full pass would do about the observed snapshot. It changes nothing.
-func (l observation) preview(ctx context.Context, env *Env, key types.NamespacedName, gates live.GateOptions) (ui.PlanView, error) {
+func (l observation) preview(ctx context.Context, env *Env, key types.NamespacedName, gates live.GateOptions) (planned.PlanView, error) {
 	r := run{env: env, key: key, session: alreadySeen{l.session, l.seen}, stageList: stages.Cluster(), seed: env.Random(), gates: gates, command: []string{"reconcile", key.Name}, readsOnly: true}
 	view, _, err := r.preview(ctx)
 	return view, err

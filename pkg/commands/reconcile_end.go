@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -127,7 +128,7 @@ func (p *passes) document(end error) any {
 	if p.goal == nil {
 		return p.result(end)
 	}
-	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.words[0], Reached: p.reached, Targets: append([]ui.Target{}, p.targets...)}
+	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.words[0], Reached: p.reached, Targets: append([]inspect.Target{}, p.targets...)}
 	r.Kind = "ChangeResult"
 	return r
 }
@@ -140,7 +141,7 @@ func (p *passes) names() []string {
 	case p.words[0] == "replace":
 		return namesOf("processgroup", p.added, func(id v1beta2.ProcessGroupID) string { return string(id) })
 	case ofTargets:
-		return namesOf(kind, p.targets, func(t ui.Target) string { return t.ID })
+		return namesOf(kind, p.targets, func(t inspect.Target) string { return t.ID })
 	case p.run.record != nil:
 		return []string{p.subject()}
 	default:
@@ -167,10 +168,10 @@ func (p *passes) notes(e reconcile.Event) {
 	}
 }
 
-func (p *passes) result(end error) ui.ReconcileResult {
-	r := ui.ReconcileResult{
-		Document: ui.NewDocument("ReconcileResult", p.env.metadata(p.run.record.named(p.key)), p.env.Clock.Now(), ui.SourceLive),
-		Outcome:  p.last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: ExitCode(end), Last: ui.RecordPass(p.last),
+func (p *passes) result(end error) inspect.ReconcileResult {
+	r := inspect.ReconcileResult{
+		Document: inspect.NewDocument("ReconcileResult", p.env.metadata(p.run.record.named(p.key)), p.env.Clock.Now(), inspect.SourceLive),
+		Outcome:  p.last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: ExitCode(end), Last: inspect.RecordPass(p.last),
 	}
 	if end != nil {
 		r.Reason = explain(end)

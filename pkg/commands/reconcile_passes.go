@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -38,7 +41,7 @@ type passes struct {
 
 	// targets are the subjects of the command with their progress; reached is true once all
 	// reached their goal.
-	targets []ui.Target
+	targets []inspect.Target
 	reached bool
 
 	// added are the process groups that were created.
@@ -95,7 +98,7 @@ func (p *passes) ask(ctx context.Context) error {
 }
 
 // question prompts for the confirmation of what was shown.
-func (p *passes) question(ctx context.Context, view ui.PlanView) error {
+func (p *passes) question(ctx context.Context, view planned.PlanView) error {
 	if !p.losesData(view) {
 		return p.env.agrees(ctx, view, "Apply these changes?")
 	}
@@ -107,7 +110,7 @@ func (p *passes) question(ctx context.Context, view ui.PlanView) error {
 }
 
 // show shows what a pass would do. The error is why none could do anything.
-func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
+func (p *passes) show(ctx context.Context) (planned.PlanView, error) {
 	view, done, err := p.preview(ctx)
 	if err != nil {
 		return view, err
@@ -115,7 +118,7 @@ func (p *passes) show(ctx context.Context) (ui.PlanView, error) {
 	return view, p.showView(view, done)
 }
 
-func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
+func (p *passes) showView(view planned.PlanView, done reconcile.PassDone) error {
 	if p.env.observer != nil { // the prompt shows the plan
 		return refusalOf(view, done)
 	}
@@ -126,7 +129,7 @@ func (p *passes) showView(view ui.PlanView, done reconcile.PassDone) error {
 }
 
 // refusalOf returns why a pass could carry out nothing of its plan; nil if it could.
-func refusalOf(v ui.PlanView, done reconcile.PassDone) error {
+func refusalOf(v planned.PlanView, done reconcile.PassDone) error {
 	if done.Outcome == reconcile.Failed || done.Stopped != nil {
 		return &failure{code: passCode(done), err: failureOf(done), printed: true}
 	}
@@ -217,22 +220,22 @@ func (p *passes) shouldContinue(ctx context.Context, trouble error) (bool, error
 
 // readProgress reads how far the targets are.
 func (p *passes) readProgress(ctx context.Context) error {
-	targets, reached, err := p.goal.progress(ctx, p.session)
+	all, reached, err := p.goal.progress(ctx, p.session)
 	if err != nil {
 		return fmt.Errorf("reading the progress: %w", err)
 	}
 	if !p.waitAll {
-		targets, reached = ui.Removed(targets, reached, p.last.Housekeeping)
+		all, reached = targets.Removed(all, reached, p.last.Housekeeping)
 	}
 	if p.printsText() && p.wait {
-		p.env.printProgress(p.targets, targets)
+		p.env.printProgress(p.targets, all)
 	}
-	p.targets, p.reached = targets, reached
+	p.targets, p.reached = all, reached
 	return nil
 }
 
 // printProgress prints the targets whose progress changed, or passes them to the observer.
-func (e *Env) printProgress(before, now []ui.Target) {
+func (e *Env) printProgress(before, now []inspect.Target) {
 	if e.observer == nil {
 		ui.WriteProgress(e.Out, before, now)
 		return

@@ -4,21 +4,22 @@ import (
 	"context"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // replacing is the goal of `replace`: removed process groups.
 type replacing []v1beta2.ProcessGroupID
 
-func (r replacing) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (r replacing) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
-	targets := ui.Replacements(facts, r)
-	return targets, ui.AllReached(targets), nil
+	targets := targets.Replacements(facts, r)
+	return targets, inspect.AllReached(targets), nil
 }
 
 func (r replacing) summary(reached bool) string {
@@ -32,13 +33,13 @@ func (r replacing) summary(reached bool) string {
 // keeping is the goal of `replace --undo`: process groups without a mark.
 type keeping []v1beta2.ProcessGroupID
 
-func (k keeping) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (k keeping) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
 	}
-	targets := ui.Kept(facts, k)
-	return targets, ui.AllReached(targets), nil
+	targets := targets.Kept(facts, k)
+	return targets, inspect.AllReached(targets), nil
 }
 
 func (k keeping) summary(bool) string { return "not marked for removal: " + phrase.List(k) }

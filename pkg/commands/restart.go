@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // restartOptions are the options of `kubectl fdb restart`.
@@ -150,7 +150,7 @@ func (o restartOptions) sinceFlag() (time.Time, error) {
 // begin returns the time after which a started process counts as restarted, on the clock of the
 // database: process uptimes are measured by no other, so that a restart requires an answer from
 // it.
-func (o restartOptions) begin(facts ui.Facts) (time.Time, error) {
+func (o restartOptions) begin(facts inspect.Facts) (time.Time, error) {
 	since, err := o.sinceFlag()
 	if err != nil {
 		return time.Time{}, err

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // restarting is the goal of `restart`: process groups whose processes all started after the
@@ -17,13 +18,13 @@ type restarting struct {
 	since  time.Time
 }
 
-func (r restarting) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (r restarting) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
-	targets := ui.Restarts(facts, r.groups, r.since)
-	return targets, ui.AllReached(targets), nil
+	targets := targets.Restarts(facts, r.groups, r.since)
+	return targets, inspect.AllReached(targets), nil
 }
 
 func (r restarting) summary(reached bool) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
@@ -72,15 +73,15 @@ func newRestoreWait(env *Env) *cobra.Command {
 }
 
 func (o restoreStatusOptions) run(ctx context.Context, env *Env, args []string) error {
-	history := &ui.RestoreHistory{}
+	history := &inspect.RestoreHistory{}
 	return o.display(ctx, env, restoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) output {
 		return o.view(ctx, env, key, s, history)
 	})
 }
 
-func (o restoreStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *ui.RestoreHistory) output {
+func (o restoreStatusOptions) view(ctx context.Context, env *Env, key types.NamespacedName, s plan.Snapshot, h *inspect.RestoreHistory) output {
 	facts := restoreFacts(s)
-	v := ui.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
+	v := inspect.NewRestoreStatusView(env.metadata(restoreKind.named(key)), facts, h)
 	code := verdictCode(v.Done)
 	reason := v.Summary
 	if !facts.Started {
@@ -99,8 +100,8 @@ func (o restoreStatusOptions) view(ctx context.Context, env *Env, key types.Name
 }
 
 // restoreFacts returns the facts that the view of a restore is built from.
-func restoreFacts(s plan.Snapshot) ui.RestoreFacts {
-	facts := ui.RestoreFacts{Snapshot: s, Started: backup.WasStarted(s.Restore), Own: backup.OwnRestore(s)}
+func restoreFacts(s plan.Snapshot) inspect.RestoreFacts {
+	facts := inspect.RestoreFacts{Snapshot: s, Started: backup.WasStarted(s.Restore), Own: backup.OwnRestore(s)}
 	facts.URL, _ = objects.RestoreURL(s.Restore) // shown as unknown if empty
 	return facts
 }

@@ -5,9 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // restoreAbortOptions are the options of `kubectl fdb restore abort`.
@@ -68,15 +69,15 @@ func (o restoreAbortOptions) run(ctx context.Context, env *Env, args []string) e
 }
 
 // abortingRestore is the goal of `restore abort`: the restore and the database, read back.
-type abortingRestore struct{ target ui.Target }
+type abortingRestore struct{ target inspect.Target }
 
-func (a *abortingRestore) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (a *abortingRestore) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.Database); err != nil {
 		return nil, false, err
 	}
-	a.target = ui.RestoreAborted(seen, backup.OwnRestore(seen))
-	return []ui.Target{a.target}, a.target.Reached, nil
+	a.target = targets.RestoreAborted(seen, backup.OwnRestore(seen))
+	return []inspect.Target{a.target}, a.target.Reached, nil
 }
 
 func (a *abortingRestore) summary(reached bool) string {

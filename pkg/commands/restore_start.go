@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // restoreStartOptions are the options of `kubectl fdb restore start`.
@@ -66,18 +67,18 @@ type startingRestore struct {
 	cluster string
 	// occupied is true if the restore was not started because the database holds data.
 	occupied bool
-	target   ui.Target
+	target   inspect.Target
 }
 
-func (p *startingRestore) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
+func (p *startingRestore) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.RestoreTarget); err != nil {
 		return nil, false, err
 	}
 	p.cluster = seen.Restore.Spec.DestinationClusterName
 	p.occupied = len(seen.RestoreTarget.Occupied) > 0
-	p.target = ui.RestoreStarted(seen, backup.OwnRestore(seen), p.wait)
-	return []ui.Target{p.target}, p.target.Reached, nil
+	p.target = targets.RestoreStarted(seen, backup.OwnRestore(seen), p.wait)
+	return []inspect.Target{p.target}, p.target.Reached, nil
 }
 
 func (p *startingRestore) summary(bool) string {
@@ -85,7 +86,7 @@ func (p *startingRestore) summary(bool) string {
 	if p.target.Note != "" {
 		text += ", " + p.target.Note
 	}
-	if !p.target.Reached || p.wait || p.target.Phase == ui.RestoreDone {
+	if !p.target.Reached || p.wait || p.target.Phase == targets.RestoreDone {
 		return text
 	}
 	return text + "; show its progress: " + p.follow

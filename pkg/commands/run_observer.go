@@ -3,8 +3,9 @@ package commands
 import (
 	"context"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // runObserver receives the events of passes and answers their prompts, instead of the terminal.
@@ -14,10 +15,10 @@ type runObserver struct {
 	// document receives the other documents of a run: its intervals, and how it ended.
 	document func(any)
 	// progress receives each target whose progress changed.
-	progress func(ui.Target)
+	progress func(inspect.Target)
 	// agrees prompts for the approval of a plan; no answer is an error. The typed text is a
 	// name if data may be lost; empty means yes or no.
-	agrees func(ctx context.Context, v ui.PlanView, question, typed string) error
+	agrees func(ctx context.Context, v planned.PlanView, question, typed string) error
 	// turn waits until no other pass of this process runs, and returns a function that ends the
 	// turn. The Lease does not separate passes of one process: they have the same holder.
 	turn func(ctx context.Context) (end func(), err error)
@@ -32,7 +33,7 @@ func (e *Env) turn(ctx context.Context) (end func(), err error) {
 }
 
 // agrees prompts the user to approve a plan.
-func (e *Env) agrees(ctx context.Context, v ui.PlanView, question string) error {
+func (e *Env) agrees(ctx context.Context, v planned.PlanView, question string) error {
 	if e.observer != nil {
 		return e.observer.agrees(ctx, v, question, "")
 	}
@@ -40,7 +41,7 @@ func (e *Env) agrees(ctx context.Context, v ui.PlanView, question string) error 
 }
 
 // agreesByName prompts the user to approve a loss of data by typing the name.
-func (e *Env) agreesByName(ctx context.Context, v ui.PlanView, noun, name string) error {
+func (e *Env) agreesByName(ctx context.Context, v planned.PlanView, noun, name string) error {
 	if e.observer != nil {
 		return e.observer.agrees(ctx, v, nameQuestion(noun), name)
 	}

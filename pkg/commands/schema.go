@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
@@ -68,7 +69,7 @@ func (o schemaOptions) run(env *Env, args []string) error {
 }
 
 func (o schemaOptions) list(env *Env) error {
-	v := ui.NewKindListView(ui.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID}, allKinds())
+	v := ui.NewKindListView(inspect.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID}, allKinds())
 	return o.print(env.Out, printable{document: v, names: kindNames(), table: func(w io.Writer) error {
 		return ui.WriteKinds(w, v, o.outputFlags.list(env))
 	}})

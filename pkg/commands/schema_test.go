@@ -16,7 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
 
@@ -94,7 +94,7 @@ func TestEveryKindThatIsPrintedHasASchema(t *testing.T) {
 		"":       regexp.MustCompile(`NewDocument\("(\w+)"`),
 		"event ": regexp.MustCompile(`(?:head\(|line\{)"(\w+)"`),
 	}
-	for _, dir := range []string{".", "../ui"} {
+	for _, dir := range []string{".", "../ui", "../inspect", "../inspect/*"} {
 		for name, text := range sources(t, dir) {
 			for prefix, pattern := range named {
 				for _, m := range pattern.FindAllStringSubmatch(text, -1) {
@@ -138,7 +138,7 @@ func TestGoldenDocumentsFitTheirSchemas(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		if err == nil && bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"`+ui.APIVersion+`"`)) {
+		if err == nil && bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"`+inspect.APIVersion+`"`)) {
 			found += len(valid(t, path, text))
 		}
 		return err
@@ -162,7 +162,7 @@ func TestDocumentsOnPagesFitTheirSchemas(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range jsonFence.FindAllSubmatch(text, -1) {
-			if bytes.Contains(m[1], []byte(ui.APIVersion)) || bytes.Contains(m[1], []byte(`"event"`)) {
+			if bytes.Contains(m[1], []byte(inspect.APIVersion)) || bytes.Contains(m[1], []byte(`"event"`)) {
 				found += len(valid(t, page, m[1]))
 			}
 		}

@@ -14,6 +14,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
@@ -71,7 +73,7 @@ const proposalLasts = 5 * time.Minute
 type capturedOutput struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
-	targets []ui.Target // the last progress of each
+	targets []inspect.Target // the last progress of each
 }
 
 func (c *capturedOutput) Write(p []byte) (int, error) {
@@ -81,10 +83,10 @@ func (c *capturedOutput) Write(p []byte) (int, error) {
 }
 
 // progress replaces the progress of a target.
-func (c *capturedOutput) progress(t ui.Target) {
+func (c *capturedOutput) progress(t inspect.Target) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.targets = slices.DeleteFunc(c.targets, func(earlier ui.Target) bool { return earlier.ID == t.ID })
+	c.targets = slices.DeleteFunc(c.targets, func(earlier inspect.Target) bool { return earlier.ID == t.ID })
 	c.targets = append(c.targets, t)
 }
 
@@ -155,7 +157,7 @@ func refusedOr(ctx context.Context, p tui.Proposal, err error) (tui.Proposal, er
 }
 
 // nothingToDo returns why a plan has no actions.
-func nothingToDo(v ui.PlanView) string {
+func nothingToDo(v planned.PlanView) string {
 	if h := v.MainHold(); h != nil {
 		return string(h.Stage) + ": " + h.Reason
 	}
@@ -224,7 +226,7 @@ func (a *screenActions) observer(env *Env, ask tui.Ask, captured *capturedOutput
 		event:    ui.Lines(sendLine),
 		document: func(document any) { sendLine(ui.Line(document)) },
 		progress: captured.progress,
-		agrees: func(ctx context.Context, v ui.PlanView, question, typed string) error {
+		agrees: func(ctx context.Context, v planned.PlanView, question, typed string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
 				Text: question, Words: append(captured.lines(), planLines(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
@@ -243,7 +245,7 @@ func (a *screenActions) observer(env *Env, ask tui.Ask, captured *capturedOutput
 }
 
 // planLines returns a plan as a prompt shows it.
-func planLines(v ui.PlanView) []string {
+func planLines(v planned.PlanView) []string {
 	var lines []string
 	for _, item := range v.Items {
 		line := string(item.Stage) + ": " + item.Summary

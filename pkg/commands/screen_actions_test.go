@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -184,7 +185,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	second := k.propose("restart", k.storage())
 	k.world.Acted = nil
 	other := second
-	other.Plan = &ui.PlanView{Digest: "another"}
+	other.Plan = &planned.PlanView{Digest: "another"}
 	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
 		k.proposed = &proposed{Proposal: second, at: k.world.Now()}
 		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not the last proposal") {
@@ -362,10 +363,10 @@ func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
 // A prompt after minutes shows the last progress of each target, and not the earlier ones.
 func TestAPromptBeginsWithTheLastProgressOfEachTarget(t *testing.T) {
 	words := &capturedOutput{}
-	words.progress(ui.Target{ID: "storage-1", Phase: "marked"})
-	words.progress(ui.Target{ID: "storage-2", Phase: "marked"})
+	words.progress(inspect.Target{ID: "storage-1", Phase: "marked"})
+	words.progress(inspect.Target{ID: "storage-2", Phase: "marked"})
 	fmt.Fprintln(words, "G-PLAN: RemovePods would mark as drained: storage-1, which is not in the approved plan")
-	words.progress(ui.Target{ID: "storage-1", Phase: "draining", Note: "33KiB stored, roles storage"})
+	words.progress(inspect.Target{ID: "storage-1", Phase: "draining", Note: "33KiB stored, roles storage"})
 	want := []string{
 		"storage-2                    marked",
 		"storage-1                    draining  33KiB stored, roles storage",

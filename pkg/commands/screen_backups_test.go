@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -42,18 +44,18 @@ func TestAFrameHasBackups(t *testing.T) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
 		defer end()
-		frame := g.after(3 * time.Second)
-		b := frame.Backups
+		seen := g.after(3 * time.Second)
+		b := seen.Backups
 		if b == nil || b.AsOf == nil || len(b.Backups) != 1 || b.Backups[0].Status == nil || len(b.Restores) != 1 || b.Restores[0].Status == nil {
 			t.Fatalf("got %+v", b)
 		}
 		if s := b.Backups[0].Status; !*s.Running || !*s.Restorable || s.Agents.Ready != 1 || s.Snapshot == nil {
 			t.Errorf("got %+v", s)
 		}
-		if s := frame.Source(ui.SourceOfBackups); s.AsOf == nil || s.Trouble != "" {
+		if s := seen.Source(frame.SourceOfBackups); s.AsOf == nil || s.Trouble != "" {
 			t.Errorf("got %+v", s)
 		}
-		line := ui.Line(frame)
+		line := ui.Line(seen)
 		valid(t, "a frame", line)
 		if strings.Contains(string(line), storeSecret) {
 			t.Error("the secret of the store is in a frame")
@@ -72,15 +74,15 @@ func TestToolsThatHangKeepNothingElseFromShowing(t *testing.T) {
 		v.stuck = true
 		_, end := g.follow(2 * time.Second)
 		defer end()
-		frame := g.after(5 * time.Second)
-		if frame.Status.State != ui.StateHealthy || frame.Plan == nil || frame.Backups != nil {
-			t.Errorf("%s: %s, %+v", frame.Status.State, frame.Status.Summary, frame.Backups)
+		seen := g.after(5 * time.Second)
+		if seen.Status.State != inspect.StateHealthy || seen.Plan == nil || seen.Backups != nil {
+			t.Errorf("%s: %s, %+v", seen.Status.State, seen.Status.Summary, seen.Backups)
 		}
-		if s := frame.Source(ui.SourceOfBackups); s.RequestedAt == nil {
+		if s := seen.Source(frame.SourceOfBackups); s.RequestedAt == nil {
 			t.Errorf("that an answer is awaited does not show: %+v", s)
 		}
-		frame = g.after(time.Minute)
-		if b := frame.Backups; b == nil || len(b.Backups) != 1 || b.Backups[0].Status == nil || b.Backups[0].Status.UnknownReason == "" || b.Backups[0].Status.Running != nil {
+		seen = g.after(time.Minute)
+		if b := seen.Backups; b == nil || len(b.Backups) != 1 || b.Backups[0].Status == nil || b.Backups[0].Status.UnknownReason == "" || b.Backups[0].Status.Running != nil {
 			t.Errorf("an unknown backup is shown as %+v", b)
 		}
 	})

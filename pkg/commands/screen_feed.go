@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -30,7 +30,7 @@ func (f *screenFeed) Follow(ctx context.Context, cluster string, send func(tui.E
 	f.hurries = append(f.hurries, hurry)
 	f.mu.Unlock()
 	key := types.NamespacedName{Namespace: f.namespace, Name: cluster}
-	newPoller(f.env, key, f.interval, hurry, func(v ui.Frame) {
+	newPoller(f.env, key, f.interval, hurry, func(v frame.Frame) {
 		send(tui.Entry{At: f.env.Clock.Now().UTC(), Cluster: cluster, Frame: &v})
 	}).follow(ctx)
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // previewLimit bounds one preview. Its parts have limits of their own; this one bounds all of
@@ -46,9 +49,9 @@ func (e *poller) showWhatIsDue() {
 }
 
 // frame returns what is known now.
-func (e *poller) frame() ui.Frame {
+func (e *poller) frame() frame.Frame {
 	now := e.env.Clock.Now().UTC()
-	in := ui.FrameInput{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Unknown: e.unknown()}
+	in := frame.Input{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Unknown: e.unknown()}
 	in.Now = now
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)
@@ -56,7 +59,7 @@ func (e *poller) frame() ui.Frame {
 	for _, a := range e.sources() {
 		in.Sources = append(in.Sources, a.source())
 	}
-	return ui.NewFrame(e.env.metadata(e.key), in)
+	return frame.NewFrame(e.env.metadata(e.key), in)
 }
 
 // unknown returns why nothing is known of the cluster; empty if something is.
@@ -74,8 +77,8 @@ func (e *poller) unknown() string {
 }
 
 // facts returns what is known, with an updated status.
-func (e *poller) facts(now time.Time) ui.Facts {
-	facts := ui.Facts{Lease: e.lease}
+func (e *poller) facts(now time.Time) inspect.Facts {
+	facts := inspect.Facts{Lease: e.lease}
 	if e.unread != "" {
 		facts.Warnings = append(facts.Warnings, e.unread)
 	}
@@ -122,17 +125,17 @@ func (e *poller) askPreview(ctx context.Context, now time.Time) {
 	})
 }
 
-func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts ui.Facts) (ui.PlanView, ui.WhyReport, error) {
+func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.Facts) (planned.PlanView, why.Report, error) {
 	if err := e.session.Observe(ctx, &seen, plan.PodFiles|plan.Coordination); err != nil {
-		return ui.PlanView{}, ui.WhyReport{}, err
+		return planned.PlanView{}, why.Report{}, err
 	}
 	r := run{
 		env: e.env, key: e.key, session: alreadySeen{e.session, seen}, stageList: stages.Cluster(), seed: e.env.Random(), gates: live.GateOptions{}, command: []string{"reconcile", e.key.Name},
 	}
 	view, _, err := r.preview(ctx)
 	if err != nil {
-		return view, ui.WhyReport{}, err
+		return view, why.Report{}, err
 	}
 	e.env.withNodes(ctx, &facts)
-	return view, ui.NewWhyReport(e.env.metadata(e.key), ui.WhyInput{Facts: facts, Plan: view, Commands: e.env.commands()}), nil
+	return view, why.NewReport(e.env.metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.commands()}), nil
 }

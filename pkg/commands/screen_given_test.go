@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -54,7 +54,7 @@ func (g *gazed) take(e tui.Entry) {
 }
 
 // after is the newest frame once a while has passed.
-func (g *gazed) after(d time.Duration) ui.Frame {
+func (g *gazed) after(d time.Duration) frame.Frame {
 	g.t.Helper()
 	time.Sleep(d)
 	synctest.Wait()

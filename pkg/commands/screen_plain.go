@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
@@ -66,7 +67,7 @@ func (p *plainWriter) write(e tui.Entry) error {
 		}
 		lines = p.tellers[e.Cluster].Changes(*e.Frame)
 	}
-	if words := ui.LineWords(e.Pass); words != "" {
+	if words := frame.LineWords(e.Pass); words != "" {
 		lines = append(lines, words)
 	}
 	for _, line := range lines {
@@ -80,7 +81,7 @@ func (p *plainWriter) write(e tui.Entry) error {
 
 // isEarly reports whether a frame is one of the first, before the answer of its database.
 func isEarly(e tui.Entry) bool {
-	s, k := e.Frame.Source(ui.SourceOfDatabase), e.Frame.Source(ui.SourceOfKubernetes)
+	s, k := e.Frame.Source(frame.SourceOfDatabase), e.Frame.Source(frame.SourceOfKubernetes)
 	if s == nil || k == nil || k.Trouble != "" || s.AsOf != nil || s.Trouble != "" {
 		return false
 	}

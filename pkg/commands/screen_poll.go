@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const (
@@ -197,7 +197,7 @@ func (e *poller) askBackups(ctx context.Context, now time.Time) {
 				e.backups.end(now, time.Time{}, explain(err))
 				return
 			}
-			e.backupsFound, e.backupsView = &found, new(ui.NewClusterBackupsView(found, now, e.ofBackups))
+			e.backupsFound, e.backupsView = &found, new(inspect.NewClusterBackupsView(found, now, e.ofBackups))
 			e.backups.end(now, now, "")
 			e.showSoon(frameDelay)
 		}

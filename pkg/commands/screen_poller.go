@@ -8,8 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 const (
@@ -28,7 +31,7 @@ const (
 type poller struct {
 	env     *Env
 	key     types.NamespacedName
-	show    func(ui.Frame)
+	show    func(frame.Frame)
 	refresh <-chan struct{}
 
 	session   Session
@@ -43,7 +46,7 @@ type poller struct {
 
 	seen          plan.Snapshot // last read from Kubernetes; the Cluster is nil before
 	deleted       bool          // the cluster was deleted
-	lease         ui.Lease
+	lease         inspect.Lease
 	readAt        map[plan.Facet]time.Time
 	changedFacets plan.Facet // facets that changed since they were read
 	databaseFacts plan.DatabaseFacts
@@ -51,26 +54,26 @@ type poller struct {
 	sharedAt      time.Time
 	unread        string // why exclusions or locks could not be read
 	eventList     []corev1.Event
-	plan          *ui.PlanView
-	why           *ui.WhyReport
-	history       *ui.DrainHistory
-	backupsView   *ui.ClusterBackupsView
-	backupsFound  *ui.ClusterBackups // the same, with what blocks them
-	ofBackups     *ui.BackupHistory
-	ofRestores    map[string]*ui.RestoreHistory
+	plan          *planned.PlanView
+	why           *why.Report
+	history       *inspect.DrainHistory
+	backupsView   *inspect.ClusterBackupsView
+	backupsFound  *inspect.ClusterBackups // the same, with what blocks them
+	ofBackups     *inspect.BackupHistory
+	ofRestores    map[string]*inspect.RestoreHistory
 	conditions    conditionClock
 }
 
-func newPoller(env *Env, key types.NamespacedName, interval time.Duration, refresh <-chan struct{}, show func(ui.Frame)) *poller {
+func newPoller(env *Env, key types.NamespacedName, interval time.Duration, refresh <-chan struct{}, show func(frame.Frame)) *poller {
 	return &poller{
 		env: env, key: key, show: show, refresh: refresh, notifier: newChangeNotifier(), unwatched: &unwatched{}, answers: make(chan func()),
-		kubernetes: sourceState{name: ui.SourceOfKubernetes, every: interval},
-		database:   sourceState{name: ui.SourceOfDatabase, every: interval},
-		events:     sourceState{name: ui.SourceOfEvents, every: max(interval, eventsInterval)},
-		preview:    sourceState{name: ui.SourceOfPreview, every: max(interval, previewInterval)},
-		backups:    sourceState{name: ui.SourceOfBackups, every: max(interval, backupsInterval)},
-		ofBackups:  &ui.BackupHistory{}, ofRestores: map[string]*ui.RestoreHistory{},
-		readAt: map[plan.Facet]time.Time{}, history: &ui.DrainHistory{Gap: sampleGap},
+		kubernetes: sourceState{name: frame.SourceOfKubernetes, every: interval},
+		database:   sourceState{name: frame.SourceOfDatabase, every: interval},
+		events:     sourceState{name: frame.SourceOfEvents, every: max(interval, eventsInterval)},
+		preview:    sourceState{name: frame.SourceOfPreview, every: max(interval, previewInterval)},
+		backups:    sourceState{name: frame.SourceOfBackups, every: max(interval, backupsInterval)},
+		ofBackups:  &inspect.BackupHistory{}, ofRestores: map[string]*inspect.RestoreHistory{},
+		readAt: map[plan.Facet]time.Time{}, history: &inspect.DrainHistory{Gap: sampleGap},
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -19,10 +22,10 @@ func TestOneLookMakesOneWholeFrame(t *testing.T) {
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		v := g.after(time.Second)
-		if v.Status.State != ui.StateHealthy || len(v.Groups.Items) == 0 || len(v.Nodes.Items) == 0 || len(v.Coordinators.Items) == 0 {
+		if v.Status.State != inspect.StateHealthy || len(v.Groups.Items) == 0 || len(v.Nodes.Items) == 0 || len(v.Coordinators.Items) == 0 {
 			t.Errorf("%s: %s, %d groups, %d nodes", v.Status.State, v.Status.Summary, len(v.Groups.Items), len(v.Nodes.Items))
 		}
-		if v.Plan == nil || v.Why == nil || v.Why.State != ui.WhyReady {
+		if v.Plan == nil || v.Why == nil || v.Why.State != why.Ready {
 			t.Errorf("no preview: %+v, %+v", v.Plan, v.Why)
 		}
 		for _, s := range v.Sources {
@@ -54,15 +57,15 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 		defer end()
 		g.after(time.Second)
 		g.hang(plan.Database)
-		if v := g.after(4 * time.Second); v.Source(ui.SourceOfDatabase).RequestedAt == nil {
+		if v := g.after(4 * time.Second); v.Source(frame.SourceOfDatabase).RequestedAt == nil {
 			t.Error("that an answer is awaited does not show")
 		}
 		v := g.after(6 * time.Second)
-		if v.Status.Database.Available != nil || v.Status.State != ui.StateUnknown {
+		if v.Status.Database.Available != nil || v.Status.State != inspect.StateUnknown {
 			t.Errorf("a database that does not answer is %s: %s", v.Status.State, v.Status.Summary)
 		}
-		if !strings.Contains(v.Status.Database.UnknownReason, "waiting for database status") || v.Source(ui.SourceOfDatabase).AsOf == nil {
-			t.Errorf("%s, %+v", v.Status.Database.UnknownReason, v.Source(ui.SourceOfDatabase))
+		if !strings.Contains(v.Status.Database.UnknownReason, "waiting for database status") || v.Source(frame.SourceOfDatabase).AsOf == nil {
+			t.Errorf("%s, %+v", v.Status.Database.UnknownReason, v.Source(frame.SourceOfDatabase))
 		}
 		if n := g.times(plan.Database); n == 0 {
 			t.Error("no query")
@@ -86,12 +89,12 @@ func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 		leaves.MarkForRemoval(time.Now())
 		_, end := g.follow(2 * time.Second)
 		defer end()
-		if v := g.after(time.Second).Exclusions; len(v.Items) != 1 || v.Items[0].State != ui.ExclusionPending {
+		if v := g.after(time.Second).Exclusions; len(v.Items) != 1 || v.Items[0].State != inspect.ExclusionPending {
 			t.Fatalf("%+v", v)
 		}
 		g.hang(plan.Database)
 		v := g.after(10 * time.Second).Exclusions
-		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != ui.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "waiting for database status") {
+		if v.Safe != nil || len(v.Items) != 1 || v.Items[0].State != inspect.ExclusionUnverified || !strings.Contains(v.Items[0].Reason, "waiting for database status") {
 			t.Errorf("%+v", v)
 		}
 	})
@@ -104,10 +107,10 @@ func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		v := g.after(5 * time.Second)
-		if v.Status.State != ui.StateUnknown || !strings.Contains(v.Status.Summary, "waiting for the API server") {
+		if v.Status.State != inspect.StateUnknown || !strings.Contains(v.Status.Summary, "waiting for the API server") {
 			t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
 		}
-		if s := v.Source(ui.SourceOfKubernetes); s.RequestedAt == nil || s.AsOf != nil {
+		if s := v.Source(frame.SourceOfKubernetes); s.RequestedAt == nil || s.AsOf != nil {
 			t.Errorf("%+v", s)
 		}
 		valid(t, "a frame of nothing", ui.Line(v))
@@ -122,7 +125,7 @@ func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
 		g.after(time.Second)
 		g.fail(errors.New("quota"))
 		v := g.after(10 * time.Second)
-		if s := v.Source(ui.SourceOfKubernetes); s.Trouble != "quota" || s.AsOf == nil {
+		if s := v.Source(frame.SourceOfKubernetes); s.Trouble != "quota" || s.AsOf == nil {
 			t.Errorf("%+v", s)
 		}
 		g.times(plan.Record)
@@ -131,7 +134,7 @@ func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
 			t.Errorf("asked %d times in a minute", n)
 		}
 		g.fail(nil)
-		if v := g.after(longestBackOff); v.Source(ui.SourceOfKubernetes).Trouble != "" {
+		if v := g.after(longestBackOff); v.Source(frame.SourceOfKubernetes).Trouble != "" {
 			t.Errorf("%+v", v.Sources)
 		}
 	})
@@ -206,7 +209,7 @@ func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
 		id := g.world.Record.Status.ProcessGroups[0].ProcessGroupID
 		g.change(func() { delete(g.world.Pods, g.world.Record.Status.ProcessGroups[0].PodName(g.world.Record)) })
 		g.follower.changed(plan.Pods)
-		since := func(v ui.Frame) time.Time {
+		since := func(v frame.Frame) time.Time {
 			t.Helper()
 			for _, group := range v.Groups.Items {
 				if group.ID == string(id) && len(group.Conditions) > 0 && group.Conditions[0].Since != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
@@ -112,7 +113,7 @@ func (r *recorder) keep(e tui.Entry) {
 	}
 	text, err := json.Marshal(e) //nolint:gosec // a pass is not a password
 	if err == nil {
-		line := append([]byte(ui.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
+		line := append([]byte(inspect.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
 		_, err = r.file.Write(line)
 	}
 	r.fault = err

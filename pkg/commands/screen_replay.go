@@ -11,7 +11,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -72,8 +73,8 @@ func readEntry(line []byte) (tui.Entry, error) {
 		return e, errors.New("time or cluster is missing")
 	case e.Frame == nil && e.Pass == nil:
 		return e, errors.New("entry is empty")
-	case e.Frame != nil && (e.Frame.Kind != "Frame" || e.Frame.APIVersion != ui.APIVersion):
-		return e, fmt.Errorf("unsupported %q of %q: must be a Frame of %s", e.Frame.Kind, e.Frame.APIVersion, ui.APIVersion)
+	case e.Frame != nil && (e.Frame.Kind != "Frame" || e.Frame.APIVersion != inspect.APIVersion):
+		return e, fmt.Errorf("unsupported %q of %q: must be a Frame of %s", e.Frame.Kind, e.Frame.APIVersion, inspect.APIVersion)
 	}
 	return e, nil
 }
@@ -98,7 +99,7 @@ func clustersOf(entries []tui.Entry) []string {
 
 // asRecorded sets the location of a recorded cluster, for command lines about it: not that of
 // the current kubeconfig.
-func asRecorded(m ui.Metadata) (where, namespace string, fdb, kubectl func(...string) string) {
+func asRecorded(m inspect.Metadata) (where, namespace string, fdb, kubectl func(...string) string) {
 	line := func(program ...string) func(...string) string {
 		return func(words ...string) string {
 			return shellLine(slices.Concat(program, words), m.Namespace, m.Context, nil)
@@ -108,7 +109,7 @@ func asRecorded(m ui.Metadata) (where, namespace string, fdb, kubectl func(...st
 }
 
 // firstFrame returns the first frame of a recording, which has one.
-func firstFrame(entries []tui.Entry) ui.Frame {
+func firstFrame(entries []tui.Entry) frame.Frame {
 	i := slices.IndexFunc(entries, func(e tui.Entry) bool { return e.Frame != nil })
 	return *entries[i].Frame
 }

@@ -3,7 +3,7 @@ package commands
 import (
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // The intervals of the dashboard between two queries of one source that do not depend on
@@ -69,8 +69,8 @@ func (a *sourceState) sooner(at time.Time) {
 }
 
 // source returns the source as a frame shows it.
-func (a *sourceState) source() ui.FrameSource {
-	return ui.NewFrameSource(a.name, a.asOf, a.askedAt, a.trouble)
+func (a *sourceState) source() frame.Source {
+	return frame.NewSource(a.name, a.asOf, a.askedAt, a.trouble)
 }
 
 func later(a, b time.Time) time.Time {

@@ -11,7 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -174,7 +175,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 }
 
 func TestBadLinesOfARecordingAreNamed(t *testing.T) {
-	frame, err := json.Marshal(tui.Entry{At: time.Unix(1, 0), Cluster: "c", Frame: &ui.Frame{Document: ui.NewDocument("Frame", ui.Metadata{}, time.Unix(1, 0), ui.SourceLive)}})
+	frame, err := json.Marshal(tui.Entry{At: time.Unix(1, 0), Cluster: "c", Frame: &frame.Frame{Document: inspect.NewDocument("Frame", inspect.Metadata{}, time.Unix(1, 0), inspect.SourceLive)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,7 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 }
 
 func TestCommandsOfAReplayAreAboutWhatWasRecorded(t *testing.T) {
-	where, namespace, fdb, kubectl := asRecorded(ui.Metadata{Cluster: "c", Namespace: "there", Context: "prod"})
+	where, namespace, fdb, kubectl := asRecorded(inspect.Metadata{Cluster: "c", Namespace: "there", Context: "prod"})
 	if where != "prod" || namespace != "there" || fdb("why", "c") != "kubectl fdb why c -n there --context prod" {
 		t.Errorf("%s, %s, %s", where, namespace, fdb("why", "c"))
 	}
@@ -254,7 +255,7 @@ func TestLinesOfPassesInWords(t *testing.T) {
 		`nonsense`:                                                                                "",
 	}
 	for line, want := range tests {
-		if got := ui.LineWords(json.RawMessage(line)); got != want {
+		if got := frame.LineWords(json.RawMessage(line)); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // serverDryRunner asks the API server whether it would accept what an action writes; asked is
@@ -18,7 +18,7 @@ type serverDryRunner interface {
 
 // tryOut submits the actions of a plan as a server dry run, and fails with those that are
 // rejected.
-func (r *run) tryOut(ctx context.Context, v ui.PlanView) error {
+func (r *run) tryOut(ctx context.Context, v planned.PlanView) error {
 	server, can := r.session.(serverDryRunner)
 	if !can {
 		return usagef("--dry-run=server requires a change of a cluster: use --dry-run")

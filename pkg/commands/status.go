@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -109,7 +110,7 @@ func (o statusOptions) view(ctx context.Context, env *Env, key types.NamespacedN
 	metadata := env.metadata(key)
 	seen := clusterReader{env: env, key: key}
 	if o.isTable() && !o.wait && !env.global.quiet {
-		seen.slow = func(f ui.Facts) { _ = o.screen(env, env.ErrOut, ui.NewStatusView(metadata, f)) }
+		seen.slow = func(f inspect.Facts) { _ = o.screen(env, env.ErrOut, inspect.NewStatusView(metadata, f)) }
 	}
 	facts, err := seen.facts(ctx)
 	if err != nil {
@@ -118,7 +119,7 @@ func (o statusOptions) view(ctx context.Context, env *Env, key types.NamespacedN
 	if facts.Backups, err = (backupsReader{env: env, key: key}).records(ctx); err != nil {
 		return output{}, err
 	}
-	v := ui.NewStatusView(metadata, facts)
+	v := inspect.NewStatusView(metadata, facts)
 	return output{
 		printable: printable{
 			document: v, names: []string{"foundationdbcluster/" + key.Name},
@@ -128,15 +129,15 @@ func (o statusOptions) view(ctx context.Context, env *Env, key types.NamespacedN
 	}, nil
 }
 
-func (o statusOptions) screen(env *Env, w io.Writer, v ui.StatusView) error {
+func (o statusOptions) screen(env *Env, w io.Writer, v inspect.StatusView) error {
 	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.paint(w), Wide: o.format == "wide", Absolute: o.absolute, Now: env.Clock.Now(), Sections: o.sections})
 }
 
-func stateCode(s ui.State) int {
+func stateCode(s inspect.State) int {
 	switch s {
-	case ui.StateHealthy:
+	case inspect.StateHealthy:
 		return ExitDone
-	case ui.StateUnknown:
+	case inspect.StateUnknown:
 		return ExitUnreachable
 	default:
 		return ExitNo

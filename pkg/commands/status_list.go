@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -47,7 +48,7 @@ func ofEach[T any](ctx context.Context, env *Env, namespace string, read func(ty
 
 // listClusters reads all clusters of a namespace, or of all if it is empty.
 func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string) (output, error) {
-	views, err := ofEach(ctx, env, namespace, func(key types.NamespacedName, record *cluster) ui.StatusView {
+	views, err := ofEach(ctx, env, namespace, func(key types.NamespacedName, record *cluster) inspect.StatusView {
 		return statusOrWhyNot(ctx, env, key, record)
 	})
 	if err != nil {
@@ -62,19 +63,19 @@ func listClusters(ctx context.Context, env *Env, o outputFlags, namespace string
 
 // statusOrWhyNot returns the status of one cluster of several. One that cannot be read is shown
 // from its listed resource, with the reason; the others are still shown.
-func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, record *cluster) ui.StatusView {
+func statusOrWhyNot(ctx context.Context, env *Env, key types.NamespacedName, record *cluster) inspect.StatusView {
 	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	if err == nil {
-		return ui.NewStatusView(env.metadata(key), facts)
+		return inspect.NewStatusView(env.metadata(key), facts)
 	}
 	why := explain(err)
-	facts = ui.Facts{Recorded: record}
+	facts = inspect.Facts{Recorded: record}
 	facts.Cluster, facts.Now, facts.Database.Unreachable = record, env.Clock.Now(), why
 	facts.Warnings = []string{"cannot read the cluster: " + why}
-	return ui.NewStatusView(env.metadata(key), facts)
+	return inspect.NewStatusView(env.metadata(key), facts)
 }
 
-func listed(env *Env, o outputFlags, views []ui.StatusView) output {
+func listed(env *Env, o outputFlags, views []inspect.StatusView) output {
 	list := ui.NewStatusListView(env.metadata(types.NamespacedName{}), env.Clock.Now(), views)
 	r := output{printable: printable{
 		document: list,

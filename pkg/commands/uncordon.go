@@ -8,9 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // newUncordon returns the command that makes nodes schedulable again.
@@ -83,17 +84,17 @@ func uncordonWords(cluster string, nodes []string, taint *corev1.Taint) []string
 // replacements.
 type opening struct {
 	nodes []string
-	seen  []ui.Target
+	seen  []inspect.Target
 }
 
-func (o *opening) progress(ctx context.Context, s Session) ([]ui.Target, bool, error) {
-	facts := ui.Facts{}
+func (o *opening) progress(ctx context.Context, s Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
 	s.ReadNodes()
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
 		return nil, false, err
 	}
-	o.seen = ui.OpenNodes(facts, o.nodes)
-	return o.seen, ui.AllReached(o.seen), nil
+	o.seen = targets.OpenNodes(facts, o.nodes)
+	return o.seen, inspect.AllReached(o.seen), nil
 }
 
 func (o *opening) summary(bool) string {

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -55,7 +57,7 @@ func (o versionOptions) run(ctx context.Context, env *Env) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	v := ui.NewVersionView(ui.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID}, ui.ClientVersion{
+	v := lists.NewVersionView(inspect.Metadata{Tool: "kubectl-fdb " + version, RunID: env.RunID}, lists.ClientVersion{
 		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	})
 	var err error
@@ -80,7 +82,7 @@ func (o versionOptions) run(ctx context.Context, env *Env) error {
 }
 
 // ask fills in the facts from the API server.
-func (o versionOptions) ask(ctx context.Context, env *Env, v *ui.VersionView) error {
+func (o versionOptions) ask(ctx context.Context, env *Env, v *lists.VersionView) error {
 	config, err := env.config()
 	if err != nil {
 		return err
@@ -112,7 +114,7 @@ func (o versionOptions) ask(ctx context.Context, env *Env, v *ui.VersionView) er
 	return o.askClusters(ctx, env, v)
 }
 
-func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.VersionView) error {
+func (o versionOptions) askClusters(ctx context.Context, env *Env, v *lists.VersionView) error {
 	namespace, err := env.namespace()
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.Version
 	if err != nil {
 		return err
 	}
-	v.Clusters = make([]ui.ClusterVersion, len(clusters))
+	v.Clusters = make([]lists.ClusterVersion, len(clusters))
 	reasons := make([]string, len(clusters))
 	group := errgroup.Group{}
 	group.SetLimit(parallelReads)
@@ -143,8 +145,8 @@ func (o versionOptions) askClusters(ctx context.Context, env *Env, v *ui.Version
 }
 
 // askVersions reads one cluster; why is the reason if that failed.
-func askVersions(ctx context.Context, env *Env, c *cluster) (v ui.ClusterVersion, why string) {
-	v = ui.NewClusterVersion(c)
+func askVersions(ctx context.Context, env *Env, c *cluster) (v lists.ClusterVersion, why string) {
+	v = lists.NewClusterVersion(c)
 	facts, err := clusterReader{env: env, key: types.NamespacedName{Namespace: c.Namespace, Name: c.Name}}.facts(ctx)
 	switch {
 	case err != nil:
@@ -156,14 +158,14 @@ func askVersions(ctx context.Context, env *Env, c *cluster) (v ui.ClusterVersion
 }
 
 // askOperators leaves out what is forbidden: that is no reason to fail.
-func askOperators(ctx context.Context, c client.Client, v *ui.VersionView) {
+func askOperators(ctx context.Context, c client.Client, v *lists.VersionView) {
 	found, err := live.Operators(ctx, c)
 	if err != nil {
 		v.Warnings = append(v.Warnings, "cannot determine whether an operator runs: "+explain(err))
 		return
 	}
-	v.Operators = []ui.OperatorVersion{}
+	v.Operators = []lists.OperatorVersion{}
 	for _, o := range found {
-		v.Operators = append(v.Operators, ui.OperatorVersion{Namespace: o.Namespace, Name: o.Name, Version: o.Version, Ready: o.Ready})
+		v.Operators = append(v.Operators, lists.OperatorVersion{Namespace: o.Namespace, Name: o.Name, Version: o.Version, Ready: o.Ready})
 	}
 }

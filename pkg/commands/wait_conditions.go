@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // waitKind is one kind of condition to wait for.
@@ -20,7 +20,7 @@ type waitKind struct {
 	// form is the syntax; words in capitals are placeholders.
 	form, meaning string
 	// parse parses the value after the first equals sign.
-	parse func(value string) (ui.WaitCondition, error)
+	parse func(value string) (waiting.WaitCondition, error)
 }
 
 // name returns the part before the equals sign.
@@ -31,90 +31,90 @@ func (k waitKind) name() string {
 
 func waitKinds() []waitKind {
 	return []waitKind{
-		{"available", "the database reports that it is available", bare(ui.WaitAvailable)},
-		{"healthy", "status shows the state healthy", bare(ui.WaitHealthy)},
-		{"reconciled", "the cluster matches its spec, evaluated now", bare(ui.WaitReconciled)},
-		{"fully-replicated", "all data and logs have all their copies; processes with data report", bare(ui.WaitFullyReplicated)},
+		{"available", "the database reports that it is available", bare(waiting.WaitAvailable)},
+		{"healthy", "status shows the state healthy", bare(waiting.WaitHealthy)},
+		{"reconciled", "the cluster matches its spec, evaluated now", bare(waiting.WaitReconciled)},
+		{"fully-replicated", "all data and logs have all their copies; processes with data report", bare(waiting.WaitFullyReplicated)},
 		{"tolerance=ZONES", "this many more zones may fail without data loss", parseTolerance},
 		{"exclusions=none", "the database has no exclusions", parseExclusions},
 		{"pg=ID:removed", "no status entry, process, exclusion, pod, PVC or service is left", parseRemoved},
 		{"no-condition=NAME", "no process group has the condition", parseNoCondition},
-		{"lock-free", "no run holds the Lease, no control-plane instance the lock", bare(ui.WaitLockFree)},
+		{"lock-free", "no run holds the Lease, no control-plane instance the lock", bare(waiting.WaitLockFree)},
 		{"version=VERSION", "all expected processes report, all with this version", parseRuns},
 	}
 }
 
 // parseConditions parses all conditions, each once.
-func parseConditions(texts []string) ([]ui.WaitCondition, error) {
-	var conditions []ui.WaitCondition
+func parseConditions(texts []string) ([]waiting.WaitCondition, error) {
+	var conditions []waiting.WaitCondition
 	for _, text := range texts {
 		c, err := parseCondition(text)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(conditions, func(other ui.WaitCondition) bool { return other.Text == c.Text }) {
+		if !slices.ContainsFunc(conditions, func(other waiting.WaitCondition) bool { return other.Text == c.Text }) {
 			conditions = append(conditions, c)
 		}
 	}
 	return conditions, nil
 }
 
-func parseCondition(text string) (ui.WaitCondition, error) {
+func parseCondition(text string) (waiting.WaitCondition, error) {
 	name, value, valued := strings.Cut(text, "=")
 	for _, kind := range waitKinds() {
 		if kind.name() != name {
 			continue
 		}
 		if wants := strings.Contains(kind.form, "="); wants != valued {
-			return ui.WaitCondition{}, usagef("the condition must be %s, not %q", kind.form, text)
+			return waiting.WaitCondition{}, usagef("the condition must be %s, not %q", kind.form, text)
 		}
 		return kind.parse(value)
 	}
-	return ui.WaitCondition{}, usagef("unknown condition %q: must be one of %s%s", text, conditionNames(), orMeant(text, strings.Split(conditionNames(), ", ")))
+	return waiting.WaitCondition{}, usagef("unknown condition %q: must be one of %s%s", text, conditionNames(), orMeant(text, strings.Split(conditionNames(), ", ")))
 }
 
-func bare(condition func() ui.WaitCondition) func(string) (ui.WaitCondition, error) {
-	return func(string) (ui.WaitCondition, error) { return condition(), nil }
+func bare(condition func() waiting.WaitCondition) func(string) (waiting.WaitCondition, error) {
+	return func(string) (waiting.WaitCondition, error) { return condition(), nil }
 }
 
-func parseTolerance(value string) (ui.WaitCondition, error) {
+func parseTolerance(value string) (waiting.WaitCondition, error) {
 	zones, err := strconv.Atoi(value)
 	if err != nil || zones < 1 {
-		return ui.WaitCondition{}, usagef("tolerance=ZONES must be a number of zones, at least 1, not %q", value)
+		return waiting.WaitCondition{}, usagef("tolerance=ZONES must be a number of zones, at least 1, not %q", value)
 	}
-	return ui.WaitTolerance(zones), nil
+	return waiting.WaitTolerance(zones), nil
 }
 
-func parseExclusions(value string) (ui.WaitCondition, error) {
+func parseExclusions(value string) (waiting.WaitCondition, error) {
 	if value != "none" {
-		return ui.WaitCondition{}, usagef("exclusions must be none, not exclusions=%s", value)
+		return waiting.WaitCondition{}, usagef("exclusions must be none, not exclusions=%s", value)
 	}
-	return ui.WaitNoExclusions(), nil
+	return waiting.WaitNoExclusions(), nil
 }
 
 // parseRemoved requires an ID that a process group can have: a misspelled one belongs to no
 // process group either, and would count as removed.
-func parseRemoved(value string) (ui.WaitCondition, error) {
+func parseRemoved(value string) (waiting.WaitCondition, error) {
 	text, state, _ := strings.Cut(value, ":")
 	if state != "removed" {
-		return ui.WaitCondition{}, usagef("the condition of a process group must be pg=ID:removed, not pg=%s", value)
+		return waiting.WaitCondition{}, usagef("the condition of a process group must be pg=ID:removed, not pg=%s", value)
 	}
 	id := v1beta2.ProcessGroupID(text)
 	_, class, _, err := id.Split()
 	if err != nil {
-		return ui.WaitCondition{}, usage(err)
+		return waiting.WaitCondition{}, usage(err)
 	}
 	if !class.IsKnown() {
-		return ui.WaitCondition{}, usagef("invalid process group ID %q: unknown process class %q", text, class)
+		return waiting.WaitCondition{}, usagef("invalid process group ID %q: unknown process class %q", text, class)
 	}
-	return ui.WaitRemoved(id), nil
+	return waiting.WaitRemoved(id), nil
 }
 
-func parseNoCondition(value string) (ui.WaitCondition, error) {
+func parseNoCondition(value string) (waiting.WaitCondition, error) {
 	if value == string(v1beta2.ConditionReady) || !slices.Contains(phrase.Strings(conditionTypes()), value) {
-		return ui.WaitCondition{}, usagef("unknown condition %q of process groups: must be one of %s", value, strings.Join(losableConditions(), ", "))
+		return waiting.WaitCondition{}, usagef("unknown condition %q of process groups: must be one of %s", value, strings.Join(losableConditions(), ", "))
 	}
-	return ui.WaitNoCondition(v1beta2.ProcessGroupConditionType(value)), nil
+	return waiting.WaitNoCondition(v1beta2.ProcessGroupConditionType(value)), nil
 }
 
 // losableConditions excludes the condition that stands for having none.
@@ -122,12 +122,12 @@ func losableConditions() []string {
 	return slices.DeleteFunc(phrase.Strings(conditionTypes()), func(c string) bool { return c == string(v1beta2.ConditionReady) })
 }
 
-func parseRuns(value string) (ui.WaitCondition, error) {
+func parseRuns(value string) (waiting.WaitCondition, error) {
 	version, err := fdb.ParseVersion(value)
 	if err != nil || version.String() != value {
-		return ui.WaitCondition{}, usagef("invalid version %q: must be MAJOR.MINOR.PATCH, such as 7.3.79", value)
+		return waiting.WaitCondition{}, usagef("invalid version %q: must be MAJOR.MINOR.PATCH, such as 7.3.79", value)
 	}
-	return ui.WaitVersion(version), nil
+	return waiting.WaitVersion(version), nil
 }
 
 // possible rejects conditions that this cluster can never meet.

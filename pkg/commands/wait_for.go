@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -96,7 +97,7 @@ func (o waitOptions) run(ctx context.Context, env *Env, args []string) error {
 	if err := env.mayDo(ctx, key.Namespace, o.needs()); err != nil {
 		return causeOf(ctx, err)
 	}
-	wait := &ui.Wait{Conditions: conditions, Stable: o.stable}
+	wait := &waiting.Wait{Conditions: conditions, Stable: o.stable}
 	return o.end(ctx, env, wait, o.await(ctx, env, wait, key))
 }
 
@@ -110,7 +111,7 @@ func (o waitOptions) needs() []permission {
 }
 
 // await reads until all conditions are met. It prints the reason whenever that changes.
-func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
+func (o waitOptions) await(ctx context.Context, env *Env, wait *waiting.Wait, key types.NamespacedName) error {
 	printed := ""
 	for {
 		if err := o.read(ctx, env, wait, key); err != nil {
@@ -135,7 +136,7 @@ func (o waitOptions) await(ctx context.Context, env *Env, wait *ui.Wait, key typ
 
 // read reads once. An error for lack of an answer only ends the first read: a wait of hours
 // outlasts a restart of the API server.
-func (o waitOptions) read(ctx context.Context, env *Env, wait *ui.Wait, key types.NamespacedName) error {
+func (o waitOptions) read(ctx context.Context, env *Env, wait *waiting.Wait, key types.NamespacedName) error {
 	first := len(wait.View().Conditions) == 0
 	facts, err := clusterReader{env: env, key: key}.facts(ctx)
 	switch {
@@ -151,7 +152,7 @@ func (o waitOptions) read(ctx context.Context, env *Env, wait *ui.Wait, key type
 }
 
 // end prints the last progress, unless nothing was read.
-func (o waitOptions) end(ctx context.Context, env *Env, wait *ui.Wait, err error) error {
+func (o waitOptions) end(ctx context.Context, env *Env, wait *waiting.Wait, err error) error {
 	err = causeOf(ctx, err)
 	v := wait.View()
 	if len(v.Conditions) == 0 {

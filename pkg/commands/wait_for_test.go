@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestWaitExitCodes(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 	if code := g.run("wait", "--for=available", "--stable", "20s", "--timeout", "10m", "-o", "json"); code != ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
-	var v ui.WaitView
+	var v waiting.WaitView
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
 		t.Fatal(err)
 	}

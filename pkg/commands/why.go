@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -78,7 +80,7 @@ func (o whyOptions) run(ctx context.Context, env *Env, args []string) error {
 	return o.printReport(env, report)
 }
 
-func (o whyOptions) printReport(env *Env, report ui.WhyReport) error {
+func (o whyOptions) printReport(env *Env, report why.Report) error {
 	for _, warning := range report.Warnings {
 		env.logf("warning: %s", warning)
 	}
@@ -90,30 +92,30 @@ func (o whyOptions) printReport(env *Env, report ui.WhyReport) error {
 
 // why reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
 // process groups.
-func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (ui.WhyReport, error) {
-	backups := func() (ui.ClusterBackups, error) { return ui.ClusterBackups{}, nil }
+func (e *Env) why(ctx context.Context, key types.NamespacedName, words []string) (why.Report, error) {
+	backups := func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	if len(words) == 0 {
 		backups = backupsReader{env: e, key: key}.beside(ctx)
 	}
 	l, err := clusterReader{env: e, key: key}.read(ctx)
 	if err != nil {
-		return ui.WhyReport{}, err
+		return why.Report{}, err
 	}
 	groups, err := groupsNamed(l.Snapshot, words)
 	if err != nil {
-		return ui.WhyReport{}, err
+		return why.Report{}, err
 	}
 	preview, err := l.preview(ctx, e, key, live.GateOptions{})
 	if err != nil {
-		return ui.WhyReport{}, err
+		return why.Report{}, err
 	}
 	e.withNodes(ctx, &l.Facts)
 	found, err := backups()
 	if err != nil {
-		return ui.WhyReport{}, err
+		return why.Report{}, err
 	}
 	l.Backups = &found
-	return ui.NewWhyReport(e.metadata(key), ui.WhyInput{Facts: l.Facts, Plan: preview, Only: idsOf(groups), Commands: e.commands()}), nil
+	return why.NewReport(e.metadata(key), why.Input{Facts: l.Facts, Plan: preview, Only: idsOf(groups), Commands: e.commands()}), nil
 }
 
 func idsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {
@@ -124,7 +126,7 @@ func idsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {
 	return ids
 }
 
-func (o whyOptions) printable(env *Env, v ui.WhyReport) printable {
+func (o whyOptions) printable(env *Env, v why.Report) printable {
 	var names []string
 	for _, c := range v.Items {
 		for _, subject := range c.Subjects {
@@ -145,19 +147,19 @@ func (o whyOptions) printable(env *Env, v ui.WhyReport) printable {
 	}}
 }
 
-func whyEnd(v ui.WhyReport) error {
+func whyEnd(v why.Report) error {
 	switch v.State {
-	case ui.WhyReady:
+	case why.Ready:
 		return nil
-	case ui.WhyUnknown:
+	case why.Unknown:
 		return answer{ExitUnreachable}
-	case ui.WhyWaiting, ui.WhyBlocked:
+	case why.Waiting, why.Blocked:
 		return answer{ExitNo}
 	}
 	return answer{ExitInternal}
 }
 
 // commands returns command lines as hints show them.
-func (e *Env) commands() ui.Commands {
-	return ui.Commands{FDB: e.command, Kubectl: e.kubectl}
+func (e *Env) commands() inspect.Commands {
+	return inspect.Commands{FDB: e.command, Kubectl: e.kubectl}
 }

@@ -6,8 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // runOn explains the state of one backup or restore.
@@ -36,30 +37,30 @@ func (o whyOptions) runOn(ctx context.Context, env *Env, kind *recordKind, name 
 	}
 	facts.Now = env.Clock.Now()
 	facts.Lease = env.leaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.lease})
-	return o.printReport(env, ui.NewRecordWhyReport(env.metadata(kind.named(key)), ui.WhyInput{Facts: facts, Plan: preview, Commands: env.commands()}))
+	return o.printReport(env, why.NewRecordWhyReport(env.metadata(kind.named(key)), why.Input{Facts: facts, Plan: preview, Commands: env.commands()}))
 }
 
 // aroundRecord reads a backup alone. What a restore waits for and leaves behind is in the
 // backups and the database of its cluster, so it reads them as `why` of the cluster does.
-func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.Facts, error) {
+func (e *Env) aroundRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (inspect.Facts, error) {
 	if kind == backupKind {
 		seen, err := e.readRecord(ctx, kind, key)
-		return ui.Facts{Backups: &seen}, err
+		return inspect.Facts{Backups: &seen}, err
 	}
 	s, err := e.observeRecord(ctx, kind, key, plan.Restore)
 	if err != nil {
-		return ui.Facts{}, err
+		return inspect.Facts{}, err
 	}
 	cluster := types.NamespacedName{Namespace: key.Namespace, Name: s.Restore.Spec.DestinationClusterName}
 	backups := backupsReader{env: e, key: cluster}.beside(ctx)
-	facts := ui.Facts{}
+	facts := inspect.Facts{}
 	facts.Database = e.databaseOf(ctx, cluster)
 	found, err := backups()
 	if err != nil {
 		return facts, err
 	}
 	facts.Backups = &found
-	if slices.ContainsFunc(found.Restores, func(r ui.SeenRestore) bool { return r.Record.Name == key.Name && r.View != nil }) {
+	if slices.ContainsFunc(found.Restores, func(r inspect.SeenRestore) bool { return r.Record.Name == key.Name && r.View != nil }) {
 		return facts, nil
 	}
 	alone, err := e.readRecord(ctx, kind, key)
@@ -77,22 +78,22 @@ func (e *Env) databaseOf(ctx context.Context, cluster types.NamespacedName) plan
 }
 
 // readRecord reads one backup or restore alone.
-func (e *Env) readRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (ui.ClusterBackups, error) {
-	found, metadata := ui.ClusterBackups{}, e.metadata(kind.named(key))
+func (e *Env) readRecord(ctx context.Context, kind *recordKind, key types.NamespacedName) (inspect.ClusterBackups, error) {
+	found, metadata := inspect.ClusterBackups{}, e.metadata(kind.named(key))
 	if kind == backupKind {
 		s, err := e.observeRecord(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 		if err != nil {
 			return found, err
 		}
-		v := ui.NewBackupStatusView(metadata, backupFacts(s, ui.DefaultMaxLag))
-		found.Backups = []ui.SeenBackup{{Record: s.Backup, View: &v}}
+		v := inspect.NewBackupStatusView(metadata, backupFacts(s, inspect.DefaultMaxLag))
+		found.Backups = []inspect.SeenBackup{{Record: s.Backup, View: &v}}
 		return found, nil
 	}
 	s, err := e.observeRecord(ctx, kind, key, plan.Record|plan.Restore|plan.RestoreStatus)
 	if err != nil {
 		return found, err
 	}
-	v := ui.NewRestoreStatusView(metadata, restoreFacts(s), &ui.RestoreHistory{})
-	found.Restores = []ui.SeenRestore{{Record: s.Restore, View: &v}}
+	v := inspect.NewRestoreStatusView(metadata, restoreFacts(s), &inspect.RestoreHistory{})
+	found.Restores = []inspect.SeenRestore{{Record: s.Restore, View: &v}}
 	return found, nil
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
@@ -132,7 +132,7 @@ func (l lockedBy) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 // uid is that of the restore in the database.
 func (v *vault) uid() string {
 	v.t.Helper()
-	var status ui.RestoreStatusView
+	var status inspect.RestoreStatusView
 	if err := json.Unmarshal([]byte(v.must(ExitDone, "", "restore", "status", "again", "-o", "json")), &status); err != nil || status.UID == "" {
 		v.t.Fatalf("uid %q: %v", status.UID, err)
 	}

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // podsOf are the names of the pods of a class, in the order of the record.
@@ -158,7 +158,7 @@ func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
 			g.world.Pods[pod].Spec.NodeName = "lost-1"
 			g.nodesHidden = tc.hidden
 			g.run("why", "sample", "-o", "json")
-			var v ui.WhyReport
+			var v why.Report
 			if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
 				t.Fatal(err)
 			}

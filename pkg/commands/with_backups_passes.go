@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -26,7 +28,7 @@ func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reco
 	if err := t.discover(ctx); err != nil {
 		return causeOf(ctx, err)
 	}
-	var views []ui.PlanView
+	var views []planned.PlanView
 	var ends []error
 	for _, p := range t.members {
 		view, done, err := p.preview(ctx)
@@ -41,8 +43,8 @@ func (e *Env) planTogether(ctx context.Context, key types.NamespacedName, o reco
 	return mostSignificant(ends)
 }
 
-func (o planOptions) printAll(env *Env, m ui.Metadata, views []ui.PlanView) error {
-	all := printable{document: ui.NewPlanList(m, views), table: func(io.Writer) error {
+func (o planOptions) printAll(env *Env, m inspect.Metadata, views []planned.PlanView) error {
+	all := printable{document: planned.NewPlanList(m, views), table: func(io.Writer) error {
 		for _, view := range views {
 			if err := o.show(env, view); err != nil {
 				return err
@@ -81,7 +83,7 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 	if t.options.agreed() {
 		return nil
 	}
-	views, wanted := make([]ui.PlanView, len(t.members)), 0
+	views, wanted := make([]planned.PlanView, len(t.members)), 0
 	for i, p := range t.members {
 		view, err := p.show(ctx)
 		if err != nil && ctx.Err() != nil {
@@ -89,7 +91,7 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 		}
 		if err != nil { // its own pass reports it; the others continue
 			t.env.logf("%s: %s", p.subject(), explain(err))
-			view = ui.PlanView{}
+			view = planned.PlanView{}
 		}
 		views[i] = view
 		wanted += len(view.Items)
@@ -236,9 +238,9 @@ func (t *resourceSet) finish(ctx context.Context, err error) error {
 // hadNoTurn reports whether no pass ran over it, nor was held up.
 func (p *passes) hadNoTurn() bool { return p.count == 0 && len(p.why.ends) == 0 }
 
-func (t *resourceSet) document(ends []error, end error) ui.ReconcileResultList {
-	v := ui.ReconcileResultList{
-		Document: ui.NewDocument("ReconcileResultList", t.env.metadata(t.key), t.env.Clock.Now(), ui.SourceLive),
+func (t *resourceSet) document(ends []error, end error) inspect.ReconcileResultList {
+	v := inspect.ReconcileResultList{
+		Document: inspect.NewDocument("ReconcileResultList", t.env.metadata(t.key), t.env.Clock.Now(), inspect.SourceLive),
 		ExitCode: ExitCode(end),
 	}
 	for i, p := range t.members {
@@ -247,7 +249,7 @@ func (t *resourceSet) document(ends []error, end error) ui.ReconcileResultList {
 		}
 		r := p.result(ends[i])
 		v.Outcome, v.Acted = max(v.Outcome, r.Outcome), v.Acted+r.Acted
-		v.Resources = append(v.Resources, ui.ResourceReconcile{
+		v.Resources = append(v.Resources, inspect.ResourceReconcile{
 			Resource: p.subject(), Outcome: r.Outcome, Passes: r.Passes, Acted: r.Acted, Reason: r.Reason, ExitCode: r.ExitCode,
 		})
 	}

@@ -12,14 +12,15 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // world is a cluster of which only the custom resource exists.
@@ -194,7 +195,7 @@ func created(w *sim.World) (n int) {
 
 func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
 	w := world(t, 5, nil)
-	var recorder ui.PlanRecorder
+	var recorder planned.PlanRecorder
 	p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Report: recorder.Report, Seed: 42}
 	done, err := p.Run(t.Context())
 	if err != nil {
@@ -204,7 +205,7 @@ func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
 		t.Errorf("acted %v and planned %d", w.Acted, done.Planned)
 	}
 	var out bytes.Buffer
-	if err := ui.WritePlan(&out, recorder.View(ui.Metadata{Cluster: "sample", Namespace: "fdb"}), ui.PlanOptions{}); err != nil {
+	if err := ui.WritePlan(&out, recorder.View(inspect.Metadata{Cluster: "sample", Namespace: "fdb"}), ui.PlanOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	golden.RequireEqual(t, out.Bytes())

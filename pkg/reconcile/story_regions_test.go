@@ -10,7 +10,6 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"

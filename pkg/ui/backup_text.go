@@ -3,21 +3,24 @@ package ui
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteBackupStatus prints one backup: a sentence, then sections.
-func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
+func WriteBackupStatus(w io.Writer, v inspect.BackupStatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	p.verdict(v.Metadata, v.Reconciled, v.Summary)
 	p.backup(v)
-	p.section("Agents", Origin{SourceLive, known(o.Now)})
+	p.section("Agents", inspect.Origin{Source: inspect.SourceLive, AsOf: inspect.Known(o.Now)})
 	p.fact("Ready", fmt.Sprintf("%d of %d", v.Agents.Ready, v.Agents.Desired))
 	for _, a := range v.Agents.Pods {
-		p.fact(a.Phase, a.words())
+		p.fact(a.Phase, backupAgentWords(a))
 	}
-	p.section("Resource", Origin{SourceLive, known(o.Now)})
+	p.section("Resource", inspect.Origin{Source: inspect.SourceLive, AsOf: inspect.Known(o.Now)})
 	p.fact("Cluster", v.Cluster)
 	p.fact("Desired", v.Desired+", "+v.Mode)
 	if r := v.Recorded; r != nil && v.UnknownReason != "" {
@@ -27,7 +30,7 @@ func WriteBackupStatus(w io.Writer, v BackupStatusView, o StatusOptions) error {
 }
 
 // verdict prints the resource and its summary.
-func (p *page) verdict(m Metadata, good *bool, summary string) {
+func (p *page) verdict(m inspect.Metadata, good *bool, summary string) {
 	color := yellow
 	if good != nil {
 		color = map[bool]string{true: green, false: red}[*good]
@@ -35,8 +38,8 @@ func (p *page) verdict(m Metadata, good *bool, summary string) {
 	p.printf("%s\n%s\n", p.o.in(bold, m.Namespace+"/"+m.Cluster), p.o.in(color, summary))
 }
 
-func (p *page) backup(v BackupStatusView) {
-	p.section("Backup", Origin{SourceLive, v.AsOf})
+func (p *page) backup(v inspect.BackupStatusView) {
+	p.section("Backup", inspect.Origin{Source: inspect.SourceLive, AsOf: v.AsOf})
 	p.fact("Tag", v.Tag)
 	p.fact("Destination", phrase.Or(v.URL, phrase.UnknownCell))
 	if v.UnknownReason != "" {
@@ -45,13 +48,13 @@ func (p *page) backup(v BackupStatusView) {
 	}
 	p.fact("State", phrase.Or(*v.State, "the tag never had a backup"))
 	p.fact("Paused", phrase.YesNo(v.Paused, phrase.UnknownCell))
-	p.fact("Restorable", v.LatestRestorable.words())
+	p.fact("Restorable", backupMomentWords(v.LatestRestorable))
 	if v.Move != nil {
 		p.fact("Moved from", phrase.Or(v.Move.From, phrase.UnknownCell))
 	}
 	if s := v.Snapshot; s != nil {
-		p.fact("Last snapshot", s.LastComplete.words())
-		p.fact("Next snapshot", s.words())
+		p.fact("Last snapshot", backupMomentWords(s.LastComplete))
+		p.fact("Next snapshot", backupSnapshotWords(s))
 	}
 	for _, e := range v.LastErrors {
 		p.fact("Error", e)
@@ -61,8 +64,8 @@ func (p *page) backup(v BackupStatusView) {
 	}
 }
 
-// words returns the version, and how long ago it was.
-func (m *BackupMomentView) words() string {
+// backupMomentWords returns the version, and how long ago it was.
+func backupMomentWords(m *inspect.BackupMomentView) string {
 	switch {
 	case m == nil:
 		return "no"
@@ -73,7 +76,7 @@ func (m *BackupMomentView) words() string {
 	}
 }
 
-func (s *BackupSnapshotView) words() string {
+func backupSnapshotWords(s *inspect.BackupSnapshotView) string {
 	text := "its period is unknown"
 	if s.PeriodSeconds != nil {
 		text = "period " + phrase.Seconds(*s.PeriodSeconds)
@@ -84,13 +87,103 @@ func (s *BackupSnapshotView) words() string {
 	return text
 }
 
-func (a BackupAgentView) words() string {
+func backupAgentWords(a inspect.BackupAgentView) string {
 	text := a.Pod
 	if a.Node != "" {
 		text += " on " + a.Node
 	}
 	if !a.Ready {
 		text += ", not ready"
+	}
+	return text
+}
+
+// WriteBackupList prints a row for each backup, and then one for each that is in a store.
+func WriteBackupList(w io.Writer, v lists.BackupListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "CLUSTER", "DESIRED", "STATE", "RESTORABLE", "AGE", "AGENTS", "TAG", "URL"})}
+	if !o.Wide && len(t.Header) > 0 {
+		t.Header = t.Header[:8]
+	}
+	for _, b := range v.Items {
+		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Desired, stateWord(b), b.RestorableVersion(), b.RestorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Desired)}
+		if o.Wide {
+			row = append(row, b.Tag, phrase.Or(b.URL, phrase.UnknownCell))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if err := t.Write(w); err != nil || len(v.Stores) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	return storeTable(v, o).Write(w)
+}
+
+func storeTable(v lists.BackupListView, o ListOptions) Table {
+	t := Table{Header: o.header([]string{"IN STORE", "BACKUP"})}
+	for _, s := range v.Stores {
+		switch {
+		case s.UnknownReason != "":
+			t.Rows = append(t.Rows, []string{s.URL, phrase.UnknownCell + "  " + s.UnknownReason})
+		case len(s.Found) == 0:
+			t.Rows = append(t.Rows, []string{s.URL, "the store has no backup"})
+		}
+		for _, f := range s.Found {
+			t.Rows = append(t.Rows, []string{f.URL, phrase.Or(strings.Join(f.Backups, ", "), phrase.Nothing)})
+		}
+	}
+	return t
+}
+
+func stateWord(v inspect.BackupStatusView) string {
+	switch {
+	case v.State == nil:
+		return phrase.UnknownCell
+	case *v.State == "":
+		return "NeverRan"
+	case *v.Paused && *v.Running:
+		return *v.State + ",Paused"
+	}
+	return *v.State
+}
+
+// WriteBackupDescription prints the content of the store: a sentence, then the facts.
+func WriteBackupDescription(w io.Writer, v lists.BackupDescriptionView, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	p.verdict(v.Metadata, v.Restorable, v.Summary())
+	p.section("Store", inspect.Origin{Source: inspect.SourceLive, AsOf: v.AsOf})
+	p.fact("At", phrase.Or(v.URL, phrase.UnknownCell))
+	if v.Exists == nil || !*v.Exists {
+		return p.err
+	}
+	p.fact("Encrypted", phrase.YesNo(v.Encrypted, phrase.UnknownCell))
+	p.fact("Restorable", storedVersionWords(v.RestorableFrom)+" to "+storedVersionWords(v.RestorableTo))
+	p.fact("Log", storedVersionWords(v.LogFrom)+" to "+storedVersionWords(v.LogTo))
+	p.fact("Deleted before", storedVersionWords(v.ExpiredBefore))
+	p.fact("Snapshots", fmt.Sprintf("%d, %s", len(v.Snapshots), phrase.BytesOr(v.SnapshotBytes, phrase.UnknownCell)))
+	for _, s := range v.Snapshots {
+		p.fact("  Snapshot", storedSnapshotWords(s))
+	}
+	return p.err
+}
+
+func storedVersionWords(v *lists.StoredVersionView) string {
+	switch {
+	case v == nil:
+		return phrase.Nothing
+	case v.SecondsBeforeNewest == nil || *v.SecondsBeforeNewest == 0:
+		return fmt.Sprint(v.Version)
+	default:
+		return fmt.Sprintf("%d (%s before the newest)", v.Version, phrase.Seconds(*v.SecondsBeforeNewest))
+	}
+}
+
+func storedSnapshotWords(s lists.StoredSnapshotView) string {
+	text := fmt.Sprintf("%s to %d, %s", storedVersionWords(&s.Begin), s.End.Version, phrase.Bytes(s.Bytes))
+	if !s.Restorable {
+		text += ", not restorable"
+	}
+	if s.ExpiredPercent > 0 {
+		text += fmt.Sprintf(", %.0f%% of it deleted", s.ExpiredPercent)
 	}
 	return text
 }

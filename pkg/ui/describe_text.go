@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -18,7 +22,7 @@ import (
 const describedEvents = 10
 
 // WriteGroupDescription prints one process group, section by section.
-func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) error {
+func WriteGroupDescription(w io.Writer, v describe.GroupDescription, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	g := v.Group
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster+"  "+g.ID))
@@ -30,7 +34,7 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 	p.fact("Class", g.Class)
 	p.fact("Zone", phrase.Or(g.Zone, phrase.UnknownCell))
 	p.fact("Addresses", phrase.Or(strings.Join(g.Addresses, ", "), phrase.Nothing))
-	p.fact("Roles", g.rolesCell())
+	p.fact("Roles", RolesCell(g))
 	if ptr.Deref(g.Coordinator, false) {
 		p.fact("Coordinator", g.CoordinatorWords())
 	}
@@ -55,7 +59,7 @@ func WriteGroupDescription(w io.Writer, v GroupDescription, o StatusOptions) err
 }
 
 // liveBackups prints a line for each backup and restore; nothing where there is none.
-func (p *page) liveBackups(v *ClusterBackupsView) {
+func (p *page) liveBackups(v *inspect.ClusterBackupsView) {
 	if v == nil || v.Unread == "" && len(v.Backups)+len(v.Restores) == 0 {
 		return
 	}
@@ -64,10 +68,10 @@ func (p *page) liveBackups(v *ClusterBackupsView) {
 		p.fact("Backups", "unknown: "+v.Unread)
 	}
 	for _, b := range v.Backups {
-		p.fact("Backup", b.Name+": "+b.words())
+		p.fact("Backup", b.Name+": "+backupRowWords(b))
 	}
 	for _, r := range v.Restores {
-		p.fact("Restore", r.Name+": "+r.words())
+		p.fact("Restore", r.Name+": "+restoreRowWords(r))
 	}
 }
 
@@ -85,7 +89,7 @@ func (p *page) ago(t *time.Time, otherwise string) string {
 	}
 }
 
-func (p *page) processes(processes []DescribedProcess) {
+func (p *page) processes(processes []describe.DescribedProcess) {
 	p.title("Processes")
 	switch {
 	case processes == nil:
@@ -108,7 +112,7 @@ func (p *page) processes(processes []DescribedProcess) {
 	}
 }
 
-func (p *page) pod(v *PodView, name string) {
+func (p *page) pod(v *describe.PodView, name string) {
 	p.title("Pod")
 	if v == nil {
 		p.fact("Name", name+", which does not exist")
@@ -148,7 +152,7 @@ func (o StatusOptions) ends(at time.Time) string {
 	}
 }
 
-func (p *page) volume(v GroupDescription) {
+func (p *page) volume(v describe.GroupDescription) {
 	p.title("PVC")
 	switch {
 	case v.Volume != nil:
@@ -167,14 +171,14 @@ func (p *page) volume(v GroupDescription) {
 func (p *page) checks(what string, checks []plan.Check) {
 	for _, c := range checks {
 		if !c.OK {
-			p.fact(what, "no: "+checkWords(c))
+			p.fact(what, "no: "+inspect.CheckWords(c))
 			return
 		}
 	}
 	p.fact(what, "yes")
 }
 
-func (p *page) reasons(v WhyReport) {
+func (p *page) reasons(v why.Report) {
 	if len(v.Items) == 0 {
 		return
 	}
@@ -189,7 +193,7 @@ func (p *page) reasons(v WhyReport) {
 	}
 }
 
-func (p *page) events(events []ObjectEvent) {
+func (p *page) events(events []describe.ObjectEvent) {
 	p.title("Events")
 	if events == nil {
 		p.printf("  %s\n", phrase.UnknownCell)
@@ -219,7 +223,7 @@ func (p *page) commands(commands []string) {
 
 // WriteClusterDescription prints a cluster: its status, its groups by node, what blocks it,
 // and events.
-func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions) error {
+func WriteClusterDescription(w io.Writer, v describe.ClusterDescription, o StatusOptions) error {
 	if err := WriteStatus(w, v.Status, o); err != nil {
 		return err
 	}
@@ -228,7 +232,7 @@ func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions)
 		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
 	}
 	p.title("Nodes")
-	for _, node := range v.nodeNames() {
+	for _, node := range nodeNames(v) {
 		p.fact(node, strings.Join(v.Nodes[node], ", "))
 	}
 	if len(v.Nodes) == 0 {
@@ -240,3 +244,6 @@ func WriteClusterDescription(w io.Writer, v ClusterDescription, o StatusOptions)
 	p.commands(v.Commands)
 	return p.err
 }
+
+// nodeNames are the nodes in order.
+func nodeNames(v describe.ClusterDescription) []string { return slices.Sorted(maps.Keys(v.Nodes)) }

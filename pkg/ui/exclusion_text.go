@@ -6,15 +6,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteExclusionStatus prints a row per process, why it is not proven to be safe, and the state
 // of data distribution. Without headers there are rows only.
-func WriteExclusionStatus(w io.Writer, v ExclusionStatusView, o ListOptions) error {
+func WriteExclusionStatus(w io.Writer, v inspect.ExclusionStatusView, o ListOptions) error {
 	t := Table{Header: o.header([]string{"ID", "PROCESS", "ROLE", "STATE", "LEFT", "MOVED", "RATE", "ETA", "STALLED"})}
 	for _, d := range v.Items {
-		t.Rows = append(t.Rows, d.row())
+		t.Rows = append(t.Rows, drainRow(d))
 	}
 	if err := t.Write(w); err != nil {
 		return err
@@ -23,25 +25,25 @@ func WriteExclusionStatus(w io.Writer, v ExclusionStatusView, o ListOptions) err
 		return nil
 	}
 	fmt.Fprintln(w)
-	for _, line := range v.reasons() {
+	for _, line := range exclusionStatusReasons(v) {
 		fmt.Fprintln(w, line)
 	}
-	v.Data.write(w)
+	drainDataWrite(v.Data, w)
 	return nil
 }
 
-func (v DrainView) row() []string {
+func drainRow(v inspect.DrainView) []string {
 	roles := phrase.UnknownCell
 	if v.Roles != nil {
 		roles = phrase.Or(strings.Join(v.Roles, ","), phrase.Nothing)
 	}
 	return []string{
 		phrase.Or(v.ID, phrase.Nothing), phrase.Or(v.Process, phrase.Nothing), roles, string(v.State), phrase.BytesOr(v.LeftBytes, phrase.Nothing), phrase.BytesOr(v.MovedBytes, phrase.Nothing),
-		v.rateCell(), v.etaCell(), phrase.SecondsOr(v.StalledSeconds, phrase.Nothing),
+		rateCell(v), etaCell(v), phrase.SecondsOr(v.StalledSeconds, phrase.Nothing),
 	}
 }
 
-func (v DrainView) rateCell() string {
+func rateCell(v inspect.DrainView) string {
 	if v.RateBytesPerSecond == nil {
 		return phrase.Nothing
 	}
@@ -49,7 +51,7 @@ func (v DrainView) rateCell() string {
 }
 
 // etaCell returns the likely time and its range; an unknown end is "?".
-func (v DrainView) etaCell() string {
+func etaCell(v inspect.DrainView) string {
 	if v.ETASeconds == nil {
 		return phrase.Nothing
 	}
@@ -64,8 +66,8 @@ func (v DrainView) etaCell() string {
 	return fmt.Sprintf("%s(%s-%s)", likely, soonest, latest)
 }
 
-// reasons returns why rows are not safe, equal ones of a group once.
-func (v ExclusionStatusView) reasons() []string {
+// exclusionStatusReasons returns why rows are not safe, equal ones of a group once.
+func exclusionStatusReasons(v inspect.ExclusionStatusView) []string {
 	var lines []string
 	printed := map[string]bool{}
 	for _, d := range v.Items {
@@ -83,13 +85,13 @@ func (v ExclusionStatusView) reasons() []string {
 	return lines
 }
 
-func (v DrainData) write(w io.Writer) {
+func drainDataWrite(v inspect.DrainData, w io.Writer) {
 	fmt.Fprintf(w, "Moving: %s in flight, %s queued\n", phrase.BytesOr(v.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(v.QueuedBytes, phrase.UnknownCell))
-	fmt.Fprintf(w, "Replicas: %s\n", v.replicaWords())
+	fmt.Fprintf(w, "Replicas: %s\n", replicaWords(v))
 	fmt.Fprintf(w, "Free space of the fullest process: %s storage, %s log\n", phrase.BytesOr(v.LeastSpaceStorageBytes, phrase.UnknownCell), phrase.BytesOr(v.LeastSpaceLogBytes, phrase.UnknownCell))
 }
 
-func (v DrainData) replicaWords() string {
+func replicaWords(v inspect.DrainData) string {
 	if len(v.MinReplicas) == 0 {
 		return phrase.UnknownCell
 	}
@@ -109,4 +111,15 @@ func replicasWord(n *int) string {
 		return phrase.UnknownCell
 	}
 	return strconv.Itoa(max(0, *n))
+}
+
+// WriteExclusions prints a row per exclusion.
+func WriteExclusions(w io.Writer, v lists.ExclusionListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"TARGET", "STATE", "FAILED", "GROUPS", "PROCESSES"})}
+	for _, e := range v.Items {
+		t.Rows = append(t.Rows, []string{
+			e.Target, string(e.State), phrase.YesNo(&e.Failed, phrase.UnknownCell), phrase.Or(strings.Join(e.Groups, ","), phrase.Nothing), phrase.Or(strings.Join(e.Processes, ","), phrase.Nothing),
+		})
+	}
+	return t.Write(w)
 }

@@ -4,48 +4,41 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // drainNews reports each state of an exclusion, and each tenth or so of what is left.
-func (t *ChangeWriter) drainNews(before, now Frame) (lines []string) {
+func (t *ChangeWriter) drainNews(before, now frame.Frame) (lines []string) {
 	for _, d := range now.Exclusions.Items {
-		state := NotExcluded
-		if was := before.drain(d); was != nil {
+		state := inspect.NotExcluded
+		if was := frameDrain(before, d); was != nil {
 			state = was.State
 		}
-		last, reported := t.left[d.name()]
+		last, reported := t.left[d.Name()]
 		moved := d.LeftBytes != nil && (!reported || last-*d.LeftBytes > last/10 || *d.LeftBytes > last)
-		if d.State == state && (!moved || d.State != ExclusionMoving) {
+		if d.State == state && (!moved || d.State != inspect.ExclusionMoving) {
 			continue
 		}
 		if d.LeftBytes != nil {
-			t.left[d.name()] = *d.LeftBytes
+			t.left[d.Name()] = *d.LeftBytes
 		}
-		lines = append(lines, d.words())
+		lines = append(lines, drainWords(d))
 	}
 	for _, d := range before.Exclusions.Items {
-		if now.Exclusions.Safe != nil && now.drain(d) == nil {
-			delete(t.left, d.name())
-			lines = append(lines, d.name()+": exclusion ended")
+		if now.Exclusions.Safe != nil && frameDrain(now, d) == nil {
+			delete(t.left, d.Name())
+			lines = append(lines, d.Name()+": exclusion ended")
 		}
 	}
 	return lines
 }
 
-func (v DrainView) name() string { return phrase.Or(v.ID, v.Process) + ofProcess(v) }
-
-// ofProcess distinguishes the processes of one group.
-func ofProcess(v DrainView) string {
-	if v.ID == "" || v.Process == "" {
-		return ""
-	}
-	return " at " + v.Process
-}
-
-func (v DrainView) words() string {
-	text := fmt.Sprintf("%s: exclusion %s", v.name(), v.State)
-	if v.LeftBytes != nil && v.State == ExclusionMoving {
+func drainWords(v inspect.DrainView) string {
+	text := fmt.Sprintf("%s: exclusion %s", v.Name(), v.State)
+	if v.LeftBytes != nil && v.State == inspect.ExclusionMoving {
 		text += ", " + phrase.Bytes(*v.LeftBytes) + " left"
 	}
 	switch {
@@ -59,9 +52,9 @@ func (v DrainView) words() string {
 	return text
 }
 
-func coordinatorNews(before, now Frame) (lines []string) {
+func coordinatorNews(before, now frame.Frame) (lines []string) {
 	for _, c := range now.Coordinators.Items {
-		i := slices.IndexFunc(before.Coordinators.Items, func(o CoordinatorDetailView) bool { return o.Address == c.Address })
+		i := slices.IndexFunc(before.Coordinators.Items, func(o inspect.CoordinatorDetailView) bool { return o.Address == c.Address })
 		was := new(true)
 		if i >= 0 {
 			was = before.Coordinators.Items[i].Reachable
@@ -75,10 +68,10 @@ func coordinatorNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-func lockNews(before, now Frame) (lines []string) {
+func lockNews(before, now frame.Frame) (lines []string) {
 	for _, held := range []struct{ what, was, is string }{
 		{"the Lease", before.Locks.Lease.Holder, now.Locks.Lease.Holder},
-		{"the database's lock", before.Status.Locks.owner(), now.Status.Locks.owner()},
+		{"the database's lock", locksOwner(before.Status.Locks), locksOwner(now.Status.Locks)},
 	} {
 		switch {
 		case held.was == held.is:
@@ -91,19 +84,19 @@ func lockNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-// owner returns the holder of the lock; empty once it has expired, and where it is unknown.
-func (v LocksView) owner() string {
+// locksOwner returns the holder of the lock; empty once it has expired, and where it is unknown.
+func locksOwner(v inspect.LocksView) string {
 	if v.Expired {
 		return ""
 	}
 	return v.Owner
 }
 
-func planNews(before, now Frame) (lines []string) {
+func planNews(before, now frame.Frame) (lines []string) {
 	if now.Plan == nil {
 		return nil
 	}
-	was := PlanView{}
+	was := planned.PlanView{}
 	if before.Plan != nil {
 		was = *before.Plan
 	}
@@ -115,7 +108,7 @@ func planNews(before, now Frame) (lines []string) {
 		lines = append(lines, fmt.Sprintf("the next pass would take %s, first: %s", phrase.Count(len(now.Plan.Items), "action"), now.Plan.Items[0].Summary))
 	}
 	for _, h := range now.Plan.Holds {
-		known := slices.ContainsFunc(was.Holds, func(o PlanHold) bool { return o.Stage == h.Stage && sameBut(o.Reason, h.Reason) })
+		known := slices.ContainsFunc(was.Holds, func(o planned.PlanHold) bool { return o.Stage == h.Stage && sameBut(o.Reason, h.Reason) })
 		if !known {
 			lines = append(lines, fmt.Sprintf("the next pass would wait at %s: %s", h.Stage, h.Reason))
 		}

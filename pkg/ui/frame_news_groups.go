@@ -5,21 +5,23 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // groupNews reports groups that were added and removed, and their conditions and marks.
-func groupNews(before, now Frame) (lines []string) {
+func groupNews(before, now frame.Frame) (lines []string) {
 	isFirst := before.Kind == ""
 	for _, g := range now.Groups.Items {
-		was := before.group(g.ID)
+		was := frameGroup(before, g.ID)
 		if was == nil {
-			was = &GroupView{}
+			was = &inspect.GroupView{}
 			if !isFirst {
 				lines = append(lines, fmt.Sprintf("%s: new process group, class %s", g.ID, g.Class))
 			}
 		}
-		lines = append(lines, conditionNews(*was, g, now.at())...)
+		lines = append(lines, conditionNews(*was, g, frameAt(now))...)
 		if g.RemovalSince != nil && was.RemovalSince == nil {
 			lines = append(lines, g.ID+": marked for removal")
 		}
@@ -28,16 +30,16 @@ func groupNews(before, now Frame) (lines []string) {
 		}
 	}
 	for _, g := range before.Groups.Items {
-		if now.group(g.ID) == nil && now.known() {
+		if frameGroup(now, g.ID) == nil && frameKnown(now) {
 			lines = append(lines, g.ID+": removed")
 		}
 	}
 	return lines
 }
 
-func conditionNews(was, is GroupView, now time.Time) (lines []string) {
-	has := func(g GroupView, kind string) bool {
-		return slices.ContainsFunc(g.Conditions, func(c ConditionView) bool { return c.Type == kind })
+func conditionNews(was, is inspect.GroupView, now time.Time) (lines []string) {
+	has := func(g inspect.GroupView, kind string) bool {
+		return slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool { return c.Type == kind })
 	}
 	for _, c := range is.Conditions {
 		if has(was, c.Type) {
@@ -57,10 +59,10 @@ func conditionNews(was, is GroupView, now time.Time) (lines []string) {
 	return lines
 }
 
-func nodeNews(before, now Frame) (lines []string) {
+func nodeNews(before, now frame.Frame) (lines []string) {
 	for _, n := range now.Nodes.Items {
-		was := NodeView{Ready: new(true), Unschedulable: new(false)}
-		if i := slices.IndexFunc(before.Nodes.Items, func(o NodeView) bool { return o.Name == n.Name }); i >= 0 {
+		was := inspect.NodeView{Ready: new(true), Unschedulable: new(false)}
+		if i := slices.IndexFunc(before.Nodes.Items, func(o inspect.NodeView) bool { return o.Name == n.Name }); i >= 0 {
 			was = before.Nodes.Items[i]
 		}
 		if turned(was.Ready, n.Ready) {
@@ -78,7 +80,7 @@ func nodeNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-func taintNews(was, is NodeView) (lines []string) {
+func taintNews(was, is inspect.NodeView) (lines []string) {
 	for _, taint := range is.Taints {
 		if !slices.Contains(was.Taints, taint) {
 			lines = append(lines, fmt.Sprintf("node %s: tainted %s", is.Name, taint))

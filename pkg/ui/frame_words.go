@@ -6,35 +6,38 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // ChangeWriter writes what changed from frame to frame, for screen readers and log files. The
 // zero value has written nothing.
 type ChangeWriter struct {
-	last *Frame
+	last *frame.Frame
 	// left are the remaining bytes that were last written, by process.
 	left map[string]int64
 	// events are those that were written, by how often they were seen.
-	events map[EventView]int
+	events map[inspect.EventView]int
 	// began is the time of the first frame: earlier events are not written.
 	began time.Time
 }
 
 // Changes returns what changed since the last frame, one line each; of the first frame what
 // matters of it.
-func (t *ChangeWriter) Changes(v Frame) []string {
+func (t *ChangeWriter) Changes(v frame.Frame) []string {
 	if t.last == nil {
-		t.left, t.events, t.began = map[string]int64{}, map[EventView]int{}, v.at()
-		t.last = &Frame{}
+		t.left, t.events, t.began = map[string]int64{}, map[inspect.EventView]int{}, frameAt(v)
+		t.last = &frame.Frame{}
 	}
 	before := *t.last
 	lines := slices.Concat(
 		t.state(before, v), sourceNews(before, v), groupNews(before, v), nodeNews(before, v), t.drainNews(before, v),
-		coordinatorNews(before, v), lockNews(before, v), backupNews(before, v), planNews(before, v), t.eventNews(v),
+		coordinatorNews(before, v), lockNews(before, v), BackupNews(before, v), planNews(before, v), t.eventNews(v),
 	)
 	t.last = &v
 	for i := range lines {
-		lines[i] = oneLine(lines[i])
+		lines[i] = inspect.OneLine(lines[i])
 	}
 	return lines
 }
@@ -47,16 +50,16 @@ func sameBut(a, b string) bool {
 	return ages.ReplaceAllString(a, "…") == ages.ReplaceAllString(b, "…")
 }
 
-func (t *ChangeWriter) state(before, now Frame) []string {
+func (t *ChangeWriter) state(before, now frame.Frame) []string {
 	if sameBut(before.Status.Summary, now.Status.Summary) {
 		return nil
 	}
 	return []string{now.Status.Summary}
 }
 
-func sourceNews(before, now Frame) (lines []string) {
+func sourceNews(before, now frame.Frame) (lines []string) {
 	for _, s := range now.Sources {
-		was := FrameSource{}
+		was := frame.Source{}
 		if old := before.Source(s.Name); old != nil {
 			was = *old
 		}
@@ -70,9 +73,9 @@ func sourceNews(before, now Frame) (lines []string) {
 	return lines
 }
 
-func (t *ChangeWriter) eventNews(now Frame) (lines []string) {
+func (t *ChangeWriter) eventNews(now frame.Frame) (lines []string) {
 	for _, e := range now.Events.Items {
-		one := EventView{First: e.First, Object: e.Object, Reason: e.Reason, Message: e.Message}
+		one := inspect.EventView{First: e.First, Object: e.Object, Reason: e.Reason, Message: e.Message}
 		if e.Time.Before(t.began) || t.events[one] >= e.Count {
 			continue
 		}
@@ -82,30 +85,30 @@ func (t *ChangeWriter) eventNews(now Frame) (lines []string) {
 	return lines
 }
 
-func (v Frame) group(id string) *GroupView {
-	i := slices.IndexFunc(v.Groups.Items, func(g GroupView) bool { return g.ID == id })
+func frameGroup(v frame.Frame, id string) *inspect.GroupView {
+	i := slices.IndexFunc(v.Groups.Items, func(g inspect.GroupView) bool { return g.ID == id })
 	if i < 0 {
 		return nil
 	}
 	return &v.Groups.Items[i]
 }
 
-func (v Frame) drain(d DrainView) *DrainView {
-	i := slices.IndexFunc(v.Exclusions.Items, func(o DrainView) bool { return o.name() == d.name() })
+func frameDrain(v frame.Frame, d inspect.DrainView) *inspect.DrainView {
+	i := slices.IndexFunc(v.Exclusions.Items, func(o inspect.DrainView) bool { return o.Name() == d.Name() })
 	if i < 0 {
 		return nil
 	}
 	return &v.Exclusions.Items[i]
 }
 
-// known reports whether the cluster was read from Kubernetes.
-func (v Frame) known() bool {
-	s := v.Source(SourceOfKubernetes)
+// frameKnown reports whether the cluster was read from Kubernetes.
+func frameKnown(v frame.Frame) bool {
+	s := v.Source(frame.SourceOfKubernetes)
 	return s != nil && s.AsOf != nil && s.Trouble == ""
 }
 
-// at returns when the frame was made.
-func (v Frame) at() time.Time {
+// frameAt returns when the frame was made.
+func frameAt(v frame.Frame) time.Time {
 	if v.AsOf == nil {
 		return time.Time{}
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteGroups prints a row per process group.
-func WriteGroups(w io.Writer, v GroupListView, o ListOptions) error {
-	several := slices.ContainsFunc(v.Items, func(g GroupView) bool { return g.Cluster != "" })
+func WriteGroups(w io.Writer, v inspect.GroupListView, o ListOptions) error {
+	several := slices.ContainsFunc(v.Items, func(g inspect.GroupView) bool { return g.Cluster != "" })
 	first := []string{}
 	if several {
 		first = append(first, "CLUSTER")
@@ -22,27 +23,27 @@ func WriteGroups(w io.Writer, v GroupListView, o ListOptions) error {
 		append(first, "ID", "CLASS", "POD", "NODE", "ZONE", "ADDRESS", "ROLES", "CONDITIONS", "EXCLUSION", "REMOVAL", "UPTIME"),
 		"PVC", "IMAGE", "DATA", "LAG", "RESTARTS", "DC")}
 	for _, g := range v.Items {
-		row := g.row(o)
+		row := groupRow(g, o)
 		if several {
 			row = append([]string{g.Namespace + "/" + g.Cluster}, row...)
 		}
 		if o.Wide {
-			row = append(row, g.wide()...)
+			row = append(row, groupWide(g)...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t.Write(w)
 }
 
-func (v GroupView) row(o ListOptions) []string {
+func groupRow(v inspect.GroupView, o ListOptions) []string {
 	return []string{
-		v.ID, v.Class, v.podCell(), phrase.Or(v.Node, phrase.Nothing), phrase.Or(v.Zone, phrase.Nothing), phrase.Or(strings.Join(v.Addresses, ","), phrase.Nothing),
-		v.rolesCell(), v.conditionsCell(o), v.exclusionCell(), v.removalCell(o), v.uptimeCell(o),
+		v.ID, v.Class, podCell(v), phrase.Or(v.Node, phrase.Nothing), phrase.Or(v.Zone, phrase.Nothing), phrase.Or(strings.Join(v.Addresses, ","), phrase.Nothing),
+		RolesCell(v), ConditionsCell(v, o), exclusionCell(v), removalCell(v, o), uptimeCell(v, o),
 	}
 }
 
 // podCell is the pod's name, and its phase unless that is the ordinary one.
-func (v GroupView) podCell() string {
+func podCell(v inspect.GroupView) string {
 	switch v.PodPhase {
 	case "":
 		return phrase.Nothing
@@ -53,18 +54,20 @@ func (v GroupView) podCell() string {
 	}
 }
 
-func (v GroupView) rolesCell() string {
+// RolesCell returns the roles of a process group, and that it is a coordinator that does not answer.
+func RolesCell(v inspect.GroupView) string {
 	roles := slices.Clone(v.Roles)
 	if roles == nil {
 		roles = []string{phrase.UnknownCell}
 	}
 	if v.CoordinatorReachable != nil && !*v.CoordinatorReachable {
-		roles = append(roles, "coordinator("+NotReachable+")")
+		roles = append(roles, "coordinator("+inspect.NotReachable+")")
 	}
 	return phrase.Or(strings.Join(roles, ","), phrase.Nothing)
 }
 
-func (v GroupView) conditionsCell(o ListOptions) string {
+// ConditionsCell returns the conditions of a process group with their ages.
+func ConditionsCell(v inspect.GroupView, o ListOptions) string {
 	words := make([]string, len(v.Conditions))
 	for i, c := range v.Conditions {
 		words[i] = fmt.Sprintf("%s(%s)", c.Type, o.time(c.Since))
@@ -72,25 +75,25 @@ func (v GroupView) conditionsCell(o ListOptions) string {
 	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
-func (v GroupView) exclusionCell() string {
+func exclusionCell(v inspect.GroupView) string {
 	switch v.Exclusion {
-	case NotExcluded:
+	case inspect.NotExcluded:
 		return phrase.Nothing
-	case ExclusionUnknown:
+	case inspect.ExclusionUnknown:
 		return phrase.UnknownCell
 	default:
 		return string(v.Exclusion)
 	}
 }
 
-func (v GroupView) removalCell(o ListOptions) string {
+func removalCell(v inspect.GroupView, o ListOptions) string {
 	if v.RemovalSince == nil {
 		return phrase.Nothing
 	}
 	return o.time(v.RemovalSince)
 }
 
-func (v GroupView) uptimeCell(o ListOptions) string {
+func uptimeCell(v inspect.GroupView, o ListOptions) string {
 	if v.UptimeSeconds == nil {
 		return phrase.UnknownCell
 	}
@@ -101,7 +104,7 @@ func (v GroupView) uptimeCell(o ListOptions) string {
 	return phrase.Duration(uptime)
 }
 
-func (v GroupView) wide() []string {
+func groupWide(v inspect.GroupView) []string {
 	data := phrase.Nothing
 	if v.StoredBytes != nil {
 		data = phrase.Bytes(*v.StoredBytes)

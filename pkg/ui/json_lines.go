@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
@@ -25,7 +26,7 @@ func Line(document any) json.RawMessage {
 	if err := WriteJSON(&text, document); err != nil {
 		panic(err) // documents always encode
 	}
-	return json.RawMessage(HideSecrets(string(bytes.TrimSpace(text.Bytes()))))
+	return json.RawMessage(inspect.HideSecrets(string(bytes.TrimSpace(text.Bytes()))))
 }
 
 // discreet leaves the fields of actions out of a line.
@@ -33,14 +34,14 @@ func discreet(line any) any {
 	switch l := line.(type) {
 	case stageDecided:
 		for i := range l.Actions {
-			l.Actions[i] = l.Actions[i].withoutSecrets()
+			l.Actions[i] = l.Actions[i].WithoutSecrets()
 		}
 		return l
 	case actionStarted:
-		l.Action = l.Action.withoutSecrets()
+		l.Action = l.Action.WithoutSecrets()
 		return l
 	case actionDone:
-		l.Action = l.Action.withoutSecrets()
+		l.Action = l.Action.WithoutSecrets()
 		return l
 	default:
 		return line

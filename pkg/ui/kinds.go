@@ -4,6 +4,14 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
 
@@ -27,42 +35,42 @@ type EventKind struct {
 // Kinds are all kinds of documents of this package, by name. A new one is a line here.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "AccessReview", PrintedBy: "auth can-i", Document: AccessView{}},
-		{Name: "BackupDescription", PrintedBy: "backup describe", Document: BackupDescriptionView{}},
-		{Name: "BackupList", PrintedBy: "backup list", Document: BackupListView{}},
-		{Name: "BackupStatus", PrintedBy: "backup status", Document: BackupStatusView{}},
-		{Name: "CanReport", PrintedBy: "can", Document: CanReport{}},
+		{Name: "AccessReview", PrintedBy: "auth can-i", Document: lists.AccessView{}},
+		{Name: "BackupDescription", PrintedBy: "backup describe", Document: lists.BackupDescriptionView{}},
+		{Name: "BackupList", PrintedBy: "backup list", Document: lists.BackupListView{}},
+		{Name: "BackupStatus", PrintedBy: "backup status", Document: inspect.BackupStatusView{}},
+		{Name: "CanReport", PrintedBy: "can", Document: lists.CanReport{}},
 		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync, coordinators, backup and restore, the last line where they change something", Document: ChangeResult{}},
-		{Name: "ClientList", PrintedBy: "get clients", Document: ClientListView{}},
-		{Name: "ClusterDescription", PrintedBy: "describe", Document: ClusterDescription{}},
-		{Name: "ClusterStatus", PrintedBy: "status", Document: StatusView{}},
+		{Name: "ClientList", PrintedBy: "get clients", Document: lists.ClientListView{}},
+		{Name: "ClusterDescription", PrintedBy: "describe", Document: describe.ClusterDescription{}},
+		{Name: "ClusterStatus", PrintedBy: "status", Document: inspect.StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A and get clusters", Document: StatusListView{}},
-		{Name: "Configuration", PrintedBy: "get configuration", Document: ConfigurationListView{}},
-		{Name: "ConnectionString", PrintedBy: "connection-string show", Document: ConnectionStringView{}},
-		{Name: "ConnectionStringDrift", PrintedBy: "connection-string drift", Document: ConnectionStringDriftView{}},
-		{Name: "CoordinatorDiagnosis", PrintedBy: "coordinators repair, while no quorum answers", Document: CoordinatorDiagnosisView{}},
-		{Name: "CoordinatorList", PrintedBy: "coordinators list", Document: CoordinatorListView{}},
+		{Name: "Configuration", PrintedBy: "get configuration", Document: lists.ConfigurationListView{}},
+		{Name: "ConnectionString", PrintedBy: "connection-string show", Document: lists.ConnectionStringView{}},
+		{Name: "ConnectionStringDrift", PrintedBy: "connection-string drift", Document: lists.ConnectionStringDriftView{}},
+		{Name: "CoordinatorDiagnosis", PrintedBy: "coordinators repair, while no quorum answers", Document: lists.CoordinatorDiagnosisView{}},
+		{Name: "CoordinatorList", PrintedBy: "coordinators list", Document: inspect.CoordinatorListView{}},
 		{Name: "Error", PrintedBy: "every command that fails, on stderr", Document: ErrorView{}},
-		{Name: "EventList", PrintedBy: "events", Document: EventListView{}},
-		{Name: "ExclusionList", PrintedBy: "exclusion list", Document: ExclusionListView{}},
-		{Name: "ExclusionStatus", PrintedBy: "exclusion status and wait", Document: ExclusionStatusView{}},
-		{Name: "Frame", PrintedBy: "watch --record, one per line", Document: Frame{}},
+		{Name: "EventList", PrintedBy: "events", Document: inspect.EventListView{}},
+		{Name: "ExclusionList", PrintedBy: "exclusion list", Document: lists.ExclusionListView{}},
+		{Name: "ExclusionStatus", PrintedBy: "exclusion status and wait", Document: inspect.ExclusionStatusView{}},
+		{Name: "Frame", PrintedBy: "watch --record, one per line", Document: frame.Frame{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
-		{Name: "LockList", PrintedBy: "locks list", Document: LockListView{}},
-		{Name: "Maintenance", PrintedBy: "maintenance status", Document: MaintenanceView{}},
-		{Name: "NodeList", PrintedBy: "get nodes", Document: NodeListView{}},
-		{Name: "Plan", PrintedBy: "plan, and every command that changes something with --dry-run -o json", Document: PlanView{}},
-		{Name: "PlanList", PrintedBy: "plan and reconcile --dry-run, with --with-backups", Document: PlanListView{}},
-		{Name: "ProcessGroupDescription", PrintedBy: "describe process-group", Document: GroupDescription{}},
-		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: GroupListView{}},
-		{Name: "ProcessList", PrintedBy: "get processes", Document: ProcessListView{}},
+		{Name: "LockList", PrintedBy: "locks list", Document: inspect.LockListView{}},
+		{Name: "Maintenance", PrintedBy: "maintenance status", Document: targets.MaintenanceView{}},
+		{Name: "NodeList", PrintedBy: "get nodes", Document: inspect.NodeListView{}},
+		{Name: "Plan", PrintedBy: "plan, and every command that changes something with --dry-run -o json", Document: planned.PlanView{}},
+		{Name: "PlanList", PrintedBy: "plan and reconcile --dry-run, with --with-backups", Document: planned.PlanListView{}},
+		{Name: "ProcessGroupDescription", PrintedBy: "describe process-group", Document: describe.GroupDescription{}},
+		{Name: "ProcessGroupList", PrintedBy: "get process-groups", Document: inspect.GroupListView{}},
+		{Name: "ProcessList", PrintedBy: "get processes", Document: lists.ProcessListView{}},
 		{Name: "ReconcileEvent", PrintedBy: "reconcile and replace, one per line", Events: eventKinds()},
-		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: ReconcileResult{}},
-		{Name: "ReconcileResultList", PrintedBy: "reconcile --with-backups, the last line", Document: ReconcileResultList{}},
-		{Name: "RestoreStatus", PrintedBy: "restore status and wait", Document: RestoreStatusView{}},
-		{Name: "Version", PrintedBy: "version", Document: VersionView{}},
-		{Name: "WaitResult", PrintedBy: "wait", Document: WaitView{}},
-		{Name: "WhyReport", PrintedBy: "why", Document: WhyReport{}},
+		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: inspect.ReconcileResult{}},
+		{Name: "ReconcileResultList", PrintedBy: "reconcile --with-backups, the last line", Document: inspect.ReconcileResultList{}},
+		{Name: "RestoreStatus", PrintedBy: "restore status and wait", Document: inspect.RestoreStatusView{}},
+		{Name: "Version", PrintedBy: "version", Document: lists.VersionView{}},
+		{Name: "WaitResult", PrintedBy: "wait", Document: waiting.WaitView{}},
+		{Name: "WhyReport", PrintedBy: "why", Document: why.Report{}},
 	}
 }
 
@@ -87,7 +95,7 @@ func eventKinds() []EventKind {
 // Schema describes the documents of the kind.
 func (k Kind) Schema(o schema.Options) schema.Node {
 	if k.Events == nil {
-		return schema.Document(k.Name, k.Document, map[string]string{"apiVersion": APIVersion, "kind": k.Name}, o)
+		return schema.Document(k.Name, k.Document, map[string]string{"apiVersion": inspect.APIVersion, "kind": k.Name}, o)
 	}
 	variants := make([]schema.Variant, len(k.Events))
 	for i, e := range k.Events {
@@ -98,7 +106,7 @@ func (k Kind) Schema(o schema.Options) schema.Node {
 
 // KindListView is the document of `schema` without a kind.
 type KindListView struct {
-	Document
+	inspect.Document
 	Items []KindView `json:"items"`
 }
 
@@ -110,8 +118,8 @@ type KindView struct {
 }
 
 // NewKindListView is the document about kinds.
-func NewKindListView(m Metadata, kinds []Kind) KindListView {
-	v := KindListView{Document: NewDocument("KindList", m, time.Time{}, SourceLive), Items: []KindView{}}
+func NewKindListView(m inspect.Metadata, kinds []Kind) KindListView {
+	v := KindListView{Document: inspect.NewDocument("KindList", m, time.Time{}, inspect.SourceLive), Items: []KindView{}}
 	for _, k := range kinds {
 		v.Items = append(v.Items, KindView{k.Name, k.PrintedBy})
 	}

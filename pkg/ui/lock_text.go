@@ -6,18 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // WriteLocks prints the lock, the deny list where there is one, and the Lease; wide also the
 // lists that control-plane instances share.
-func WriteLocks(w io.Writer, v LockListView, o ListOptions) error {
-	tables := []Table{v.lockTable(o)}
+func WriteLocks(w io.Writer, v inspect.LockListView, o ListOptions) error {
+	tables := []Table{lockTable(v, o)}
 	if len(v.Denied) > 0 {
-		tables = append(tables, v.deniedTable(o))
+		tables = append(tables, deniedTable(v, o))
 	}
 	if o.Wide {
-		tables = append(tables, v.upgradeTable(o), v.listTable(o))
+		tables = append(tables, upgradeTable(v, o), listTable(v, o))
 	}
 	for i, t := range tables {
 		if i > 0 && len(t.Rows) > 0 {
@@ -31,20 +32,20 @@ func WriteLocks(w io.Writer, v LockListView, o ListOptions) error {
 		}
 	}
 	if !o.NoHeaders {
-		v.writeNotes(w, o)
+		writeNotes(v, w, o)
 	}
 	return nil
 }
 
-func (v LockListView) lockTable(o ListOptions) Table {
+func lockTable(v inspect.LockListView, o ListOptions) Table {
 	t := Table{Header: o.header([]string{"CLUSTER", "OWNER", "MINE", "SINCE", "UNTIL", "LEFT", "STATE"})}
 	for _, l := range v.Items {
-		t.Rows = append(t.Rows, l.row(o))
+		t.Rows = append(t.Rows, lockRow(l, o))
 	}
 	return t
 }
 
-func (v LockView) row(o ListOptions) []string {
+func lockRow(v inspect.LockView, o ListOptions) []string {
 	if v.Owner == nil {
 		return []string{v.Cluster, phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.Nothing, string(v.State)}
 	}
@@ -59,20 +60,20 @@ func (v LockView) row(o ListOptions) []string {
 	return []string{v.Cluster, owner, phrase.YesNo(v.Mine, phrase.UnknownCell), o.time(v.Since), v.Until.Format(time.RFC3339), left, string(v.State)}
 }
 
-func (v LockListView) deniedTable(o ListOptions) Table {
+func deniedTable(v inspect.LockListView, o ListOptions) Table {
 	t := Table{Header: o.header([]string{"DENIED-ID", "IN-DB", "IN-SPEC", "SET-BY", "WHEN", "REASON"})}
 	for _, d := range v.Denied {
 		spec := string(d.InSpec)
-		if d.InSpec == SpecUnset {
+		if d.InSpec == inspect.SpecUnset {
 			spec = phrase.Nothing
 		}
-		t.Rows = append(t.Rows, append([]string{d.ID, phrase.YesNo(&d.InDatabase, phrase.UnknownCell), spec}, d.provenance(o)...))
+		t.Rows = append(t.Rows, append([]string{d.ID, phrase.YesNo(&d.InDatabase, phrase.UnknownCell), spec}, provenance(d, o)...))
 	}
 	return t
 }
 
 // provenance returns the user, time and reason of an entry in the database.
-func (d DeniedView) provenance(o ListOptions) []string {
+func provenance(d inspect.DeniedView, o ListOptions) []string {
 	switch {
 	case !d.InDatabase:
 		return []string{phrase.Nothing, phrase.Nothing, phrase.Nothing}
@@ -85,7 +86,7 @@ func (d DeniedView) provenance(o ListOptions) []string {
 	}
 }
 
-func (v LockListView) upgradeTable(o ListOptions) Table {
+func upgradeTable(v inspect.LockListView, o ListOptions) Table {
 	t := Table{Header: o.header([]string{"UPGRADE-TO", "GROUPS"})}
 	for _, u := range v.Upgrades {
 		t.Rows = append(t.Rows, []string{u.Version, phrase.Or(strings.Join(u.Groups, ","), phrase.Nothing)})
@@ -93,7 +94,7 @@ func (v LockListView) upgradeTable(o ListOptions) Table {
 	return t
 }
 
-func (v LockListView) listTable(o ListOptions) Table {
+func listTable(v inspect.LockListView, o ListOptions) Table {
 	t := Table{Header: o.header([]string{"LIST", "CONTROL-PLANE-INSTANCE", "GROUP", "SINCE"})}
 	for _, e := range v.Lists {
 		t.Rows = append(t.Rows, []string{string(e.List), phrase.Or(e.ControlPlaneInstance, phrase.Nothing), e.Group, o.time(&e.Since)})
@@ -102,13 +103,13 @@ func (v LockListView) listTable(o ListOptions) Table {
 }
 
 // writeNotes explains the tables.
-func (v LockListView) writeNotes(w io.Writer, o ListOptions) {
+func writeNotes(v inspect.LockListView, w io.Writer, o ListOptions) {
 	fmt.Fprintln(w)
 	for _, l := range v.Items {
 		if !l.Used {
 			fmt.Fprintf(w, "%s: the spec does not use the lock; passes take none\n", l.Cluster)
 		}
-		if l.ManualHolder != nil && l.State == LockHeld {
+		if l.ManualHolder != nil && l.State == inspect.LockHeld {
 			fmt.Fprintf(w, "%s: the lock is held manually by %s; passes of the same control-plane instance cannot take it either\n", l.Cluster, *l.ManualHolder)
 		}
 	}

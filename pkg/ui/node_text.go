@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -18,12 +19,12 @@ import (
 const notChecked = "not-checked"
 
 // WriteNodes prints a row per node, and why timers do not run.
-func WriteNodes(w io.Writer, v NodeListView, o ListOptions) error {
+func WriteNodes(w io.Writer, v inspect.NodeListView, o ListOptions) error {
 	t := Table{Header: o.header([]string{
 		"NODE", "READY", "UNSCHEDULABLE", "TAINTS", "MATCHED-RULE", "TAINTED-FOR", "DETECT-IN", "REPLACE-IN", "PGS", "COORDS", "CLASSES",
 	})}
 	for _, n := range v.Items {
-		t.Rows = append(t.Rows, n.row(o))
+		t.Rows = append(t.Rows, nodeRow(n, o))
 	}
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
@@ -33,71 +34,68 @@ func WriteNodes(w io.Writer, v NodeListView, o ListOptions) error {
 			fmt.Fprintf(w, "\n%s: %s", n.Name, n.Note)
 		}
 	}
-	if slices.ContainsFunc(v.Items, func(n NodeView) bool { return n.Note != "" }) {
+	if slices.ContainsFunc(v.Items, func(n inspect.NodeView) bool { return n.Note != "" }) {
 		fmt.Fprintln(w)
 	}
 	return nil
 }
 
-func (v NodeView) row(o ListOptions) []string {
-	row := append([]string{v.Name, v.ReadyWord(), phrase.YesNo(v.Unschedulable, phrase.UnknownCell)}, v.taintCells(o)...)
-	return append(row, strconv.Itoa(len(v.ProcessGroups)), strconv.Itoa(v.Coordinators), v.classesCell())
+func nodeRow(v inspect.NodeView, o ListOptions) []string {
+	row := append([]string{v.Name, ReadyWord(v), phrase.YesNo(v.Unschedulable, phrase.UnknownCell)}, TaintCells(v, o)...)
+	return append(row, strconv.Itoa(len(v.ProcessGroups)), strconv.Itoa(v.Coordinators), classesCell(v))
 }
 
 // IsSilent reports whether a node no longer reports its condition; false for one that could
 // not be read.
-func (v NodeView) IsSilent() bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
+func IsSilent(v inspect.NodeView) bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
 
 // ReadyWord returns whether a node is ready, in a word.
-func (v NodeView) ReadyWord() string {
+func ReadyWord(v inspect.NodeView) string {
 	switch {
 	case v.Exists != nil && !*v.Exists:
 		return "not-found"
-	case v.IsSilent():
+	case IsSilent(v):
 		return "not-reporting"
 	default:
 		return phrase.YesNo(v.Ready, phrase.UnknownCell)
 	}
 }
 
-// taintCells are TAINTS, MATCHED-RULE, TAINTED-FOR, DETECT-IN and REPLACE-IN.
-func (v NodeView) taintCells(o ListOptions) []string {
+// TaintCells are TAINTS, MATCHED-RULE, TAINTED-FOR, DETECT-IN and REPLACE-IN.
+func TaintCells(v inspect.NodeView, o ListOptions) []string {
 	if v.Taints == nil {
 		return []string{phrase.UnknownCell, notChecked, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell}
 	}
 	taints, rules := phrase.Or(strings.Join(v.Taints, ","), phrase.Nothing), make([]string, len(v.MatchedRules))
 	for i, r := range v.MatchedRules {
-		rules[i] = r.words()
+		rules[i] = taintRuleWords(r)
 	}
 	if len(rules) == 0 || len(v.ProcessGroups) == 0 {
 		return []string{taints, phrase.Or(strings.Join(rules, ","), phrase.Nothing), phrase.Nothing, phrase.Nothing, phrase.Nothing}
 	}
-	return []string{taints, strings.Join(rules, ","), o.time(v.TaintedSince), v.DetectWords(o.countdown), v.ReplaceWords(o.countdown)}
+	return []string{taints, strings.Join(rules, ","), o.time(v.TaintedSince), DetectWords(v, o.countdown), ReplaceWords(v, o.countdown)}
 }
 
-// Never is the word for a timer that does not end.
-const Never = "never"
-
 // countdown returns a moment by the given words, or that it never comes.
-func (v NodeView) countdown(at *time.Time, words func(*time.Time) string) string {
+func countdown(v inspect.NodeView, at *time.Time, words func(*time.Time) string) string {
 	if v.Never {
-		return Never
+		return inspect.Never
 	}
 	return words(at)
 }
 
 // DetectWords returns when the first rule ends: words for the moment, or never.
-func (v NodeView) DetectWords(words func(*time.Time) string) string {
-	return v.countdown(v.DetectAt, words)
+func DetectWords(v inspect.NodeView, words func(*time.Time) string) string {
+	return countdown(v, v.DetectAt, words)
 }
 
 // ReplaceWords returns when process groups are replaced: words for the moment, never, or
 // nothing where replacements are off.
-func (v NodeView) ReplaceWords(words func(*time.Time) string) string {
+func ReplaceWords(v inspect.NodeView, words func(*time.Time) string) string {
 	if v.ReplaceAt == nil && v.DetectAt != nil {
 		return phrase.Nothing
 	}
-	return v.countdown(v.ReplaceAt, words)
+	return countdown(v, v.ReplaceAt, words)
 }
 
 // countdown returns the time until a moment, or the moment; "due" once it has passed.
@@ -114,10 +112,18 @@ func (o ListOptions) countdown(t *time.Time) string {
 	}
 }
 
-func (v NodeView) classesCell() string {
+func classesCell(v inspect.NodeView) string {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(v.Classes)) {
 		words = append(words, fmt.Sprintf("%s:%d", class, v.Classes[class]))
 	}
 	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
+}
+
+// taintRuleWords returns the rule for a table: the key, and for how long it allows the taint.
+func taintRuleWords(v inspect.TaintRuleView) string {
+	if v.Never {
+		return v.Key + ">never"
+	}
+	return fmt.Sprintf("%s>%ds", v.Key, v.Seconds)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -22,7 +24,7 @@ type PlanOptions struct {
 
 // WritePlan prints a plan: a table of the actions, the details of those with an impact,
 // and what blocks the rest.
-func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
+func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	rows := grouped(v.Items, o)
 	if len(rows) > 0 {
 		if err := planTable(rows, o).Write(w); err != nil {
@@ -36,7 +38,7 @@ func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 	o.holds(w, v.Holds)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	for _, failure := range v.Pass.Failures {
-		if !slices.ContainsFunc(v.Gates, func(c plan.Check) bool { return checkWords(c) == failure }) {
+		if !slices.ContainsFunc(v.Gates, func(c plan.Check) bool { return inspect.CheckWords(c) == failure }) {
 			fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
 		}
 	}
@@ -49,7 +51,7 @@ func WritePlan(w io.Writer, v PlanView, o PlanOptions) error {
 
 // planRow is one row: an action, or several of one kind and stage.
 type planRow struct {
-	PlanItem
+	planned.PlanItem
 	subjects []string
 	last     int
 }
@@ -57,7 +59,7 @@ type planRow struct {
 // alike is how many actions of the same kind a stage may have before they share a row.
 const alike = 3
 
-func grouped(items []PlanItem, o PlanOptions) []planRow {
+func grouped(items []planned.PlanItem, o PlanOptions) []planRow {
 	var rows []planRow
 	for start := 0; start < len(items); {
 		end := start + 1
@@ -115,7 +117,7 @@ func shortened(subject string) string {
 	return fmt.Sprintf("%d: %s ..", len(parts), strings.Join(parts[:alike], ", "))
 }
 
-func gatesWords(p Preconditions) string {
+func gatesWords(p planned.Preconditions) string {
 	var words []string
 	for _, c := range p.Checks {
 		if c.Gate == "" {
@@ -146,7 +148,7 @@ func (o PlanOptions) details(w io.Writer, rows []planRow) {
 
 // differences spells out what would be adopted although it is not as wanted: nothing
 // remembers later that it still is to be changed.
-func (o PlanOptions) differences(w io.Writer, items []PlanItem) {
+func (o PlanOptions) differences(w io.Writer, items []planned.PlanItem) {
 	for _, item := range items {
 		if a, ok := item.Details.(plan.AdoptSpec); ok && len(a.Differences) > 0 {
 			fmt.Fprintf(w, "%s %s\n", o.in(bold, "#"+strconv.Itoa(item.Number)+":"), item.Summary)
@@ -171,25 +173,25 @@ func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
 func (o PlanOptions) refused(w io.Writer, gates []plan.Check) {
 	for _, c := range gates {
 		if !c.OK {
-			fmt.Fprintf(w, "%s %s\n", o.in(red, "refused:"), checkWords(c))
+			fmt.Fprintf(w, "%s %s\n", o.in(red, "refused:"), inspect.CheckWords(c))
 		}
 	}
 }
 
-func (o PlanOptions) holds(w io.Writer, holds []PlanHold) {
+func (o PlanOptions) holds(w io.Writer, holds []planned.PlanHold) {
 	for _, h := range holds {
 		word, color := "waiting:", yellow
 		if h.ManualIntervention {
 			word, color = "blocked:", red
 		}
-		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Stage, oneLine(h.Reason), after(h.Provisional))
+		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Stage, inspect.OneLine(h.Reason), after(h.Provisional))
 		for _, c := range h.Refused {
-			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), checkWords(c))
+			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), inspect.CheckWords(c))
 		}
 	}
 }
 
-func (o PlanOptions) housekeeping(w io.Writer, all []HousekeepingRecord) {
+func (o PlanOptions) housekeeping(w io.Writer, all []inspect.HousekeepingRecord) {
 	for _, h := range all {
 		fmt.Fprintf(w, "%s %s\n", o.in(faint, "later:"), h.Words())
 	}
@@ -202,7 +204,7 @@ func after(stages []plan.StageName) string {
 	return " (decided again after " + phrase.List(stages) + ")"
 }
 
-func planSentence(v PlanView) string {
+func planSentence(v planned.PlanView) string {
 	name := v.Metadata.Cluster
 	refused := v.Refused()
 	switch {

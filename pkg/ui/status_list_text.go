@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // StatusListView is the document of `status -A`.
 type StatusListView struct {
-	Document
-	Items []StatusView `json:"items"`
+	inspect.Document
+	Items []inspect.StatusView `json:"items"`
 }
 
 // NewStatusListView makes the document.
-func NewStatusListView(m Metadata, asOf time.Time, items []StatusView) StatusListView {
-	return StatusListView{Document: NewDocument("ClusterStatusList", m, asOf, SourceLive), Items: orEmpty(items)}
+func NewStatusListView(m inspect.Metadata, asOf time.Time, items []inspect.StatusView) StatusListView {
+	return StatusListView{Document: inspect.NewDocument("ClusterStatusList", m, asOf, inspect.SourceLive), Items: inspect.OrEmpty(items)}
 }
 
 // ListOptions is how a list is printed.
@@ -47,16 +48,16 @@ func WriteStatusList(w io.Writer, v StatusListView, o ListOptions) error {
 		[]string{"NAMESPACE", "NAME", "VERSION", "STATE", "AVAILABLE", "TOLERANCE", "REPLICATION", "COORDS", "PGS", "EXCLUDING", "REMOVING", "RECONCILED", "LOCK", "ASOF"},
 		"DC", "MODE", "ENGINE", "DATA", "MOVING", "RECOVERY-AGE", "CLIENTS", "PAUSED")}
 	for _, s := range v.Items {
-		row := s.row(o)
+		row := statusRow(s, o)
 		if o.Wide {
-			row = append(row, s.wide()...)
+			row = append(row, statusWide(s)...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t.Write(w)
 }
 
-func (v StatusView) row(o ListOptions) []string {
+func statusRow(v inspect.StatusView, o ListOptions) []string {
 	g, d := v.ProcessGroups, v.Database
 	excluding := 0
 	if g.Removing > g.Excluded {
@@ -69,11 +70,11 @@ func (v StatusView) row(o ListOptions) []string {
 		fmt.Sprintf("%s/%d", phrase.NumberOr(v.Coordinators.Reachable, phrase.UnknownCell), len(v.Coordinators.Items)),
 		fmt.Sprintf("%d/%d", g.Reconciled, g.Desired), strconv.Itoa(excluding), strconv.Itoa(g.Removing),
 		fmt.Sprintf("%d/%d", v.Reconciliation.ReconciledGeneration, v.Reconciliation.Generation),
-		v.Locks.cell(), o.time(d.AsOf),
+		locksCell(v.Locks), o.time(d.AsOf),
 	}
 }
 
-func (v LocksView) cell() string {
+func locksCell(v inspect.LocksView) string {
 	switch {
 	case v.LeaseHolder != "":
 		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
@@ -90,7 +91,7 @@ func (v LocksView) cell() string {
 	}
 }
 
-func (v StatusView) wide() []string {
+func statusWide(v inspect.StatusView) []string {
 	d, live := v.Database, fdb.Configuration{}
 	if v.Configuration.Live != nil {
 		live = *v.Configuration.Live

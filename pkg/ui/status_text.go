@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -27,16 +28,16 @@ type StatusOptions struct {
 // statusSections are the sections of a status by name, in their order.
 var statusSections = []struct {
 	name  string
-	print func(*page, StatusView)
+	print func(*page, inspect.StatusView)
 }{
-	{"database", func(p *page, v StatusView) { p.database(v.Database) }},
-	{"fault-tolerance", func(p *page, v StatusView) { p.tolerance(v.FaultTolerance) }},
-	{"coordinators", func(p *page, v StatusView) { p.coordinators(v.Coordinators) }},
-	{"process-groups", func(p *page, v StatusView) { p.groups(v.ProcessGroups) }},
-	{"configuration", func(p *page, v StatusView) { p.configuration(v.Configuration) }},
-	{"reconciliation", func(p *page, v StatusView) { p.reconciliation(v.Reconciliation) }},
-	{"locks", func(p *page, v StatusView) { p.locks(v.Locks) }},
-	{"backups", func(p *page, v StatusView) { p.backups(v.Backups) }},
+	{"database", func(p *page, v inspect.StatusView) { p.database(v.Database) }},
+	{"fault-tolerance", func(p *page, v inspect.StatusView) { p.tolerance(v.FaultTolerance) }},
+	{"coordinators", func(p *page, v inspect.StatusView) { p.coordinators(v.Coordinators) }},
+	{"process-groups", func(p *page, v inspect.StatusView) { p.groups(v.ProcessGroups) }},
+	{"configuration", func(p *page, v inspect.StatusView) { p.configuration(v.Configuration) }},
+	{"reconciliation", func(p *page, v inspect.StatusView) { p.reconciliation(v.Reconciliation) }},
+	{"locks", func(p *page, v inspect.StatusView) { p.locks(v.Locks) }},
+	{"backups", func(p *page, v inspect.StatusView) { p.backups(v.Backups) }},
 }
 
 // StatusSections are the names of the sections of a status.
@@ -50,7 +51,7 @@ func StatusSections() []string {
 
 // WriteStatus prints one cluster: a sentence, then sections. Each section has the source
 // and the age of its facts.
-func WriteStatus(w io.Writer, v StatusView, o StatusOptions) error {
+func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	color := colorOf(string(v.State))
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
@@ -79,24 +80,24 @@ func (p *page) printf(format string, args ...any) {
 	}
 }
 
-func (p *page) section(title string, origin Origin) {
+func (p *page) section(title string, origin inspect.Origin) {
 	p.printf("\n%s  %s\n", p.o.in(bold, title), p.o.in(faint, p.o.origin(origin)))
 }
 
 // origin returns the source and the age of facts.
-func (o StatusOptions) origin(from Origin) string {
+func (o StatusOptions) origin(from inspect.Origin) string {
 	where := "live"
-	if from.Source == SourceRecord {
+	if from.Source == inspect.SourceRecord {
 		where = "by the status"
 	}
 	switch {
-	case from.AsOf == nil && from.Source == SourceRecord:
+	case from.AsOf == nil && from.Source == inspect.SourceRecord:
 		return "no status"
 	case from.AsOf == nil:
 		return where
 	case o.Absolute:
 		return where + ", " + from.AsOf.Format(time.RFC3339)
-	case from.Source == SourceLive && o.Now.Sub(*from.AsOf) < 2*time.Second:
+	case from.Source == inspect.SourceLive && o.Now.Sub(*from.AsOf) < 2*time.Second:
 		return where
 	default:
 		return where + ", " + phrase.Duration(o.Now.Sub(*from.AsOf)) + " ago"
@@ -105,7 +106,7 @@ func (o StatusOptions) origin(from Origin) string {
 
 func (p *page) fact(name, value string) { p.printf("  %-15s %s\n", name, value) }
 
-func (p *page) database(v DatabaseView) {
+func (p *page) database(v inspect.DatabaseView) {
 	p.section("Database", v.Origin)
 	if v.UnknownReason != "" {
 		p.fact("Available", "unknown: "+v.UnknownReason)
@@ -113,9 +114,9 @@ func (p *page) database(v DatabaseView) {
 		return
 	}
 	p.fact("Available", phrase.YesNo(v.Available, phrase.UnknownCell))
-	p.fact("Version", v.versions())
-	p.fact("Recovery", v.recoveryWords())
-	p.fact("Data", v.dataWords())
+	p.fact("Version", databaseVersions(v))
+	p.fact("Recovery", recoveryWords(v))
+	p.fact("Data", dataWords(v))
 	if v.Locked != nil && *v.Locked {
 		p.fact("Locked", "with UID "+v.LockUID)
 	}
@@ -123,30 +124,30 @@ func (p *page) database(v DatabaseView) {
 		p.fact("Maintenance", fmt.Sprintf("zone %s, %s left", v.MaintenanceZone, phrase.Seconds(*v.MaintenanceLeft)))
 	}
 	if v.PerformanceLimit != "" {
-		p.fact("Limited by", spaced(v.PerformanceLimit))
+		p.fact("Limited by", inspect.Spaced(v.PerformanceLimit))
 	}
 	if p.o.Wide && len(v.Messages) > 0 {
 		p.fact("Messages", strings.Join(v.Messages, ", "))
 	}
 }
 
-func (v DatabaseView) versions() string {
+func databaseVersions(v inspect.DatabaseView) string {
 	if v.Version == v.SpecVersion {
 		return v.Version
 	}
 	return phrase.Or(v.Version, phrase.UnknownCell) + ", " + v.SpecVersion + " in the spec"
 }
 
-func (v DatabaseView) recoveryWords() string {
-	words := spaced(phrase.Or(v.RecoveryState, phrase.UnknownCell))
+func recoveryWords(v inspect.DatabaseView) string {
+	words := inspect.Spaced(phrase.Or(v.RecoveryState, phrase.UnknownCell))
 	if v.RecoveryAge != nil {
 		words += ", " + phrase.Seconds(*v.RecoveryAge) + " ago"
 	}
 	return words
 }
 
-func (v DatabaseView) dataWords() string {
-	words := []string{spaced(phrase.Or(v.DataState, phrase.UnknownCell))}
+func dataWords(v inspect.DatabaseView) string {
+	words := []string{inspect.Spaced(phrase.Or(v.DataState, phrase.UnknownCell))}
 	if v.Replicas != nil {
 		words = append(words, fmt.Sprintf("%d of %s", max(0, *v.Replicas), phrase.Count(v.ReplicasDesired, "copy")))
 	}
@@ -159,15 +160,15 @@ func (v DatabaseView) dataWords() string {
 	return strings.Join(words, ", ")
 }
 
-func (p *page) tolerance(v ToleranceView) {
+func (p *page) tolerance(v inspect.ToleranceView) {
 	p.section("Fault tolerance", v.Origin)
 	p.fact("Zones to spare", fmt.Sprintf("%s of %d for data, %s for availability (%s)", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, phrase.NumberOr(v.ZonesAvailable, phrase.UnknownCell), v.Mode))
 	if len(v.ZonesNotReporting) > 0 {
-		p.fact("Not reporting", phrase.Some(v.ZonesNotReporting, mostNamed))
+		p.fact("Not reporting", phrase.Some(v.ZonesNotReporting, inspect.MostNamed))
 	}
 }
 
-func (p *page) coordinators(v CoordinatorsView) {
+func (p *page) coordinators(v inspect.CoordinatorsView) {
 	p.section("Coordinators", v.Origin)
 	p.fact("Answering", fmt.Sprintf("%s of %d, %d desired", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired))
 	if !p.o.Wide {
@@ -189,7 +190,7 @@ func answersWord(reachable *bool) string {
 	}
 }
 
-func (p *page) groups(v GroupsView) {
+func (p *page) groups(v inspect.GroupsView) {
 	p.section("Process groups", v.Origin)
 	counts := fmt.Sprintf("%d of %d reconciled, %d in all", v.Reconciled, v.Desired, v.Total)
 	if v.Removing > 0 {
@@ -208,7 +209,7 @@ func (p *page) groups(v GroupsView) {
 	}
 }
 
-func (p *page) configuration(v ConfigurationView) {
+func (p *page) configuration(v inspect.ConfigurationView) {
 	p.section("Configuration", v.Origin)
 	if v.Live == nil {
 		p.fact("Desired", configurationWords(v.Desired))
@@ -243,7 +244,7 @@ func configurationWords(c fdb.Configuration) string {
 // mostReasons is how many reasons are printed.
 const mostReasons = 8
 
-func (p *page) reconciliation(v ReconciliationView) {
+func (p *page) reconciliation(v inspect.ReconciliationView) {
 	p.section("Reconciliation", v.Origin)
 	p.fact("Generation", fmt.Sprintf("%d reached of %d", v.ReconciledGeneration, v.Generation))
 	if v.Skip {
@@ -261,7 +262,7 @@ func (p *page) reconciliation(v ReconciliationView) {
 	}
 }
 
-func (p *page) locks(v LocksView) {
+func (p *page) locks(v inspect.LocksView) {
 	p.section("Locks", v.Origin)
 	if v.LeaseRead {
 		p.fact("Lease", p.o.held(v.LeaseHolder, v.LeaseUntil))
@@ -294,4 +295,32 @@ func (o StatusOptions) held(holder string, until *time.Time) string {
 	default:
 		return "held by " + holder + " for " + phrase.Duration(until.Sub(o.Now)) + " more"
 	}
+}
+
+// backups prints a line for each; nothing where there is none.
+func (p *page) backups(v *inspect.RecordedBackupsView) {
+	if v == nil {
+		return
+	}
+	p.printf("\n%s  %s\n", p.o.in(bold, "Backups"), p.o.in(faint, "by their status; backup status and restore status read the database"))
+	if v.Unread != "" {
+		p.fact("Backups", "unknown: "+v.Unread)
+	}
+	for _, b := range v.Backups {
+		p.fact("Backup", recordedBackupWords(b))
+	}
+	for _, r := range v.Restores {
+		p.fact("Restore", r.Name+": "+phrase.Or(r.State, "never started"))
+	}
+}
+
+func recordedBackupWords(v inspect.RecordedBackupView) string {
+	parts := []string{"no status"}
+	if r := v.Recorded; r != nil {
+		parts = []string{word(r.Running, "running", "not running"), word(r.Restorable, "restorable", "not restorable")}
+		if r.Paused {
+			parts = append(parts, "paused")
+		}
+	}
+	return fmt.Sprintf("%s: %s; %s desired, %s ready", v.Name, phrase.List(parts), v.Desired, phrase.CountOf(v.AgentsReady, v.AgentsDesired, "agent"))
 }

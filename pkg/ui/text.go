@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -95,16 +96,16 @@ func (t *text) later(stage plan.StageName, h plan.Housekeeping) {
 func (t *text) checks(stage plan.StageName, checks []plan.Check) {
 	for _, c := range checks {
 		if c.OK {
-			t.verbose(stage, "checked", checkWords(c))
+			t.verbose(stage, "checked", inspect.CheckWords(c))
 		} else {
-			t.once(stage, "refused", c.Key(), "", checkWords(c))
+			t.once(stage, "refused", c.Key(), "", inspect.CheckWords(c))
 		}
 	}
 }
 
 func (t *text) acted(e reconcile.ActionDone) {
 	if e.Err != nil {
-		failure := oneLine(e.Err.Error())
+		failure := inspect.OneLine(e.Err.Error())
 		t.once(e.Stage, "failed", plan.KindOf(e.Action)+" "+e.Action.Subject(), failure, e.Action.Describe()+": "+failure)
 		return
 	}
@@ -118,9 +119,9 @@ func (t *text) done(e reconcile.StageDone) {
 		t.verbose(e.Stage, "done", "nothing to do")
 	case reconcile.Changed: // its actions were printed
 	case reconcile.Waiting, reconcile.Blocked:
-		t.once(e.Stage, e.Outcome.String(), "", t.holds[e.Stage], oneLine(e.Reason))
+		t.once(e.Stage, e.Outcome.String(), "", t.holds[e.Stage], inspect.OneLine(e.Reason))
 	case reconcile.Failed:
-		t.once(e.Stage, e.Outcome.String(), "", e.Reason, oneLine(e.Reason))
+		t.once(e.Stage, e.Outcome.String(), "", e.Reason, inspect.OneLine(e.Reason))
 	}
 }
 
@@ -140,7 +141,7 @@ func HoldKey(h *plan.Hold) string {
 	if h == nil {
 		return ""
 	}
-	return recordHold(h).key()
+	return inspect.RecordHold(h).Key()
 }
 
 func (t *text) verbose(stage plan.StageName, word, what string) {
@@ -167,14 +168,3 @@ func colorOf(word string) string {
 		return faint
 	}
 }
-
-// checkWords is a check in one line: its code, the question, the evidence.
-func checkWords(c plan.Check) string {
-	if c.Gate == "" {
-		return c.Words()
-	}
-	return string(c.Gate) + ": " + c.Words()
-}
-
-// oneLine keeps an error that holds several in one line.
-func oneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ") }

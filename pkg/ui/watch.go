@@ -3,6 +3,7 @@ package ui
 import (
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -28,8 +29,8 @@ var endings = map[pace.Ending]string{
 // NewWaitStarted returns the line of a wait that begins now.
 func NewWaitStarted(pass int, e pace.Ending, reason string, r pace.Rest, now time.Time) WaitStarted {
 	return WaitStarted{
-		line: line{Event: "wait-started", Pass: pass}, Ending: endings[e], Reason: oneLine(reason),
-		NotBefore: known(now.Add(r.AtLeast)), NoLaterThan: known(now.Add(r.AtMost)),
+		line: line{Event: "wait-started", Pass: pass}, Ending: endings[e], Reason: inspect.OneLine(reason),
+		NotBefore: inspect.Known(now.Add(r.AtLeast)), NoLaterThan: inspect.Known(now.Add(r.AtMost)),
 	}
 }
 
@@ -44,5 +45,5 @@ type WaitEnded struct {
 
 // NewWaitEnded returns the line of the end of a wait.
 func NewWaitEnded(pass int, changed bool, facets plan.Facet) WaitEnded {
-	return WaitEnded{line: line{Event: "wait-ended", Pass: pass}, Changed: changed, Facets: orEmpty(facets.Names())}
+	return WaitEnded{line: line{Event: "wait-ended", Pass: pass}, Changed: changed, Facets: inspect.OrEmpty(facets.Names())}
 }

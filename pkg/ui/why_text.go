@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -18,9 +20,9 @@ type WhyOptions struct {
 
 // WriteWhy prints a report: one line that is enough to act on, then each chain from its
 // summary to its root cause.
-func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
+func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
-	p.printf("%s", o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.headline()))
+	p.printf("%s", o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+whyReportHeadline(v)))
 	if len(v.Next) > 0 {
 		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
 	}
@@ -31,10 +33,10 @@ func WriteWhy(w io.Writer, v WhyReport, o WhyOptions) error {
 	return p.err
 }
 
-// headline returns the summary without the name that precedes it.
-func (v WhyReport) headline() string {
+// whyReportHeadline returns the summary without the name that precedes it.
+func whyReportHeadline(v why.Report) string {
 	if v.AsOf != nil && len(v.Items) > 0 && slices.Equal(v.Items[0].Subjects, []string{v.Metadata.Cluster}) {
-		return v.Items[0].predicate(*v.AsOf)
+		return v.Items[0].Predicate(*v.AsOf)
 	}
 	return v.Summary
 }
@@ -51,8 +53,8 @@ func (p *whyPage) printf(format string, args ...any) {
 	}
 }
 
-func (p *whyPage) chain(c WhyChain) {
-	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, mostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
+func (p *whyPage) chain(c why.Chain) {
+	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, inspect.MostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
 	p.links(c.Reasons, " ")
 	for _, command := range c.Next {
 		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)
@@ -60,13 +62,13 @@ func (p *whyPage) chain(c WhyChain) {
 }
 
 // links prints reasons, and below each its own reasons.
-func (p *whyPage) links(links []WhyLink, indent string) {
+func (p *whyPage) links(links []why.Link, indent string) {
 	for _, l := range links {
 		words := []string{}
 		if l.Stage != "" {
 			words = append(words, string(l.Stage)+":")
 		}
-		words = append(words, l.words()+p.since(l.Since))
+		words = append(words, l.Words()+p.since(l.Since))
 		p.printf("%s└ %s\n", indent, strings.Join(words, " "))
 		p.links(l.Reasons, indent+"   ")
 	}
@@ -84,36 +86,36 @@ func (p *whyPage) since(t *time.Time) string {
 	}
 }
 
-func colorOfWhy(s WhyState) string {
+func colorOfWhy(s why.State) string {
 	switch s {
-	case WhyReady:
+	case why.Ready:
 		return green
-	case WhyWaiting:
+	case why.Waiting:
 		return yellow
-	case WhyBlocked, WhyUnknown:
+	case why.Blocked, why.Unknown:
 		return red
 	}
 	return ""
 }
 
 // WriteWhyTable prints a row per chain.
-func WriteWhyTable(w io.Writer, v WhyReport, o ListOptions) error {
+func WriteWhyTable(w io.Writer, v why.Report, o ListOptions) error {
 	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STAGE", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
 	for _, c := range v.Items {
-		t.Rows = append(t.Rows, c.row(o))
+		t.Rows = append(t.Rows, whyChainRow(c, o))
 	}
 	return t.Write(w)
 }
 
-// row follows the first reasons: the stage, the gate, and the root cause.
-func (c WhyChain) row(o ListOptions) []string {
+// whyChainRow follows the first reasons: the stage, the gate, and the root cause.
+func whyChainRow(c why.Chain, o ListOptions) []string {
 	var stage, gate, have, need, root string
-	if at := slices.IndexFunc(c.Reasons, func(l WhyLink) bool { return l.Stage != "" }); at >= 0 {
+	if at := slices.IndexFunc(c.Reasons, func(l why.Link) bool { return l.Stage != "" }); at >= 0 {
 		stage = string(c.Reasons[at].Stage)
 	}
 	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		l := links[0]
-		root = l.words()
+		root = l.Words()
 		if gate == "" && l.Gate != "" {
 			gate, have, need = string(l.Gate), l.Have, l.Need
 		}
@@ -126,5 +128,5 @@ func (c WhyChain) row(o ListOptions) []string {
 	if c.Since != nil {
 		since = o.time(c.Since)
 	}
-	return []string{phrase.Some(c.Subjects, mostNamed), string(c.State), phrase.Or(stage, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
+	return []string{phrase.Some(c.Subjects, inspect.MostNamed), string(c.State), phrase.Or(stage, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // availability returns the rules about availability, now and after the next failure.
@@ -75,13 +75,13 @@ func (f Facts) refused(c plan.Check) []Finding {
 
 func available(f Facts) ([]Finding, string) {
 	switch f.Status.State {
-	case ui.StateUnknown:
+	case inspect.StateUnknown:
 		return nil, "no answer from the database: " + f.Database.Why()
-	case ui.StateNotConfigured:
+	case inspect.StateNotConfigured:
 		return with(one(database, f.Status.Summary, f.fix("plan")...))
-	case ui.StateUnavailable:
+	case inspect.StateUnavailable:
 		return with(one(database, f.Status.Summary, f.fix("status")...))
-	case ui.StateHealthy, ui.StateDegraded:
+	case inspect.StateHealthy, inspect.StateDegraded:
 	}
 	return nil, ""
 }

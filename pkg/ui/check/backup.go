@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // backups returns the rules about the state of the cluster's backups.
@@ -72,7 +72,7 @@ const (
 )
 
 // eachBackup returns a function that evaluates find on every backup of the cluster.
-func eachBackup(find func(f Facts, v ui.BackupStatusView) []Finding) func(Facts) ([]Finding, string) {
+func eachBackup(find func(f Facts, v inspect.BackupStatusView) []Finding) func(Facts) ([]Finding, string) {
 	return func(f Facts) ([]Finding, string) {
 		if f.Backups.Unread != "" {
 			return nil, "backups could not be read: " + f.Backups.Unread
@@ -92,10 +92,10 @@ func eachBackup(find func(f Facts, v ui.BackupStatusView) []Finding) func(Facts)
 
 // eachReportedBackup is eachBackup for facts that only the database has, and only for managed
 // backups.
-func eachReportedBackup(find func(f Facts, v ui.BackupStatusView) []Finding) func(Facts) ([]Finding, string) {
+func eachReportedBackup(find func(f Facts, v inspect.BackupStatusView) []Finding) func(Facts) ([]Finding, string) {
 	return func(f Facts) ([]Finding, string) {
 		var unknown reasons
-		found, unread := eachBackup(func(f Facts, v ui.BackupStatusView) []Finding {
+		found, unread := eachBackup(func(f Facts, v inspect.BackupStatusView) []Finding {
 			switch {
 			case !f.isManaged(v.Name):
 				return nil
@@ -123,12 +123,12 @@ func (f Facts) isManaged(name string) bool {
 func backup(name string) string { return "foundationdbbackup/" + name }
 
 // passFinding returns a finding about one backup that a pass may fix: its command is a dry run.
-func passFinding(v ui.BackupStatusView, format string, args ...any) []Finding {
+func passFinding(v inspect.BackupStatusView, format string, args ...any) []Finding {
 	return one(backup(v.Name), fmt.Sprintf(format, args...), "fdb", "reconcile", "fdbbackup/"+v.Name, "--dry-run")
 }
 
 // statusFinding returns a finding about one backup that no pass fixes, with the agents' errors.
-func statusFinding(v ui.BackupStatusView, format string, args ...any) []Finding {
+func statusFinding(v inspect.BackupStatusView, format string, args ...any) []Finding {
 	message := fmt.Sprintf(format, args...)
 	if len(v.LastErrors) > 0 {
 		message += "; errors of agents: " + strings.Join(v.LastErrors, ", ")
@@ -138,30 +138,30 @@ func statusFinding(v ui.BackupStatusView, format string, args ...any) []Finding 
 
 // isStopped reports whether the spec requires no running backup. A complete one-time backup
 // counts as stopped.
-func isStopped(v ui.BackupStatusView) bool {
+func isStopped(v inspect.BackupStatusView) bool {
 	return v.Desired == string(v1beta2.BackupStateStopped) || v.Mode == string(v1beta2.BackupModeOneTime) && ptr.Deref(v.Restorable, false) && !ptr.Deref(v.Running, false)
 }
 
 // isActive reports whether a backup runs as desired, and is not paused.
-func isActive(v ui.BackupStatusView) bool {
+func isActive(v inspect.BackupStatusView) bool {
 	return !isStopped(v) && ptr.Deref(v.Running, false) && !ptr.Deref(v.Paused, false)
 }
 
-func withoutAgents(_ Facts, v ui.BackupStatusView) []Finding {
+func withoutAgents(_ Facts, v inspect.BackupStatusView) []Finding {
 	if isStopped(v) || v.Agents.Desired == 0 || v.Agents.Ready > 0 {
 		return nil
 	}
 	return passFinding(v, "%s ready", phrase.CountOf(0, v.Agents.Desired, "agent"))
 }
 
-func fewAgents(_ Facts, v ui.BackupStatusView) []Finding {
+func fewAgents(_ Facts, v inspect.BackupStatusView) []Finding {
 	if isStopped(v) || v.Agents.Ready == 0 || v.Agents.Ready >= v.Agents.Desired {
 		return nil
 	}
 	return passFinding(v, "%s ready", phrase.CountOf(v.Agents.Ready, v.Agents.Desired, "agent"))
 }
 
-func differsFromSpec(_ Facts, v ui.BackupStatusView) []Finding {
+func differsFromSpec(_ Facts, v inspect.BackupStatusView) []Finding {
 	switch {
 	case isStopped(v) && ptr.Deref(v.Running, false):
 		return passFinding(v, "it still runs, %s desired", v1beta2.BackupStateStopped)
@@ -177,15 +177,15 @@ func differsFromSpec(_ Facts, v ui.BackupStatusView) []Finding {
 	return nil
 }
 
-func lags(_ Facts, v ui.BackupStatusView) []Finding {
-	lag := v.LagWords(ui.DefaultMaxLag)
+func lags(_ Facts, v inspect.BackupStatusView) []Finding {
+	lag := v.LagWords(inspect.DefaultMaxLag)
 	if !isActive(v) || lag == "" {
 		return nil
 	}
 	return statusFinding(v, "%s", lag)
 }
 
-func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
+func notRestorableYet(f Facts, v inspect.BackupStatusView) []Finding {
 	if isStopped(v) || !ptr.Deref(v.Running, false) || ptr.Deref(v.Restorable, false) || len(notRestorableForLong(f, v)) > 0 {
 		return nil
 	}
@@ -199,7 +199,7 @@ func notRestorableYet(f Facts, v ui.BackupStatusView) []Finding {
 	return found
 }
 
-func notRestorableForLong(f Facts, v ui.BackupStatusView) []Finding {
+func notRestorableForLong(f Facts, v inspect.BackupStatusView) []Finding {
 	s := v.Snapshot
 	if isStopped(v) || !ptr.Deref(v.Running, false) || ptr.Deref(v.Restorable, false) || s == nil || s.BeganAt == nil || s.PeriodSeconds == nil {
 		return nil
@@ -216,7 +216,7 @@ func notRestorableForLong(f Facts, v ui.BackupStatusView) []Finding {
 	return found
 }
 
-func oldSnapshot(_ Facts, v ui.BackupStatusView) []Finding {
+func oldSnapshot(_ Facts, v inspect.BackupStatusView) []Finding {
 	s := v.Snapshot
 	if !isActive(v) || s == nil || s.PeriodSeconds == nil || s.LastComplete == nil || s.LastComplete.AgeSeconds == nil {
 		return nil
@@ -230,17 +230,17 @@ func oldSnapshot(_ Facts, v ui.BackupStatusView) []Finding {
 
 // longest returns the maximum duration of a snapshot that is paced to a period.
 func longest(period time.Duration) time.Duration {
-	return period + period*snapshotGrace/100 + ui.DefaultMaxLag
+	return period + period*snapshotGrace/100 + inspect.DefaultMaxLag
 }
 
-func unexpectedlyPaused(_ Facts, v ui.BackupStatusView) []Finding {
+func unexpectedlyPaused(_ Facts, v inspect.BackupStatusView) []Finding {
 	if !ptr.Deref(v.Paused, false) || v.Desired == string(v1beta2.BackupStatePaused) || isStopped(v) {
 		return nil
 	}
 	return passFinding(v, "all agents of the database are paused, %s desired", v.Desired)
 }
 
-func leftPaused(_ Facts, v ui.BackupStatusView) []Finding {
+func leftPaused(_ Facts, v inspect.BackupStatusView) []Finding {
 	point := v.LatestRestorable
 	if !ptr.Deref(v.Paused, false) || v.Desired != string(v1beta2.BackupStatePaused) || point == nil || point.AgeSeconds == nil || seconds(*point.AgeSeconds) < longPause {
 		return nil

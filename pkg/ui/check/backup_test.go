@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // backedUp adds a reconciled backup of the cluster, and a finished restore.
@@ -19,33 +19,33 @@ func (f *Facts) backedUp() {
 	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration = "7.3.79", "sample", place
 	r := v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb"}}
 	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration, r.Status.State = "sample", place, v1beta2.RestoreStateCompleted
-	f.Backups = ui.ClusterBackups{All: []v1beta2.FoundationDBBackup{b}, AllRestores: []v1beta2.FoundationDBRestore{r}, Clusters: []string{"sample"}}
-	f.Backups.Backups = []ui.SeenBackup{{Record: &f.Backups.All[0], View: &ui.BackupStatusView{
+	f.Backups = inspect.ClusterBackups{All: []v1beta2.FoundationDBBackup{b}, AllRestores: []v1beta2.FoundationDBRestore{r}, Clusters: []string{"sample"}}
+	f.Backups.Backups = []inspect.SeenBackup{{Record: &f.Backups.All[0], View: &inspect.BackupStatusView{
 		Name: "nightly", Cluster: "sample", Desired: "Running", Mode: "continuous", Tag: "default",
 		State: new(fdb.BackupDifferential), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
-		LatestRestorable: &ui.BackupMomentView{Version: 100, AgeSeconds: new(int64(30))},
-		Snapshot: &ui.BackupSnapshotView{
+		LatestRestorable: &inspect.BackupMomentView{Version: 100, AgeSeconds: new(int64(30))},
+		Snapshot: &inspect.BackupSnapshotView{
 			PeriodSeconds: new(int64(3600)), BeganAt: new(noon.Add(-time.Minute)), ExpectedPercent: new(1.0),
-			LastComplete: &ui.BackupMomentView{Version: 90, AgeSeconds: new(int64(60))},
+			LastComplete: &inspect.BackupMomentView{Version: 90, AgeSeconds: new(int64(60))},
 		},
-		Agents: ui.BackupAgentsView{Desired: 2, Ready: 2},
+		Agents: inspect.BackupAgentsView{Desired: 2, Ready: 2},
 	}}}
-	f.Backups.Restores = []ui.SeenRestore{{Record: &f.Backups.AllRestores[0], View: &ui.RestoreStatusView{
+	f.Backups.Restores = []inspect.SeenRestore{{Record: &f.Backups.AllRestores[0], View: &inspect.RestoreStatusView{
 		Name: "again", State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "ab", RecordedState: fdb.RestoreCompleted,
 	}}}
 }
 
-func onBackup(edit func(*ui.BackupStatusView)) func(*Facts) {
+func onBackup(edit func(*inspect.BackupStatusView)) func(*Facts) {
 	return func(f *Facts) { edit(f.Backups.Backups[0].View) }
 }
 
-func onRestore(edit func(*ui.RestoreStatusView)) func(*Facts) {
+func onRestore(edit func(*inspect.RestoreStatusView)) func(*Facts) {
 	return func(f *Facts) { edit(f.Backups.Restores[0].View) }
 }
 
 // begins returns a backup whose first snapshot began that long ago.
 func begins(ago time.Duration) func(*Facts) {
-	return onBackup(func(v *ui.BackupStatusView) {
+	return onBackup(func(v *inspect.BackupStatusView) {
 		v.Restorable, v.LatestRestorable, v.Snapshot.LastComplete = new(false), nil, nil
 		v.Snapshot.BeganAt = new(noon.Add(-ago))
 	})
@@ -53,9 +53,9 @@ func begins(ago time.Duration) func(*Facts) {
 
 // moves returns a backup that was moved during a snapshot that began that long ago.
 func moves(ago time.Duration) func(*Facts) {
-	return onBackup(func(v *ui.BackupStatusView) {
+	return onBackup(func(v *inspect.BackupStatusView) {
 		v.Restorable, v.LatestRestorable = new(false), nil
-		v.Move = &ui.BackupMoveView{From: "blobstore://former", Why: "it was moved", BehindSeconds: new(int64(30))}
+		v.Move = &inspect.BackupMoveView{From: "blobstore://former", Why: "it was moved", BehindSeconds: new(int64(30))}
 		v.Snapshot.BeganAt = new(noon.Add(-ago))
 	})
 }
@@ -71,34 +71,34 @@ func another(edit func(*v1beta2.FoundationDBBackup)) func(*Facts) {
 		if b.Spec.ClusterName == f.Cluster.Name {
 			view := *f.Backups.Backups[0].View
 			view.Name = b.Name
-			f.Backups.Backups = append(f.Backups.Backups, ui.SeenBackup{Record: b, View: &view})
+			f.Backups.Backups = append(f.Backups.Backups, inspect.SeenBackup{Record: b, View: &view})
 		}
 	}
 }
 
 func paused(wanted string, age int64) func(*Facts) {
-	return onBackup(func(v *ui.BackupStatusView) {
+	return onBackup(func(v *inspect.BackupStatusView) {
 		v.Paused, v.Desired, v.LatestRestorable.AgeSeconds = new(true), wanted, &age
 	})
 }
 
 var backupTroubles = map[string]trouble{
-	"a backup without agents":                {"BACKUP-001", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 0 }), "0 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
-	"a backup with an agent too few":         {"BACKUP-002", onBackup(func(v *ui.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
-	"a backup that was ended":                {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
-	"a backup that should be over":           {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Desired = "Stopped" }), "still runs", "--dry-run"},
-	"a backup that has to be stopped":        {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Outstanding = []string{"it is being stopped"} }), "it is being stopped", "--dry-run"},
-	"the tag of another backup":              {"BACKUP-003", onBackup(func(v *ui.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
-	"a backup that is behind":                {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
-	"a backup whose lag is unknown":          {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable.AgeSeconds = nil }), "the limit is 10m", "fdb backup status nightly"},
-	"a backup whose newest point is unknown": {"BACKUP-004", onBackup(func(v *ui.BackupStatusView) { v.LatestRestorable = nil }), "the limit is 10m", "fdb backup status nightly"},
-	"a moved backup whose log is behind":     {"BACKUP-004", both(moves(time.Minute), onBackup(func(v *ui.BackupStatusView) { v.Move.BehindSeconds = new(int64(601)) })), "in the backup is 10m old, more than 10m", "fdb backup status nightly"},
+	"a backup without agents":                {"BACKUP-001", onBackup(func(v *inspect.BackupStatusView) { v.Agents.Ready = 0 }), "0 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup with an agent too few":         {"BACKUP-002", onBackup(func(v *inspect.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
+	"a backup that was ended":                {"BACKUP-003", onBackup(func(v *inspect.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
+	"a backup that should be over":           {"BACKUP-003", onBackup(func(v *inspect.BackupStatusView) { v.Desired = "Stopped" }), "still runs", "--dry-run"},
+	"a backup that has to be stopped":        {"BACKUP-003", onBackup(func(v *inspect.BackupStatusView) { v.Outstanding = []string{"it is being stopped"} }), "it is being stopped", "--dry-run"},
+	"the tag of another backup":              {"BACKUP-003", onBackup(func(v *inspect.BackupStatusView) { v.Own, v.URL = new(false), "blobstore://theirs" }), "to blobstore://theirs", "fdb backup status nightly"},
+	"a backup that is behind":                {"BACKUP-004", onBackup(func(v *inspect.BackupStatusView) { v.LatestRestorable.AgeSeconds = new(int64(601)) }), "10m old, more than 10m", "fdb backup status nightly"},
+	"a backup whose lag is unknown":          {"BACKUP-004", onBackup(func(v *inspect.BackupStatusView) { v.LatestRestorable.AgeSeconds = nil }), "the limit is 10m", "fdb backup status nightly"},
+	"a backup whose newest point is unknown": {"BACKUP-004", onBackup(func(v *inspect.BackupStatusView) { v.LatestRestorable = nil }), "the limit is 10m", "fdb backup status nightly"},
+	"a moved backup whose log is behind":     {"BACKUP-004", both(moves(time.Minute), onBackup(func(v *inspect.BackupStatusView) { v.Move.BehindSeconds = new(int64(601)) })), "in the backup is 10m old, more than 10m", "fdb backup status nightly"},
 	"a backup that was moved":                {"BACKUP-005", moves(time.Hour + time.Minute), "it was moved", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup that moves forever":            {"BACKUP-006", moves(2 * time.Hour), "began 120m ago, the snapshot period is 60m", "fdb backup status nightly"},
 	"a backup that begins":                   {"BACKUP-005", begins(time.Hour), "not restorable yet", "fdb backup status nightly"},
-	"a backup without a snapshot":            {"BACKUP-005", both(begins(time.Hour), onBackup(func(v *ui.BackupStatusView) { v.Snapshot = nil })), "not restorable yet", "fdb backup status"},
+	"a backup without a snapshot":            {"BACKUP-005", both(begins(time.Hour), onBackup(func(v *inspect.BackupStatusView) { v.Snapshot = nil })), "not restorable yet", "fdb backup status"},
 	"a backup that begins forever":           {"BACKUP-006", begins(time.Hour + time.Second), "began 60m ago, the snapshot period is 60m", "fdb backup status nightly"},
-	"an old snapshot":                        {"BACKUP-007", onBackup(func(v *ui.BackupStatusView) { v.Snapshot.LastComplete.AgeSeconds = new(int64(3600*5/4 + 601)) }), "its last snapshot is 85m old", "fdb backup status"},
+	"an old snapshot":                        {"BACKUP-007", onBackup(func(v *inspect.BackupStatusView) { v.Snapshot.LastComplete.AgeSeconds = new(int64(3600*5/4 + 601)) }), "its last snapshot is 85m old", "fdb backup status"},
 	"agents that a user paused":              {"BACKUP-008", paused("Running", 30), "Running desired", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup that was left paused":          {"BACKUP-009", paused("Paused", 3600), "is 60m old", "fdb backup resume nightly"},
 	"two backups on one tag":                 {"BACKUP-010", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.Tag = nil }), "they share tag default", "get foundationdbbackups"},
@@ -119,11 +119,11 @@ var backupTroubles = map[string]trouble{
 		b := &f.Backups.Backups[0]
 		b.Record.Spec.BlobStoreConfiguration, b.View, b.Unread = nil, nil, "it is invalid"
 	}, "spec.blobStoreConfiguration", "edit foundationdbbackup nightly"},
-	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
-	"a restore that was aborted, without an answer": {"RESTORE-001", onRestore(func(v *ui.RestoreStatusView) {
+	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *inspect.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
+	"a restore that was aborted, without an answer": {"RESTORE-001", onRestore(func(v *inspect.RestoreStatusView) {
 		v.UnknownReason, v.Done, v.RecordedState = "no agent", nil, "aborted"
 	}), "as its status records", "fdb restore status again"},
-	"a restore with errors": {"RESTORE-002", onRestore(func(v *ui.RestoreStatusView) {
+	"a restore with errors": {"RESTORE-002", onRestore(func(v *inspect.RestoreStatusView) {
 		v.State, v.Done, v.Over, v.LastError = new("running"), new(false), false, "'File not found'"
 	}), "File not found", "fdb restore status again"},
 	"a finished restore and a lock": {"RESTORE-003", func(f *Facts) {
@@ -140,10 +140,10 @@ func restoreOfNoCluster(f *Facts) {
 func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
 	tests := map[string]func(*Facts){
 		"it runs": func(*Facts) {},
-		"it is stopped, without agents": onBackup(func(v *ui.BackupStatusView) {
+		"it is stopped, without agents": onBackup(func(v *inspect.BackupStatusView) {
 			v.Desired, v.Running, v.Own, v.Agents.Ready = "Stopped", new(false), nil, 0
 		}),
-		"it was to be made once, and is complete": onBackup(func(v *ui.BackupStatusView) {
+		"it was to be made once, and is complete": onBackup(func(v *inspect.BackupStatusView) {
 			v.Mode, v.Running, v.Own, v.LatestRestorable.AgeSeconds = "oneTime", new(false), nil, nil
 		}),
 		"it is paused by its spec":  paused("Paused", 600),
@@ -151,7 +151,7 @@ func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
 		"one on its tag that is being deleted": another(func(b *v1beta2.FoundationDBBackup) {
 			b.Spec.Tag, b.DeletionTimestamp = nil, &metav1.Time{Time: noon}
 		}),
-		"none at all": func(f *Facts) { f.Backups = ui.ClusterBackups{} },
+		"none at all": func(f *Facts) { f.Backups = inspect.ClusterBackups{} },
 	}
 	for name, given := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -12,15 +12,15 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 var (
 	noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
-	meta = ui.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
+	meta = inspect.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
 )
 
 // healthy is a cluster in which no rule finds anything: that of which the document
@@ -45,7 +45,7 @@ func healthy(t *testing.T) Facts {
 	c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStateless: {PodTemplate: &corev1.PodTemplateSpec{
 		Spec: corev1.PodSpec{Tolerations: safety.TolerationsFor(c, v1beta2.ProcessClassStateless)},
 	}}}
-	f := Facts{Record: c.DeepCopy(), MissingRead: true, Facts: ui.Facts{
+	f := Facts{Record: c.DeepCopy(), MissingRead: true, Facts: inspect.Facts{
 		Snapshot: plan.Snapshot{
 			Now: noon, Cluster: c, Pods: map[string]*corev1.Pod{}, Volumes: map[string]*corev1.PersistentVolumeClaim{},
 			Services:     map[string]*corev1.Service{"sample": {}},
@@ -55,7 +55,7 @@ func healthy(t *testing.T) Facts {
 		},
 		Gaps:    v1beta2.Gaps{DesiredProcessGroups: 12, ReconciledProcessGroups: 12, Generations: v1beta2.ClusterGenerationStatus{Reconciled: 8}},
 		Desired: fdb.Configuration{RedundancyMode: "double", StorageEngine: "ssd-2", UsableRegions: 1, Logs: 3, Proxies: 3, Resolvers: 1},
-		Lease:   ui.Lease{Read: true},
+		Lease:   inspect.Lease{Read: true},
 	}}
 	for _, p := range s.ProcessList() {
 		f.addGroup(p)
@@ -105,7 +105,7 @@ func (f *Facts) eachProcess(g *v1beta2.ProcessGroupStatus, edit func(*fdb.Proces
 
 // reportOn checks as the command does.
 func reportOn(f Facts, o Options) Report {
-	f.Status = ui.NewStatusView(meta, f.Facts)
+	f.Status = inspect.NewStatusView(meta, f.Facts)
 	if o.FailOn == "" {
 		o.FailOn = Error
 	}

@@ -1,6 +1,8 @@
 package check
 
-import "github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
 
 // Kinds returns the kinds of documents of this package.
 func Kinds() []ui.Kind {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // Report is the document of `check`: what each rule found.
 type Report struct {
-	ui.Document
+	inspect.Document
 	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity `json:"failOn"`
 	// Verdict is passed, failed, or unknown: no finding is severe enough, and a rule that
@@ -116,8 +116,8 @@ func (o Options) skipped(r Rule) (reason string, skipped bool) {
 }
 
 // NewReport evaluates every selected rule.
-func NewReport(m ui.Metadata, f Facts, o Options) Report {
-	r := Report{Document: ui.NewDocument("CheckReport", m, f.Now, ui.SourceLive), FailOn: o.FailOn, Items: []Item{}}
+func NewReport(m inspect.Metadata, f Facts, o Options) Report {
+	r := Report{Document: inspect.NewDocument("CheckReport", m, f.Now, inspect.SourceLive), FailOn: o.FailOn, Items: []Item{}}
 	r.Warnings = append(r.Warnings, f.Warnings...)
 	for _, rule := range Rules() {
 		if len(o.Only) > 0 && !named(rule, o.Only) {

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // ReportList is the document of `check -A`: the report of each cluster.
 type ReportList struct {
-	ui.Document
+	inspect.Document
 	// FailOn is the least severity of findings for which a report fails.
 	FailOn Severity `json:"failOn"`
 	// Verdict is the worst of all: failed, then unknown, then passed.
@@ -21,13 +22,13 @@ type ReportList struct {
 }
 
 // NewProblem returns the report about a cluster that could not be checked.
-func NewProblem(m ui.Metadata, problem string, failOn Severity) Report {
-	return Report{Document: ui.NewDocument("CheckReport", m, time.Time{}, ui.SourceLive), FailOn: failOn, Verdict: VerdictCannotTell, Problem: problem, Items: []Item{}}
+func NewProblem(m inspect.Metadata, problem string, failOn Severity) Report {
+	return Report{Document: inspect.NewDocument("CheckReport", m, time.Time{}, inspect.SourceLive), FailOn: failOn, Verdict: VerdictCannotTell, Problem: problem, Items: []Item{}}
 }
 
 // NewReportList returns the document.
-func NewReportList(m ui.Metadata, asOf time.Time, reports []Report, failOn Severity) ReportList {
-	l := ReportList{Document: ui.NewDocument("CheckReportList", m, asOf, ui.SourceLive), FailOn: failOn, Verdict: VerdictPassed, Items: append([]Report{}, reports...)}
+func NewReportList(m inspect.Metadata, asOf time.Time, reports []Report, failOn Severity) ReportList {
+	l := ReportList{Document: inspect.NewDocument("CheckReportList", m, asOf, inspect.SourceLive), FailOn: failOn, Verdict: VerdictPassed, Items: append([]Report{}, reports...)}
 	for _, r := range reports {
 		switch {
 		case r.Verdict == VerdictFailed, r.Verdict == VerdictCannotTell && l.Verdict == VerdictPassed:

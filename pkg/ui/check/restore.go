@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // restores returns the rules about restores into the cluster.
@@ -31,7 +31,7 @@ func restores() []Rule {
 }
 
 // eachRestore returns a function that evaluates find on every restore that was started.
-func eachRestore(find func(f Facts, v ui.RestoreStatusView) []Finding) func(Facts) ([]Finding, string) {
+func eachRestore(find func(f Facts, v inspect.RestoreStatusView) []Finding) func(Facts) ([]Finding, string) {
 	return func(f Facts) ([]Finding, string) {
 		if f.Backups.Unread != "" {
 			return nil, "restores could not be read: " + f.Backups.Unread
@@ -59,7 +59,7 @@ func restore(name string) string { return "foundationdbrestore/" + name }
 
 func isOver(state string) bool { return state == fdb.RestoreCompleted || state == fdb.RestoreAborted }
 
-func incomplete(_ Facts, v ui.RestoreStatusView) []Finding {
+func incomplete(_ Facts, v inspect.RestoreStatusView) []Finding {
 	fix := []string{"fdb", "restore", "status", v.Name}
 	switch {
 	case v.UnknownReason != "" && v.RecordedState == fdb.RestoreAborted:
@@ -70,7 +70,7 @@ func incomplete(_ Facts, v ui.RestoreStatusView) []Finding {
 	return nil
 }
 
-func encountersErrors(_ Facts, v ui.RestoreStatusView) []Finding {
+func encountersErrors(_ Facts, v inspect.RestoreStatusView) []Finding {
 	if v.LastError == "" || v.Over {
 		return nil
 	}
@@ -94,7 +94,7 @@ func leftLocked(f Facts) ([]Finding, string) {
 	case !locked:
 		return nil, ""
 	}
-	i := slices.IndexFunc(f.Backups.Restores, func(r ui.SeenRestore) bool {
+	i := slices.IndexFunc(f.Backups.Restores, func(r inspect.SeenRestore) bool {
 		return r.View != nil && r.View.UID != "" && r.View.UID == uid && r.View.Over
 	})
 	if i < 0 {

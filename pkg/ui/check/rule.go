@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // Severity is how severe the findings of a rule are.
@@ -73,15 +73,15 @@ type Finding struct {
 
 // Facts are the input of the rules.
 type Facts struct {
-	ui.Facts
+	inspect.Facts
 	// Status is the document of the command status.
-	Status ui.StatusView
+	Status inspect.StatusView
 	// Record is the custom resource as it is stored, without defaults.
 	Record *v1beta2.FoundationDBCluster
 	// Secrets are the mounted Secrets of a cluster with TLS, by name; nil without TLS.
 	Secrets map[string]Secret
 	// Backups are those of the cluster, and the restores into it.
-	Backups ui.ClusterBackups
+	Backups inspect.ClusterBackups
 	// Names are lookups of the coordinators' names in a pod of the cluster. NamesUnread is why
 	// they were not measured.
 	Names       fdb.NameLookups

@@ -12,8 +12,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestNoRuleFindsAnythingInAHealthyCluster(t *testing.T) {
@@ -161,7 +161,7 @@ var troubles = map[string]trouble{
 	"an unmatched process": {"ORPHAN-005", func(f *Facts) {
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
 	}, "no process group of the resource", "fdb status"},
-	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = ui.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
 	"nodes are hidden":            {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
 	"no permission to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
 }
@@ -278,16 +278,16 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 		}, "lists no processes"},
 		"a zone of an unavailable database": {func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, []string{"AVAIL-008"}, "the database is unavailable"},
 		"backups that may not be listed": {func(f *Facts) {
-			f.Backups = ui.ClusterBackups{Unread: "forbidden: foundationdbbackups"}
+			f.Backups = inspect.ClusterBackups{Unread: "forbidden: foundationdbbackups"}
 		}, []string{"BACKUP-001", "BACKUP-004", "BACKUP-010", "BACKUP-014", "RESTORE-001", "RESTORE-003"}, "forbidden: foundationdbbackups"},
 		"a backup that may not be read": {func(f *Facts) {
 			f.Backups.Backups[0].View, f.Backups.Backups[0].Unread = nil, "forbidden: deployments.apps"
 		}, []string{"BACKUP-001", "BACKUP-003"}, "foundationdbbackup/nightly: forbidden: deployments.apps"},
-		"a backup without an answer": {onBackup(func(v *ui.BackupStatusView) {
+		"a backup without an answer": {onBackup(func(v *inspect.BackupStatusView) {
 			v.UnknownReason, v.Running, v.Paused, v.Restorable, v.LatestRestorable, v.Snapshot = "no backup agent runs", nil, nil, nil, nil, nil
 		}), []string{"BACKUP-003", "BACKUP-004", "BACKUP-005", "BACKUP-006", "BACKUP-007", "BACKUP-008", "BACKUP-009"}, "no backup agent runs"},
 		"clusters that may not be listed": {func(f *Facts) { f.Backups.ClustersUnread = "forbidden" }, []string{"BACKUP-013"}, "clusters could not be listed"},
-		"a restore without an answer": {onRestore(func(v *ui.RestoreStatusView) {
+		"a restore without an answer": {onRestore(func(v *inspect.RestoreStatusView) {
 			v.UnknownReason, v.RecordedState, v.Done, v.Over, v.State = "timed out", "running", nil, false, nil
 		}), []string{"RESTORE-001", "RESTORE-002"}, "timed out"},
 		"a restore that may not be read": {func(f *Facts) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -110,7 +111,7 @@ func WriteRules(w io.Writer, rules []Rule, o ui.ListOptions) error {
 
 // RuleList is the document of `check --list`.
 type RuleList struct {
-	ui.Document
+	inspect.Document
 	Items []RuleView `json:"items"`
 }
 
@@ -124,8 +125,8 @@ type RuleView struct {
 }
 
 // NewRuleList returns the document.
-func NewRuleList(m ui.Metadata, rules []Rule) RuleList {
-	l := RuleList{Document: ui.NewDocument("CheckRuleList", m, time.Time{}, ui.SourceLive), Items: []RuleView{}}
+func NewRuleList(m inspect.Metadata, rules []Rule) RuleList {
+	l := RuleList{Document: inspect.NewDocument("CheckRuleList", m, time.Time{}, inspect.SourceLive), Items: []RuleView{}}
 	for _, r := range rules {
 		l.Items = append(l.Items, RuleView{r.Code, r.Family(), r.Severity, r.Title, r.Why})
 	}

@@ -105,7 +105,7 @@ func scalar(t reflect.Type) string {
 
 // reference describes a struct once and refers to it.
 func (d *describer) reference(t reflect.Type) *Node {
-	name := strings.TrimPrefix(nameOf(t), "ui.")
+	name := definitionOf(t)
 	if _, described := d.defs[name]; !described {
 		d.defs[name] = Node{} // it may contain itself
 		n := d.object(t, nil)
@@ -160,3 +160,12 @@ func (d *describer) field(n *Node, owner reflect.Type, f reflect.StructField, na
 
 // nameOf is a type's name with its package's, as code writes it.
 func nameOf(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
+
+// definitionOf is a type's name in a schema. That of a document has no package, so that a schema
+// does not change with the place of the code.
+func definitionOf(t reflect.Type) string {
+	if dir := path.Dir(t.PkgPath()); path.Base(dir) == "inspect" || path.Base(t.PkgPath()) == "inspect" || path.Base(t.PkgPath()) == "ui" {
+		return t.Name()
+	}
+	return nameOf(t)
+}

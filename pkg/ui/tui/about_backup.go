@@ -3,12 +3,12 @@ package tui
 import (
 	"fmt"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // aboutBackup returns the details of a backup.
-func (s clusterView) aboutBackup(b ui.BackupRowView) []line {
+func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
 	t, state := backupState(b)
 	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.mark()+" "+state)}
 	if v := b.Status; v == nil {
@@ -19,7 +19,7 @@ func (s clusterView) aboutBackup(b ui.BackupRowView) []line {
 	return append(lines, commandLines(s.o.fdb("backup", "status", b.Name), s.o.fdb("reconcile", "fdbbackup/"+b.Name, "--dry-run"))...)
 }
 
-func (s clusterView) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []line {
+func (s clusterView) backupFacts(b inspect.BackupRowView, v inspect.BackupStatusView) []line {
 	lines := []line{
 		fact("summary", v.Summary), fact("desired", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
 		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
@@ -43,21 +43,21 @@ func (s clusterView) backupFacts(b ui.BackupRowView, v ui.BackupStatusView) []li
 	return lines
 }
 
-func snapshotText(v *ui.BackupSnapshotView) string {
+func snapshotText(v *inspect.BackupSnapshotView) string {
 	if v.IntervalSeconds != nil && *v.IntervalSeconds == 0 {
 		return "the first, made as fast as possible; its progress is unknown"
 	}
 	return snapshotBar(v) + " of its time; its progress is unknown"
 }
 
-func pointOf(m *ui.BackupMomentView) string {
+func pointOf(m *inspect.BackupMomentView) string {
 	if m == nil || m.AgeSeconds == nil {
 		return ""
 	}
 	return fmt.Sprintf(", version %d", m.Version)
 }
 
-func momentText(m *ui.BackupMomentView) string {
+func momentText(m *inspect.BackupMomentView) string {
 	switch {
 	case m == nil:
 		return "none is complete"
@@ -69,7 +69,7 @@ func momentText(m *ui.BackupMomentView) string {
 }
 
 // aboutRestore returns the details of a restore.
-func (s clusterView) aboutRestore(r ui.RestoreRowView) []line {
+func (s clusterView) aboutRestore(r inspect.RestoreRowView) []line {
 	t, state := restoreState(r)
 	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.mark()+" "+state)}
 	if v := r.Status; v == nil {
@@ -80,7 +80,7 @@ func (s clusterView) aboutRestore(r ui.RestoreRowView) []line {
 	return append(lines, commandLines(s.o.fdb("restore", "status", r.Name), s.o.fdb("restore", "wait", r.Name))...)
 }
 
-func restoreFacts(v ui.RestoreStatusView) []line {
+func restoreFacts(v inspect.RestoreStatusView) []line {
 	lines := []line{fact("summary", v.Summary), fact("from", phrase.Or(v.URL, phrase.UnknownCell))}
 	if v.Percent != nil {
 		lines = append(lines, fact("progress", bar(*v.Percent/100)+", "+phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block")), fact("ETA", phrase.SecondsOr(v.ETASeconds, phrase.Nothing)))

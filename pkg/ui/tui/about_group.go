@@ -5,19 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // cluster returns the name of the displayed cluster.
 func (s clusterView) cluster() string { return s.snapshot().Metadata.Cluster }
 
 // group returns a process group by its ID.
-func (s clusterView) group(id string) (ui.GroupView, bool) {
+func (s clusterView) group(id string) (inspect.GroupView, bool) {
 	items := s.snapshot().Groups.Items
-	i := slices.IndexFunc(items, func(g ui.GroupView) bool { return g.ID == id })
+	i := slices.IndexFunc(items, func(g inspect.GroupView) bool { return g.ID == id })
 	if i < 0 || id == "" {
-		return ui.GroupView{}, false
+		return inspect.GroupView{}, false
 	}
 	return items[i], true
 }
@@ -48,7 +48,7 @@ func (s clusterView) aboutGroup(id string) []line {
 }
 
 // locationOf returns where the processes of a group run.
-func (s clusterView) locationOf(g ui.GroupView) []line {
+func (s clusterView) locationOf(g inspect.GroupView) []line {
 	pod := g.Pod + ", " + podCell(g)
 	if g.Restarts != nil && *g.Restarts > 0 {
 		pod += ", " + phrase.Count(*g.Restarts, "restart")
@@ -68,7 +68,7 @@ func (s clusterView) locationOf(g ui.GroupView) []line {
 }
 
 // databaseOf returns what the database reports about the group.
-func (s clusterView) databaseOf(g ui.GroupView) []line {
+func (s clusterView) databaseOf(g inspect.GroupView) []line {
 	lines := []line{
 		fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" reporting, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)),
 		fact("roles", rolesCell(g.Roles)), fact("coordinator", g.CoordinatorWords()),
@@ -80,7 +80,7 @@ func (s clusterView) databaseOf(g ui.GroupView) []line {
 		}
 		lines = append(lines, fact("data", data))
 	}
-	if g.Exclusion != ui.NotExcluded {
+	if g.Exclusion != inspect.NotExcluded {
 		lines = append(lines, factIn(warn, "exclusion", string(g.Exclusion)))
 	}
 	if g.RemovalSince != nil {
@@ -90,7 +90,7 @@ func (s clusterView) databaseOf(g ui.GroupView) []line {
 }
 
 // commandsFor returns whole commands that help with the group: those of the chains first.
-func (s clusterView) commandsFor(g ui.GroupView) []string {
+func (s clusterView) commandsFor(g inspect.GroupView) []string {
 	var commands []string
 	add := func(more ...string) {
 		for _, c := range more {

@@ -3,7 +3,7 @@ package tui
 import (
 	"context"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 )
 
 // Actions are the actions of the dashboard. They are the commands themselves: the same plan,
@@ -31,7 +31,7 @@ type Proposal struct {
 	// CommandLine is the whole command that does the same, to copy.
 	CommandLine string
 	// Plan is what the command would do, null if the command has no plan.
-	Plan *ui.PlanView
+	Plan *planned.PlanView
 	// Words are what the command prints beside the plan, one line each.
 	Words []string
 	// Confirm is the text to type: y, or the name of the cluster if data can be lost. Empty if

@@ -82,7 +82,7 @@ func isProposed(msg tea.Msg) bool { _, is := msg.(proposalMsg); return is }
 func isFinished(msg tea.Msg) bool { _, is := msg.(actionMsg); return is }
 
 func TestAReplacementFromTheScreen(t *testing.T) {
-	a := &acting{proposal: Proposal{Plan: planned(lost().Document), Words: []string{"1 process group is replaced; 3.0GiB move"}, Confirm: "sample", CommandLine: "kubectl fdb replace sample log-2 -n fdb --context prod"}}
+	a := &acting{proposal: Proposal{Plan: plannedFrom(lost().Document), Words: []string{"1 process group is replaced; 3.0GiB move"}, Confirm: "sample", CommandLine: "kubectl fdb replace sample log-2 -n fdb --context prod"}}
 	p := play(t, a)
 	var story strings.Builder
 	scene := func(name string) { story.WriteString("# " + name + "\n" + kept(p.m.View())) }
@@ -121,7 +121,7 @@ func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := play(t, &acting{proposal: Proposal{Plan: planned(lost().Document)}})
+			p := play(t, &acting{proposal: Proposal{Plan: plannedFrom(lost().Document)}})
 			p.m = pressed(p.m, "r")
 			p.until(isProposed)
 			for _, msg := range tc.msgs {
@@ -312,7 +312,7 @@ func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
 
 // A wrong answer is cleared, and need not be deleted letter by letter.
 func TestAWrongAnswerIsForgotten(t *testing.T) {
-	a := &acting{proposal: Proposal{Plan: planned(lost().Document), Confirm: "y"}}
+	a := &acting{proposal: Proposal{Plan: plannedFrom(lost().Document), Confirm: "y"}}
 	p := play(t, a)
 	p.m = pressed(p.m, "r")
 	p.until(isProposed)
@@ -334,7 +334,7 @@ func TestAWrongAnswerIsForgotten(t *testing.T) {
 }
 
 func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
-	idle, acts := shown(t, 100, 40, Options{}), play(t, &acting{proposal: Proposal{Plan: planned(lost().Document)}})
+	idle, acts := shown(t, 100, 40, Options{}), play(t, &acting{proposal: Proposal{Plan: plannedFrom(lost().Document)}})
 	acts.m = pressed(acts.m, "r")
 	acts.until(isProposed)
 	acts.read()

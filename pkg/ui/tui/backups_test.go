@@ -5,61 +5,61 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // backedUp returns one reconciled backup, read twelve seconds before noon.
-func backedUp() ui.ClusterBackupsView {
-	return ui.ClusterBackupsView{AsOf: ago(12 * time.Second), Backups: []ui.BackupRowView{nightly()}, Restores: []ui.RestoreRowView{}}
+func backedUp() inspect.ClusterBackupsView {
+	return inspect.ClusterBackupsView{AsOf: ago(12 * time.Second), Backups: []inspect.BackupRowView{nightly()}, Restores: []inspect.RestoreRowView{}}
 }
 
-func nightly() ui.BackupRowView {
-	return ui.BackupRowView{Name: "nightly", RateBytesPerSecond: new(310e3), SnapshotETASeconds: new(518400.0), Status: &ui.BackupStatusView{
-		Document: ui.Document{AsOf: ago(13 * time.Second)}, Name: "nightly", Cluster: "sample", Reconciled: new(true),
+func nightly() inspect.BackupRowView {
+	return inspect.BackupRowView{Name: "nightly", RateBytesPerSecond: new(310e3), SnapshotETASeconds: new(518400.0), Status: &inspect.BackupStatusView{
+		Document: inspect.Document{AsOf: ago(13 * time.Second)}, Name: "nightly", Cluster: "sample", Reconciled: new(true),
 		Summary: "it runs, and can be restored up to 24s ago", Desired: "Running", Mode: "continuous", Tag: "default",
 		URL:   "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups",
 		State: new("RunningDifferentially"), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
-		LatestRestorable: &ui.BackupMomentView{Version: 5167469305, AgeSeconds: new(int64(24))},
-		Snapshot: &ui.BackupSnapshotView{
+		LatestRestorable: &inspect.BackupMomentView{Version: 5167469305, AgeSeconds: new(int64(24))},
+		Snapshot: &inspect.BackupSnapshotView{
 			PeriodSeconds: new(int64(864000)), IntervalSeconds: new(int64(864000)), ExpectedPercent: new(40.0),
-			LastComplete: &ui.BackupMomentView{Version: 107510897, AgeSeconds: new(int64(345600))},
+			LastComplete: &inspect.BackupMomentView{Version: 107510897, AgeSeconds: new(int64(345600))},
 		},
 		LogBytes: new(int64(3 << 30)), RangeBytes: new(int64(58 << 30)),
-		Agents: ui.BackupAgentsView{Desired: 2, Ready: 2, Pods: []ui.BackupAgentView{
+		Agents: inspect.BackupAgentsView{Desired: 2, Ready: 2, Pods: []inspect.BackupAgentView{
 			{Pod: "nightly-backup-agents-5d9c-x2x7p", Node: "node-1", Phase: "Running", Ready: true}, {Pod: "nightly-backup-agents-5d9c-zz8mq", Node: "node-2", Phase: "Running", Ready: true},
 		}},
 	}}
 }
 
 // backedUpBadly returns one backup with each kind of problem, and restores.
-func backedUpBadly() ui.ClusterBackupsView {
+func backedUpBadly() inspect.ClusterBackupsView {
 	v := backedUp()
-	add := func(name string, edit func(*ui.BackupRowView)) {
+	add := func(name string, edit func(*inspect.BackupRowView)) {
 		b := nightly()
 		b.Name, b.Status.Name = name, name
 		edit(&b)
 		v.Backups = append(v.Backups, b)
 	}
-	add("behind", func(b *ui.BackupRowView) {
+	add("behind", func(b *inspect.BackupRowView) {
 		b.RateBytesPerSecond, b.Status.LatestRestorable.AgeSeconds, b.Status.Agents.Ready = new(0.0), new(int64(4000)), 1
 		b.Status.Reconciled, b.Status.Summary = new(false), "not as desired: 1 of 2 agents ready; the newest point that can be restored is 66m old, more than 10m"
 	})
-	add("hidden", func(b *ui.BackupRowView) {
-		*b = ui.BackupRowView{Name: "hidden", Unread: "forbidden: reading Deployment hidden-backup-agents: deployments.apps is forbidden"}
+	add("hidden", func(b *inspect.BackupRowView) {
+		*b = inspect.BackupRowView{Name: "hidden", Unread: "forbidden: reading Deployment hidden-backup-agents: deployments.apps is forbidden"}
 	})
-	add("new", func(b *ui.BackupRowView) {
+	add("new", func(b *inspect.BackupRowView) {
 		b.SnapshotETASeconds, b.Status.Restorable, b.Status.LatestRestorable, b.Status.Snapshot.LastComplete = nil, new(false), nil, nil
 		b.Status.Snapshot.IntervalSeconds, b.Status.Snapshot.ExpectedPercent = new(int64(0)), new(100.0)
 		b.Status.Reconciled, b.Status.Summary = new(false), "not as desired: nothing can be restored yet: the first snapshot is not complete"
 	})
-	add("without-agents", func(b *ui.BackupRowView) {
+	add("without-agents", func(b *inspect.BackupRowView) {
 		s := b.Status
 		b.RateBytesPerSecond, b.SnapshotETASeconds = nil, nil
 		s.Reconciled, s.Running, s.Paused, s.Restorable, s.Own, s.LatestRestorable, s.Snapshot, s.LogBytes, s.RangeBytes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-		s.Agents, s.UnknownReason = ui.BackupAgentsView{Desired: 2}, "no pod of a backup agent is ready to run the backup tools"
+		s.Agents, s.UnknownReason = inspect.BackupAgentsView{Desired: 2}, "no pod of a backup agent is ready to run the backup tools"
 		s.Summary = "the state of the backup is unknown: " + s.UnknownReason
 	})
-	v.Restores = []ui.RestoreRowView{{Name: "again", Status: &ui.RestoreStatusView{
+	v.Restores = []inspect.RestoreRowView{{Name: "again", Status: &inspect.RestoreStatusView{
 		Name: "again", Done: new(false), State: new("running"), URL: "blobstore://key@store.example.com:443/nightly?bucket=fdb-backups", UID: "ab", Version: new(int64(5167469305)),
 		BlocksDone: new(int64(37)), BlocksTotal: new(int64(100)), Percent: new(37.0), BytesWritten: new(int64(21 << 30)), RateBytesPerSecond: new(48e6), ETASeconds: new(740.0),
 		LastError: "'File not found' on 'restore_range_data'", Summary: "it is running, and the database is locked: 37%, 37 of 100 blocks, 45.8MiB/s, 12m left; its last error: 'File not found' on 'restore_range_data'",
@@ -69,27 +69,29 @@ func backedUpBadly() ui.ClusterBackupsView {
 
 func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 	tests := map[string]struct {
-		edit func(*ui.BackupRowView)
+		edit func(*inspect.BackupRowView)
 		tone tone
 		word string
 	}{
-		"running":   {func(*ui.BackupRowView) {}, good, "running"},
-		"not read":  {func(b *ui.BackupRowView) { b.Status = nil }, unsure, "?"},
-		"no answer": {func(b *ui.BackupRowView) { b.Status.UnknownReason, b.Status.Running = "timed out", nil }, unsure, "?"},
-		"no agents": {func(b *ui.BackupRowView) { b.Status.UnknownReason, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
-		"no agents, none needed": {func(b *ui.BackupRowView) {
+		"running":   {func(*inspect.BackupRowView) {}, good, "running"},
+		"not read":  {func(b *inspect.BackupRowView) { b.Status = nil }, unsure, "?"},
+		"no answer": {func(b *inspect.BackupRowView) { b.Status.UnknownReason, b.Status.Running = "timed out", nil }, unsure, "?"},
+		"no agents": {func(b *inspect.BackupRowView) { b.Status.UnknownReason, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
+		"no agents, none needed": {func(b *inspect.BackupRowView) {
 			s := b.Status
 			s.UnknownReason, s.Agents.Ready, s.Desired, s.Running = "none", 0, "Stopped", nil
 		}, unsure, "?"},
-		"ended manually":          {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not running"},
-		"stopped":                 {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Desired = new(false), "Stopped" }, good, "stopped"},
-		"complete":                {func(b *ui.BackupRowView) { b.Status.Running, b.Status.Mode = new(false), "oneTime" }, good, "complete"},
-		"its tag taken":           {func(b *ui.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "tag taken"},
-		"paused by its spec":      {func(b *ui.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
-		"paused by a user":        {func(b *ui.BackupRowView) { b.Status.Paused, b.Status.Reconciled = new(true), new(false) }, bad, "paused"},
-		"with a snapshot to make": {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Reconciled = new(false), new(false) }, warn, "starting"},
-		"moved":                   {func(b *ui.BackupRowView) { b.Status.Restorable, b.Status.Move = new(false), &ui.BackupMoveView{} }, warn, "moving"},
-		"behind":                  {func(b *ui.BackupRowView) { b.Status.Reconciled = new(false) }, bad, "running"},
+		"ended manually":          {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not running"},
+		"stopped":                 {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Desired = new(false), "Stopped" }, good, "stopped"},
+		"complete":                {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Mode = new(false), "oneTime" }, good, "complete"},
+		"its tag taken":           {func(b *inspect.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "tag taken"},
+		"paused by its spec":      {func(b *inspect.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
+		"paused by a user":        {func(b *inspect.BackupRowView) { b.Status.Paused, b.Status.Reconciled = new(true), new(false) }, bad, "paused"},
+		"with a snapshot to make": {func(b *inspect.BackupRowView) { b.Status.Restorable, b.Status.Reconciled = new(false), new(false) }, warn, "starting"},
+		"moved": {func(b *inspect.BackupRowView) {
+			b.Status.Restorable, b.Status.Move = new(false), &inspect.BackupMoveView{}
+		}, warn, "moving"},
+		"behind": {func(b *inspect.BackupRowView) { b.Status.Reconciled = new(false) }, bad, "running"},
 	}
 	for name, tc := range tests {
 		b := nightly()
@@ -102,21 +104,21 @@ func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 
 func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
 	tests := map[string]struct {
-		status *ui.RestoreStatusView
+		status *inspect.RestoreStatusView
 		tone   tone
 		word   string
 	}{
 		"not read":    {nil, unsure, "?"},
-		"no answer":   {&ui.RestoreStatusView{UnknownReason: "timed out"}, unsure, "?"},
-		"not started": {&ui.RestoreStatusView{State: new("")}, plain, "not started"},
-		"done":        {&ui.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}, good, "completed"},
-		"aborted":     {&ui.RestoreStatusView{State: new("aborted"), Done: new(false), Over: true}, bad, "aborted"},
-		"lost":        {&ui.RestoreStatusView{State: new(""), Done: new(false), Over: true}, bad, "lost"},
-		"running":     {&ui.RestoreStatusView{State: new("running"), Done: new(false)}, warn, "running"},
-		"with errors": {&ui.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
+		"no answer":   {&inspect.RestoreStatusView{UnknownReason: "timed out"}, unsure, "?"},
+		"not started": {&inspect.RestoreStatusView{State: new("")}, plain, "not started"},
+		"done":        {&inspect.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}, good, "completed"},
+		"aborted":     {&inspect.RestoreStatusView{State: new("aborted"), Done: new(false), Over: true}, bad, "aborted"},
+		"lost":        {&inspect.RestoreStatusView{State: new(""), Done: new(false), Over: true}, bad, "lost"},
+		"running":     {&inspect.RestoreStatusView{State: new("running"), Done: new(false)}, warn, "running"},
+		"with errors": {&inspect.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
 	}
 	for name, tc := range tests {
-		if tone, word := restoreState(ui.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
+		if tone, word := restoreState(inspect.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
 			t.Errorf("%s: got %v %q", name, tone, word)
 		}
 	}
@@ -137,11 +139,11 @@ func TestARestorablePointAgesOnTheScreen(t *testing.T) {
 func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
 	v := backedUpBadly()
 	running := v.Restores[0]
-	done := ui.RestoreRowView{Name: "done", Status: &ui.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}}
+	done := inspect.RestoreRowView{Name: "done", Status: &inspect.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}}
 	paused := v.Backups[0]
 	paused.Status.Paused = new(true)
-	of := func(r ui.RestoreRowView) row {
-		return restoreRow(r, agentsPaused(ui.ClusterBackupsView{Backups: []ui.BackupRowView{paused}}))
+	of := func(r inspect.RestoreRowView) row {
+		return restoreRow(r, agentsPaused(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}}))
 	}
 	if r := of(running); r.tone != bad || r.cells[9].text != "yes" {
 		t.Errorf("got %+v", r)
@@ -149,7 +151,7 @@ func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
 	if r := of(done); r.tone != good || r.cells[9].text != "no" {
 		t.Errorf("got %+v", r)
 	}
-	notes := backupNotes(ui.ClusterBackupsView{Backups: []ui.BackupRowView{paused}, Restores: []ui.RestoreRowView{running, done}})
+	notes := backupNotes(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}, Restores: []inspect.RestoreRowView{running, done}})
 	if text := notes[0].text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it makes no progress; it is running") {
 		t.Errorf("got %s", text)
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // choice is the user's selection of rows and their order.
@@ -47,7 +47,7 @@ const (
 var groupingNames = [groupings]string{"", "zone", "class"}
 
 // of returns the value of the key for a process group.
-func (g grouping) of(v ui.GroupView) string {
+func (g grouping) of(v inspect.GroupView) string {
 	switch g {
 	case byZone:
 		return phrase.Or(v.Zone, phrase.UnknownCell)
@@ -60,7 +60,7 @@ func (g grouping) of(v ui.GroupView) string {
 
 // ranked is a process group with its sort keys.
 type ranked struct {
-	*ui.GroupView
+	*inspect.GroupView
 	tone tone
 	// name and number are the parts of its ID: storage-9 comes before storage-10.
 	name   string
@@ -70,7 +70,7 @@ type ranked struct {
 }
 
 // sorted returns process groups in the selected order.
-func (c choice) sorted(groups []ui.GroupView) []*ranked {
+func (c choice) sorted(groups []inspect.GroupView) []*ranked {
 	list := make([]*ranked, len(groups))
 	for i := range groups {
 		g := &groups[i]
@@ -110,7 +110,7 @@ func compareTrouble(a, b *ranked) int {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
 	default:
-		return ui.CompareTimes(worstFirst(a.Conditions)[0].Since, worstFirst(b.Conditions)[0].Since)
+		return inspect.CompareTimes(worstFirst(a.Conditions)[0].Since, worstFirst(b.Conditions)[0].Since)
 	}
 }
 

@@ -3,8 +3,8 @@ package tui
 import (
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // clusterView is the input of a view: a state, the current time, and the user's choice.
@@ -16,9 +16,9 @@ type clusterView struct {
 }
 
 // snapshot returns the frame; an empty one before the first.
-func (s clusterView) snapshot() ui.Frame {
+func (s clusterView) snapshot() frame.Frame {
 	if s.frame == nil {
-		return ui.Frame{}
+		return frame.Frame{}
 	}
 	return *s.frame
 }

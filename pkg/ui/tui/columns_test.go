@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
@@ -84,7 +85,7 @@ func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
 // The narrowest terminal shows the worst condition of a process group, with its age.
 func TestTheWorstConditionShowsFirst(t *testing.T) {
 	f := lost()
-	f.Groups.Items[0].Conditions = []ui.ConditionView{
+	f.Groups.Items[0].Conditions = []inspect.ConditionView{
 		{Type: "ProcessIsMarkedAsExcluded", Since: new(noon.Add(-99 * time.Second))},
 		{Type: "MissingProcesses", Since: new(noon.Add(-88 * time.Second))},
 	}
@@ -98,10 +99,10 @@ func TestNodesWithTroubleComeFirst(t *testing.T) {
 	silent, hidden := lost(), lost()
 	silent.Nodes.Items[1].Ready = nil
 	for i := range hidden.Nodes.Items {
-		hidden.Nodes.Items[i] = ui.NodeView{Name: hidden.Nodes.Items[i].Name}
+		hidden.Nodes.Items[i] = inspect.NodeView{Name: hidden.Nodes.Items[i].Name}
 	}
 	tests := map[string]struct {
-		frame *ui.Frame
+		frame *frame.Frame
 		want  string
 		rows  []string
 	}{

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/upgrade"
 )
 
@@ -17,7 +17,7 @@ type Entry struct {
 	// Cluster is the name of its FoundationDBCluster.
 	Cluster string `json:"cluster"`
 	// Frame is a new snapshot of the cluster; null for other entries.
-	Frame *ui.Frame `json:"frame,omitempty"`
+	Frame *frame.Frame `json:"frame,omitempty"`
 	// Pass is something that happened in a pass, as a ReconcileEvent or ReconcileResult;
 	// null for other entries.
 	Pass json.RawMessage `json:"pass,omitempty"`

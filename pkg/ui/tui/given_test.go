@@ -12,6 +12,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -98,37 +102,37 @@ func keyMsg(name string) tea.KeyMsg {
 func ago(d time.Duration) *time.Time { t := noon.Add(-d); return &t }
 
 // well returns a frame of a reconciled cluster, read a second before noon.
-func well() *ui.Frame {
-	meta := ui.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
-	doc := ui.Document{Metadata: meta, AsOf: ago(time.Second), Source: ui.SourceLive}
-	live := ui.Origin{Source: ui.SourceLive, AsOf: ago(time.Second)}
-	f := &ui.Frame{Document: doc}
-	f.Status = ui.StatusView{
-		Document: doc, State: ui.StateHealthy, Summary: "Healthy: reconciled, 1 more zone may fail",
-		Database: ui.DatabaseView{
+func well() *frame.Frame {
+	meta := inspect.Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
+	doc := inspect.Document{Metadata: meta, AsOf: ago(time.Second), Source: inspect.SourceLive}
+	live := inspect.Origin{Source: inspect.SourceLive, AsOf: ago(time.Second)}
+	f := &frame.Frame{Document: doc}
+	f.Status = inspect.StatusView{
+		Document: doc, State: inspect.StateHealthy, Summary: "Healthy: reconciled, 1 more zone may fail",
+		Database: inspect.DatabaseView{
 			Origin: live, Available: new(true), Healthy: new(true), RecoveryState: "fully_recovered", RecoveryAge: new(742.0),
 			FullyRecovered: new(true), MovingBytes: new(int64(0)), QueuedBytes: new(int64(0)),
 		},
-		FaultTolerance: ui.ToleranceView{Origin: live, Desired: 1, Zones: new(1)},
-		ProcessGroups:  ui.GroupsView{Origin: live, Desired: 12, Total: 12},
+		FaultTolerance: inspect.ToleranceView{Origin: live, Desired: 1, Zones: new(1)},
+		ProcessGroups:  inspect.GroupsView{Origin: live, Desired: 12, Total: 12},
 	}
-	f.Groups.Document, f.Plan, f.Why = doc, &ui.PlanView{Document: doc}, &ui.WhyReport{Document: doc, State: ui.WhyReady}
+	f.Groups.Document, f.Plan, f.Why = doc, &planned.PlanView{Document: doc}, &why.Report{Document: doc, State: why.Ready}
 	for i := range 12 {
 		f.Groups.Items = append(f.Groups.Items, group(i))
 	}
 	for i := range 4 {
 		f.Nodes.Items = append(f.Nodes.Items, node(i))
 	}
-	f.Coordinators = ui.CoordinatorListView{Document: doc, Desired: 3, Reachable: new(3), QuorumReachable: new(true)}
+	f.Coordinators = inspect.CoordinatorListView{Document: doc, Desired: 3, Reachable: new(3), QuorumReachable: new(true)}
 	for i := range 3 {
-		f.Coordinators.Items = append(f.Coordinators.Items, ui.CoordinatorDetailView{
-			CoordinatorView: ui.CoordinatorView{Address: fmt.Sprintf("10.0.1.%d:4501", i+1), Reachable: new(true)},
+		f.Coordinators.Items = append(f.Coordinators.Items, inspect.CoordinatorDetailView{
+			CoordinatorView: inspect.CoordinatorView{Address: fmt.Sprintf("10.0.1.%d:4501", i+1), Reachable: new(true)},
 			Group:           fmt.Sprintf("log-%d", i+1), Zone: fmt.Sprintf("zone-%d", i), Removing: new(false),
 		})
 	}
-	f.Exclusions = ui.ExclusionStatusView{Document: doc, Safe: new(true), Summary: "nothing is excluded, and nothing has to be", Data: ui.DrainData{Origin: live, InFlightBytes: new(int64(0)), QueuedBytes: new(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: new(int64(58 << 30))}}
-	f.Locks = ui.LockListView{Document: doc, Items: []ui.LockView{{Cluster: "sample", Used: true, State: ui.LockFree}}, Lease: ui.LeaseView{Read: true}}
-	f.Sources = []ui.FrameSource{
+	f.Exclusions = inspect.ExclusionStatusView{Document: doc, Safe: new(true), Summary: "nothing is excluded, and nothing has to be", Data: inspect.DrainData{Origin: live, InFlightBytes: new(int64(0)), QueuedBytes: new(int64(0)), ReplicasDesired: 2, LeastSpaceStorageBytes: new(int64(58 << 30))}}
+	f.Locks = inspect.LockListView{Document: doc, Items: []inspect.LockView{{Cluster: "sample", Used: true, State: inspect.LockFree}}, Lease: inspect.LeaseView{Read: true}}
+	f.Sources = []frame.Source{
 		{Name: "kubernetes", AsOf: ago(2 * time.Second)},
 		{Name: "database", AsOf: ago(3 * time.Second)},
 		{Name: "events", AsOf: ago(2 * time.Second)},
@@ -140,7 +144,7 @@ func well() *ui.Frame {
 }
 
 // group is the i-th of five storage, four log and three stateless process groups.
-func group(i int) ui.GroupView {
+func group(i int) inspect.GroupView {
 	class, n := "storage", i+1
 	switch {
 	case i >= 9:
@@ -149,10 +153,10 @@ func group(i int) ui.GroupView {
 		class, n = "log", i-4
 	}
 	id := fmt.Sprintf("%s-%d", class, n)
-	g := ui.GroupView{
+	g := inspect.GroupView{
 		ID: id, Class: class, Pod: "sample-" + id, PodPhase: "Running", Node: fmt.Sprintf("node-%d", i%4+1), Zone: fmt.Sprintf("zone-%d", i%4+1),
 		Addresses: []string{fmt.Sprintf("10.0.%d.%d:4501", i%3, n)}, Processes: new(1), Roles: []string{class}, Coordinator: new(class == "log" && n < 4),
-		Conditions: []ui.ConditionView{}, Exclusion: ui.NotExcluded, UptimeSeconds: new(3600.0 * float64(i+1)), Restarts: new(0),
+		Conditions: []inspect.ConditionView{}, Exclusion: inspect.NotExcluded, UptimeSeconds: new(3600.0 * float64(i+1)), Restarts: new(0),
 		Image: "foundationdb/fdb-kubernetes-monitor:7.3.79",
 	}
 	if class != "stateless" {
@@ -164,98 +168,98 @@ func group(i int) ui.GroupView {
 	return g
 }
 
-func node(i int) ui.NodeView {
-	return ui.NodeView{
+func node(i int) inspect.NodeView {
+	return inspect.NodeView{
 		Name: fmt.Sprintf("node-%d", i+1), Exists: new(true), Ready: new(true), Unschedulable: new(false), Taints: []string{},
 		ProcessGroups: []string{"a", "b", "c"}, Coordinators: 1, Classes: map[string]int{"storage": 1, "log": 1, "stateless": 1},
 	}
 }
 
 // lost returns the cluster half an hour after it lost node-3: replacements are in progress.
-func lost() *ui.Frame {
+func lost() *frame.Frame {
 	f := well()
-	f.Status.State, f.Status.Summary = ui.StateDegraded, "Degraded: zone-3 does not report (storage-3, log-2); some data has 1 of 2 replicas; 412MiB have to move"
+	f.Status.State, f.Status.Summary = inspect.StateDegraded, "Degraded: zone-3 does not report (storage-3, log-2); some data has 1 of 2 replicas; 412MiB have to move"
 	f.Status.FaultTolerance.Zones, f.Status.FaultTolerance.ZonesNotReporting = new(0), []string{"zone-3"}
 	f.Status.Database.MovingBytes, f.Status.Database.QueuedBytes = new(int64(412<<20)), new(int64(2<<30))
 	for _, i := range []int{2, 6} {
 		g := &f.Groups.Items[i]
 		g.Processes, g.Roles, g.UptimeSeconds, g.PodPhase = new(0), []string{}, nil, "Pending"
-		g.Conditions = []ui.ConditionView{{Type: "MissingProcesses", Since: new(noon.Add(-38 * time.Minute))}, {Type: "PodPending", Since: new(noon.Add(-37 * time.Minute))}}
+		g.Conditions = []inspect.ConditionView{{Type: "MissingProcesses", Since: new(noon.Add(-38 * time.Minute))}, {Type: "PodPending", Since: new(noon.Add(-37 * time.Minute))}}
 	}
-	f.Groups.Items[0].Exclusion, f.Groups.Items[0].RemovalSince = ui.ExclusionMoving, ago(20*time.Minute)
+	f.Groups.Items[0].Exclusion, f.Groups.Items[0].RemovalSince = inspect.ExclusionMoving, ago(20*time.Minute)
 	f.Groups.Items[1].Addresses = []string{"[2001:db8::7:11]:4501:tls"}
-	f.Groups.Items[10].Conditions = []ui.ConditionView{{Type: "IncorrectPodSpec", Since: new(noon.Add(-70 * time.Second))}}
+	f.Groups.Items[10].Conditions = []inspect.ConditionView{{Type: "IncorrectPodSpec", Since: new(noon.Add(-70 * time.Second))}}
 	f.Status.ProcessGroups.Removing = 1
 	n := &f.Nodes.Items[2]
 	n.Ready, n.Taints = new(false), []string{"node.kubernetes.io/unreachable:NoExecute"}
-	n.MatchedRules = []ui.TaintRuleView{{Key: "node.kubernetes.io/unreachable", Seconds: 300}}
+	n.MatchedRules = []inspect.TaintRuleView{{Key: "node.kubernetes.io/unreachable", Seconds: 300}}
 	n.TaintedSince, n.DetectAt, n.ReplaceAt = ago(2*time.Minute), ago(-3*time.Minute), ago(-33*time.Minute)
 	f.Nodes.Items[3].Taints, f.Nodes.Items[3].Note = []string{"例え=テスト:NoSchedule"}, "no pass has recorded the taint yet; its timers start with the next one"
 	f.Coordinators.Reachable = new(2)
 	f.Coordinators.Items[1].Reachable, f.Coordinators.Items[2].Address = new(false), "[2001:db8::7:11]:4501:tls"
 	f.Coordinators.Items[2].TLS, f.Coordinators.Items[2].Removing = true, new(true)
 	f.Exclusions.Safe, f.Exclusions.Summary = new(false), "2 of 3 are not safe to remove; 480MiB left on them"
-	f.Exclusions.Items = []ui.DrainView{
+	f.Exclusions.Items = []inspect.DrainView{
 		{
-			ID: "storage-1", Process: "10.0.0.1:4501", Roles: []string{"storage"}, State: ui.ExclusionMoving, Reason: "its process at 10.0.0.1:4501 still has the role storage",
+			ID: "storage-1", Process: "10.0.0.1:4501", Roles: []string{"storage"}, State: inspect.ExclusionMoving, Reason: "its process at 10.0.0.1:4501 still has the role storage",
 			LeftBytes: new(int64(480 << 20)), MovedBytes: new(int64(420 << 20)), RateBytesPerSecond: new(7e6), ETASeconds: new(69.0), ETASecondsSoonest: new(66.0), ETASecondsLatest: new(82.0),
 		},
-		{ID: "log-4", Process: "10.0.1.4", State: ui.ExclusionUnverified, Reason: "its process has not reported since", StalledSeconds: new(340.0)},
-		{ID: "stateless-9", Process: "10.0.2.9:4501", Roles: []string{}, State: ui.ExclusionSafe},
+		{ID: "log-4", Process: "10.0.1.4", State: inspect.ExclusionUnverified, Reason: "its process has not reported since", StalledSeconds: new(340.0)},
+		{ID: "stateless-9", Process: "10.0.2.9:4501", Roles: []string{}, State: inspect.ExclusionSafe},
 	}
 	f.Exclusions.Data.InFlightBytes, f.Exclusions.Data.QueuedBytes = new(int64(412<<20)), new(int64(2<<30))
-	f.Exclusions.Data.MinReplicas = []ui.RegionReplicas{{Primary: true, Remaining: new(1)}}
+	f.Exclusions.Data.MinReplicas = []inspect.RegionReplicas{{Primary: true, Remaining: new(1)}}
 	owner := "east"
-	f.Locks.Items[0] = ui.LockView{Cluster: "sample", Used: true, Owner: &owner, Mine: new(true), Since: ago(90 * time.Second), Until: ago(-510 * time.Second), State: ui.LockHeld}
-	f.Locks.Lease = ui.LeaseView{Read: true, Holder: "ops@laptop reconcile run7", Until: ago(-12 * time.Second)}
-	f.Locks.Denied = []ui.DeniedView{{ID: "west", InDatabase: true, InSpec: ui.SpecAllows, Drift: "the next pass allows it again"}}
-	f.Events.Items = []ui.EventView{
+	f.Locks.Items[0] = inspect.LockView{Cluster: "sample", Used: true, Owner: &owner, Mine: new(true), Since: ago(90 * time.Second), Until: ago(-510 * time.Second), State: inspect.LockHeld}
+	f.Locks.Lease = inspect.LeaseView{Read: true, Holder: "ops@laptop reconcile run7", Until: ago(-12 * time.Second)}
+	f.Locks.Denied = []inspect.DeniedView{{ID: "west", InDatabase: true, InSpec: inspect.SpecAllows, Drift: "the next pass allows it again"}}
+	f.Events.Items = []inspect.EventView{
 		{Time: noon.Add(-37 * time.Minute), First: noon.Add(-37 * time.Minute), Type: "Warning", Reason: "NodeNotReady", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 1, Message: "Node is not ready", From: "node-controller"},
 		{Time: noon.Add(-20 * time.Second), First: noon.Add(-36 * time.Minute), Type: "Warning", Reason: "FailedScheduling", Object: "pod/sample-storage-3", ProcessGroup: "storage-3", Count: 41, Message: "0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", From: "default-scheduler"},
 		{Time: noon.Add(-5 * time.Second), First: noon.Add(-5 * time.Second), Type: "Normal", Reason: "Pulled", Object: "pod/sample-storage-6", Count: 1, Message: "hostile \x1b[2J\x1b]0;owned\a text \u202eand 全角文字 end", From: "kubelet"},
 	}
 	f.Backups = new(backedUpBadly())
-	f.Plan = planned(f.Document)
+	f.Plan = plannedFrom(f.Document)
 	f.Why = blocked(f.Document)
-	f.Sources[1] = ui.FrameSource{Name: "database", AsOf: ago(3 * time.Second)}
-	f.Sources[3] = ui.FrameSource{Name: "preview", AsOf: ago(40 * time.Second), RequestedAt: ago(12 * time.Second)}
+	f.Sources[1] = frame.Source{Name: "database", AsOf: ago(3 * time.Second)}
+	f.Sources[3] = frame.Source{Name: "preview", AsOf: ago(40 * time.Second), RequestedAt: ago(12 * time.Second)}
 	return f
 }
 
-func planned(doc ui.Document) *ui.PlanView {
-	record := func(kind, subject, summary string, impact plan.Impact) ui.ActionRecord {
-		return ui.ActionRecord{Kind: kind, Subject: subject, Groups: []string{subject}, Summary: summary, Impact: impact}
+func plannedFrom(doc inspect.Document) *planned.PlanView {
+	record := func(kind, subject, summary string, impact plan.Impact) inspect.ActionRecord {
+		return inspect.ActionRecord{Kind: kind, Subject: subject, Groups: []string{subject}, Summary: summary, Impact: impact}
 	}
 	refused := plan.Check{Question: "is the database fully fault tolerant?", Evidence: "some data has 1 of 2 replicas, 2 required", Have: "1 replica", Need: "2 replicas", Gate: plan.GateReplicas}
 	doc.AsOf = ago(40 * time.Second)
-	return &ui.PlanView{
+	return &planned.PlanView{
 		Document: doc,
-		Items: []ui.PlanItem{
+		Items: []planned.PlanItem{
 			{Number: 1, Stage: "AddPods", ActionRecord: record("CreatePod", "storage-6", "create pod sample-storage-6", plan.NoImpact), Why: "its pod is missing"},
-			{Number: 2, Stage: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: ui.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
+			{Number: 2, Stage: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: planned.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
 		},
-		Holds: []ui.PlanHold{
-			{Stage: "UpdatePods", HoldRecord: ui.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
-			{Stage: "ChangeCoordinators", HoldRecord: ui.HoldRecord{Reason: "too few processes may be coordinators", ManualIntervention: true}},
+		Holds: []planned.PlanHold{
+			{Stage: "UpdatePods", HoldRecord: inspect.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
+			{Stage: "ChangeCoordinators", HoldRecord: inspect.HoldRecord{Reason: "too few processes may be coordinators", ManualIntervention: true}},
 		},
 	}
 }
 
-func blocked(doc ui.Document) *ui.WhyReport {
-	return &ui.WhyReport{
-		Document: doc, State: ui.WhyBlocked,
-		Items: []ui.WhyChain{
+func blocked(doc inspect.Document) *why.Report {
+	return &why.Report{
+		Document: doc, State: why.Blocked,
+		Items: []why.Chain{
 			{
-				Subjects: []string{"storage-3", "log-2"}, State: ui.WhyBlocked, Summary: "have MissingProcesses, PodPending", Since: ago(38 * time.Minute),
-				Reasons: []ui.WhyLink{
+				Subjects: []string{"storage-3", "log-2"}, State: why.Blocked, Summary: "have MissingProcesses, PodPending", Since: ago(38 * time.Minute),
+				Reasons: []why.Link{
 					{Message: "its pod is Pending, no node takes it: 0/4 nodes are available: 1 node(s) had untolerated taint, 3 Insufficient memory", Since: ago(37 * time.Minute)},
 					{Stage: "ReplaceFailedPods", Message: "it is replaced in 82m if that lasts (automationOptions.replacements.failureDetectionTimeSeconds)"},
 				},
 				Next: []string{"kubectl describe pod sample-storage-3 -n fdb --context prod"},
 			},
 			{
-				Subjects: []string{"stateless-2"}, State: ui.WhyWaiting, Summary: "has IncorrectPodSpec", Since: ago(70 * time.Second),
-				Reasons: []ui.WhyLink{{Stage: "UpdatePods", Message: "none is deleted now", Reasons: []ui.WhyLink{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", Message: "is the database fully fault tolerant? some data has 1 of 2 replicas, 2 required"}}}},
+				Subjects: []string{"stateless-2"}, State: why.Waiting, Summary: "has IncorrectPodSpec", Since: ago(70 * time.Second),
+				Reasons: []why.Link{{Stage: "UpdatePods", Message: "none is deleted now", Reasons: []why.Link{{Gate: plan.GateReplicas, Have: "1 replica", Need: "2 replicas", Message: "is the database fully fault tolerant? some data has 1 of 2 replicas, 2 required"}}}},
 				Next:    []string{"kubectl fdb reconcile sample --wait -n fdb --context prod"},
 			},
 		},
@@ -291,7 +295,7 @@ func running() []Entry {
 	)
 }
 
-func entry(f *ui.Frame) Entry { return Entry{At: noon, Cluster: "sample", Frame: f} }
+func entry(f *frame.Frame) Entry { return Entry{At: noon, Cluster: "sample", Frame: f} }
 
 // pipe returns the two ends of a keyboard.
 func pipe(t *testing.T) (in io.Reader, keys io.WriteCloser) {

@@ -8,8 +8,9 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // header returns the lines above every view.
@@ -82,13 +83,13 @@ func (s clusterView) stateLine() line {
 	return line{{mark + " ", t}, styled(t, v.Summary)}
 }
 
-func toneOfState(state ui.State) (tone, string) {
+func toneOfState(state inspect.State) (tone, string) {
 	switch state {
-	case ui.StateHealthy:
+	case inspect.StateHealthy:
 		return good, markGood
-	case ui.StateDegraded, ui.StateNotConfigured:
+	case inspect.StateDegraded, inspect.StateNotConfigured:
 		return warn, markWarn
-	case ui.StateUnavailable:
+	case inspect.StateUnavailable:
 		return bad, markBad
 	default:
 		return bad, markUnknown
@@ -113,7 +114,7 @@ func (s clusterView) vitals(width int) []line {
 	}, styled(faint, " · "), len("tolerates "), width)
 }
 
-func (s clusterView) tolerance(v ui.ToleranceView) span {
+func (s clusterView) tolerance(v inspect.ToleranceView) span {
 	t := good
 	switch {
 	case v.Zones == nil:
@@ -127,7 +128,7 @@ func (s clusterView) tolerance(v ui.ToleranceView) span {
 }
 
 // recovery returns the time since the last recovery, counted on from when it was reported.
-func (s clusterView) recovery(v ui.DatabaseView) span {
+func (s clusterView) recovery(v inspect.DatabaseView) span {
 	switch {
 	case v.RecoveryState == "":
 		return styled(plain, phrase.UnknownCell)
@@ -162,7 +163,7 @@ func (s clusterView) sources(width int) []line {
 // mostSourceLines is the maximum number of lines for the sources.
 const mostSourceLines = 4
 
-func (s clusterView) source(v ui.FrameSource) span {
+func (s clusterView) source(v frame.Source) span {
 	t, age := plain, "never"
 	if v.AsOf != nil {
 		age = s.age(v.AsOf)
@@ -188,9 +189,9 @@ func (s clusterView) source(v ui.FrameSource) span {
 func (s clusterView) stale(name string) time.Duration {
 	late := max(15*time.Second, 5*s.o.Interval)
 	switch name {
-	case ui.SourceOfPreview:
+	case frame.SourceOfPreview:
 		return 8 * late
-	case ui.SourceOfBackups:
+	case frame.SourceOfBackups:
 		return 4 * late
 	}
 	return late

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // A dashboard that changes something must not be labeled read-only.
@@ -57,7 +57,7 @@ func TestAStateThatIsCutSaysSo(t *testing.T) {
 func TestTheLastLineFits(t *testing.T) {
 	f := lost()
 	for i := range 30 {
-		f.Groups.Items = append(f.Groups.Items, ui.GroupView{ID: fmt.Sprintf("log-%d", 100+i), Class: "log"})
+		f.Groups.Items = append(f.Groups.Items, inspect.GroupView{ID: fmt.Sprintf("log-%d", 100+i), Class: "log"})
 	}
 	tests := map[string]struct {
 		keys []string

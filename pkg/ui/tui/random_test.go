@@ -10,7 +10,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // everyKey returns all keys with a binding, and some without.
@@ -29,15 +30,15 @@ func somewhere(r *rand.Rand) string {
 }
 
 // anyFrame returns a frame with missing or odd values.
-func anyFrame(r *rand.Rand) *ui.Frame {
-	f := []func() *ui.Frame{well, lost, func() *ui.Frame { return &ui.Frame{} }}[r.IntN(3)]()
+func anyFrame(r *rand.Rand) *frame.Frame {
+	f := []func() *frame.Frame{well, lost, func() *frame.Frame { return &frame.Frame{} }}[r.IntN(3)]()
 	for range r.IntN(6) {
-		f.Groups.Items = append(f.Groups.Items, ui.GroupView{ID: somewhere(r), Class: somewhere(r), Zone: somewhere(r), Node: somewhere(r), Addresses: []string{somewhere(r)}})
-		f.Nodes.Items = append(f.Nodes.Items, ui.NodeView{Name: somewhere(r), Taints: []string{somewhere(r)}, Note: somewhere(r)})
-		f.Exclusions.Items = append(f.Exclusions.Items, ui.DrainView{ID: somewhere(r), Process: somewhere(r), State: ui.Exclusion(somewhere(r)), Reason: somewhere(r)})
-		f.Coordinators.Items = append(f.Coordinators.Items, ui.CoordinatorDetailView{Group: somewhere(r), CoordinatorView: ui.CoordinatorView{Address: somewhere(r)}})
-		f.Events.Items = append(f.Events.Items, ui.EventView{Reason: somewhere(r), Object: somewhere(r), Message: somewhere(r), ProcessGroup: somewhere(r)})
-		f.Sources = append(f.Sources, ui.FrameSource{Name: somewhere(r), Trouble: somewhere(r)})
+		f.Groups.Items = append(f.Groups.Items, inspect.GroupView{ID: somewhere(r), Class: somewhere(r), Zone: somewhere(r), Node: somewhere(r), Addresses: []string{somewhere(r)}})
+		f.Nodes.Items = append(f.Nodes.Items, inspect.NodeView{Name: somewhere(r), Taints: []string{somewhere(r)}, Note: somewhere(r)})
+		f.Exclusions.Items = append(f.Exclusions.Items, inspect.DrainView{ID: somewhere(r), Process: somewhere(r), State: inspect.Exclusion(somewhere(r)), Reason: somewhere(r)})
+		f.Coordinators.Items = append(f.Coordinators.Items, inspect.CoordinatorDetailView{Group: somewhere(r), CoordinatorView: inspect.CoordinatorView{Address: somewhere(r)}})
+		f.Events.Items = append(f.Events.Items, inspect.EventView{Reason: somewhere(r), Object: somewhere(r), Message: somewhere(r), ProcessGroup: somewhere(r)})
+		f.Sources = append(f.Sources, frame.Source{Name: somewhere(r), Trouble: somewhere(r)})
 	}
 	f.Status.Summary += somewhere(r)
 	if r.IntN(4) == 0 {
@@ -62,7 +63,7 @@ func anything(r *rand.Rand, lines []Entry) tea.Msg {
 	case 4:
 		return entryMsg{Entry: Entry{At: at, Cluster: cluster, Question: &Question{Text: somewhere(r), Words: []string{somewhere(r)}}}}
 	case 5:
-		return proposalMsg{id: r.IntN(5), proposal: Proposal{Plan: planned(ui.Document{}), Words: []string{somewhere(r)}, Confirm: "y", Refused: []string{"", somewhere(r)}[r.IntN(2)]}}
+		return proposalMsg{id: r.IntN(5), proposal: Proposal{Plan: plannedFrom(inspect.Document{}), Words: []string{somewhere(r)}, Confirm: "y", Refused: []string{"", somewhere(r)}[r.IntN(2)]}}
 	case 6:
 		return actionMsg{r.IntN(5), []error{nil, fmt.Errorf("odd: %s", somewhere(r))}[r.IntN(2)]}
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // stuck is a feed that sends one entry and then hangs.
@@ -25,7 +26,7 @@ func leaving(t *testing.T) time.Duration {
 	t.Helper()
 	in, keys := pipe(t)
 	out := &screenCapture{}
-	frame := &ui.Frame{Status: ui.StatusView{Summary: "healthy"}}
+	frame := &frame.Frame{Status: inspect.StatusView{Summary: "healthy"}}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(t.Context(), Options{

@@ -3,7 +3,7 @@ package tui
 import (
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // state is the data of a cluster at one point in time. It is a value: the result of apply
@@ -12,7 +12,7 @@ type state struct {
 	// at is the time of the last entry; zero before the first.
 	at time.Time
 	// frame is the last frame; nil before the first. It is immutable.
-	frame *ui.Frame
+	frame *frame.Frame
 	pass  pass
 }
 

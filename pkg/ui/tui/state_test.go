@@ -12,9 +12,9 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // wholePass is a pass of which one step fails, one is locked, and that goes round twice.
@@ -156,22 +156,22 @@ func TestTheHistoryIsLimited(t *testing.T) {
 func TestALinkShowsWhatThereIsAndWhatIsNeeded(t *testing.T) {
 	s := shown(t, 100, 46, Options{}).clusterView()
 	tests := map[string]struct {
-		link ui.WhyLink
+		link why.Link
 		want []string
 	}{
 		"a check of numbers": {
-			link: ui.WhyLink{Gate: plan.GateBudget, Have: "3", Need: "5", Message: "are enough up?"},
+			link: why.Link{Gate: plan.GateBudget, Have: "3", Need: "5", Message: "are enough up?"},
 			want: []string{"└ G-BUDGET: are enough up?", "  have 3, need 5"},
 		},
 		"a check without numbers": {
-			link: ui.WhyLink{Gate: plan.GateReplicas, Message: "is data distribution healthy? it is not"},
+			link: why.Link{Gate: plan.GateReplicas, Message: "is data distribution healthy? it is not"},
 			want: []string{"└ G-REPL: is data distribution healthy? it is not"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, l := range s.linkLines([]ui.WhyLink{tc.link}, "") {
+			for _, l := range s.linkLines([]why.Link{tc.link}, "") {
 				got = append(got, l.text())
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

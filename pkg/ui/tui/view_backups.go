@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // backupsPage shows what could be restored if the data were lost now, and the progress of
@@ -47,14 +47,14 @@ func backupsPage(s clusterView) page {
 }
 
 // backups returns those of the last frame; none before the first.
-func (s clusterView) backups() ui.ClusterBackupsView {
+func (s clusterView) backups() inspect.ClusterBackupsView {
 	if b := s.snapshot().Backups; b != nil {
 		return *b
 	}
-	return ui.ClusterBackupsView{}
+	return inspect.ClusterBackupsView{}
 }
 
-func backupsSummary(v ui.ClusterBackupsView, rows []row) line {
+func backupsSummary(v inspect.ClusterBackupsView, rows []row) line {
 	wrong, worst := 0, good
 	for _, r := range rows {
 		if r.tone >= warn {
@@ -72,7 +72,7 @@ func backupsSummary(v ui.ClusterBackupsView, rows []row) line {
 	return styledLine(worst, text)
 }
 
-func (s clusterView) backupRow(b ui.BackupRowView) row {
+func (s clusterView) backupRow(b inspect.BackupRowView) row {
 	t, state := backupState(b)
 	restorable, progress, agents, paused, url := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
@@ -88,7 +88,7 @@ func (s clusterView) backupRow(b ui.BackupRowView) row {
 }
 
 // backupState returns the state of a backup, and its severity.
-func backupState(b ui.BackupRowView) (tone, string) {
+func backupState(b inspect.BackupRowView) (tone, string) {
 	v := b.Status
 	switch {
 	case v == nil:
@@ -124,7 +124,7 @@ func desiredTone(asWanted *bool) tone {
 	}
 }
 
-func stoppedState(v ui.BackupStatusView) string {
+func stoppedState(v inspect.BackupStatusView) string {
 	switch {
 	case v.Desired == "Stopped":
 		return "stopped"
@@ -137,7 +137,7 @@ func stoppedState(v ui.BackupStatusView) string {
 
 // restorable returns the current age of the newest restorable point, which also grows between
 // two reads.
-func (s clusterView) restorable(v ui.BackupStatusView) string {
+func (s clusterView) restorable(v inspect.BackupStatusView) string {
 	point := v.LatestRestorable
 	switch {
 	case v.Restorable == nil:
@@ -159,7 +159,7 @@ const shortBar = 6
 
 // snapshotBar returns the elapsed share of the current snapshot's time. One that is made as fast
 // as possible has no bar: its progress is unknown.
-func snapshotBar(v *ui.BackupSnapshotView) string {
+func snapshotBar(v *inspect.BackupSnapshotView) string {
 	switch {
 	case v == nil || v.ExpectedPercent == nil:
 		return phrase.Nothing
@@ -179,7 +179,7 @@ func bytesRate(perSecond *float64) string {
 
 // agentsPaused returns whether the agents of the database are paused, all of them by one switch;
 // nil if unknown.
-func agentsPaused(v ui.ClusterBackupsView) *bool {
+func agentsPaused(v inspect.ClusterBackupsView) *bool {
 	for _, b := range v.Backups {
 		if b.Status != nil && b.Status.Paused != nil {
 			return b.Status.Paused
@@ -189,12 +189,12 @@ func agentsPaused(v ui.ClusterBackupsView) *bool {
 }
 
 // inProgress reports whether a restore was started and is not finished.
-func inProgress(v *ui.RestoreStatusView) bool {
+func inProgress(v *inspect.RestoreStatusView) bool {
 	return v != nil && v.State != nil && *v.State != "" && !v.Over
 }
 
 // restoreRow returns the row of a restore, which makes no progress while agents are paused.
-func restoreRow(r ui.RestoreRowView, paused *bool) row {
+func restoreRow(r inspect.RestoreRowView, paused *bool) row {
 	t, state := restoreState(r)
 	held := styled(plain, "no")
 	if inProgress(r.Status) && ptr.Deref(paused, false) {
@@ -214,7 +214,7 @@ func restoreRow(r ui.RestoreRowView, paused *bool) row {
 	}}
 }
 
-func restoreState(r ui.RestoreRowView) (tone, string) {
+func restoreState(r inspect.RestoreRowView) (tone, string) {
 	v := r.Status
 	switch {
 	case v == nil || v.State == nil:
@@ -235,7 +235,7 @@ func restoreState(r ui.RestoreRowView) (tone, string) {
 }
 
 // backupNotes returns the problems in whole sentences.
-func backupNotes(v ui.ClusterBackupsView) []line {
+func backupNotes(v inspect.ClusterBackupsView) []line {
 	var notes []line
 	add := func(what, name, text string) {
 		if text != "" {

@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // coordinatorsPage shows whether a quorum is reachable, and what is marked for removal.
@@ -41,7 +41,7 @@ func coordinatorsPage(s clusterView) page {
 	return p
 }
 
-func coordinatorRow(c ui.CoordinatorDetailView) row {
+func coordinatorRow(c inspect.CoordinatorDetailView) row {
 	t := good
 	switch {
 	case !ptr.Deref(c.Reachable, true):
@@ -58,7 +58,7 @@ func coordinatorRow(c ui.CoordinatorDetailView) row {
 	}}
 }
 
-func (s clusterView) aboutCoordinator(c ui.CoordinatorDetailView) []line {
+func (s clusterView) aboutCoordinator(c inspect.CoordinatorDetailView) []line {
 	lines := []line{
 		heading("Coordinator " + c.Address), fact("reachable", phrase.YesNo(c.Reachable, phrase.UnknownCell)), fact("removal", phrase.YesNo(c.Removing, phrase.UnknownCell)),
 		fact("process group", phrase.Or(c.Group, phrase.UnknownCell)), fact("zone", phrase.Or(c.Zone, phrase.UnknownCell)), fact("TLS", phrase.YesNo(&c.TLS, phrase.UnknownCell)),

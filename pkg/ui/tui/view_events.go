@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // eventsPage shows what happened, the newest first.
@@ -38,7 +38,7 @@ func eventColumns() []column {
 	}
 }
 
-func (s clusterView) eventRow(e ui.EventView) row {
+func (s clusterView) eventRow(e inspect.EventView) row {
 	t := plain
 	if e.Type == "Warning" {
 		t = warn
@@ -49,7 +49,7 @@ func (s clusterView) eventRow(e ui.EventView) row {
 	}}
 }
 
-func (s clusterView) aboutEvent(e ui.EventView) []line {
+func (s clusterView) aboutEvent(e inspect.EventView) []line {
 	return []line{
 		heading(e.Reason), fact("type", e.Type), fact("object", e.Object), fact("process group", phrase.Or(e.ProcessGroup, phrase.Nothing)),
 		fact("seen", s.moment(e.Time)), fact("first", s.moment(e.First)), fact("times", strconv.Itoa(e.Count)), fact("from", phrase.Or(e.From, phrase.Nothing)), fact("message", e.Message),

@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // exclusionsPage shows the progress of exclusions, and when removal is safe.
@@ -46,7 +46,7 @@ func exclusionsPage(s clusterView) page {
 	return p
 }
 
-func drainRow(i int, d ui.DrainView) row {
+func drainRow(i int, d inspect.DrainView) row {
 	t := drainTone(d)
 	key := d.ID + " " + d.Process
 	if key == " " {
@@ -60,9 +60,9 @@ func drainRow(i int, d ui.DrainView) row {
 	}}
 }
 
-func drainTone(d ui.DrainView) tone {
+func drainTone(d inspect.DrainView) tone {
 	switch {
-	case d.State == ui.ExclusionSafe:
+	case d.State == inspect.ExclusionSafe:
 		return good
 	case d.StalledSeconds != nil:
 		return bad
@@ -71,7 +71,7 @@ func drainTone(d ui.DrainView) tone {
 	}
 }
 
-func stallTone(d ui.DrainView) tone {
+func stallTone(d inspect.DrainView) tone {
 	if d.StalledSeconds != nil {
 		return bad
 	}
@@ -83,9 +83,9 @@ const barWidth = 10
 
 // movedBar returns the share of the data of the first read that has moved away. An unknown
 // share has no bar.
-func movedBar(d ui.DrainView) string {
+func movedBar(d inspect.DrainView) string {
 	switch {
-	case d.State == ui.ExclusionSafe:
+	case d.State == inspect.ExclusionSafe:
 		return bar(1)
 	case d.LeftBytes == nil || d.MovedBytes == nil || *d.LeftBytes+*d.MovedBytes <= 0:
 		return phrase.Nothing
@@ -104,7 +104,7 @@ func barOf(share float64, width int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full) + fmt.Sprintf(" %d%%", int(math.Floor(share*100)))
 }
 
-func rateCell(d ui.DrainView) string {
+func rateCell(d inspect.DrainView) string {
 	if d.RateBytesPerSecond == nil {
 		return phrase.Nothing
 	}
@@ -112,7 +112,7 @@ func rateCell(d ui.DrainView) string {
 }
 
 // etaCell returns the likely range of the end; "?" if it is unknown.
-func etaCell(d ui.DrainView) string {
+func etaCell(d inspect.DrainView) string {
 	if d.ETASeconds == nil {
 		return phrase.Nothing
 	}
@@ -124,7 +124,7 @@ func etaCell(d ui.DrainView) string {
 }
 
 // reasonsOf returns why rows are not safe, without duplicates.
-func reasonsOf(items []ui.DrainView) []string {
+func reasonsOf(items []inspect.DrainView) []string {
 	var lines []string
 	for _, d := range items {
 		name := d.ID
@@ -139,7 +139,7 @@ func reasonsOf(items []ui.DrainView) []string {
 	return lines
 }
 
-func dataLine(d ui.DrainData) line {
+func dataLine(d inspect.DrainData) line {
 	l := styledLine(plain, fmt.Sprintf("moving %s, queued %s", phrase.BytesOr(d.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(d.QueuedBytes, phrase.UnknownCell)))
 	for _, r := range d.MinReplicas {
 		l = append(l, styled(plain, fmt.Sprintf(" · at least %s of %s", phrase.NumberOr(r.Remaining, phrase.UnknownCell), phrase.Count(d.ReplicasDesired, "replica"))))

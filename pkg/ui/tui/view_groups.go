@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // groupsPage shows which process groups have problems, and for how long.
@@ -70,7 +70,7 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 	if s.choice.by != byNothing {
 		l = append(l, styled(faint, " per "+groupingNames[s.choice.by]))
 	}
-	if v.Source == ui.SourceRecord {
+	if v.Source == inspect.SourceRecord {
 		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
 	}
 	return l
@@ -111,12 +111,12 @@ func toneOfID(t tone) tone {
 }
 
 // groupTone returns the severity of a process group.
-func groupTone(g ui.GroupView) tone {
+func groupTone(g inspect.GroupView) tone {
 	worst := good
 	if g.Processes == nil {
 		worst = unsure
 	}
-	if g.RemovalSince != nil || (g.Exclusion != ui.NotExcluded && g.Exclusion != ui.ExclusionUnknown) {
+	if g.RemovalSince != nil || (g.Exclusion != inspect.NotExcluded && g.Exclusion != inspect.ExclusionUnknown) {
 		worst = warn
 	}
 	if g.Processes != nil && *g.Processes == 0 && g.RemovalSince == nil {
@@ -143,7 +143,7 @@ func conditionTone(condition string) tone {
 
 // conditions returns all conditions with their ages, the worst first: a narrow column shows only
 // that.
-func (s clusterView) conditions(g ui.GroupView) string {
+func (s clusterView) conditions(g inspect.GroupView) string {
 	words := make([]string, 0, len(g.Conditions)+1)
 	for _, c := range worstFirst(g.Conditions) {
 		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(c.Since)))
@@ -158,24 +158,24 @@ func (s clusterView) conditions(g ui.GroupView) string {
 }
 
 // worstFirst sorts conditions by severity, then by age.
-func worstFirst(conditions []ui.ConditionView) []ui.ConditionView {
-	return slices.SortedStableFunc(slices.Values(conditions), func(a, b ui.ConditionView) int {
-		return cmp.Or(cmp.Compare(conditionTone(b.Type), conditionTone(a.Type)), ui.CompareTimes(a.Since, b.Since))
+func worstFirst(conditions []inspect.ConditionView) []inspect.ConditionView {
+	return slices.SortedStableFunc(slices.Values(conditions), func(a, b inspect.ConditionView) int {
+		return cmp.Or(cmp.Compare(conditionTone(b.Type), conditionTone(a.Type)), inspect.CompareTimes(a.Since, b.Since))
 	})
 }
 
-func exclusionCell(g ui.GroupView) string {
+func exclusionCell(g inspect.GroupView) string {
 	switch g.Exclusion {
-	case ui.NotExcluded:
+	case inspect.NotExcluded:
 		return phrase.Nothing
-	case ui.ExclusionUnknown:
+	case inspect.ExclusionUnknown:
 		return phrase.UnknownCell
 	default:
 		return string(g.Exclusion)
 	}
 }
 
-func podCell(g ui.GroupView) string {
+func podCell(g inspect.GroupView) string {
 	if g.PodPhase == "" {
 		return "none"
 	}

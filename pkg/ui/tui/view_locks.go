@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // locksPage shows the holders of the lock and the Lease, until when, and the deny list.
@@ -58,14 +58,14 @@ func (s clusterView) lockText() string {
 		return "not used"
 	case items[0].Owner == nil:
 		return "free"
-	case items[0].State == ui.LockHeld:
+	case items[0].State == inspect.LockHeld:
 		return fmt.Sprintf("%s %s", phrase.Or(*items[0].Owner, phrase.UnknownCell), s.until(items[0].Until))
 	default:
 		return fmt.Sprintf("%s by %s", items[0].State, phrase.Or(*items[0].Owner, phrase.UnknownCell))
 	}
 }
 
-func (s clusterView) lockRow(l ui.LockView) row {
+func (s clusterView) lockRow(l inspect.LockView) row {
 	owner, since, left, note := phrase.Nothing, phrase.Nothing, phrase.Nothing, ""
 	t := good
 	if l.Owner != nil {
@@ -75,7 +75,7 @@ func (s clusterView) lockRow(l ui.LockView) row {
 		}
 	}
 	switch {
-	case l.State == ui.LockExpired, l.State == ui.LockOwnerDenied:
+	case l.State == inspect.LockExpired, l.State == inspect.LockOwnerDenied:
 		t, note = warn, "may be taken over"
 	case !l.Used:
 		note = "not used by the spec"
@@ -89,7 +89,7 @@ func (s clusterView) lockRow(l ui.LockView) row {
 	}}
 }
 
-func (s clusterView) leaseRow(l ui.LeaseView) row {
+func (s clusterView) leaseRow(l inspect.LeaseView) row {
 	t, state, who, left, note := good, "free", phrase.Nothing, phrase.Nothing, "one run at a time in this Kubernetes cluster"
 	switch {
 	case !l.Read:
@@ -104,7 +104,7 @@ func (s clusterView) leaseRow(l ui.LeaseView) row {
 	}}
 }
 
-func deniedRow(d ui.DeniedView) row {
+func deniedRow(d inspect.DeniedView) row {
 	state := "not denied"
 	if d.InDatabase {
 		state = "denied"

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -97,11 +98,11 @@ func (s clusterView) zonesOfNodes() map[string]string {
 	return zones
 }
 
-func (s clusterView) nodeRow(n ui.NodeView, zone string) row {
+func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
 	t := nodeTone(n)
 	detect, replace := phrase.Nothing, phrase.Nothing
 	if len(n.MatchedRules) > 0 && len(n.ProcessGroups) > 0 {
-		detect, replace = n.DetectWords(s.until), n.ReplaceWords(s.until)
+		detect, replace = ui.DetectWords(n, s.until), ui.ReplaceWords(n, s.until)
 	}
 	since := phrase.Nothing
 	if n.TaintedSince != nil {
@@ -109,15 +110,15 @@ func (s clusterView) nodeRow(n ui.NodeView, zone string) row {
 	}
 	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, cells: []span{
 		{t.mark(), t},
-		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, n.ReadyWord()), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
+		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, ui.ReadyWord(n)), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
 		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
 		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
 	}}
 }
 
-func nodeTone(n ui.NodeView) tone {
+func nodeTone(n inspect.NodeView) tone {
 	switch {
-	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), n.IsSilent():
+	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsSilent(n):
 		return bad
 	case ptr.Deref(n.Unschedulable, false), len(n.Taints) > 0:
 		return warn
@@ -128,14 +129,14 @@ func nodeTone(n ui.NodeView) tone {
 	}
 }
 
-func taintsCell(n ui.NodeView) string {
+func taintsCell(n inspect.NodeView) string {
 	if n.Taints == nil {
 		return phrase.UnknownCell
 	}
 	return phrase.Or(strings.Join(n.Taints, ","), phrase.Nothing)
 }
 
-func classesCell(n ui.NodeView) string {
+func classesCell(n inspect.NodeView) string {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(n.Classes)) {
 		words = append(words, fmt.Sprintf("%s:%d", class, n.Classes[class]))
@@ -146,13 +147,13 @@ func classesCell(n ui.NodeView) string {
 // aboutNode returns the details of a node.
 func (s clusterView) aboutNode(name string) []line {
 	items := s.snapshot().Nodes.Items
-	i := slices.IndexFunc(items, func(n ui.NodeView) bool { return n.Name == name })
+	i := slices.IndexFunc(items, func(n inspect.NodeView) bool { return n.Name == name })
 	if i < 0 {
 		return nil
 	}
 	n := items[i]
 	lines := []line{
-		heading("Node " + name), fact("ready", n.ReadyWord()), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", phrase.Or(s.zonesOfNodes()[name], phrase.UnknownCell)),
+		heading("Node " + name), fact("ready", ui.ReadyWord(n)), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", phrase.Or(s.zonesOfNodes()[name], phrase.UnknownCell)),
 	}
 	for _, taint := range n.Taints {
 		lines = append(lines, fact("taint", taint))
@@ -161,7 +162,7 @@ func (s clusterView) aboutNode(name string) []line {
 		lines = append(lines, fact("rule", r.Words()))
 	}
 	if n.TaintedSince != nil {
-		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", n.DetectWords(s.until)), fact("replaced in", n.ReplaceWords(s.until)))
+		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", ui.DetectWords(n, s.until)), fact("replaced in", ui.ReplaceWords(n, s.until)))
 	}
 	if n.Note != "" {
 		lines = append(lines, fact("note", n.Note))

@@ -6,31 +6,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 	far := time.Date(2343, 10, 9, 0, 0, 0, 0, time.UTC)
 	tests := map[string]struct {
-		node   func(*ui.NodeView)
+		node   func(*inspect.NodeView)
 		cells  []string // detected in, replaced in
 		detail string
 	}{
-		"never": {func(n *ui.NodeView) { n.Never, n.MatchedRules[0].Never = true, true }, []string{"never", "never"}, "drain never causes a replacement"},
-		"three centuries": {func(n *ui.NodeView) {
+		"never": {func(n *inspect.NodeView) { n.Never, n.MatchedRules[0].Never = true, true }, []string{"never", "never"}, "drain never causes a replacement"},
+		"three centuries": {func(n *inspect.NodeView) {
 			n.DetectAt, n.ReplaceAt, n.MatchedRules[0].Seconds = &far, &far, 10_000_000_000
 		}, []string{"317y", "317y"}, "drain is allowed for 10000000000s"},
-		"unknown": {func(*ui.NodeView) {}, []string{"?", "?"}, "drain is allowed for 60s"},
+		"unknown": {func(*inspect.NodeView) {}, []string{"?", "?"}, "drain is allowed for 60s"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			n := ui.NodeView{
-				Name: "node-1", Taints: []string{"drain:NoSchedule"}, MatchedRules: []ui.TaintRuleView{{Key: "drain", Seconds: 60}},
+			n := inspect.NodeView{
+				Name: "node-1", Taints: []string{"drain:NoSchedule"}, MatchedRules: []inspect.TaintRuleView{{Key: "drain", Seconds: 60}},
 				TaintedSince: ago(2 * time.Hour), ProcessGroups: []string{"storage-1"},
 			}
 			tc.node(&n)
 			f := well()
-			f.Nodes.Items = []ui.NodeView{n}
+			f.Nodes.Items = []inspect.NodeView{n}
 			s := clusterView{state: state{frame: f}, now: noon, o: &Options{}}
 			var cells []string
 			for _, cell := range s.nodeRow(n, "zone-1").cells[7:9] {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // planPage shows what the next pass would do, which stages wait, and for which gate.
@@ -32,7 +32,7 @@ func planPage(s clusterView) page {
 	return p
 }
 
-func (s clusterView) planSummary(v ui.PlanView) line {
+func (s clusterView) planSummary(v planned.PlanView) line {
 	l := line{styled(plain, phrase.Count(len(v.Items), "action")+" to do")}
 	if len(v.Holds) > 0 {
 		l = append(l, styled(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "stage")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Stage)))
@@ -51,7 +51,7 @@ func checkRow(step string, c plan.Check) row {
 }
 
 // holdRows returns a stage that waits, and below it the gates for which it waits.
-func holdRows(i int, h ui.PlanHold) []row {
+func holdRows(i int, h planned.PlanHold) []row {
 	t, what := warn, "waits: "+h.Reason
 	if h.ManualIntervention {
 		t, what = bad, "blocked: "+h.Reason
@@ -67,7 +67,7 @@ func holdRows(i int, h ui.PlanHold) []row {
 	return rows
 }
 
-func itemRow(item ui.PlanItem) row {
+func itemRow(item planned.PlanItem) row {
 	what := item.Summary
 	if len(item.Provisional) > 0 {
 		what = "* " + what
@@ -85,7 +85,7 @@ func itemRow(item ui.PlanItem) row {
 	}}
 }
 
-func aboutHold(h ui.PlanHold) []line {
+func aboutHold(h planned.PlanHold) []line {
 	lines := []line{heading(string(h.Stage) + " waits"), fact("reason", h.Reason)}
 	if h.RetryAfterSeconds != nil {
 		lines = append(lines, fact("retries", "after "+phrase.SecondsOr(h.RetryAfterSeconds, phrase.UnknownCell)))
@@ -99,7 +99,7 @@ func aboutHold(h ui.PlanHold) []line {
 	return lines
 }
 
-func aboutItem(item ui.PlanItem) []line {
+func aboutItem(item planned.PlanItem) []line {
 	lines := []line{
 		heading(fmt.Sprintf("Action %d: %s", item.Number, item.Summary)), fact("stage", string(item.Stage)), fact("changes", item.Subject),
 		fact("why", phrase.Or(item.Why, phrase.Nothing)), fact("impact", string(item.Impact)), fact("requires lock", phrase.YesNo(&item.Preconditions.Lock, phrase.UnknownCell)),

@@ -4,20 +4,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // mostNamed is the maximum number of names that a heading lists; others are counted.
 const mostNamed = 3
 
 // chainsOf returns the chains of a process group; all of them for no group.
-func (s clusterView) chainsOf(id string) []ui.WhyChain {
+func (s clusterView) chainsOf(id string) []why.Chain {
 	v := s.snapshot().Why
 	if v == nil {
 		return nil
 	}
-	var chains []ui.WhyChain
+	var chains []why.Chain
 	for _, c := range v.Items {
 		if id == "" || slices.Contains(c.Subjects, id) {
 			chains = append(chains, c)
@@ -43,7 +43,7 @@ func (s clusterView) whyOf(id string, head line) []line {
 	return lines
 }
 
-func (s clusterView) chainLines(c ui.WhyChain, whole bool) []line {
+func (s clusterView) chainLines(c why.Chain, whole bool) []line {
 	t := toneOfWhy(c.State)
 	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
 	if c.Since != nil {
@@ -59,7 +59,7 @@ func (s clusterView) chainLines(c ui.WhyChain, whole bool) []line {
 	return lines
 }
 
-func (s clusterView) linkLines(links []ui.WhyLink, indent string) []line {
+func (s clusterView) linkLines(links []why.Link, indent string) []line {
 	var lines []line
 	for _, l := range links {
 		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
@@ -79,11 +79,11 @@ func (s clusterView) linkLines(links []ui.WhyLink, indent string) []line {
 	return lines
 }
 
-func toneOfWhy(state ui.WhyState) tone {
+func toneOfWhy(state why.State) tone {
 	switch state {
-	case ui.WhyReady:
+	case why.Ready:
 		return good
-	case ui.WhyWaiting:
+	case why.Waiting:
 		return warn
 	default:
 		return bad

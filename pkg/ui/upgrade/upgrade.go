@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // Renamed is a key of documents that an earlier version wrote under another name or with
@@ -99,8 +99,8 @@ func upgrade(value any, kind string) any {
 
 func upgradeObject(object map[string]any, kind string) map[string]any {
 	kind = kindOfPart(object, kind)
-	if object["apiVersion"] == ui.FirstAPIVersion {
-		object["apiVersion"] = ui.APIVersion
+	if object["apiVersion"] == inspect.FirstAPIVersion {
+		object["apiVersion"] = inspect.APIVersion
 	}
 	renamed := map[string]any{}
 	for key, value := range object {
@@ -126,7 +126,7 @@ func kindOfPart(object map[string]any, of string) string {
 	kind, _ := object["kind"].(string)
 	_, isEvent := object["event"].(string)
 	switch version := object["apiVersion"]; {
-	case version == ui.FirstAPIVersion:
+	case version == inspect.FirstAPIVersion:
 		return kind
 	case version != nil:
 		return ""

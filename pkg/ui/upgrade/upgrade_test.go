@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // A recording of version 1 is decoded into the types of the present version. A key that was
@@ -30,10 +31,10 @@ func TestARecordingOfTheFirstVersionIsConverted(t *testing.T) {
 		}
 		var entry struct {
 			At, Cluster string
-			Frame       *ui.Frame
+			Frame       *frame.Frame
 			Pass        *struct {
 				Event string
-				Hold  *ui.HoldRecord
+				Hold  *inspect.HoldRecord
 			}
 		}
 		decoder := json.NewDecoder(bytes.NewReader(upgraded))
@@ -60,9 +61,9 @@ func TestARecordingOfTheFirstVersionIsConverted(t *testing.T) {
 	}
 }
 
-func checkConverted(t *testing.T, f ui.Frame) {
+func checkConverted(t *testing.T, f frame.Frame) {
 	t.Helper()
-	if f.APIVersion != ui.APIVersion || f.Status.APIVersion != ui.APIVersion || f.Why.APIVersion != ui.APIVersion {
+	if f.APIVersion != inspect.APIVersion || f.Status.APIVersion != inspect.APIVersion || f.Why.APIVersion != inspect.APIVersion {
 		t.Errorf("versions %s, %s, %s", f.APIVersion, f.Status.APIVersion, f.Why.APIVersion)
 	}
 	for _, c := range f.Why.Items {

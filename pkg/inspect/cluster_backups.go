@@ -1,0 +1,39 @@
+package inspect
+
+import "github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+
+// ClusterBackups are the backups of a cluster and the restores into it, as far as they could
+// be read.
+type ClusterBackups struct {
+	// Unread is why they could not be listed; empty when they could. Then the lists are
+	// complete.
+	Unread string
+	// All are the resources of the namespace, including those of other clusters.
+	All         []v1beta2.FoundationDBBackup
+	AllRestores []v1beta2.FoundationDBRestore
+	// Clusters are the clusters of the namespace. ClustersUnread is why they could not be
+	// listed; empty when they could.
+	Clusters       []string
+	ClustersUnread string
+	// Backups and Restores are those of the cluster, by name.
+	Backups  []SeenBackup
+	Restores []SeenRestore
+}
+
+// SeenBackup is a backup of the cluster, and its state.
+type SeenBackup struct {
+	Record *v1beta2.FoundationDBBackup
+	// View is its state; nil when it could not be read.
+	View *BackupStatusView
+	// Unread is why its state could not be read; empty when it could.
+	Unread string
+}
+
+// SeenRestore is a restore into the cluster, and its progress.
+type SeenRestore struct {
+	Record *v1beta2.FoundationDBRestore
+	// View is its progress; nil when it could not be read.
+	View *RestoreStatusView
+	// Unread is why its state could not be read; empty when it could.
+	Unread string
+}

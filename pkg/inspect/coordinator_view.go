@@ -1,0 +1,90 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// CoordinatorListView is the document of `coordinators list`.
+type CoordinatorListView struct {
+	Document
+	Desired int `json:"desired"`
+	// Reachable is how many answer; null when that was not checked.
+	Reachable       *int                    `json:"reachable"`
+	QuorumReachable *bool                   `json:"quorumReachable"`
+	Items           []CoordinatorDetailView `json:"items"`
+}
+
+// CoordinatorDetailView is one coordinator and its process group.
+type CoordinatorDetailView struct {
+	CoordinatorView
+	// Group is the process group; empty where none of the cluster is known to have the address.
+	Group string `json:"processGroup,omitempty"`
+	Zone  string `json:"zone,omitempty"`
+	DC    string `json:"dc,omitempty"`
+	// Removing is whether its process group is marked for removal or excluded: then the
+	// next pass moves the coordinator. Null when its group is unknown.
+	Removing *bool `json:"removing"`
+	TLS      bool  `json:"tls"`
+}
+
+// NewCoordinatorListView makes the document: from the database, and while that does not
+// answer from the connection string in the status.
+func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
+	seen := f.Coordinators()
+	v := CoordinatorListView{
+		Document: NewDocument("CoordinatorList", m, f.Now, seen.Source),
+		Desired:  seen.Desired, Reachable: seen.Reachable, QuorumReachable: seen.QuorumReachable, Items: []CoordinatorDetailView{},
+	}
+	v.AsOf = seen.AsOf
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	if why := f.Database.Why(); why != "" {
+		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators in the status: "+why)
+	}
+	for _, c := range seen.Items {
+		v.Items = append(v.Items, f.Coordinator(c))
+	}
+	return v
+}
+
+func (f Facts) Coordinator(c CoordinatorView) CoordinatorDetailView {
+	v := CoordinatorDetailView{CoordinatorView: c}
+	address, err := fdb.ParseAddress(c.Address)
+	if err != nil {
+		return v
+	}
+	v.TLS, address.FromHostname = address.TLS, false
+	if f.Database.Status != nil {
+		for _, p := range f.Database.Status.ProcessList() {
+			if p.ListensAt(address) {
+				v.Group, v.Zone, v.DC = p.InstanceID(), p.Zone(), p.DC()
+			}
+		}
+	}
+	if g := f.GroupAt(v.Group, address); g != nil {
+		removing := g.IsMarkedForRemoval() || g.IsExcluded() || f.IsExcludedInDatabase(g)
+		v.Group, v.Removing = string(g.ProcessGroupID), &removing
+		v.Zone = phrase.Or(v.Zone, string(g.FaultDomain))
+	}
+	return v
+}
+
+// GroupAt returns the process group with an ID, or the one at a coordinator's address: by one
+// of its IPs, or by its pod's DNS name.
+func (f Facts) GroupAt(id string, c fdb.Address) *v1beta2.ProcessGroupStatus {
+	for _, g := range f.Groups() {
+		switch {
+		case id != "":
+			if string(g.ProcessGroupID) == id {
+				return g
+			}
+		case slices.Contains(g.Addresses, c.Host), strings.HasPrefix(c.Host, g.PodName(f.Cluster)+"."):
+			return g
+		}
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package describe holds the documents of kubectl fdb describe.
+package describe

@@ -1,0 +1,168 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Facts are the input of all views of a cluster.
+type Facts struct {
+	// Snapshot is what was observed, its status evaluated again where that was possible.
+	plan.Snapshot
+	// Recorded is the resource as the last pass left it, before the evaluation; nil without
+	// one.
+	Recorded *v1beta2.FoundationDBCluster
+	// Gaps are the differences between the cluster and its spec.
+	Gaps v1beta2.Gaps
+	// Desired is the database configuration in the spec.
+	Desired fdb.Configuration
+	// Lease is the Lease of the run that may act on the cluster now.
+	Lease Lease
+	// Backups are the backups and restores; nil where they were not read.
+	Backups *ClusterBackups
+	// Unjudged is why the process groups are as in the status; empty when they were evaluated
+	// again.
+	Unjudged string
+	// Warnings are what limits the validity of the rest.
+	Warnings []string
+}
+
+// Lease is the cluster's Lease; the zero Lease has no holder.
+type Lease struct {
+	// Read is false when the Lease could not be read.
+	Read   bool
+	Holder string
+	Until  time.Time
+}
+
+// HeldAt returns the holder at a time, empty when the Lease has expired by then.
+func (l Lease) HeldAt(now time.Time) string {
+	if now.After(l.Until) {
+		return ""
+	}
+	return l.Holder
+}
+
+// LeaseFree checks that no other run acts on the cluster, by its Lease.
+func (f Facts) LeaseFree() plan.Check {
+	c := plan.Check{ID: plan.CheckNoOtherRun, Question: "is no other run acting on this cluster?", Gate: plan.GateLease}
+	switch holder := f.Lease.HeldAt(f.Now); {
+	case !f.Lease.Read:
+		c.Evidence = "the Lease could not be read"
+	case holder != "":
+		c.Evidence = fmt.Sprintf("%s is, until %s unless it is renewed", holder, f.Lease.Until.UTC().Format(time.TimeOnly))
+	default:
+		c.OK, c.Evidence = true, "the Lease has no holder"
+	}
+	return c
+}
+
+// Origin is the source and the time of the facts of a section.
+type Origin struct {
+	Source Source `json:"source"`
+	// AsOf is null when unknown.
+	AsOf *time.Time `json:"asOf"`
+}
+
+// FromDatabase returns the origin of what only the database reports.
+func (f Facts) FromDatabase() Origin {
+	if f.Database.Status == nil {
+		return f.fromRecord()
+	}
+	return Origin{SourceLive, Known(f.Database.AsOf)}
+}
+
+func (f Facts) fromRecord() Origin { return Origin{SourceRecord, Known(f.recordedAt())} }
+
+func (f Facts) fromKubernetes() Origin { return Origin{SourceLive, Known(f.Now)} }
+
+// Judged returns the origin of process group conditions: they are evaluated again unless a
+// database that exists does not answer, or the resource contradicts itself.
+func (f Facts) Judged() Origin {
+	if f.Unjudged != "" || (f.Cluster.Status.Configured && !f.Database.Available()) {
+		return f.fromRecord()
+	}
+	return f.fromKubernetes()
+}
+
+// recordedAt returns when the status was last written, by its managed fields; zero when they
+// do not have it.
+func (f Facts) recordedAt() time.Time {
+	var last time.Time
+	for _, entry := range f.Cluster.ManagedFields {
+		if entry.Subresource == "status" && entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	return last
+}
+
+// Since returns since when a process group has a condition. It is zero while no pass has
+// recorded that: an evaluation finds the condition, and not its start.
+func (f Facts) Since(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupConditionType) (since time.Time, has bool) {
+	since, has = g.Condition(t)
+	if f.Recorded == nil || since.Before(f.Now.Truncate(time.Second)) {
+		return since, has
+	}
+	if was := f.Recorded.ProcessGroup(g.ProcessGroupID); was == nil || !was.HasCondition(t) {
+		since = time.Time{}
+	}
+	return since, has
+}
+
+// ProcessesOf returns the processes of a group that report now.
+func (f Facts) ProcessesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	if f.Database.Status == nil {
+		return nil
+	}
+	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
+}
+
+// UnknownReason returns why what only processes report is unknown; empty where they are listed.
+func (f Facts) UnknownReason(what string) string {
+	switch why := f.Database.Why(); {
+	case why != "":
+		return "no answer from the database, so " + what + " are unknown: " + why
+	case f.Database.Status != nil && !f.Database.Status.ListsProcesses():
+		return "the database is unavailable and lists no processes, so " + what + " are unknown"
+	default:
+		return ""
+	}
+}
+
+// isNotReporting reports whether fewer of a group's processes report than its pod runs; false
+// where the database does not list processes.
+func (f Facts) isNotReporting(g *v1beta2.ProcessGroupStatus) bool {
+	return f.Database.Status.ListsProcesses() && len(f.ProcessesOf(g)) < f.processCountOf(g.ProcessClass)
+}
+
+// processCountOf returns how many processes a pod of the class runs; while that changes, the
+// fewest.
+func (f Facts) processCountOf(class v1beta2.ProcessClass) int {
+	count := f.Cluster.ServersPerPod(class)
+	inUse := []int{}
+	switch {
+	case class == v1beta2.ProcessClassStorage:
+		inUse = f.Cluster.Status.StorageServersPerDisk
+	case class.IsLog():
+		inUse = f.Cluster.Status.LogServersPerDisk
+	}
+	if len(inUse) > 0 {
+		count = min(count, slices.Min(inUse))
+	}
+	return max(count, 1)
+}
+
+// Maintenance returns the zone under maintenance, which is known only while the database is
+// available.
+func (f Facts) Maintenance() (m fdb.Maintenance, known bool) {
+	if !f.Database.Available() {
+		return m, false
+	}
+	return f.Database.Status.Maintenance(), true
+}

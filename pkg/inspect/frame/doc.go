@@ -1,0 +1,2 @@
+// Package frame holds everything that the dashboard shows of a cluster at one time, as one document.
+package frame

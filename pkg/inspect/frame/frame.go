@@ -1,0 +1,42 @@
+package frame
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+)
+
+// Frame is all facts about one cluster at one moment, for the dashboard: the documents that
+// the other commands print, made of one snapshot.
+type Frame struct {
+	inspect.Document
+	Status       inspect.StatusView          `json:"status"`
+	Groups       inspect.GroupListView       `json:"groups"`
+	Nodes        inspect.NodeListView        `json:"nodes"`
+	Exclusions   inspect.ExclusionStatusView `json:"exclusions"`
+	Coordinators inspect.CoordinatorListView `json:"coordinators"`
+	Locks        inspect.LockListView        `json:"locks"`
+	Events       inspect.EventListView       `json:"events"`
+	// Backups are as of their last read; absent before the first.
+	Backups *inspect.ClusterBackupsView `json:"backups,omitempty"`
+	// Plan is what the next pass would do, and Why what blocks it. They require a preview of
+	// a pass; null before the first.
+	Plan *planned.PlanView `json:"plan"`
+	Why  *why.Report       `json:"why"`
+	// Sources are where the facts were read from, and with what result.
+	Sources []Source `json:"sources"`
+}
+
+// Source is one source of facts.
+type Source struct {
+	// Name is kubernetes, database, events, preview or backups.
+	Name string `json:"name"`
+	// AsOf is when it last answered; null when it never did.
+	AsOf *time.Time `json:"asOf"`
+	// RequestedAt is the start of the request that is in progress; null when none is.
+	RequestedAt *time.Time `json:"requestedAt"`
+	// Trouble is why the last request failed; empty when it did not.
+	Trouble string `json:"trouble,omitempty"`
+}

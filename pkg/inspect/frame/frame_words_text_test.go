@@ -1,0 +1,151 @@
+package frame_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+func TestChangesAreWrittenOnce(t *testing.T) {
+	tests := map[string]struct {
+		// before and then change the second frame's sight of a healthy cluster.
+		before, then func(f *frame.Input)
+		want         []string
+	}{
+		"nothing where nothing changed": {},
+		"nothing when only ages change": {
+			before: func(f *frame.Input) { inspecttest.Silence(f.Snapshot, "storage-1", 14*time.Minute) },
+			then:   func(f *frame.Input) { inspecttest.Silence(f.Snapshot, "storage-1", 16*time.Minute) },
+		},
+		"a condition that came": {
+			then: func(f *frame.Input) {
+				f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon)
+			},
+			want: []string{"Degraded: 1 storage group with PodFailing 0s (storage-1)", "storage-1: PodFailing"},
+		},
+		"one that went": {
+			before: func(f *frame.Input) {
+				f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon)
+			},
+			want: []string{"Healthy: all data has its 2 copies, safe to lose 1 more zone; matches its spec", "storage-1: no longer PodFailing"},
+		},
+		"a mark for removal": {
+			then: func(f *frame.Input) { f.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon) },
+			want: []string{"storage-1: marked for removal", "storage-1 at 127.0.2.1:4501: exclusion pending"},
+		},
+		"a group that is gone": {
+			then: func(f *frame.Input) { f.Cluster.Status.ProcessGroups = f.Cluster.Status.ProcessGroups[1:] },
+			want: []string{"log-1: removed"},
+		},
+		"a source in trouble, and again well": {
+			before: func(f *frame.Input) {
+				f.Sources = append(f.Sources, frame.NewSource("events", noon, noon, "forbidden"))
+			},
+			then: func(f *frame.Input) {
+				f.Sources = append(f.Sources, frame.NewSource("preview", noon, noon, "a timeout"))
+			},
+			want: []string{"preview: no answer: a timeout"},
+		},
+		"a lock": {
+			then: func(f *frame.Input) {
+				f.Lease = inspect.Lease{Read: true, Holder: "alice", Until: noon.Add(time.Minute)}
+			},
+			want: []string{"the Lease: held by alice"},
+		},
+		"a plan, and what it waits for": {
+			before: func(f *frame.Input) { f.Plan = &planned.PlanView{Digest: "a"} },
+			then: func(f *frame.Input) {
+				f.Plan = &planned.PlanView{
+					Digest: "b", Items: []planned.PlanItem{{ActionRecord: inspect.ActionRecord{Summary: "create pod p"}}},
+					Holds: []planned.PlanHold{{Stage: "RemovePods", HoldRecord: inspect.HoldRecord{Reason: "up for 12s"}}},
+				}
+			},
+			want: []string{"the next pass would take 1 action, first: create pod p", "the next pass would wait at RemovePods: up for 12s"},
+		},
+		"the same hold with another age": {
+			before: func(f *frame.Input) { f.Plan = held("up for 12s") },
+			then:   func(f *frame.Input) { f.Plan = held("up for 14s") },
+		},
+		"a database that does not answer": {
+			then: func(f *frame.Input) { f.Database = plan.DatabaseFacts{Unreachable: "no answer"} },
+			want: []string{"Unknown: no answer from the database: no answer"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			teller := &ui.ChangeWriter{}
+			teller.Changes(seenWith(t, tc.before))
+			if diff := cmp.Diff(tc.want, teller.Changes(seenWith(t, tc.then))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func held(reason string) *planned.PlanView {
+	return &planned.PlanView{Digest: "a", Holds: []planned.PlanHold{{Stage: "RemovePods", HoldRecord: inspect.HoldRecord{Reason: reason}}}}
+}
+
+func seenWith(t *testing.T, edit func(*frame.Input)) frame.Frame {
+	t.Helper()
+	in := frame.Input{Facts: healthy(t), History: &inspect.DrainHistory{}, Sources: []frame.Source{frame.NewSource(frame.SourceOfKubernetes, noon, time.Time{}, "")}}
+	if edit != nil {
+		edit(&in)
+	}
+	return frame.NewFrame(meta, in)
+}
+
+func TestATellerBeginsWithHowItIs(t *testing.T) {
+	teller := &ui.ChangeWriter{}
+	v := seenWith(t, func(f *frame.Input) {
+		f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
+	})
+	lines := teller.Changes(v)
+	if len(lines) != 2 || lines[0] != v.Status.Summary || lines[1] != "storage-1: PodFailing for 14m" {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestEventsAreToldOnceEach(t *testing.T) {
+	teller := &ui.ChangeWriter{}
+	v := seenWith(t, nil)
+	old := inspect.EventView{Time: noon.Add(-time.Minute), First: noon.Add(-time.Minute), Type: "Normal", Object: "pod/p", Reason: "Pulled", Count: 1}
+	fresh := inspect.EventView{Time: noon.Add(time.Second), First: noon, Type: "Warning", Object: "pod/p", Reason: "BackOff", Message: "again", Count: 1}
+	teller.Changes(v)
+	v.Events.Items = []inspect.EventView{old, fresh}
+	if diff := cmp.Diff([]string{"event: warning pod/p: BackOff: again"}, teller.Changes(v)); diff != "" {
+		t.Error(diff)
+	}
+	if lines := teller.Changes(v); len(lines) > 0 {
+		t.Errorf("told again: %q", lines)
+	}
+}
+
+func TestAnExclusionIsToldStepByStep(t *testing.T) {
+	teller, left := &ui.ChangeWriter{}, int64(1000)
+	at := func(state inspect.Exclusion, bytes int64) []string {
+		v := seenWith(t, nil)
+		left = bytes
+		v.Exclusions.Items = []inspect.DrainView{{ID: "storage-1", State: state, LeftBytes: &left}}
+		return teller.Changes(v)
+	}
+	at(inspect.ExclusionMoving, 1000)
+	if lines := at(inspect.ExclusionMoving, 990); len(lines) > 0 {
+		t.Errorf("a hundredth is no news: %q", lines)
+	}
+	if diff := cmp.Diff([]string{"storage-1: exclusion moving, 500B left"}, at(inspect.ExclusionMoving, 500)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"storage-1: exclusion safe"}, at(inspect.ExclusionSafe, 0)); diff != "" {
+		t.Error(diff)
+	}
+}

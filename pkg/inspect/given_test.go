@@ -1,0 +1,21 @@
+package inspect
+
+import (
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+)
+
+var (
+	noon = inspecttest.Noon
+	meta = Metadata{Cluster: "sample", Namespace: "fdb", Context: "prod", Tool: "kubectl-fdb test", RunID: "run1"}
+)
+
+// of returns what the documents are made of for a given cluster.
+func of(g inspecttest.Given) Facts {
+	return Facts{Snapshot: g.Snapshot, Gaps: g.Gaps, Desired: g.Desired, Recorded: g.Recorded, Lease: Lease{Read: true}}
+}
+
+func healthy(t *testing.T) Facts { t.Helper(); return of(inspecttest.Healthy(t)) }
+
+func unanswered(t *testing.T) Facts { t.Helper(); return of(inspecttest.Unanswered(t)) }

@@ -1,0 +1,273 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// GroupListView is the document of `get process-groups`.
+type GroupListView struct {
+	Document
+	Items []GroupView `json:"items"`
+}
+
+// NewGroupsOfAll makes the document of the process groups of several clusters.
+func NewGroupsOfAll(m Metadata, now time.Time) GroupListView {
+	return GroupListView{Document: NewDocument("ProcessGroupList", m, now, SourceLive), Items: []GroupView{}}
+}
+
+// Add adds those of one cluster.
+func (v *GroupListView) Add(one GroupListView) {
+	for _, warning := range one.Warnings {
+		v.Warnings = append(v.Warnings, one.Metadata.Namespace+"/"+one.Metadata.Cluster+": "+warning)
+	}
+	for _, g := range one.Items {
+		g.Namespace, g.Cluster = one.Metadata.Namespace, one.Metadata.Cluster
+		v.Items = append(v.Items, g)
+	}
+}
+
+// GroupView is one process group.
+type GroupView struct {
+	// Namespace and Cluster are only there in lists of several clusters.
+	Namespace string `json:"namespace,omitempty"`
+	Cluster   string `json:"cluster,omitempty"`
+
+	ID    string `json:"id"`
+	Class string `json:"class"`
+	// Pod is the pod's name, whether or not the pod exists.
+	Pod string `json:"pod"`
+	// PodPhase is empty when there is no pod.
+	PodPhase string `json:"podPhase,omitempty"`
+	Node     string `json:"node,omitempty"`
+	Zone     string `json:"zone,omitempty"`
+	DC       string `json:"dc,omitempty"`
+	// Addresses are the processes' addresses; those in the status when none reports.
+	Addresses []string `json:"addresses"`
+	// Processes is how many report; null when the database does not list them.
+	Processes *int `json:"processes"`
+	// Roles are null when the database does not report them all.
+	Roles []string `json:"roles" schema:"nullable"`
+	// Coordinator is by the coordinators of the database, or of the connection string while it
+	// does not answer; null when neither is known.
+	Coordinator *bool `json:"coordinator"`
+	// CoordinatorReachable is whether the group's coordinator answers; absent where it has none,
+	// and where that is unknown.
+	CoordinatorReachable *bool           `json:"coordinatorReachable,omitempty"`
+	Conditions           []ConditionView `json:"conditions"`
+	Exclusion            Exclusion       `json:"exclusion"`
+	// RemovalSince is when the group was marked for removal; null when it was not.
+	RemovalSince *time.Time `json:"removalSince"`
+	// UptimeSeconds is that of the process that started last.
+	UptimeSeconds *float64 `json:"uptimeSeconds"`
+	// PVC is empty for classes without one.
+	PVC   string `json:"pvc,omitempty"`
+	Image string `json:"image,omitempty"`
+	// StoredBytes is what storage roles hold.
+	StoredBytes *int64 `json:"storedBytes"`
+	// LagSeconds is the worst of the storage roles.
+	LagSeconds *float64 `json:"lagSeconds"`
+	Restarts   *int     `json:"restarts"`
+
+	// Proven is set once a pass has proven that the group is drained.
+	Proven bool              `json:"-"`
+	labels map[string]string // the pod's
+}
+
+// ConditionView is one condition and since when it holds.
+type ConditionView struct {
+	Type string `json:"type"`
+	// Since is null while no pass has recorded the condition.
+	Since *time.Time `json:"since"`
+}
+
+// Exclusion is the progress of the exclusion of a group.
+type Exclusion string
+
+// The states of an exclusion.
+const (
+	NotExcluded Exclusion = "none"
+	// ExclusionPending is marked for removal and not excluded yet.
+	ExclusionPending Exclusion = "pending"
+	// ExclusionRequested is in force, and its progress is unknown.
+	ExclusionRequested Exclusion = "requested"
+	// ExclusionMoving still has data or roles.
+	ExclusionMoving Exclusion = "moving"
+	// ExclusionUnverified has no roles any more, which alone proves nothing.
+	ExclusionUnverified Exclusion = "unverified"
+	// ExclusionSafe is proven by the same observation.
+	ExclusionSafe Exclusion = "safe"
+	// ExclusionUnknown is of a database that does not report its exclusions.
+	ExclusionUnknown Exclusion = "unknown"
+	// ExclusionSkipped is removed without being excluded.
+	ExclusionSkipped Exclusion = "skipped"
+)
+
+// NewGroupListView makes the document of all process groups.
+func NewGroupListView(m Metadata, f Facts) GroupListView {
+	v := GroupListView{Document: NewDocument("ProcessGroupList", m, f.Now, f.Judged().Source), Items: []GroupView{}}
+	v.Warnings = append(v.Warnings, f.Warnings...)
+	if why := f.UnknownReason("roles, uptime and data"); why != "" {
+		v.Warnings = append(v.Warnings, why)
+	}
+	for _, g := range f.Groups() {
+		v.Items = append(v.Items, f.Group(g))
+	}
+	return v
+}
+
+func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
+	v := GroupView{
+		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
+		Zone: string(g.FaultDomain), Addresses: OrEmpty(slices.Clone(g.Addresses)), Conditions: f.ConditionsOf(g), Exclusion: f.Exclusion(g), Proven: g.IsExcluded(),
+	}
+	if g.RemovalTimestamp != nil {
+		v.RemovalSince = Known(g.RemovalTimestamp.Time)
+	}
+	if g.ProcessClass.IsStateful() {
+		v.PVC = g.PVCName(f.Cluster)
+	}
+	v.pod(f.Pod(g))
+	if f.Database.Status.ListsProcesses() {
+		v.processes(f.Database.Status, f.ProcessesOf(g))
+	}
+	f.coordinates(&v, g)
+	return v
+}
+
+// ConditionsOf returns the conditions, the oldest first, and last those with an unknown start.
+func (f Facts) ConditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
+	views := []ConditionView{}
+	for _, c := range g.ProcessGroupConditions {
+		since, _ := f.Since(g, c.Type)
+		views = append(views, ConditionView{string(c.Type), Known(since)})
+	}
+	slices.SortStableFunc(views, func(a, b ConditionView) int {
+		if n := CompareTimes(a.Since, b.Since); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Type, b.Type)
+	})
+	return views
+}
+
+func (v *GroupView) pod(pod *corev1.Pod) {
+	if pod == nil {
+		return
+	}
+	v.PodPhase, v.Node, v.labels = string(pod.Status.Phase), pod.Spec.NodeName, pod.Labels
+	restarts := 0
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts += int(c.RestartCount)
+	}
+	v.Restarts = &restarts
+	for _, c := range pod.Spec.Containers {
+		if c.Name == v1beta2.ContainerMain {
+			v.Image = c.Image
+		}
+	}
+}
+
+func (v *GroupView) processes(s *fdb.Status, reporting []fdb.Process) {
+	n, coordinator := len(reporting), slices.ContainsFunc(reporting, s.IsCoordinator)
+	v.Processes, v.Coordinator = &n, &coordinator
+	if n > 0 {
+		v.Addresses = nil
+	}
+	var roles []string
+	for _, p := range reporting {
+		v.Addresses = append(v.Addresses, p.Address.HostPort())
+		if v.Zone == "" {
+			v.Zone = p.Zone()
+		}
+		v.DC = phrase.Or(v.DC, p.DC())
+		if uptime, ok := p.Uptime(); ok && (v.UptimeSeconds == nil || uptime.Seconds() < *v.UptimeSeconds) {
+			seconds := uptime.Seconds()
+			v.UptimeSeconds = &seconds
+		}
+		for _, r := range p.Roles {
+			roles = append(roles, r.Role)
+			v.Role(r)
+		}
+	}
+	if s.RolesKnown() {
+		slices.Sort(roles)
+		v.Roles = OrEmpty(slices.Compact(roles))
+	}
+}
+
+func (v *GroupView) Role(r fdb.Role) {
+	if r.Role != fdb.RoleStorage {
+		return
+	}
+	if r.StoredBytes != nil {
+		sum := *r.StoredBytes
+		if v.StoredBytes != nil {
+			sum += *v.StoredBytes
+		}
+		v.StoredBytes = &sum
+	}
+	if r.DataLag != nil && r.DataLag.Seconds != nil && (v.LagSeconds == nil || *r.DataLag.Seconds > *v.LagSeconds) {
+		v.LagSeconds = r.DataLag.Seconds
+	}
+}
+
+// Exclusion returns the progress of a group's exclusion, for `get process-groups` and
+// `exclusion status` alike. What a pass recorded does not count: after a recovery it must be
+// proven again.
+func (f Facts) Exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
+	state := f.exclusionInForce(g)
+	if state != ExclusionRequested {
+		return state
+	}
+	processes := f.ProcessesOf(g)
+	holds := slices.ContainsFunc(processes, f.StillHolds) || (len(processes) == 0 && f.inProgress(g.Addresses...))
+	return f.exclusionProgress(safety.Drained(f.Snapshot, g), holds)
+}
+
+// IsExcludedInDatabase reports whether the status document has an exclusion in force for
+// the group, by locality or by any of its addresses.
+func (f Facts) IsExcludedInDatabase(g *v1beta2.ProcessGroupStatus) bool {
+	if f.Database.Status == nil {
+		return false
+	}
+	if slices.ContainsFunc(f.ProcessesOf(g), fdb.Process.IsExcluded) {
+		return true
+	}
+	for _, target := range f.Database.Status.ExcludedTargets() {
+		if target == g.ExclusionString() || slices.ContainsFunc(g.Addresses, func(a string) bool { return target == a || HostOf(target) == a }) {
+			return true
+		}
+	}
+	return false
+}
+
+// HostOf returns the host of an address, and "" for a target that is no address.
+func HostOf(target string) string {
+	a, err := fdb.ParseAddress(target)
+	if err != nil {
+		return ""
+	}
+	return a.Host
+}
+
+// Labels returns the labels of the group's pod; nil without one.
+func (v GroupView) Labels() map[string]string { return v.labels }
+
+// Has reports whether the group has a condition.
+func (v GroupView) Has(condition string) bool {
+	return slices.ContainsFunc(v.Conditions, func(c ConditionView) bool { return c.Type == condition })
+}
+
+// Excluded reports whether an exclusion is in force or was.
+func (v GroupView) Excluded() bool {
+	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionPending && v.Exclusion != ExclusionUnknown
+}

@@ -1,0 +1,112 @@
+package lists
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// BackupDescriptionView is what is in the store of one backup.
+type BackupDescriptionView struct {
+	inspect.Document
+	// Name is the FoundationDBBackup, and URL its destination, without secrets.
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// UnknownReason is why the store could not be read; empty when it could. All that
+	// follows is null then.
+	UnknownReason string `json:"unknownReason,omitempty"`
+	// Exists is false when nothing is there.
+	Exists     *bool `json:"exists"`
+	Restorable *bool `json:"restorable"`
+	Encrypted  *bool `json:"encrypted"`
+	// RestorableFrom and RestorableTo are the versions that can be restored; null for none.
+	RestorableFrom *StoredVersionView `json:"restorableFrom"`
+	RestorableTo   *StoredVersionView `json:"restorableTo"`
+	// LogFrom to LogTo the log is without a gap.
+	LogFrom *StoredVersionView `json:"logFrom"`
+	LogTo   *StoredVersionView `json:"logTo"`
+	// ExpiredBefore is up to where everything was deleted; null where nothing was.
+	ExpiredBefore *StoredVersionView   `json:"expiredBefore"`
+	Snapshots     []StoredSnapshotView `json:"snapshots" schema:"nullable"`
+	SnapshotBytes *int64               `json:"snapshotBytes"`
+}
+
+// StoredVersionView is a version, and about how long before the newest one in the store it
+// was. The store has no times: see backup status.
+type StoredVersionView struct {
+	Version int64 `json:"version"`
+	// SecondsBeforeNewest is counted from versions, of which a second has a million.
+	SecondsBeforeNewest *int64 `json:"secondsBeforeNewest"`
+}
+
+// StoredSnapshotView is one snapshot in the store.
+type StoredSnapshotView struct {
+	Begin      StoredVersionView `json:"begin"`
+	End        StoredVersionView `json:"end"`
+	Restorable bool              `json:"restorable"`
+	Bytes      int64             `json:"bytes"`
+	// ExpiredPercent is how much of it was deleted.
+	ExpiredPercent float64 `json:"expiredPercent"`
+}
+
+// NewBackupDescriptionView makes the document.
+func NewBackupDescriptionView(m inspect.Metadata, s plan.Snapshot) BackupDescriptionView {
+	f := s.BackupStore
+	v := BackupDescriptionView{
+		Document: inspect.NewDocument("BackupDescription", m, cmp.Or(f.AsOf, s.Now), inspect.SourceLive),
+		Name:     s.Backup.Name, URL: f.URL, UnknownReason: f.Why(),
+	}
+	if !f.Read {
+		return v
+	}
+	v.Exists, v.Restorable, v.Snapshots = new(f.There != nil), new(false), []StoredSnapshotView{}
+	if f.There != nil {
+		v.describe(f.There)
+	}
+	return v
+}
+
+func (v *BackupDescriptionView) describe(d *fdb.BackupDescription) {
+	at := func(version *fdb.DescribedVersion) *StoredVersionView {
+		if version == nil {
+			return nil
+		}
+		return new(stored(version.Version, d))
+	}
+	v.Restorable, v.Encrypted, v.SnapshotBytes = &d.Restorable, d.Encrypted, &d.SnapshotBytes
+	v.RestorableFrom, v.RestorableTo = at(d.MinRestorable), at(d.MaxRestorable)
+	v.LogFrom, v.LogTo, v.ExpiredBefore = at(d.MinLogBegin), at(d.ContiguousLogEnd), at(d.ExpiredEnd)
+	for _, s := range d.Snapshots {
+		v.Snapshots = append(v.Snapshots, StoredSnapshotView{
+			Begin: stored(s.Start.Version, d), End: stored(s.End.Version, d), Restorable: s.Restorable, Bytes: s.Bytes, ExpiredPercent: s.PercentageExpired,
+		})
+	}
+}
+
+func stored(version int64, d *fdb.BackupDescription) StoredVersionView {
+	v := StoredVersionView{Version: version}
+	if d.MaxLogEnd != nil {
+		v.SecondsBeforeNewest = new(int64(fdb.TimeOf(d.MaxLogEnd.Version-version) / time.Second))
+	}
+	return v
+}
+
+// Summary returns the description in one sentence.
+func (v BackupDescriptionView) Summary() string {
+	switch {
+	case v.UnknownReason != "":
+		return "cannot determine what is in the store: " + v.UnknownReason
+	case !*v.Exists:
+		return "the store has no backup"
+	case v.RestorableFrom == nil || v.RestorableTo == nil:
+		return "not restorable: no snapshot is complete with its log"
+	default:
+		return fmt.Sprintf("versions %d to %d are restorable, %s in all", v.RestorableFrom.Version, v.RestorableTo.Version,
+			phrase.Duration(fdb.TimeOf(v.RestorableTo.Version-v.RestorableFrom.Version)))
+	}
+}

@@ -1,0 +1,102 @@
+package lists
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Answer is the answer of `can`.
+type Answer string
+
+// The answers.
+const (
+	AnswerYes Answer = "yes"
+	AnswerNo  Answer = "no"
+	// AnswerUnknown is the answer without facts to decide by; it allows nothing.
+	AnswerUnknown Answer = "unknown"
+)
+
+// CanReport is the document of `can`: every check, and the conclusion.
+type CanReport struct {
+	inspect.Document
+	// Verb is the operation: "delete".
+	Verb string `json:"verb"`
+	// Subjects are the objects of the operation.
+	Subjects []string `json:"subjects"`
+	Answer   Answer   `json:"answer"`
+	// Summary is the answer and what decided it, in one line.
+	Summary string `json:"summary"`
+	// Items are the checks in their order.
+	Items []CanItem `json:"items"`
+	// Notes are what to know before the operation.
+	Notes []string `json:"notes"`
+	// Next are whole commands: how to do it, or how to find out more.
+	Next []string `json:"next"`
+}
+
+// CanInput are the facts of an answer.
+type CanInput struct {
+	inspect.Facts
+	// Verb and What complete "whether … may be …": "delete", "pod/x may be deleted".
+	Verb, What string
+	Subjects   []string
+	Checks     []CanItem
+	Notes      []string
+	// NeedsDatabase makes the answer unknown while the database does not answer.
+	NeedsDatabase bool
+	// Do is the command that performs the operation; empty where it is another program's.
+	Do []string
+	// Instead are commands that may help where the answer is no.
+	Instead []string
+	inspect.Commands
+}
+
+// CanItem is one check.
+type CanItem struct {
+	// Subject is the process group that the check is about; empty for the whole operation.
+	Subject string `json:"subject,omitempty"`
+	plan.Check
+}
+
+// About makes items of checks.
+func About(subject string, checks []plan.Check) []CanItem {
+	items := make([]CanItem, len(checks))
+	for i, c := range checks {
+		items[i] = CanItem{subject, c}
+	}
+	return items
+}
+
+// words returns the question and its answer as one clause.
+func (i CanItem) words() string {
+	if i.Subject == "" {
+		return inspect.CheckWords(i.Check)
+	}
+	return i.Subject + ": " + inspect.CheckWords(i.Check)
+}
+
+// NewCanReport makes the document. One no is enough for a no; without an answer from the
+// database there is neither.
+func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
+	v := CanReport{
+		Document: inspect.NewDocument("CanReport", m, in.Now, inspect.SourceLive), Verb: in.Verb, Subjects: inspect.OrEmpty(in.Subjects),
+		Answer: AnswerYes, Items: inspect.OrEmpty(in.Checks), Notes: inspect.OrEmpty(in.Notes), Next: inspect.OrEmpty(in.Do),
+	}
+	v.Warnings = append(v.Warnings, in.Warnings...)
+	v.Summary = "yes: " + in.What + " now"
+	at := slices.IndexFunc(in.Checks, func(c CanItem) bool { return !c.OK })
+	switch {
+	case in.NeedsDatabase && in.Database.Status == nil:
+		v.Answer = AnswerUnknown
+		v.Summary = "unknown: " + inspect.NoAnswer(in.Database.Why())
+	case at >= 0:
+		v.Answer = AnswerNo
+		v.Summary = "no: " + in.Checks[at].words()
+	}
+	if v.Answer != AnswerYes {
+		v.Next = append(slices.Clone(in.Instead), in.FDB("why", m.Cluster))
+	}
+	return v
+}

@@ -1,0 +1,70 @@
+package lists
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+)
+
+func Versions(t *testing.T, f inspect.Facts) VersionView {
+	t.Helper()
+	v := NewVersionView(meta, ClientVersion{Version: "v0.1.0", Go: "go1.26", Platform: "linux/amd64"})
+	v.Server, v.Served, v.Operators = "v1.36.3", []string{"apps.foundationdb.org/v1beta2"}, []OperatorVersion{}
+	v.Clusters = []ClusterVersion{NewClusterVersion(f.Cluster).Observed(f)}
+	return v
+}
+
+func TestSkew(t *testing.T) {
+	tests := map[string]struct {
+		given func(*VersionView)
+		want  []string
+	}{
+		"all fits": {given: func(*VersionView) {}},
+		"resources of another version": {
+			given: func(v *VersionView) { v.Served = []string{"apps.foundationdb.org/v1"} },
+			want:  []string{"the API server does not serve apps.foundationdb.org/v1beta2, which this program reads and writes"},
+		},
+		"an upgrade that has not begun": {
+			given: func(v *VersionView) { v.Clusters[0].Spec = "7.3.80" },
+			want:  []string{"fdb/sample: its processes run 7.3.79, its spec has 7.3.80"},
+		},
+		"an upgrade under way": {
+			given: func(v *VersionView) { v.Clusters[0].Processes = []VersionCount{{"7.3.79", 7}, {"7.3.80", 5}} },
+			want:  []string{"fdb/sample: its processes run several versions: 7.3.79(7),7.3.80(5)"},
+		},
+		"tools of another protocol": {
+			given: func(v *VersionView) { v.Clusters[0].Tools = []VersionCount{{"7.3.80", 1}, {"7.4.6", 2}, {"", 1}} },
+			want:  []string{"fdb/sample: fdbcli 7.4.6, in 2 pods, is not protocol compatible with its processes"},
+		},
+		"a database that does not answer": {
+			given: func(v *VersionView) { v.Clusters[0].Processes = nil },
+			want:  []string{"fdb/sample: cannot determine the version of its processes: no answer from the database"},
+		},
+		"a FoundationDB of the future": {
+			given: func(v *VersionView) {
+				v.Clusters[0].Spec = "9.9.1"
+				v.Clusters[0].Processes = []VersionCount{{"9.9.1", 12}}
+				v.Clusters[0].Tools = []VersionCount{{"9.9.1", 12}}
+			},
+			want: []string{"fdb/sample: this program does not support FoundationDB 9.9"},
+		},
+		"an operator": {
+			given: func(v *VersionView) { v.Operators = []OperatorVersion{{"fdb", "operator", "v2.33.0", 1}} },
+			want:  []string{"operator fdb/operator is ready: it and this program undo each other's work if both act on one cluster"},
+		},
+		"an operator that was scaled down": {
+			given: func(v *VersionView) { v.Operators = []OperatorVersion{{"fdb", "operator", "v2.33.0", 0}} },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := Versions(t, healthy(t))
+			tc.given(&v)
+			if diff := cmp.Diff(tc.want, v.Skew()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package inspect
+
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ActionRecord is an action as documents show it.
+type ActionRecord struct {
+	// Kind is the action's type: "CreatePod".
+	Kind string `json:"kind"`
+	// Subject is what it changes.
+	Subject string `json:"subject"`
+	// Groups are the process groups that it is about; absent for none.
+	Groups []string `json:"groups,omitempty"`
+	// Summary is the action in one line.
+	Summary string `json:"summary"`
+	// Impact is what it does to a running database.
+	Impact plan.Impact `json:"impact"`
+	// Locked is true for an action that runs under the cluster lock only.
+	Locked bool `json:"locked"`
+	// Details are the action's own fields; they differ by kind. Recordings have none: they may
+	// contain secrets.
+	Details plan.Action `json:"details,omitempty"`
+}
+
+// RecordAction returns an action as part of a document.
+func RecordAction(a plan.Action) ActionRecord {
+	effect := plan.EffectOf(a)
+	return ActionRecord{Kind: plan.KindOf(a), Subject: a.Subject(), Groups: groupsOf(a), Summary: a.Describe(), Impact: effect.Impact, Locked: effect.Locked, Details: a}
+}
+
+func groupsOf(a plan.Action) []string {
+	ids := plan.GroupsOf(a)
+	if len(ids) == 0 {
+		return nil
+	}
+	return phrase.Strings(ids)
+}
+
+// HoldRecord is a hold as documents show it.
+type HoldRecord struct {
+	// Code is the stable reason.
+	Code plan.HoldCode `json:"code,omitempty"`
+	// Subjects are the process groups, pods, nodes or zones that it is about.
+	Subjects []string `json:"subjects,omitempty"`
+	// Reason is the text for the user.
+	Reason string `json:"reason"`
+	// Brief is the reason without the check that refused.
+	Brief string `json:"-"`
+	// RetryAfterSeconds is null when unknown.
+	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
+	// ManualIntervention is true when time alone will not clear it.
+	ManualIntervention bool `json:"manualIntervention"`
+	// Follows is true when it ends by itself once what other stages do or wait for is over.
+	Follows bool `json:"follows,omitempty"`
+}
+
+// RecordHold returns a hold as part of a document; nil for nil.
+func RecordHold(h *plan.Hold) *HoldRecord {
+	if h == nil {
+		return nil
+	}
+	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: InSeconds(h.RetryAfter), ManualIntervention: h.Human, Follows: h.Follows}
+}
+
+// InSeconds is a duration for a document, nil when there is none.
+func InSeconds(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
+}
+
+// PassRecord is how a pass ended.
+type PassRecord struct {
+	Outcome reconcile.Outcome `json:"outcome"`
+	// RetryAfterSeconds is the longest wait that a stage asked for; null when none did.
+	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
+	Acted             int      `json:"acted"`
+	Planned           int      `json:"planned"`
+	Failures          []string `json:"failures"`
+	// Housekeeping is what a later pass completes; it is part of no outcome.
+	Housekeeping []HousekeepingRecord `json:"housekeeping,omitempty"`
+	// Stopped is what ended the pass early; empty when nothing did.
+	Stopped string `json:"stopped,omitempty"`
+}
+
+// RecordPass is how a pass ended, for a document.
+func RecordPass(p reconcile.PassDone) PassRecord {
+	r := PassRecord{
+		Outcome: p.Outcome, RetryAfterSeconds: InSeconds(p.RetryAfter),
+		Acted: p.Acted, Planned: p.Planned, Failures: make([]string, len(p.Failures)),
+		Housekeeping: recordAllHousekeeping(p.Housekeeping),
+	}
+	for i, err := range p.Failures {
+		r.Failures[i] = OneLine(err.Error())
+	}
+	if p.Stopped != nil {
+		r.Stopped = OneLine(p.Stopped.Error())
+	}
+	return r
+}
+
+// RecordActions returns actions as part of a document; never nil.
+func RecordActions(actions []plan.Action) []ActionRecord {
+	records := make([]ActionRecord, len(actions))
+	for i, a := range actions {
+		records[i] = RecordAction(a)
+	}
+	return records
+}
+
+// OrEmpty makes a list that JSON shows as one even when there is nothing in it.
+func OrEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// ReconcileResult is the last line of `reconcile -o json`.
+type ReconcileResult struct {
+	Document
+	// Outcome is how the last pass ended.
+	Outcome reconcile.Outcome `json:"outcome"`
+	// Passes is how many passes ran.
+	Passes int `json:"passes"`
+	// Acted counts the actions of all passes that ran without an error.
+	Acted int `json:"acted"`
+	// Reason is why the cluster does not match its spec; empty when every stage that ran is
+	// done.
+	Reason string `json:"reason,omitempty"`
+	// ExitCode is what the program ends with.
+	ExitCode int        `json:"exitCode"`
+	Last     PassRecord `json:"lastPass"`
+}

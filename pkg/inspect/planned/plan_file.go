@@ -1,0 +1,131 @@
+package planned
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// ApprovedPlan is a saved document of kind Plan, for a pass to carry out.
+type ApprovedPlan struct {
+	inspect.Document
+	Digest   string         `json:"digest"`
+	Command  []string       `json:"command"`
+	Seed     string         `json:"seed"`
+	Observed PlanObserved   `json:"observed"`
+	Items    []ApprovedItem `json:"items"`
+	Pass     struct {
+		Outcome string `json:"outcome"`
+		Stopped string `json:"stopped"`
+	} `json:"pass"`
+
+	seed uint64
+}
+
+// ApprovedItem is an action that was approved, with the fields of the document.
+type ApprovedItem struct {
+	Number  int            `json:"number"`
+	Stage   plan.StageName `json:"stage"`
+	Kind    string         `json:"kind"`
+	Subject string         `json:"subject"`
+	Summary string         `json:"summary"`
+	// Fingerprint identifies what the action does.
+	Fingerprint string `json:"fingerprint"`
+	// Details are the action's own fields.
+	Details json.RawMessage `json:"details"`
+}
+
+// ReadPlan reads a saved plan. The error is why it cannot be carried out.
+func ReadPlan(text []byte) (*ApprovedPlan, error) {
+	p := &ApprovedPlan{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, fmt.Errorf("not a complete JSON document: %w", err)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	p.seed, err = strconv.ParseUint(p.Seed, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("invalid seed %q: must be a number", p.Seed)
+	}
+	return p, nil
+}
+
+func (p *ApprovedPlan) check() error {
+	switch {
+	case p.Kind != "Plan":
+		return fmt.Errorf("unsupported kind %q: must be Plan", p.Kind)
+	case p.APIVersion == inspect.FirstAPIVersion:
+		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan with --dry-run -o json and approve that", p.APIVersion)
+	case p.APIVersion != inspect.APIVersion:
+		return fmt.Errorf("unsupported version %q: must be %s", p.APIVersion, inspect.APIVersion)
+	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
+		return errors.New("its command or its cluster is missing")
+	case slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Fingerprint == "" && !plan.RecordsKind(i.Kind) }):
+		return errors.New("its items have no fingerprints: it was saved by an earlier version of this program")
+	case p.Digest != digest(p.keys()):
+		return errors.New("its digest does not match its items: it was modified, or is incomplete")
+	case p.Pass.Stopped != "":
+		return fmt.Errorf("it is incomplete: %s", p.Pass.Stopped)
+	case p.Pass.Outcome == "failed":
+		return errors.New("it is incomplete: a stage failed")
+	default:
+		return nil
+	}
+}
+
+// SeedNumber repeats the random choices of the plan in the pass.
+func (p *ApprovedPlan) SeedNumber() uint64 { return p.seed }
+
+// Cuttable returns the action of an item that can be interrupted and continued; nil for others,
+// and where the details do not match the fingerprint.
+func (i ApprovedItem) Cuttable() plan.Action {
+	switch i.Kind {
+	case plan.KindOf(plan.ExpireBackup{}):
+		return asAction[plan.ExpireBackup](i)
+	case plan.KindOf(plan.ClearBackupData{}):
+		return asAction[plan.ClearBackupData](i)
+	default:
+		return nil
+	}
+}
+
+// asAction returns the action of an item's details; nil where they do not match the
+// fingerprint. It serves for kinds whose details have all of their fields.
+func asAction[T plan.Action](i ApprovedItem) plan.Action {
+	var a T
+	if i.Kind != plan.KindOf(a) || json.Unmarshal(i.Details, &a) != nil || plan.Fingerprint(a) != i.Fingerprint {
+		return nil
+	}
+	return a
+}
+
+// Deletion returns the action of an item that deletes objects of a process group; ok is false
+// for others, and where the details do not match the fingerprint.
+func (i ApprovedItem) Deletion() (d plan.DeleteGroupObjects, ok bool) {
+	d, ok = asAction[plan.DeleteGroupObjects](i).(plan.DeleteGroupObjects)
+	return d, ok
+}
+
+// Created returns the pod or PVC that an item creates; ok is false for others.
+func (i ApprovedItem) Created() (kind plan.ObjectKind, name string, ok bool) {
+	switch i.Kind {
+	case plan.KindOf(plan.CreatePod{}):
+		kind = plan.KindPod
+	case plan.KindOf(plan.CreatePVC{}):
+		kind = plan.KindPVC
+	default:
+		return "", "", false
+	}
+	var object struct {
+		Name string `json:"name"`
+	}
+	err := json.Unmarshal(i.Details, &object)
+	return kind, object.Name, err == nil && object.Name != ""
+}

@@ -1,0 +1,191 @@
+package planned
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// PlanView is what a pass would do: the document of `plan`.
+type PlanView struct {
+	inspect.Document
+	// Digest is equal for two plans with the same items in the same order, regardless of actions
+	// that only record observations.
+	Digest string `json:"digest"`
+	// Command is the command that carries it out, with the flags that matter; --plan of the same
+	// command accepts this document.
+	Command []string `json:"command"`
+	// Seed determines the random choices of the pass, a decimal number: the pass that carries
+	// out the plan makes the same.
+	Seed     string       `json:"seed"`
+	Observed PlanObserved `json:"observed"`
+	// Gates are the checks before the first change.
+	Gates []plan.Check `json:"gates"`
+	Items []PlanItem   `json:"items"`
+	// Holds are why the items do not cover everything.
+	Holds []PlanHold `json:"holds"`
+	// Pass is how the preview ended.
+	Pass inspect.PassRecord `json:"pass"`
+
+	// Decided are the stages that decided; nil where they are unknown.
+	Decided []plan.StageName `json:"-"`
+}
+
+// PlanObserved is the cluster state that the plan was made for.
+type PlanObserved struct {
+	// UID distinguishes the resource from another one of the same name.
+	UID              string `json:"uid,omitempty"`
+	ResourceVersion  string `json:"resourceVersion,omitempty"`
+	Generation       int64  `json:"generation,omitempty"`
+	ConnectionString string `json:"connectionString,omitempty"`
+	// DatabaseAvailable is null when the database status was not read, or the database did not
+	// answer.
+	DatabaseAvailable *bool `json:"databaseAvailable"`
+}
+
+// PlanItem is one action that a pass would carry out.
+type PlanItem struct {
+	Number int            `json:"number"`
+	Stage  plan.StageName `json:"stage"`
+	inspect.ActionRecord
+	// Fingerprint identifies what the action does, payloads included; see plan.Fingerprint.
+	// Empty for an action that only records what was observed: that needs no approval.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Why is the reason of the action.
+	Why string `json:"why,omitempty"`
+	// Preconditions must hold when the action runs.
+	Preconditions Preconditions `json:"preconditions"`
+	// Provisional lists the stages after whose actions this item is decided again.
+	Provisional []plan.StageName `json:"provisional,omitempty"`
+}
+
+// Preconditions are what must hold for an item to run.
+type Preconditions struct {
+	Lease  bool         `json:"lease"`
+	Lock   bool         `json:"lock"`
+	Checks []plan.Check `json:"checks"`
+}
+
+// PlanHold is a stage that waits, or that requires manual intervention.
+type PlanHold struct {
+	Stage plan.StageName `json:"stage"`
+	inspect.HoldRecord
+	// Refused are the checks that refused.
+	Refused     []plan.Check     `json:"refused"`
+	Provisional []plan.StageName `json:"provisional,omitempty"`
+}
+
+// IsAbout reports whether a hold is about a process group or a pod: it is among the subjects,
+// or a check about it refused.
+func (h PlanHold) IsAbout(subject string) bool {
+	refused := func(c plan.Check) bool { return c.Subject == subject }
+	return subject != "" && (slices.Contains(h.Subjects, subject) || slices.ContainsFunc(h.Refused, refused))
+}
+
+// PlanRecorder makes a PlanView of the events of a preview.
+type PlanRecorder struct {
+	view    PlanView
+	asOf    time.Time
+	cluster bool // one was observed
+}
+
+// Report takes one event of the preview.
+func (r *PlanRecorder) Report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.Observed:
+		r.observed(e.Snapshot)
+	case reconcile.GatesChecked:
+		r.view.Gates = append(r.view.Gates, e.Checks...)
+	case reconcile.StageDecided:
+		r.decided(e)
+	case reconcile.PassDone:
+		r.view.Pass = inspect.RecordPass(e)
+	case reconcile.PassStarted, reconcile.Observing, reconcile.LeaseTaken, reconcile.LockTaken,
+		reconcile.ActionStarted, reconcile.ActionDone, reconcile.StageDone: // nothing to plan in these
+	}
+}
+
+// observed keeps the first state of the resource: edits of the preview are no facts.
+func (r *PlanRecorder) observed(s plan.Snapshot) {
+	r.asOf = s.Now
+	if of := RecordOf(s); of != nil && r.view.Observed.UID == "" {
+		r.view.Observed.UID = string(of.GetUID())
+		r.view.Observed.ResourceVersion = of.GetResourceVersion()
+		r.view.Observed.Generation = of.GetGeneration()
+	}
+	if s.Cluster != nil && !r.cluster {
+		r.cluster, r.view.Observed.ConnectionString = true, s.Cluster.Status.ConnectionString
+	}
+	if s.Database.Status != nil {
+		available := s.Database.Available()
+		r.view.Observed.DatabaseAvailable = &available
+	}
+}
+
+// RecordOf returns the resource that a pass is about; nil before it was read.
+func RecordOf(s plan.Snapshot) metav1.Object { //nolint:ireturn // one of three kinds
+	switch {
+	case s.Backup != nil:
+		return s.Backup
+	case s.Restore != nil:
+		return s.Restore
+	case s.Cluster != nil:
+		return s.Cluster
+	default:
+		return nil
+	}
+}
+
+func (r *PlanRecorder) decided(e reconcile.StageDecided) {
+	r.view.Decided = append(r.view.Decided, e.Stage)
+	for _, a := range e.Actions {
+		item := PlanItem{
+			Number: len(r.view.Items) + 1, Stage: e.Stage, ActionRecord: inspect.RecordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
+			Preconditions: Preconditions{Lease: true, Lock: plan.EffectOf(a).Locked, Checks: inspect.OrEmpty(e.Checks)},
+			Provisional:   e.Provisional,
+		}
+		r.view.Items = append(r.view.Items, item)
+	}
+	if e.Hold != nil {
+		refused := slices.DeleteFunc(slices.Clone(e.Checks), func(c plan.Check) bool { return c.OK })
+		r.view.Holds = append(r.view.Holds, PlanHold{Stage: e.Stage, HoldRecord: *inspect.RecordHold(e.Hold), Refused: inspect.OrEmpty(refused), Provisional: e.Provisional})
+	}
+}
+
+// View returns the plan so far.
+func (r *PlanRecorder) View(m inspect.Metadata) PlanView {
+	v := r.view
+	v.Document = inspect.NewDocument("Plan", m, r.asOf, inspect.SourceLive)
+	v.Gates, v.Items, v.Holds, v.Command = inspect.OrEmpty(v.Gates), inspect.OrEmpty(v.Items), inspect.OrEmpty(v.Holds), inspect.OrEmpty(v.Command)
+	v.Digest = digest(v.keys())
+	return v
+}
+
+// Refused returns the gates that would keep a pass from starting.
+func (v PlanView) Refused() []plan.Check {
+	return slices.DeleteFunc(slices.Clone(v.Gates), func(c plan.Check) bool { return c.OK })
+}
+
+// MainHold returns the first hold that does not only follow others, else the first; nil
+// without one.
+func (v PlanView) MainHold() *PlanHold {
+	for i := range v.Holds {
+		if !v.Holds[i].Follows {
+			return &v.Holds[i]
+		}
+	}
+	if len(v.Holds) > 0 {
+		return &v.Holds[0]
+	}
+	return nil
+}
+
+// LosesData reports whether part of the plan deletes data that cannot be recovered.
+func (v PlanView) LosesData() bool {
+	return slices.ContainsFunc(v.Items, func(i PlanItem) bool { return i.Impact == plan.DataLoss })
+}

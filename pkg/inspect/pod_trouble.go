@@ -1,0 +1,271 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// Trouble is why the processes of a process group do not run or do not report, by its pod,
+// its PVC and its node.
+type Trouble struct {
+	// Pod is the pod's name, whether or not it exists.
+	Pod string
+	// Message is what is wrong with the pod, in one clause: "is Pending, no node fits: 0/3 …".
+	Message string
+	// Since is when that began; zero when unknown.
+	Since time.Time
+	// Look are the arguments of a kubectl command that shows more and changes nothing.
+	Look []string
+
+	// Key identifies the problem whatever process group has it; own is true where the message
+	// has a name or a number of that group.
+	Key string
+	Own bool
+}
+
+// Words returns the trouble as one clause of a sentence about the process group.
+func (t Trouble) Words() string { return "its pod " + t.Message }
+
+// TroubleOf returns the first problem of a process group, in the order in which each explains
+// the following ones; nil without any.
+func (f Facts) TroubleOf(g *v1beta2.ProcessGroupStatus) *Trouble {
+	pod := f.Pod(g)
+	if pod == nil {
+		return f.withoutPod(g)
+	}
+	for _, ask := range []func(*corev1.Pod) *Trouble{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
+		if t := ask(pod); t != nil {
+			return f.onPurpose(g, t)
+		}
+	}
+	return f.onPurpose(g, f.notReporting(g, pod))
+}
+
+func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
+	if g.IsGone() {
+		return nil // it is not supposed to have one
+	}
+	name := g.PodName(f.Cluster)
+	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
+	return &Trouble{
+		Pod: name, Message: "does not exist", Since: since, Key: "missing",
+		Look: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
+	}
+}
+
+// terminating is the trouble of a pod that does not terminate. Nothing here forces that: while
+// its node does not report, its processes may still run with the same volume.
+func (f Facts) terminating(pod *corev1.Pod) *Trouble {
+	if pod.DeletionTimestamp == nil {
+		return nil
+	}
+	t := &Trouble{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Look: []string{"describe", "pod", pod.Name}, Key: "terminating", Own: true}
+	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
+		t.Since = t.Since.Add(-v1beta2.Seconds(*grace))
+	}
+	if left := pod.DeletionTimestamp.Sub(f.Now); left > 0 {
+		t.Message = fmt.Sprintf("is terminating, %s of its grace period left", phrase.Duration(left))
+		return t
+	}
+	t.Message, t.Key, t.Own = "does not terminate", "overdue", false
+	if len(pod.Finalizers) > 0 {
+		t.Message += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
+		t.Key += " " + strings.Join(pod.Finalizers, ",")
+	}
+	if sick := f.onNotReadyNode(pod); sick != nil {
+		t.Message += ", " + sick.Message
+		t.Look, t.Key = sick.Look, t.Key+" "+sick.Key
+	}
+	return t
+}
+
+func (f Facts) ended(pod *corev1.Pod) *Trouble {
+	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+		return nil
+	}
+	return &Trouble{
+		Pod: pod.Name, Message: "has ended: " + Clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
+		Look: []string{"describe", "pod", pod.Name}, Key: "ended " + pod.Status.Reason, Own: pod.Status.Message != "",
+	}
+}
+
+// unscheduled has the scheduler's message, and the phase of the PVC that it may be waiting
+// for.
+func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
+	c := podCondition(pod, corev1.PodScheduled)
+	if pod.Spec.NodeName != "" {
+		return nil
+	}
+	t := &Trouble{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Look: []string{"describe", "pod", pod.Name}, Key: "unscheduled"}
+	if c != nil && c.Status == corev1.ConditionFalse {
+		reason := Clauses(schedulerWords(c.Message))
+		t.Message, t.Key = "is Pending, no node fits: "+reason, t.Key+" "+reason
+		t.Since = c.LastTransitionTime.Time
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		name := v.PersistentVolumeClaim.ClaimName
+		if claim := f.Volumes[name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != "" {
+			t.Message += fmt.Sprintf("; its PVC %s is %s", name, claim.Status.Phase)
+			t.Key, t.Own = t.Key+" "+string(claim.Status.Phase), true
+		}
+	}
+	return t
+}
+
+// schedulerWords returns why each node was rejected. The rest of the scheduler's message is that
+// evicting other pods, or releasing claims, would not help either.
+func schedulerWords(message string) string {
+	words := OneLine(message)
+	for _, tail := range []string{" preemption:", " no new claims to deallocate"} {
+		words, _, _ = strings.Cut(words, tail)
+	}
+	return words
+}
+
+// startsSoon is how long a pod may take to start before that is trouble.
+const startsSoon = 2 * time.Minute
+
+// waitingContainer is the trouble of a container that cannot start: its image, its
+// configuration, or a program that crashes repeatedly.
+func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		w := c.State.Waiting
+		if w == nil {
+			continue
+		}
+		starting := w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
+		t := &Trouble{Pod: pod.Name, Since: scheduledAt(pod), Look: []string{"describe", "pod", pod.Name}, Key: "cannot-start " + c.Name + " " + w.Reason, Own: w.Message != ""}
+		if starting && f.Now.Sub(t.Since) < startsSoon {
+			continue
+		}
+		t.Message = fmt.Sprintf("cannot start container %s: %s", c.Name, Clauses(w.Reason, OneLine(w.Message)))
+		if last := c.LastTerminationState.Terminated; last != nil {
+			t.Message += "; " + exitWords(*last, c.RestartCount)
+			t.Key, t.Own = fmt.Sprint(t.Key, last.ExitCode, last.Reason), true
+			t.Look = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
+		}
+		return t
+	}
+	return nil
+}
+
+func exitWords(last corev1.ContainerStateTerminated, restarts int32) string {
+	return fmt.Sprintf("it ended with exit code %d (%s), and was restarted %s", last.ExitCode, phrase.Or(last.Reason, "no reason given"), phrase.Count(restarts, "time"))
+}
+
+// onNotReadyNode is the trouble of a pod on a node that is not ready.
+func (f Facts) onNotReadyNode(pod *corev1.Pod) *Trouble {
+	node := f.Nodes[pod.Spec.NodeName]
+	if node == nil {
+		return nil
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			return &Trouble{
+				Pod: pod.Name, Message: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, Clauses(c.Reason, OneLine(c.Message))),
+				Since: c.LastTransitionTime.Time, Look: []string{"describe", "node", node.Name}, Key: "node " + node.Name,
+			}
+		}
+	}
+	return nil
+}
+
+func (f Facts) crashed(pod *corev1.Pod) *Trouble {
+	for _, c := range pod.Status.ContainerStatuses {
+		if end := c.State.Terminated; end != nil {
+			return &Trouble{
+				Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
+				Since: end.FinishedAt.Time, Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), Own: true,
+			}
+		}
+	}
+	return nil
+}
+
+func (f Facts) notReady(pod *corev1.Pod) *Trouble {
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Ready || c.State.Running == nil {
+			continue
+		}
+		t := &Trouble{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: "not-ready " + c.Name}
+		if ready := podCondition(pod, corev1.PodReady); ready != nil {
+			t.Since = ready.LastTransitionTime.Time
+		}
+		return t
+	}
+	return nil
+}
+
+// notReporting is the trouble of a healthy pod whose processes do not report to the database.
+// An unavailable database lists few processes, which explains nothing.
+func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
+	if !f.Database.Available() || g.IsGone() || !f.isNotReporting(g) {
+		return nil
+	}
+	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
+	reporting, all := len(f.ProcessesOf(g)), f.processCountOf(g.ProcessClass)
+	return &Trouble{
+		Pod:     pod.Name,
+		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
+		Since:   since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
+		Key: fmt.Sprint("not-reporting ", pod.Status.Phase, reporting, all),
+	}
+}
+
+// onPurpose adds that the spec itself requests the trouble.
+func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
+	if t == nil {
+		return nil
+	}
+	b := f.Cluster.Spec.Buggify
+	var requested []string
+	if slices.Contains(b.NoSchedule, g.ProcessGroupID) {
+		requested = append(requested, "noSchedule")
+	}
+	for _, c := range b.CrashLoopContainers {
+		if slices.Contains(c.Targets, g.ProcessGroupID) || slices.Contains(c.Targets, v1beta2.AllProcessGroups) {
+			requested = append(requested, "crashLoopContainers")
+			break
+		}
+	}
+	if b.EmptyMonitorConf {
+		requested = append(requested, "emptyMonitorConf")
+	}
+	if len(requested) > 0 {
+		t.Message += "; spec.buggify requests that (" + strings.Join(requested, ", ") + ")"
+		t.Key += " on purpose"
+	}
+	return t
+}
+
+func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == kind {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func scheduledAt(pod *corev1.Pod) time.Time {
+	if c := podCondition(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionTrue {
+		return c.LastTransitionTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// Clauses joins the words that are not empty: "ImagePullBackOff: Back-off pulling image …".
+func Clauses(words ...string) string {
+	given := slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return phrase.Or(strings.TrimRight(strings.Join(given, ": "), ". "), "no reason is given")
+}

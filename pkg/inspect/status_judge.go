@@ -1,0 +1,243 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// State is the state of a cluster's database in one word.
+type State string
+
+// The states, from best to worst.
+const (
+	StateHealthy State = "healthy"
+	// StateDegraded is available, with less fault tolerance than desired.
+	StateDegraded State = "degraded"
+	// StateNotConfigured was never created.
+	StateNotConfigured State = "not-configured"
+	// StateUnavailable is unavailable by its own status.
+	StateUnavailable State = "unavailable"
+	// StateUnknown gave no answer.
+	StateUnknown State = "unknown"
+)
+
+// Judge never calls a database available that has not reported that just now.
+func (f Facts) Judge(v StatusView) (State, []string) {
+	s := f.Database.Status
+	switch {
+	case s == nil && !f.Cluster.Status.Configured && f.Database.NotAsked != "":
+		return StateNotConfigured, []string{f.Database.NotAsked}
+	case s == nil:
+		return StateUnknown, []string{NoAnswer(f.Database.Why())}
+	case s.NeverConfigured() && !f.Cluster.Status.Configured:
+		return StateNotConfigured, []string{"the database was never created"}
+	case !s.Available():
+		return StateUnavailable, f.unavailable(v)
+	}
+	if reasons := f.degraded(v); len(reasons) > 0 {
+		return StateDegraded, reasons
+	}
+	return StateHealthy, []string{}
+}
+
+func (f Facts) unavailable(v StatusView) []string {
+	reasons := []string{"the database reports that it is unavailable"}
+	if v.Database.RecoveryState != "" {
+		reasons = append(reasons, fmt.Sprintf("its recovery is at %s", Spaced(v.Database.RecoveryState)))
+	}
+	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
+	return append(reasons, f.NotReportingReasons()...)
+}
+
+func (f Facts) degraded(v StatusView) []string {
+	reasons := f.NotReportingReasons()
+	reasons = append(reasons, f.troubles()...)
+	reasons = append(reasons, dataReasons(v.Database)...)
+	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
+	switch t := v.FaultTolerance; {
+	case t.Zones == nil:
+		reasons = append(reasons, "the fault tolerance is unknown: the database does not report it")
+	case *t.Zones < t.Desired:
+		reasons = append(reasons, fmt.Sprintf("safe to lose %s, %d desired", MoreZones(*t.Zones), t.Desired))
+		reasons = append(reasons, fewCoordinators(v.Coordinators, t.Desired)...)
+	}
+	if v.Database.Locked != nil && *v.Database.Locked {
+		reasons = append(reasons, "the database is locked with UID "+v.Database.LockUID)
+	}
+	return reasons
+}
+
+// dataReasons leaves out that data distribution is starting and that a recovery has not
+// fully ended: for some seconds after each recovery the database reports that, and still
+// calls itself healthy and fully replicated.
+func dataReasons(d DatabaseView) []string {
+	switch {
+	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
+		return []string{fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired)}
+	case d.FullReplication == nil:
+		return []string{"cannot determine whether all data has its copies: the database does not report it"}
+	case !*d.FullReplication:
+		return []string{"not all data has its copies"}
+	case d.DataHealthy != nil && !*d.DataHealthy:
+		return []string{"data is " + Spaced(phrase.Or(d.DataState, "not healthy"))}
+	case d.Healthy != nil && !*d.Healthy:
+		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.Some(d.Messages, MostNamed), "it reports no reason")}
+	default:
+		return nil
+	}
+}
+
+// CoordinatorReasons returns why the coordinators are a problem; nil where they are none.
+func CoordinatorReasons(v CoordinatorsView) []string {
+	switch {
+	case v.QuorumReachable != nil && !*v.QuorumReachable:
+		return []string{"no quorum: " + Answering(*v.Reachable, len(v.Items))}
+	case v.Reachable != nil && *v.Reachable < len(v.Items):
+		return []string{Answering(*v.Reachable, len(v.Items))}
+	default:
+		return nil
+	}
+}
+
+// Answering returns how many coordinators answer.
+func Answering(n, all int) string {
+	return phrase.CountOf(n, all, "coordinator") + phrase.EitherOf(n, all, " answers", " answer")
+}
+
+// fewCoordinators is a cause of too little tolerance: the loss of the desired number of zones
+// would take the quorum of so few coordinators.
+func fewCoordinators(v CoordinatorsView, zones int) []string {
+	n := len(v.Items)
+	if n == 0 || n >= v.Desired || (n-1)/2 >= zones {
+		return nil
+	}
+	return []string{phrase.CountOf(n, v.Desired, "desired coordinator")}
+}
+
+// NotReportingReasons names the groups whose processes do not report, by class.
+func (f Facts) NotReportingReasons() []string {
+	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
+		since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
+		return since, !g.IsMarkedForRemoval() && f.isNotReporting(g)
+	})
+}
+
+// troubles names the groups that report and have a condition that causes a replacement
+// if it persists.
+func (f Facts) troubles() []string {
+	var reasons []string
+	for _, condition := range v1beta2.ReplacementConditions() {
+		if condition.IsInformational() || condition == v1beta2.ConditionMissingProcesses {
+			continue
+		}
+		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
+			since, has := f.Since(g, condition)
+			return since, has && !g.IsMarkedForRemoval() && !f.isNotReporting(g)
+		})...)
+	}
+	return reasons
+}
+
+// MostNamed is how many process groups a sentence names before it only counts them.
+const MostNamed = 3
+
+// byClass returns the groups that a question is true of: "2 storage groups missing 14m (a, b)".
+func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (since time.Time, is bool)) []string {
+	var reasons []string
+	for _, class := range v1beta2.ProcessClasses() {
+		var ids []string
+		var first time.Time
+		for _, g := range f.Groups() {
+			since, is := asked(g)
+			if g.ProcessClass != class || !is {
+				continue
+			}
+			ids = append(ids, string(g.ProcessGroupID))
+			if !since.IsZero() && (first.IsZero() || since.Before(first)) {
+				first = since
+			}
+		}
+		if len(ids) > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)%s", phrase.Count(len(ids), string(class)+" group"), what, f.forHowLong(first), phrase.Some(ids, MostNamed), f.maintained(ids)))
+		}
+	}
+	return reasons
+}
+
+// maintained returns which of the process groups with a problem are in the zone under
+// maintenance.
+func (f Facts) maintained(ids []string) string {
+	m, known := f.Maintenance()
+	if !known || m.Zone == "" {
+		return ""
+	}
+	var in []string
+	for _, id := range ids {
+		if g := f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id)); g != nil && string(g.FaultDomain) == m.Zone {
+			in = append(in, id)
+		}
+	}
+	switch {
+	case len(in) == 0:
+		return ""
+	case len(in) == len(ids):
+		return ", in zone " + m.Zone + ", which is under maintenance"
+	default:
+		return fmt.Sprintf(", %s of them in zone %s, which is under maintenance", phrase.Some(in, MostNamed), m.Zone)
+	}
+}
+
+func (f Facts) forHowLong(since time.Time) string {
+	if since.IsZero() || f.Now.Before(since) {
+		return ""
+	}
+	return " " + phrase.Duration(f.Now.Sub(since))
+}
+
+// MoreZones formats a number of zones that may be lost in addition.
+func MoreZones(n int) string {
+	if n == 0 {
+		return "no more zone"
+	}
+	return phrase.Count(n, "more zone")
+}
+
+// Spaced returns a name of the database as words.
+func Spaced(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// Title returns the state as the first words of a sentence.
+func (s State) Title() string {
+	words := Spaced(strings.ReplaceAll(string(s), "-", "_"))
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func summarize(v StatusView) string {
+	if v.State != StateHealthy {
+		return v.State.Title() + ": " + strings.Join(v.Reasons, "; ")
+	}
+	spec := "matches its spec"
+	if !v.Reconciliation.Reconciled {
+		spec = "not reconciled: " + phrase.Some(v.Reconciliation.Reasons, MostNamed)
+	}
+	return fmt.Sprintf("%s: %s, safe to lose %s; %s", v.State.Title(), v.Database.replicationWords(), MoreZones(*v.FaultTolerance.Zones), spec)
+}
+
+func (v DatabaseView) replicationWords() string {
+	if v.Replicas == nil {
+		return "available, data distribution is starting"
+	}
+	return fmt.Sprintf("all data has its %s", phrase.Count(v.ReplicasDesired, "copy"))
+}
+
+// NoAnswer returns that the database did not answer, and the reason, which may be the same.
+func NoAnswer(why string) string {
+	const words = "no answer from the database"
+	if strings.HasPrefix(why, words) {
+		return why
+	}
+	return words + ": " + why
+}

@@ -1,0 +1,150 @@
+package inspect
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestStateAndExitWorthyFacts(t *testing.T) {
+	tests := map[string]struct {
+		given func(*testing.T, *Facts)
+		state State
+		zones int // -1 for unknown
+	}{
+		"all is well": {given: func(*testing.T, *Facts) {}, state: StateHealthy, zones: 1},
+		"a database that was just created": {
+			given: func(t *testing.T, f *Facts) {
+				t.Helper()
+				f.Database.Status = inspecttest.Recorded(t, "04-initializing-0")
+			}, state: StateHealthy, zones: 1,
+		},
+		"a database that does not call itself healthy": {
+			given: func(_ *testing.T, f *Facts) { f.Database.Status.Client.DatabaseStatus.Healthy = false }, state: StateDegraded, zones: 1,
+		},
+		"a silent storage process counts at once, though the database reports full tolerance": {
+			given: func(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
+		},
+		"two silent processes of one zone count once": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Cluster.ProcessGroup("storage-2").FaultDomain = "zone-3"
+				f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeTriple
+				inspecttest.Silence(f.Snapshot, "storage-2", 0)
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+			}, state: StateDegraded, zones: 1,
+		},
+		"a silent process that may hold data counts while it is being removed": {
+			given: func(_ *testing.T, f *Facts) {
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
+			}, state: StateDegraded, zones: 0,
+		},
+		"an excluded one does not": {
+			given: func(_ *testing.T, f *Facts) {
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
+				f.Cluster.ProcessGroup("storage-3").SetExcluded(noon)
+			}, state: StateHealthy, zones: 1,
+		},
+		"one that never reported degrades and costs no tolerance": {
+			given: func(_ *testing.T, f *Facts) {
+				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				f.Cluster.ProcessGroup("storage-3").FaultDomain = ""
+			}, state: StateDegraded, zones: 1,
+		},
+		"a silent stateless process degrades and costs no tolerance": {
+			given: func(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "stateless-1", 0) }, state: StateDegraded, zones: 1,
+		},
+		"a coordinator that does not answer": {
+			given: func(t *testing.T, f *Facts) {
+				t.Helper()
+				f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false
+			}, state: StateDegraded, zones: 1,
+		},
+		"a database that says it is down, whatever the record remembers": {
+			given: func(t *testing.T, f *Facts) {
+				t.Helper()
+				f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
+				f.Cluster.Status.Health.Available = true
+			}, state: StateUnavailable, zones: -1,
+		},
+		"no answer, whatever the record remembers": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+				f.Cluster.Status.Health.Available = true
+			}, state: StateUnknown, zones: -1,
+		},
+		"a pod that is failing": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Cluster.ProcessGroup("log-1").SetCondition(v1beta2.ConditionPodFailing, noon)
+			}, state: StateDegraded, zones: 1,
+		},
+		"a process group with an old spec is for reconcile, not for the state": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Cluster.ProcessGroup("log-1").SetCondition(v1beta2.ConditionIncorrectPodSpec, noon)
+			}, state: StateHealthy, zones: 1,
+		},
+		"the document does not tell the tolerance": {
+			given: func(_ *testing.T, f *Facts) { f.Database.Status.Cluster.FaultTolerance = nil }, state: StateDegraded, zones: -1,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(t, &f)
+			v := NewStatusView(meta, f)
+			zones := -1
+			if v.FaultTolerance.Zones != nil {
+				zones = *v.FaultTolerance.Zones
+			}
+			if v.State != tc.state || zones != tc.zones {
+				t.Errorf("state %s, %d zones to spare, want %s, %d (%s)", v.State, zones, tc.state, tc.zones, v.Summary)
+			}
+			if (v.State == StateUnknown || v.State == StateUnavailable) && v.Database.Available != nil && *v.Database.Available {
+				t.Error("called available")
+			}
+		})
+	}
+}
+
+func TestUnknownIsNullAndNeverZero(t *testing.T) {
+	text, err := json.Marshal(NewStatusView(meta, unanswered(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Database       map[string]any `json:"database"`
+		FaultTolerance map[string]any `json:"faultTolerance"`
+		Coordinators   map[string]any `json:"coordinators"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{
+		"available": v.Database["available"], "replicas": v.Database["replicas"], "storedBytes": v.Database["storedBytes"],
+		"zones": v.FaultTolerance["zones"], "reachable": v.Coordinators["reachable"],
+	}
+	want := map[string]any{"available": nil, "replicas": nil, "storedBytes": nil, "zones": nil, "reachable": nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestThatTheDatabaseDoesNotAnswerIsSaidOnce(t *testing.T) {
+	for why, want := range map[string]string{
+		"timed out": "Unknown: no answer from the database: timed out",
+		"no answer from the database for 5s, still asking": "Unknown: no answer from the database for 5s, still asking",
+	} {
+		f := unanswered(t)
+		f.Database.Unreachable = why
+		if got := NewStatusView(meta, f).Summary; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package waiting
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+func isAvailable(f inspect.Facts) verdict {
+	switch {
+	case f.Database.Status == nil:
+		return unknown(inspect.NoAnswer(f.Database.Why()))
+	case f.Database.Status.Incomplete():
+		return unknown("the status document is incomplete")
+	case !f.Database.Available():
+		return no("the database reports that it is unavailable")
+	default:
+		return yes()
+	}
+}
+
+func isHealthy(f inspect.Facts) verdict {
+	if answer := isAvailable(f); answer.met == nil {
+		return answer
+	}
+	ageless := withoutAges(f)
+	state, reasons := ageless.Judge(inspect.NewStatusView(inspect.Metadata{}, ageless))
+	if state != inspect.StateHealthy {
+		return no(strings.Join(reasons, "; "))
+	}
+	return yes()
+}
+
+func isReconciled(f inspect.Facts) verdict {
+	if answer := isJudged(f); answer.met == nil {
+		return answer
+	}
+	if !f.Gaps.Reconciled() {
+		return no(phrase.Or(phrase.Some(f.Gaps.Reasons, inspect.MostNamed), "the cluster does not match its spec"))
+	}
+	return yes()
+}
+
+// isJudged reports whether the process groups were evaluated now, and not by the last pass.
+func isJudged(f inspect.Facts) verdict {
+	switch {
+	case !f.Database.Available():
+		return unknown(isAvailable(f).reason)
+	case f.Unjudged != "":
+		return unknown("the process groups are as in the status: " + f.Unjudged)
+	default:
+		return yes()
+	}
+}
+
+// isFullyReplicated requires a count of copies: a database in one region always calls itself
+// fully replicated. Processes that do not report count as lost copies, since the database
+// takes about a minute to miss them.
+func isFullyReplicated(f inspect.Facts) verdict {
+	if answer := isAvailable(f); answer.reason != "" {
+		return answer
+	}
+	s, d := f.Database.Status, f.DatabaseView()
+	switch missing := f.ZonesNotReporting(); {
+	case d.Replicas == nil:
+		return unknown("data distribution is starting, so the number of copies is unknown yet")
+	case *d.Replicas < d.ReplicasDesired:
+		return no(fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired))
+	case d.FullReplication == nil || d.DataHealthy == nil:
+		return unknown("cannot determine whether all data has its copies: the database does not report it")
+	case !*d.FullReplication:
+		return no("not all data has its copies")
+	case !*d.DataHealthy:
+		return no("data is " + inspect.Spaced(phrase.Or(d.DataState, "not healthy")))
+	case !s.LogsFullyReplicated():
+		return no("not all logs have their copies")
+	case len(missing) > 0:
+		return no("processes that hold data do not report, in " + phrase.Count(len(missing), "zone") + ": " + phrase.Some(missing, inspect.MostNamed))
+	default:
+		return yes()
+	}
+}
+
+func tolerates(f inspect.Facts, zones int) verdict {
+	if answer := isAvailable(f); answer.reason != "" {
+		return answer
+	}
+	left := f.Tolerance().Zones
+	switch {
+	case left == nil:
+		return unknown("the fault tolerance is unknown: the database does not report it")
+	case *left < zones:
+		return no("safe to lose " + inspect.MoreZones(*left))
+	default:
+		return yes()
+	}
+}
+
+func hasNoExclusions(f inspect.Facts) verdict {
+	if answer := isAvailable(f); answer.reason != "" {
+		return answer
+	}
+	if f.Database.Status.Cluster.Configuration == nil {
+		return unknown("the exclusions are unknown: the database does not report them")
+	}
+	if targets := exclusionsInForce(f); len(targets) > 0 {
+		return no("excluded: " + phrase.Some(targets, inspect.MostNamed))
+	}
+	return yes()
+}
+
+// exclusionsInForce returns those of the status document and, where they were read, of
+// the transaction that is newer than it.
+func exclusionsInForce(f inspect.Facts) []string {
+	targets := slices.Concat(f.Database.Status.ExcludedTargets(), f.Coordination.Exclusions, f.Coordination.InProgressExclusions)
+	slices.Sort(targets)
+	return slices.Compact(targets)
+}
+
+func isRemoved(f inspect.Facts, id v1beta2.ProcessGroupID) verdict {
+	if answer := isAvailable(f); answer.reason != "" {
+		return answer
+	}
+	g := f.Cluster.ProcessGroup(id)
+	switch objects := objectsOf(f, id); {
+	case g != nil && !g.IsMarkedForRemoval():
+		return no(fmt.Sprintf("process group %s is not marked for removal", id))
+	case g != nil:
+		return no(fmt.Sprintf("process group %s is marked for removal, its exclusion: %s", id, f.Exclusion(g)))
+	case len(f.Database.Status.ProcessesOf(string(id))) > 0:
+		return no(fmt.Sprintf("processes of %s still report", id))
+	case slices.Contains(exclusionsInForce(f), id.ExclusionString()):
+		return no(fmt.Sprintf("%s is still excluded", id.ExclusionString()))
+	case len(objects) > 0:
+		return no("still there: " + phrase.Some(objects, inspect.MostNamed))
+	default:
+		return yes()
+	}
+}
+
+// objectsOf returns the objects labeled with the ID of a process group.
+func objectsOf(f inspect.Facts, id v1beta2.ProcessGroupID) []string {
+	var found []string
+	add := func(kind string, o metav1.Object) {
+		for _, label := range f.Cluster.ProcessGroupIDLabels() {
+			if o.GetLabels()[label] == string(id) {
+				found = append(found, kind+"/"+o.GetName())
+				return
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Pods)) {
+		add("pod", f.Pods[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Volumes)) {
+		add("persistentvolumeclaim", f.Volumes[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Services)) {
+		add("service", f.Services[name])
+	}
+	return found
+}
+
+func noneHas(f inspect.Facts, c v1beta2.ProcessGroupConditionType) verdict {
+	if answer := isJudged(f); answer.met == nil {
+		return answer
+	}
+	var ids []string
+	for _, g := range f.Groups() {
+		if g.HasCondition(c) {
+			ids = append(ids, string(g.ProcessGroupID))
+		}
+	}
+	if len(ids) > 0 {
+		return no(fmt.Sprintf("%s with %s: %s", phrase.Count(len(ids), "process group"), c, phrase.Some(ids, inspect.MostNamed)))
+	}
+	return yes()
+}
+
+func isUnlocked(f inspect.Facts) verdict {
+	locks := f.Locks()
+	switch {
+	case !locks.LeaseRead:
+		return unknown("the Lease could not be read")
+	case locks.LeaseHolder != "":
+		return no("the Lease is held by " + locks.LeaseHolder)
+	case locks.Used && !locks.Read:
+		return unknown("the lock in the database could not be read")
+	case locks.Owner != "" && !locks.Expired:
+		return no("the lock is held by " + locks.Owner)
+	default:
+		return yes()
+	}
+}
+
+func runs(f inspect.Facts, want fdb.Version) verdict {
+	if answer := isAvailable(f); answer.reason != "" {
+		return answer
+	}
+	if missing := withoutAges(f).NotReportingReasons(); len(missing) > 0 {
+		return no(phrase.Some(missing, inspect.MostNamed))
+	}
+	others := map[string]int{}
+	for _, p := range f.Database.Status.ProcessList() {
+		if version, err := fdb.ParseVersion(p.Version); err != nil || version != want {
+			others[phrase.Or(p.Version, "an unknown version")]++
+		}
+	}
+	if len(others) == 0 {
+		return yes()
+	}
+	words := []string{}
+	for _, version := range slices.Sorted(maps.Keys(others)) {
+		words = append(words, fmt.Sprintf("%s %s %s", phrase.Count(others[version], "process"), phrase.Either(others[version], "runs", "run"), version))
+	}
+	return no(phrase.Some(words, inspect.MostNamed))
+}
+
+// withoutAges returns facts whose sentences do not change merely because time passes.
+func withoutAges(f inspect.Facts) inspect.Facts {
+	f.Now = time.Time{}
+	return f
+}

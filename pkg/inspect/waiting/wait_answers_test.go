@@ -1,0 +1,253 @@
+package waiting
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestWhatAWaitBelieves(t *testing.T) {
+	version := fdb.Version{Major: 7, Minor: 3, Patch: 79}
+	storage3 := v1beta2.ProcessGroupID("storage-3")
+	tests := map[string]struct {
+		condition WaitCondition
+		given     func(*testing.T, *inspect.Facts)
+		want      string // yes, no or ?
+		reason    string
+	}{
+		"available": {condition: WaitAvailable(), want: "yes"},
+		"not available without an answer, whatever the record remembers": {
+			condition: WaitAvailable(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+		},
+		"not available when the database says so": {
+			condition: WaitAvailable(), given: logsDown, want: "no", reason: "the database reports that it is unavailable",
+		},
+		"not available in a document that lists no process": {
+			condition: WaitAvailable(), given: partialDocument, want: "?", reason: "the status document is incomplete",
+		},
+		"not removed in a document that lists no process": {
+			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) { t.Helper(); removedStorage(t, f); partialDocument(t, f) }, want: "?", reason: "the status document is incomplete",
+		},
+		"healthy": {condition: WaitHealthy(), want: "yes"},
+		"not healthy with a silent process, in words without an age": {
+			condition: WaitHealthy(), given: silentStorage, want: "no",
+			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
+		},
+		"nobody can tell whether it is healthy without an answer": {
+			condition: WaitHealthy(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+		},
+		"reconciled": {condition: WaitReconciled(), want: "yes"},
+		"not reconciled with a gap": {
+			condition: WaitReconciled(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Gaps.ReconciledProcessGroups, f.Gaps.Reasons = 11, []string{"11 of 12"}
+			},
+			want: "no", reason: "11 of 12",
+		},
+		"a record that nobody could judge is not reconciled": {
+			condition: WaitReconciled(), given: func(_ *testing.T, f *inspect.Facts) { f.Unjudged = "it contradicts itself" },
+			want: "?", reason: "the process groups are as in the status: it contradicts itself",
+		},
+		"reconciled at the last pass does not count without an answer": {
+			condition: WaitReconciled(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+		},
+		"fully replicated": {condition: WaitFullyReplicated(), want: "yes"},
+		"not fully replicated while nobody counts copies, though the document says so": {
+			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Data.TeamTrackers = nil },
+			want: "?", reason: "data distribution is starting, so the number of copies is unknown yet",
+		},
+		"not fully replicated with a copy less": {
+			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1)
+			}, want: "no", reason: "replication 1 of 2",
+		},
+		"not fully replicated with a silent storage process that the database does not miss yet": {
+			condition: WaitFullyReplicated(), given: silentStorage, want: "no", reason: "processes that hold data do not report, in 1 zone: zone-3",
+		},
+		"not fully replicated with a log that lacks a copy": {
+			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Logs[0].FaultTolerance = new(0) },
+			want: "no", reason: "not all logs have their copies",
+		},
+		"tolerance": {condition: WaitTolerance(1), want: "yes"},
+		"less tolerance than the database reports, with a silent zone": {
+			condition: WaitTolerance(1), given: silentStorage, want: "no", reason: "safe to lose no more zone",
+		},
+		"no tolerance when the database does not tell": {
+			condition: WaitTolerance(1), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.FaultTolerance = nil },
+			want: "?", reason: "the fault tolerance is unknown: the database does not report it",
+		},
+		"no exclusions": {condition: WaitNoExclusions(), want: "yes"},
+		"an exclusion": {
+			condition: WaitNoExclusions(), given: excludedStorage, want: "no", reason: "excluded: locality_instance_id:storage-3",
+		},
+		"an exclusion that is newer than the status document": {
+			condition: WaitNoExclusions(), given: func(_ *testing.T, f *inspect.Facts) { f.Coordination.Exclusions = []string{"10.0.0.1:4501"} },
+			want: "no", reason: "excluded: 10.0.0.1:4501",
+		},
+		"no configuration tells no exclusions": {
+			condition: WaitNoExclusions(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Configuration = nil },
+			want: "?", reason: "the exclusions are unknown: the database does not report them",
+		},
+		"removed": {condition: WaitRemoved(storage3), given: removedStorage, want: "yes"},
+		"not removed without a mark": {
+			condition: WaitRemoved(storage3), want: "no", reason: "process group storage-3 is not marked for removal",
+		},
+		"not removed while its record says that it leaves": {
+			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *inspect.Facts) { f.Cluster.ProcessGroup(storage3).MarkForRemoval(noon) },
+			want: "no", reason: "process group storage-3 is marked for removal, its exclusion: pending",
+		},
+		"not removed while its processes report, though no record is left": {
+			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *inspect.Facts) { forget(f, storage3) },
+			want: "no", reason: "processes of storage-3 still report",
+		},
+		"not removed while it is excluded": {
+			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) {
+				t.Helper()
+				removedStorage(t, f)
+				excludedStorage(t, f)
+			}, want: "no", reason: "locality_instance_id:storage-3 is still excluded",
+		},
+		"not removed while a volume claim is left": {
+			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) {
+				t.Helper()
+				removedStorage(t, f)
+				f.Volumes = map[string]*corev1.PersistentVolumeClaim{"data": {ObjectMeta: metav1.ObjectMeta{
+					Name: "data", Labels: map[string]string{v1beta2.LabelProcessGroupID: "storage-3"},
+				}}}
+			}, want: "no", reason: "still there: persistentvolumeclaim/data",
+		},
+		"not removed when the database cannot be asked": {
+			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) {
+				t.Helper()
+				removedStorage(t, f)
+				silentDatabase(t, f)
+			}, want: "?", reason: "no answer from the database: timed out",
+		},
+		"no condition": {condition: WaitNoCondition(v1beta2.ConditionPodFailing), want: "yes"},
+		"a condition": {
+			condition: WaitNoCondition(v1beta2.ConditionPodFailing), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Cluster.ProcessGroup(storage3).SetCondition(v1beta2.ConditionPodFailing, noon)
+			}, want: "no", reason: "1 process group with PodFailing: storage-3",
+		},
+		"conditions of the last pass do not count": {
+			condition: WaitNoCondition(v1beta2.ConditionPodFailing), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+		},
+		"lock-free": {condition: WaitLockFree(), want: "yes"},
+		"a Lease": {
+			condition: WaitLockFree(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Lease = inspect.Lease{Read: true, Holder: "alice", Until: noon.Add(time.Second)}
+			}, want: "no", reason: "the Lease is held by alice",
+		},
+		"a Lease that could not be read": {
+			condition: WaitLockFree(), given: func(_ *testing.T, f *inspect.Facts) { f.Lease = inspect.Lease{} }, want: "?", reason: "the Lease could not be read",
+		},
+		"a lock": {
+			condition: WaitLockFree(), given: locked(noon.Add(time.Minute)), want: "no", reason: "the lock is held by dc2",
+		},
+		"a lock that ran out": {condition: WaitLockFree(), given: locked(noon.Add(-time.Minute)), want: "yes"},
+		"a lock that nobody read": {
+			condition: WaitLockFree(), given: func(_ *testing.T, f *inspect.Facts) { f.Cluster.Spec.LockOptions.DisableLocks = new(bool) },
+			want: "?", reason: "the lock in the database could not be read",
+		},
+		"a version": {condition: WaitVersion(version), want: "yes"},
+		"another version": {
+			condition: WaitVersion(fdb.Version{Major: 7, Minor: 4, Patch: 1}), want: "no", reason: "12 processes run 7.3.79",
+		},
+		"a version that the silent may not have": {
+			condition: WaitVersion(version), given: silentStorage, want: "no", reason: "1 storage group missing (storage-3)",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			if tc.given != nil {
+				tc.given(t, &f)
+			}
+			got := tc.condition.ask(f)
+			if phrase.YesNo(got.met, phrase.UnknownCell) != tc.want || got.reason != tc.reason {
+				t.Errorf("%s: %s (%q), want %s (%q)", tc.condition.Text, phrase.YesNo(got.met, phrase.UnknownCell), got.reason, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
+func silentDatabase(_ *testing.T, f *inspect.Facts) {
+	f.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+	f.Cluster.Status.Health.Available, f.Cluster.Status.Health.Healthy = true, true
+}
+
+func partialDocument(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Processes = nil }
+
+func logsDown(t *testing.T, f *inspect.Facts) {
+	t.Helper()
+	f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
+}
+
+func silentStorage(_ *testing.T, f *inspect.Facts) {
+	inspecttest.Silence(f.Snapshot, "storage-3", time.Minute)
+}
+
+func excludedStorage(_ *testing.T, f *inspect.Facts) {
+	c := f.Database.Status.Cluster.Configuration
+	c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-3"})
+}
+
+func forget(f *inspect.Facts, id v1beta2.ProcessGroupID) {
+	var rest []*v1beta2.ProcessGroupStatus
+	for _, g := range f.Cluster.Status.ProcessGroups {
+		if g.ProcessGroupID != id {
+			rest = append(rest, g)
+		}
+	}
+	f.Cluster.Status.ProcessGroups = rest
+}
+
+func removedStorage(_ *testing.T, f *inspect.Facts) {
+	inspecttest.Silence(f.Snapshot, "storage-3", 0)
+	forget(f, "storage-3")
+}
+
+func locked(until time.Time) func(*testing.T, *inspect.Facts) {
+	return func(_ *testing.T, f *inspect.Facts) {
+		f.Cluster.Spec.LockOptions.DisableLocks = new(bool)
+		f.Coordination = plan.CoordinationFacts{Read: true, Lock: &fdb.Lock{Owner: "dc2", End: until}}
+	}
+}
+
+func TestWhatHasToHoldForAWhileStartsOverWhenItBreaks(t *testing.T) {
+	w := Wait{Conditions: []WaitCondition{WaitAvailable(), WaitHealthy()}, Stable: time.Minute}
+	at := func(seconds int, given func(*testing.T, *inspect.Facts)) bool {
+		f := healthy(t)
+		if given != nil {
+			given(t, &f)
+		}
+		f.Now = noon.Add(time.Duration(seconds) * time.Second)
+		w.Look(meta, f)
+		return w.View().Met
+	}
+	got := []bool{
+		at(0, nil), at(59, nil), // one second is missing
+		at(61, silentStorage), // not healthy any more
+		at(62, nil), at(121, nil), at(122, nil),
+	}
+	if diff := cmp.Diff([]bool{false, false, false, false, false, true}, got); diff != "" {
+		t.Error(diff)
+	}
+	v := w.View()
+	if since := *v.Conditions[0].Since; !since.Equal(noon) || v.WaitedSeconds != 122 {
+		t.Errorf("available since %s, waited %v s", since, v.WaitedSeconds)
+	}
+	w.Miss(meta, noon.Add(time.Hour), "connection refused")
+	if v := w.View(); v.Met || v.Conditions[0].Met != nil || v.Conditions[0].Reason != "connection refused" {
+		t.Errorf("after a look that failed: %+v", v)
+	}
+}

@@ -1,0 +1,72 @@
+package waiting
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+)
+
+// WaitCondition is something that a script can wait for.
+type WaitCondition struct {
+	// Text is the condition as the user wrote it: "tolerance=2".
+	Text string
+	// ask evaluates the condition. It is met only if the facts show that.
+	ask func(inspect.Facts) verdict
+}
+
+// verdict is yes, no or unknown, with the reason when it is not yes.
+type verdict struct {
+	met    *bool
+	reason string
+}
+
+func yes() verdict { return verdict{met: new(true)} }
+
+func no(reason string) verdict { return verdict{met: new(false), reason: reason} }
+
+func unknown(reason string) verdict { return verdict{reason: reason} }
+
+// WaitAvailable holds when the database itself reports that it is available.
+func WaitAvailable() WaitCondition { return WaitCondition{"available", isAvailable} }
+
+// WaitHealthy holds when the state that status shows is healthy.
+func WaitHealthy() WaitCondition { return WaitCondition{"healthy", isHealthy} }
+
+// WaitReconciled holds when the cluster matches its spec.
+func WaitReconciled() WaitCondition { return WaitCondition{"reconciled", isReconciled} }
+
+// WaitFullyReplicated holds when all data and all logs have all their copies.
+func WaitFullyReplicated() WaitCondition {
+	return WaitCondition{"fully-replicated", isFullyReplicated}
+}
+
+// WaitTolerance holds when as many more zones may fail without loss of data.
+func WaitTolerance(zones int) WaitCondition {
+	return WaitCondition{fmt.Sprintf("tolerance=%d", zones), func(f inspect.Facts) verdict { return tolerates(f, zones) }}
+}
+
+// WaitNoExclusions holds when the database has no exclusions.
+func WaitNoExclusions() WaitCondition {
+	return WaitCondition{"exclusions=none", hasNoExclusions}
+}
+
+// WaitRemoved holds when nothing of a process group is left: no status entry, no process,
+// no exclusion, and no object.
+func WaitRemoved(id v1beta2.ProcessGroupID) WaitCondition {
+	return WaitCondition{fmt.Sprintf("pg=%s:removed", id), func(f inspect.Facts) verdict { return isRemoved(f, id) }}
+}
+
+// WaitNoCondition holds when no process group has the condition.
+func WaitNoCondition(c v1beta2.ProcessGroupConditionType) WaitCondition {
+	return WaitCondition{fmt.Sprintf("no-condition=%s", c), func(f inspect.Facts) verdict { return noneHas(f, c) }}
+}
+
+// WaitLockFree holds when no run holds the Lease and no control-plane instance the lock.
+func WaitLockFree() WaitCondition { return WaitCondition{"lock-free", isUnlocked} }
+
+// WaitVersion holds when all expected processes report, all of them with this version.
+func WaitVersion(v fdb.Version) WaitCondition {
+	return WaitCondition{"version=" + v.String(), func(f inspect.Facts) verdict { return runs(f, v) }}
+}

@@ -1,0 +1,117 @@
+package waiting
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+)
+
+// WaitView is the document of `wait`.
+type WaitView struct {
+	inspect.Document
+	// Met is whether every condition holds, and has held for the requested time.
+	Met bool `json:"met"`
+	// StableSeconds is how long all conditions have to hold in every snapshot.
+	StableSeconds float64 `json:"stableSeconds"`
+	// WaitedSeconds is from the first snapshot to the last.
+	WaitedSeconds float64         `json:"waitedSeconds"`
+	Conditions    []WaitedForView `json:"conditions"`
+}
+
+// WaitedForView is one condition in the last snapshot.
+type WaitedForView struct {
+	Condition string `json:"condition"`
+	// Met is null when unknown.
+	Met *bool `json:"met"`
+	// Since is the first snapshot since which the condition has held in every one; null when
+	// it does not hold.
+	Since *time.Time `json:"since"`
+	// Reason is why the condition is not known to hold; empty when it holds.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Wait evaluates one snapshot of a cluster after another.
+type Wait struct {
+	// Conditions must all hold.
+	Conditions []WaitCondition
+	// Stable is how long they must, in every snapshot; 0 is once.
+	Stable time.Duration
+
+	view  WaitView
+	began time.Time
+}
+
+// Look evaluates what was observed.
+func (w *Wait) Look(m inspect.Metadata, f inspect.Facts) {
+	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.ask(f) })
+	w.view.Warnings = append(w.view.Warnings, f.Warnings...)
+}
+
+// Miss is for an observation that failed: every condition is unknown.
+func (w *Wait) Miss(m inspect.Metadata, now time.Time, why string) {
+	w.judge(m, now, func(WaitCondition) verdict { return unknown(inspect.OneLine(why)) })
+}
+
+func (w *Wait) judge(m inspect.Metadata, now time.Time, ask func(WaitCondition) verdict) {
+	if w.began.IsZero() {
+		w.began = now
+	}
+	before := w.view.Conditions
+	w.view = WaitView{
+		Document: inspect.NewDocument("WaitResult", m, now, inspect.SourceLive), StableSeconds: w.Stable.Seconds(),
+		WaitedSeconds: now.Sub(w.began).Seconds(), Conditions: make([]WaitedForView, len(w.Conditions)),
+	}
+	for i, c := range w.Conditions {
+		answer := ask(c)
+		seen := WaitedForView{Condition: c.Text, Met: answer.met, Reason: answer.reason}
+		if seen.holds() {
+			seen.Since = inspect.Known(now)
+			if before != nil && before[i].Since != nil {
+				seen.Since = before[i].Since
+			}
+		}
+		w.view.Conditions[i] = seen
+	}
+	w.view.Met = w.allHold() && w.Left() <= 0
+}
+
+func (v WaitedForView) holds() bool { return v.Met != nil && *v.Met }
+
+func (w *Wait) allHold() bool {
+	return !slices.ContainsFunc(w.view.Conditions, func(c WaitedForView) bool { return !c.holds() })
+}
+
+// Left returns how much longer all conditions must hold; the whole time while one of them
+// does not.
+func (w *Wait) Left() time.Duration {
+	if !w.allHold() {
+		return w.Stable
+	}
+	var last time.Time
+	for _, c := range w.view.Conditions {
+		if c.Since.After(last) {
+			last = *c.Since
+		}
+	}
+	return w.Stable - w.view.AsOf.Sub(last)
+}
+
+// View returns the document of the last snapshot. Without one it has no conditions.
+func (w *Wait) View() WaitView { return w.view }
+
+// Reason returns what is waited for. It changes only when that does.
+func (w *Wait) Reason() string {
+	if w.allHold() {
+		return fmt.Sprintf("all conditions hold; %s required", w.Stable)
+	}
+	var reasons []string
+	for _, c := range w.view.Conditions {
+		if !c.holds() {
+			reasons = append(reasons, c.Condition+": "+c.Reason)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}

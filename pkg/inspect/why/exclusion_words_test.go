@@ -1,0 +1,34 @@
+package why
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// A group whose objects are deleted has only its exclusion and its status entry left.
+func TestWhyReportsWhichObjectsOfARemovedGroupAreLeft(t *testing.T) {
+	for name, gone := range map[string]bool{"objects are there": false, "objects are deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			in := Asked(t)
+			g := in.Cluster.ProcessGroup("storage-1")
+			g.MarkForRemoval(noon)
+			g.SetExcluded(noon)
+			inspecttest.Exclude(in.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
+			inspecttest.Drain(in.Snapshot, "storage-1")
+			in.Coordination.ExclusionsRead = true
+			if gone {
+				delete(in.Pods, g.PodName(in.Cluster))
+				delete(in.Volumes, g.PVCName(in.Cluster))
+			}
+			w := &why{Input: in, name: "sample", reported: map[plan.StageName]bool{}}
+			what := w.removing(g).Reasons[0].Message
+			if deleted := strings.HasPrefix(what, "its pod, PVC and service are deleted"); deleted != gone {
+				t.Errorf("%q, want objects that are deleted: %t", what, gone)
+			}
+		})
+	}
+}

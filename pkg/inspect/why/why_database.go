@@ -1,0 +1,180 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+const (
+	subjectDatabase = "database"
+	subjectCluster  = "cluster"
+	// subjectBackup and subjectRestore come before a name, as commands take it.
+	subjectBackup  = "fdbbackup/"
+	subjectRestore = "fdbrestore/"
+)
+
+// database returns the chain of a database that is unavailable or unknown. Everything else
+// depends on it.
+func (w *why) database(v inspect.StatusView) []Chain {
+	c := Chain{Subjects: []string{subjectDatabase}, rank: rankDatabase}
+	switch v.State {
+	case inspect.StateUnknown:
+		c.State, c.Summary = Unknown, "does not answer"
+		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorTroubles()}}
+		if strings.HasPrefix(v.Database.UnknownReason, "forbidden: ") {
+			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
+			return []Chain{c}
+		}
+	case inspect.StateUnavailable:
+		c.State, c.Summary = Blocked, "is unavailable"
+		coordinators := w.coordinatorTroubles()
+		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
+			return !slices.ContainsFunc(coordinators, func(l Link) bool { return l.Subject == string(g.ProcessGroupID) })
+		})
+		c.Reasons = append(w.blinded(), Link{Message: w.unavailableWords(v), Reasons: append(coordinators, others...)})
+	case inspect.StateHealthy, inspect.StateDegraded, inspect.StateNotConfigured:
+		return nil
+	}
+	c.Next = append(w.looks(c.Reasons), w.FDB("status", w.name))
+	return []Chain{c}
+}
+
+// blinded returns the knob that suppresses what every pass requires of the status document;
+// nil where the document has that, or no knob is known.
+func (w *why) blinded() []Link {
+	places := w.BlindedBy()
+	if !w.IsBlinded() || len(places) == 0 {
+		return nil
+	}
+	return []Link{{
+		Message: fmt.Sprintf("the status document has neither the recovery state nor the configuration, which require trace events of severity 10: knob_min_trace_severity suppresses those (%s)", phrase.Some(places, inspect.MostNamed)),
+		look:    []string{"edit", "foundationdbcluster", w.Cluster.Name},
+	}}
+}
+
+// unavailableWords returns the progress of the recovery, and which coordinators answer.
+func (w *why) unavailableWords(v inspect.StatusView) string {
+	words := []string{"its recovery is at " + inspect.Spaced(phrase.Or(v.Database.RecoveryState, "an unknown state"))}
+	var answer, missing []string
+	for _, c := range v.Coordinators.Items {
+		if c.Reachable != nil && *c.Reachable {
+			answer = append(answer, c.Address)
+		} else {
+			missing = append(missing, c.Address)
+		}
+	}
+	if len(missing) > 0 {
+		words = append(words, inspect.Answering(len(answer), len(v.Coordinators.Items))+"; "+phrase.List(missing)+phrase.Either(len(missing), " does not", " do not"))
+	}
+	if v.Database.RecoveryDetail != "" {
+		words = append(words, inspect.OneLine(v.Database.RecoveryDetail))
+	}
+	return strings.Join(words, "; ")
+}
+
+// coordinatorTroubles returns the problems of the process groups of the coordinators that do
+// not answer. Without an answer of the database those are all in the connection string.
+func (w *why) coordinatorTroubles() []Link {
+	var links []Link
+	for _, a := range w.missedCoordinators() {
+		for _, g := range w.Groups() {
+			if !slices.Contains(g.Addresses, a.Host) && g.DNSName(w.Cluster) != a.Host {
+				continue
+			}
+			t := w.TroubleOf(g)
+			if t == nil && w.Database.Status != nil { // else it was not checked
+				t = &inspect.Trouble{Message: fmt.Sprintf("runs on node %s as far as Kubernetes knows, which takes most of a minute to detect a lost node; its coordinator does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
+			}
+			if t != nil {
+				links = append(links, link(*t, string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
+			}
+		}
+	}
+	return links
+}
+
+func nodeOf(pod *corev1.Pod) string {
+	if pod == nil {
+		return phrase.UnknownCell
+	}
+	return phrase.Or(pod.Spec.NodeName, phrase.UnknownCell)
+}
+
+func (w *why) missedCoordinators() []fdb.Address {
+	if s := w.Database.Status; s != nil {
+		var missed []fdb.Address
+		for _, c := range s.Client.Coordinators.Coordinators {
+			if !c.Reachable {
+				missed = append(missed, c.Address)
+			}
+		}
+		return missed
+	}
+	cs, err := fdb.ParseConnectionString(w.Cluster.Status.ConnectionString)
+	if err != nil {
+		return nil
+	}
+	return cs.Coordinators
+}
+
+// troubles returns the problems of the groups that count, three at most by name.
+func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
+	var links []Link
+	for _, g := range w.Groups() {
+		if counts != nil && !counts(g) {
+			continue
+		}
+		if t := w.TroubleOf(g); t != nil {
+			links = append(links, link(*t, string(g.ProcessGroupID), ""))
+		}
+	}
+	if len(links) > inspect.MostNamed {
+		more := Link{Message: "and " + phrase.Count(len(links)-inspect.MostNamed, "more process group") + " with problems", key: "more"}
+		return append(links[:inspect.MostNamed:inspect.MostNamed], more)
+	}
+	return links
+}
+
+func link(t inspect.Trouble, subject, remark string) Link {
+	return Link{Subject: subject, Message: t.Words() + remark, Since: inspect.Known(t.Since), look: t.Look, key: t.Key, own: t.Own}
+}
+
+// looks returns the commands that show more of the first problem in a tree of reasons.
+func (w *why) looks(links []Link) []string {
+	for _, l := range links {
+		if deeper := w.looks(l.Reasons); len(deeper) > 0 {
+			return deeper
+		}
+		if len(l.look) > 0 {
+			return []string{w.Kubectl(l.look...)}
+		}
+	}
+	return nil
+}
+
+// degraded returns the chain of a database that is available with less fault tolerance than
+// desired.
+func (w *why) degraded(v inspect.StatusView) []Chain {
+	if v.State != inspect.StateDegraded {
+		return nil
+	}
+	c := Chain{Subjects: []string{subjectDatabase}, State: Waiting, Summary: "is degraded", rank: rankDegraded}
+	about := inspect.CoordinatorReasons(v.Coordinators)
+	for _, reason := range v.Reasons {
+		link := Link{Message: reason}
+		if slices.Contains(about, reason) {
+			link.Reasons = w.coordinatorTroubles()
+		}
+		c.Reasons = append(c.Reasons, link)
+	}
+	c.Next = append(w.looks(c.Reasons), w.FDB("status", w.name))
+	return []Chain{c}
+}

@@ -1,0 +1,21 @@
+package ui
+
+import (
+	"io"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// WriteConfiguration prints a row per setting.
+func WriteConfiguration(w io.Writer, v lists.ConfigurationListView, o ListOptions) error {
+	t := Table{Header: o.header([]string{"SETTING", "LIVE", "SPEC", "DIFFERS"})}
+	for _, s := range v.Items {
+		live := phrase.UnknownCell
+		if s.Live != nil {
+			live = *s.Live
+		}
+		t.Rows = append(t.Rows, []string{s.Setting, live, s.Spec, phrase.YesNo(s.Differs, phrase.UnknownCell)})
+	}
+	return t.Write(w)
+}

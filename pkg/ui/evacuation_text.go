@@ -1,0 +1,44 @@
+package ui
+
+import (
+	"cmp"
+	"io"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// WriteEvacuation writes the table.
+func WriteEvacuation(w io.Writer, v lists.EvacuationView) error {
+	t := Table{Header: []string{"NODE", "GROUP", "CLASS", "COORD", "DATA", "RULE", "DETECT-AT", "REPLACE-AT", "FITS"}}
+	for _, item := range v.Items {
+		g := item.Group
+		t.Rows = append(t.Rows, []string{
+			item.Node, g.ID, g.Class, coordinates(g.Coordinator), phrase.BytesOr(g.StoredBytes, phrase.UnknownCell), cmp.Or(item.Rule, phrase.Nothing), lists.Moment(item.Detected), lists.Moment(item.Replaced), fits(item.Elsewhere),
+		})
+	}
+	return t.Write(w)
+}
+
+func fits(f safety.Fit) string {
+	switch {
+	case f.Fits == nil:
+		return phrase.UnknownCell + " (" + f.Reason + ")"
+	case *f.Fits:
+		return "yes"
+	default:
+		return "no (" + f.Reason + ")"
+	}
+}
+
+func coordinates(b *bool) string {
+	switch {
+	case b == nil:
+		return phrase.UnknownCell
+	case *b:
+		return "yes"
+	default:
+		return phrase.Nothing
+	}
+}

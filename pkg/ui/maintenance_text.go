@@ -1,0 +1,36 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// WriteMaintenance prints the zone under maintenance, and for how long.
+func WriteMaintenance(w io.Writer, v targets.MaintenanceView, now time.Time) error {
+	if v.Zone == "" && len(v.Notes) == 0 {
+		_, err := fmt.Fprintln(w, "no zone is under maintenance")
+		return err
+	}
+	zone, left := phrase.Nothing, phrase.Nothing
+	if v.Zone != "" {
+		zone, left = v.Zone, phrase.Seconds(*v.SecondsLeft)
+	}
+	return Table{Header: []string{"ZONE", "LEFT", "WAITS-FOR"}, Rows: [][]string{{zone, left, waitsFor(v, now)}}}.Write(w)
+}
+
+// waitsFor are the process groups that have to restart before a pass ends the maintenance.
+func waitsFor(v targets.MaintenanceView, now time.Time) string {
+	if len(v.Notes) == 0 {
+		return phrase.Nothing
+	}
+	words := make([]string, len(v.Notes))
+	for i, n := range v.Notes {
+		words[i] = fmt.Sprintf("%s(%s)", n.ProcessGroup, phrase.Duration(now.Sub(*n.Since)))
+	}
+	return strings.Join(words, ",")
+}

@@ -1,0 +1,30 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+)
+
+// ChangeResult is the last line of `-o json` of a command that changes something about
+// targets of its own.
+type ChangeResult struct {
+	inspect.ReconcileResult
+	// Command is the command's name: "replace".
+	Command string `json:"command"`
+	// Reached is true when all targets have their desired state.
+	Reached bool             `json:"reached"`
+	Targets []inspect.Target `json:"targets"`
+}
+
+// WriteProgress prints a line for each target that has changed.
+func WriteProgress(w io.Writer, before, now []inspect.Target) {
+	for _, t := range now {
+		if !slices.Contains(before, t) {
+			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-27s  %-7s  %s", t.ID, t.Phase, t.Note), " "))
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// WriteVersion prints a line per fact, and a row per database.
+func WriteVersion(w io.Writer, v lists.VersionView, o ListOptions) error {
+	fmt.Fprintf(w, "Client: %s (%s, %s)\n", v.Client.Version, v.Client.Go, v.Client.Platform)
+	if v.Server == "" {
+		return nil
+	}
+	fmt.Fprintf(w, "Server: %s\n", v.Server)
+	fmt.Fprintf(w, "Resources: %s\n", phrase.Or(strings.Join(v.Served, ", "), "none: the FoundationDB resource definitions are not installed"))
+	fmt.Fprintf(w, "Operators: %s\n", operatorWords(v))
+	if len(v.Clusters) == 0 {
+		return nil
+	}
+	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "SPEC", "RUNNING", "PROCESSES", "FDBCLI", "ASOF"})}
+	for _, c := range v.Clusters {
+		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, phrase.Or(c.Running, phrase.Nothing), lists.Words(c.Processes), lists.Words(c.Tools), o.time(c.AsOf)})
+	}
+	return t.Write(w)
+}
+
+func operatorWords(v lists.VersionView) string {
+	if v.Operators == nil {
+		return phrase.Unknown
+	}
+	cells := make([]string, len(v.Operators))
+	for i, o := range v.Operators {
+		cells[i] = fmt.Sprintf("%s/%s %s (%s ready)", o.Namespace, o.Name, phrase.Or(o.Version, phrase.UnknownCell), phrase.Count(o.Ready, "pod"))
+	}
+	return phrase.Or(strings.Join(cells, ", "), "none")
+}
