@@ -43,6 +43,8 @@ const (
 	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
 	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
+	CheckKept               CheckID = "kept"                  // the spec keeps the process group; the subject is the group
+	CheckKeptExist          CheckID = "kept-exist"            // the process groups that the spec keeps exist
 	CheckFewTaintedNodes    CheckID = "few-tainted-nodes"     // few enough nodes are tainted
 	CheckTaintsKnown        CheckID = "taints-known"          // the taints of all nodes are known
 )

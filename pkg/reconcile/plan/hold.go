@@ -34,10 +34,13 @@ const (
 	HoldEvictionsRemain          HoldCode = "evictions-remain"           // pods remain on the nodes
 	HoldExclusionBudget          HoldCode = "exclusion-budget"           // no further exclusion is allowed now
 	HoldExclusionsKept           HoldCode = "exclusions-kept"            // these exclusions are kept
+	HoldExclusionsUnread         HoldCode = "exclusions-unread"          // the exclusions in force could not be read
 	HoldFieldsDropped            HoldCode = "fields-dropped"             // the API server dropped fields of the spec
 	HoldImageTypeDiffers         HoldCode = "image-type-differs"         // pods are not of the image type of the spec
 	HoldImageMissing             HoldCode = "image-missing"              // no image is set
 	HoldIncompatibleProcesses    HoldCode = "incompatible-processes"     // incompatible processes are still trying to join
+	HoldKeptBySpec               HoldCode = "kept-by-spec"               // the spec keeps the process groups from being replaced
+	HoldKeptDiffer               HoldCode = "kept-differ"                // process groups differ from the spec, and the spec keeps them
 	HoldLeftToOtherInstances     HoldCode = "left-to-other-instances"    // other control-plane instances are responsible
 	HoldListenersChanging        HoldCode = "listeners-changing"         // listeners are changing
 	HoldLockUnread               HoldCode = "lock-unread"                // the lock could not be read

@@ -11,6 +11,7 @@ const (
 	StageCheckFields                 StageName = "CheckFields"
 	StageCheckDistribution           StageName = "CheckDistribution"
 	StageFailureDetector             StageName = "FailureDetector"
+	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"
 	StageAdoptSpecs                  StageName = "AdoptSpecs"

@@ -165,7 +165,8 @@ func (i Inspection) DistributionMoves() DistributionMoves {
 			m.Staying++
 			continue
 		}
-		if wrong, err := i.distributionDiffers(g, pod); wrong != "" && err == nil {
+		wrong, err := i.distributionDiffers(g, pod)
+		if wrong != "" && err == nil && !i.s.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
 			m.Replaced++
 		} else {
 			m.Staying++

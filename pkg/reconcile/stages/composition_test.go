@@ -32,12 +32,13 @@ func TestCommandsRunTheseStages(t *testing.T) {
 		"a drain": {Draining([]string{"node-1"}, 1), join(
 			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil)}, removal,
 		)},
-		"marks":             {Marking(own), []plan.Stage{status.UpdateStatus, own}},
-		"marks for removal": {MarkingForRemoval(own), []plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}},
-		"marks reverted":    {Keeping(groups), []plan.Stage{status.UpdateStatus, operations.KeepGroups(groups), status.UpdateStatus}},
-		"an exclusion":      {Excluding(groups), []plan.Stage{status.UpdateStatus, operations.MoveCoordinatorsOff(groups), operations.ExcludeGroups(groups), status.UpdateStatus}},
-		"an inclusion":      {Including(operations.Inclusion{Groups: groups}), []plan.Stage{status.UpdateStatus, operations.IncludeTargets(operations.Inclusion{}), status.UpdateStatus}},
-		"failed, on demand": {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replacements.ReplaceFailedPods}},
+		"marks":               {Marking(own), []plan.Stage{status.UpdateStatus, own}},
+		"marks for removal":   {MarkingForRemoval(own), []plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}},
+		"marks reverted":      {Keeping(groups), []plan.Stage{status.UpdateStatus, operations.KeepGroups(groups), status.UpdateStatus}},
+		"exclusions reverted": {KeepingExcluded(groups), []plan.Stage{status.UpdateStatus, operations.KeepAndInclude(groups), status.UpdateStatus}},
+		"an exclusion":        {Excluding(groups), []plan.Stage{status.UpdateStatus, operations.MoveCoordinatorsOff(groups), operations.ExcludeGroups(groups), status.UpdateStatus}},
+		"an inclusion":        {Including(operations.Inclusion{Groups: groups}), []plan.Stage{status.UpdateStatus, operations.IncludeTargets(operations.Inclusion{}), status.UpdateStatus}},
+		"failed, on demand":   {[]plan.Stage{ReplaceFailed()}, []plan.Stage{replacements.ReplaceFailedPods}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(tc.got) != len(tc.want) {

@@ -23,8 +23,9 @@ func ClusterWith(o readings.Options) []plan.Stage {
 	all := []plan.Stage{
 		status.UpdateStatus,
 		cluster.CheckFields(),
-		cluster.CheckDistribution,
 		cluster.UpdateLockConfiguration,
+		replacements.CancelReplacements(o),
+		cluster.CheckDistribution,
 		cluster.UpdateConfigMap,
 		cluster.AdoptSpecs,
 		cluster.CheckClientCompatibility,
@@ -96,6 +97,12 @@ func MarkingForRemoval(first ...plan.Stage) []plan.Stage {
 // control-plane instances right after.
 func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
 	return append(Marking(operations.KeepGroups(groups)), status.UpdateStatus)
+}
+
+// KeepingExcluded returns the same for process groups that may be excluded: their exclusions end
+// first.
+func KeepingExcluded(groups []v1beta2.ProcessGroupID) []plan.Stage {
+	return append(Marking(operations.KeepAndInclude(groups)), status.UpdateStatus)
 }
 
 // ReplaceFailed returns the stage that replaces groups that failed, or were on a tainted node, for

@@ -100,13 +100,13 @@ func podNameOf(s plan.Snapshot, id v1beta2.ProcessGroupID, class v1beta2.Process
 }
 
 // usedIDs returns every ID that a new group must not get: those in the status, those that
-// the spec removes, and those that the database still excludes.
+// the spec removes or keeps, and those that the database still excludes.
 func usedIDs(s plan.Snapshot) map[v1beta2.ProcessGroupID]bool {
 	used := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range s.Groups() {
 		used[g.ProcessGroupID] = true
 	}
-	for _, ids := range [][]v1beta2.ProcessGroupID{s.Cluster.Spec.ProcessGroupsToRemove, s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion} {
+	for _, ids := range [][]v1beta2.ProcessGroupID{s.Cluster.Spec.ProcessGroupsToRemove, s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion, s.Cluster.Spec.CancelReplacementsForInstance} {
 		for _, id := range ids {
 			used[id] = true
 		}

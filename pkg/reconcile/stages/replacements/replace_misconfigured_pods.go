@@ -39,6 +39,8 @@ type misconfigured struct {
 	groups []v1beta2.ProcessGroupID
 	// reasons are why, by group.
 	reasons map[v1beta2.ProcessGroupID]string
+	// kept are those that the spec keeps, although they do not match it.
+	kept []v1beta2.ProcessGroupID
 	// unclear describes groups that cannot be compared with the spec, and why.
 	unclear []string
 	// moves is what a changed distribution replaces, in all.
@@ -50,7 +52,12 @@ func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
 	inspect := readings.NewInspection(s, o)
 	for _, g := range s.Staying() {
 		reason, err := inspect.Group(g)
+		kept := s.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 		switch {
+		case reason != "" && kept:
+			m.kept = append(m.kept, g.ProcessGroupID)
+			m.reasons[g.ProcessGroupID] = reason
+		case kept: // it is not replaced, whatever differs
 		case err != nil:
 			m.unclear = append(m.unclear, fmt.Sprintf("%s: %v", g.ProcessGroupID, err))
 		case reason != "":
@@ -100,16 +107,23 @@ func (m misconfigured) Hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 	if len(m.unclear) > 0 {
 		reasons = append(reasons, "cannot determine whether to replace: "+readings.SomeOf(m.unclear))
 	}
+	if len(m.kept) > 0 {
+		reasons = append(reasons, fmt.Sprintf("%s %s from the spec, and %s %s: %s", phrase.Count(len(m.kept), "process group"), phrase.Either(len(m.kept), "differs", "differ"), readings.KeepField, phrase.Either(len(m.kept), "keeps it", "keeps them"), m.why(m.kept)))
+	}
 	if len(reasons) == 0 {
 		return nil
 	}
-	return &plan.Hold{
+	h := &plan.Hold{
 		Code:       plan.HoldReplacementBudget,
 		Reason:     strings.Join(reasons, "; "),
 		RetryAfter: readings.PodDelay,
-		Human:      len(m.unclear) > 0 || (waiting > 0 && most == 0),
-		Follows:    len(m.unclear) == 0 && most > 0, // for those that are draining
+		Human:      len(m.unclear) > 0 || len(m.kept) > 0 || (waiting > 0 && most == 0),
+		Follows:    len(m.unclear) == 0 && len(m.kept) == 0 && most > 0, // for those that are draining
 	}
+	if len(m.kept) > 0 {
+		h.Code, h.Subjects = plan.HoldKeptDiffer, phrase.Strings(m.kept)
+	}
+	return h
 }
 
 // why lists which groups are replaced for which reason.

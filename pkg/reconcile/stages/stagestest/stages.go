@@ -53,6 +53,9 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	if random.IntN(2) == 0 {
 		listAtRandom(t, &s, random)
 	}
+	if random.IntN(2) == 0 {
+		keepAtRandom(&s, random)
+	}
 	return s
 }
 
@@ -73,6 +76,19 @@ func packAtRandom(t *testing.T, s *plan.Snapshot, seed uint64) {
 		Packing(config())(s)
 	case 2:
 		Packing(config())(s)
+	}
+}
+
+// keepAtRandom makes the spec keep some of the groups, of which some are excluded.
+func keepAtRandom(s *plan.Snapshot, random *rand.Rand) {
+	for _, g := range s.Groups() {
+		if random.IntN(3) == 0 {
+			Kept(g.ProcessGroupID)(s)
+		}
+		if random.IntN(6) == 0 {
+			s.Coordination.ExclusionsRead = true
+			s.Coordination.Exclusions = append(s.Coordination.Exclusions, g.ExclusionString(), g.Addresses[0])
+		}
 	}
 }
 
