@@ -53,7 +53,7 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if facets&plan.Coordination != 0 {
 		into.Coordination = w.coordination(ctx)
 	}
-	into.Now = w.ownTime()
+	into.Now, into.Overrides = w.ownTime(), w.Overrides
 	return nil
 }
 
