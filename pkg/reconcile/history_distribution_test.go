@@ -31,7 +31,7 @@ func (h *history) fewestDomains() int {
 	return 3
 }
 
-// repack does what is left to people: enough fault domains for another redundancy, and no required
+// repack does what is left to a user: enough fault domains for another redundancy, and no required
 // ones, which a pod waits for until all others of its bucket have left a node.
 func (h *history) repack() {
 	h.inTurn(func() {

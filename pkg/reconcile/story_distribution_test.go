@@ -219,7 +219,7 @@ func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
 	}
 }
 
-// TestFewerFaultDomainsAreLeft tells how a cluster leaves two of its four fault domains, with the
+// TestFewerFaultDomainsAreLeft records how a cluster leaves two of its four fault domains, with the
 // numbers of the plan.
 func TestFewerFaultDomainsAreLeft(t *testing.T) {
 	st := newStory(t, 32, func(c *v1beta2.FoundationDBCluster) {

@@ -16,7 +16,7 @@ func (w *World) domain(node, key string) string {
 	return w.NodeLabels[node][key]
 }
 
-// selects reports whether a term selects a pod. Terms name no namespaces: a world is one.
+// selects reports whether a term selects a pod. Terms name no namespaces: there is one.
 func selects(t corev1.PodAffinityTerm, pod *corev1.Pod) bool {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	return err == nil && selector.Matches(labels.Set(pod.Labels))
