@@ -14,7 +14,7 @@ export CGO_ENABLED ?= 0
 E2E_PARALLEL ?= $(shell echo $$((4 * $$(nproc))))
 TOOL       := go tool -modfile=tools/go.mod
 
-PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/commands.version=$(VERSION)
+PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/session.Version=$(VERSION)
 # Without this an in-process API server calls itself v0.0.0 and kubectl refuses to talk to it.
 SANDBOX_LDFLAGS := -s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)
 

@@ -10,15 +10,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 // generatedPages returns a directory with the reference pages that the program generates.
 func generatedPages(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	env := commands.NewEnv()
+	env := session.NewEnv()
 	var out, failure strings.Builder
 	env.Out, env.ErrOut = &out, &failure
 	if code := commands.Run(t.Context(), env, []string{"docs", "--dir", dir, "--format", "markdown"}); code != 0 {

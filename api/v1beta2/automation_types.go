@@ -44,8 +44,8 @@ type FoundationDBClusterAutomationOptions struct {
 	// +optional
 	UseLocalitiesForExclusion *bool `json:"useLocalitiesForExclusion,omitempty"`
 
-	// IgnoreTerminatingPodsSeconds is for how long a terminating pod blocks
-	// pod updates, in seconds. Default 600.
+	// IgnoreTerminatingPodsSeconds is for how long a terminating pod whose
+	// processes do not report blocks pod updates, in seconds. Default 600.
 	// +optional
 	IgnoreTerminatingPodsSeconds *int `json:"ignoreTerminatingPodsSeconds,omitempty"`
 

@@ -240,8 +240,8 @@ type FoundationDBClusterSpec struct {
 	ImageType *ImageType `json:"imageType,omitempty"`
 
 	// MaxZonesWithUnavailablePods bounds pod updates by the number of zones
-	// with unavailable stateful pods: above it no pod is deleted, at it only
-	// pods of those zones. The default is no bound.
+	// with unavailable stateful pods: from it on, only pods of those zones are
+	// deleted. The default is no bound.
 	// +optional
 	MaxZonesWithUnavailablePods *int `json:"maxZonesWithUnavailablePods,omitempty"`
 }

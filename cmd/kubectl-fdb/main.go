@@ -11,11 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func main() {
 	log.SetLogger(logr.Discard()) // else it complains that nobody set one
-	os.Exit(commands.Run(untilSignal(), commands.NewEnv(), os.Args[1:]))
+	os.Exit(commands.Run(untilSignal(), session.NewEnv(), os.Args[1:]))
 }
 
 // untilSignal is a context that the first signal ends. A second one ends the program at once.
@@ -32,7 +34,7 @@ func untilSignal() context.Context {
 			signal.Ignore(syscall.SIGHUP) // the shell and the kernel both send it
 		}
 		signal.Stop(signals)
-		cancel(&commands.InterruptedError{Signal: received})
+		cancel(&exit.InterruptedError{Signal: received})
 	}()
 	return ctx
 }

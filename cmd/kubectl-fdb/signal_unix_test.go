@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // A connection that breaks ends a command in order: the action that runs is finished, and
@@ -33,7 +33,7 @@ func TestALostTerminalEndsACommandInOrder(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it goes on")
 	}
-	interrupted := new(*commands.InterruptedError)
+	interrupted := new(*exit.InterruptedError)
 	if cause := context.Cause(ctx); !errors.As(cause, interrupted) || (*interrupted).Signal != syscall.SIGHUP {
 		t.Errorf("ended by %v", cause)
 	}

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // besideOthers has a second cluster, in another namespace, that cannot be opened.
@@ -31,7 +33,7 @@ func (g *given) runAll(args ...string) int {
 	g.err.Reset()
 	env := g.environment()
 	open := env.Connect
-	env.Connect = func(ctx context.Context, key types.NamespacedName) (Session, error) {
+	env.Connect = func(ctx context.Context, key types.NamespacedName) (session.Session, error) {
 		if key.Name == "closed" {
 			return nil, errors.New("its door is shut")
 		}
@@ -50,18 +52,18 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 		want int
 		says []string
 	}{
-		"check":               {args: []string{"check", "-A", "--fail-on", "info"}, want: ExitNo, says: []string{"another/closed   -         not-checked", "its door is shut", "fdb/sample       POD-005"}},
-		"check, nothing bad":  {args: []string{"check", "-A"}, want: ExitUnreachable, says: []string{"its door is shut", "fdb/sample"}},
-		"check as JSON":       {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{`"kind": "CheckReportList"`, `"problem": "its door is shut"`, `"rule": "POD-005"`}},
-		"check as JUnit":      {args: []string{"check", "-A", "-o", "junit"}, want: ExitUnreachable, says: []string{`<testsuite name="another/closed cluster" tests="1" failures="0" errors="1"`, `<testsuite name="fdb/sample POD"`}},
-		"check as SARIF":      {args: []string{"check", "-A", "-o", "sarif"}, want: ExitUnreachable, says: []string{`"id": "kubectl-fdb-check/another/closed/"`, `"id": "kubectl-fdb-check/fdb/sample/"`, "not-checked: its door is shut"}},
-		"check as markdown":   {args: []string{"check", "-A", "-o", "markdown"}, want: ExitUnreachable, says: []string{"## another/closed: unknown", "its door is shut", "## fdb/sample: passed"}},
-		"check by name":       {args: []string{"check", "-A", "-o", "name"}, want: ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
-		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"-n fdb --context test"}},
-		"process groups":      {args: []string{"get", "pg", "-A", "--class", "log"}, want: ExitUnreachable, says: []string{"CLUSTER      ID ", "fdb/sample   log-"}},
-		"and as JSON":         {args: []string{"get", "pg", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"another/closed could not be read: its door is shut", `"namespace": "fdb"`, `"cluster": "sample"`}},
-		"status":              {args: []string{"status", "-A"}, want: ExitUnreachable, says: []string{"another     closed", "fdb         sample"}},
-		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: ExitUnreachable, says: []string{"cannot read the cluster: its door is shut", `"state": "healthy"`}},
+		"check":               {args: []string{"check", "-A", "--fail-on", "info"}, want: exit.ExitNo, says: []string{"another/closed   -         not-checked", "its door is shut", "fdb/sample       POD-005"}},
+		"check, nothing bad":  {args: []string{"check", "-A"}, want: exit.ExitUnreachable, says: []string{"its door is shut", "fdb/sample"}},
+		"check as JSON":       {args: []string{"check", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{`"kind": "CheckReportList"`, `"problem": "its door is shut"`, `"rule": "POD-005"`}},
+		"check as JUnit":      {args: []string{"check", "-A", "-o", "junit"}, want: exit.ExitUnreachable, says: []string{`<testsuite name="another/closed cluster" tests="1" failures="0" errors="1"`, `<testsuite name="fdb/sample POD"`}},
+		"check as SARIF":      {args: []string{"check", "-A", "-o", "sarif"}, want: exit.ExitUnreachable, says: []string{`"id": "kubectl-fdb-check/another/closed/"`, `"id": "kubectl-fdb-check/fdb/sample/"`, "not-checked: its door is shut"}},
+		"check as markdown":   {args: []string{"check", "-A", "-o", "markdown"}, want: exit.ExitUnreachable, says: []string{"## another/closed: unknown", "its door is shut", "## fdb/sample: passed"}},
+		"check by name":       {args: []string{"check", "-A", "-o", "name"}, want: exit.ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
+		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{"-n fdb --context test"}},
+		"process groups":      {args: []string{"get", "pg", "-A", "--class", "log"}, want: exit.ExitUnreachable, says: []string{"CLUSTER      ID ", "fdb/sample   log-"}},
+		"and as JSON":         {args: []string{"get", "pg", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{"another/closed could not be read: its door is shut", `"namespace": "fdb"`, `"cluster": "sample"`}},
+		"status":              {args: []string{"status", "-A"}, want: exit.ExitUnreachable, says: []string{"another     closed", "fdb         sample"}},
+		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{"cannot read the cluster: its door is shut", `"state": "healthy"`}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,15 +83,15 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"check", "sample", "-A"}, {"get", "pg", "sample", "-A"}, {"get", "pg", "-A", "-c", "sample"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}} {
-		if code := g.run(args...); code != ExitUsage {
+		if code := g.run(args...); code != exit.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}
-	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "1 cluster checked; all passed") {
+	if code := g.run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.err.String(), "1 cluster checked; all passed") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	g.world.Record = nil
-	if code := g.run("check", "-A"); code != ExitDone || !strings.Contains(g.err.String(), "no FoundationDBCluster found in all namespaces") {
+	if code := g.run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.err.String(), "no FoundationDBCluster found in all namespaces") {
 		t.Errorf("without any: exit code %d: %s", code, &g.err)
 	}
 }
@@ -103,9 +105,9 @@ func TestStatusShowsTheSectionsThatAreAskedFor(t *testing.T) {
 	}{
 		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nHealthy", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
 		"wide":                  {args: []string{"sample", "-o", "wide", "--sections", "fault-tolerance"}, has: []string{"Fault tolerance"}, not: []string{"Locks"}},
-		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: ExitUsage, tells: "must be one of database, fault-tolerance, coordinators"},
-		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: ExitUsage, tells: "--sections conflicts with -A and -o json"},
-		"of all":                {args: []string{"-A", "--sections", "locks"}, want: ExitUsage},
+		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: exit.ExitUsage, tells: "must be one of database, fault-tolerance, coordinators"},
+		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: exit.ExitUsage, tells: "--sections conflicts with -A and -o json"},
+		"of all":                {args: []string{"-A", "--sections", "locks"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -20,7 +21,7 @@ func shown(actions []plan.Action, by ...plan.StageName) planned.PlanView {
 	return r.View(inspect.Metadata{})
 }
 
-func coordinators(port int) plan.ChangeCoordinators {
+func coordinatorsAt(port int) plan.ChangeCoordinators {
 	return plan.ChangeCoordinators{Coordinators: []fdb.Address{{Host: "10.0.0.1", Port: port}}}
 }
 
@@ -36,7 +37,7 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	}{
 		"the same configuration":    {configured("triple"), configured("triple"), true},
 		"another configuration":     {configured("triple"), configured("single"), false},
-		"other coordinators":        {coordinators(4501), coordinators(4502), false},
+		"other coordinators":        {coordinatorsAt(4501), coordinatorsAt(4502), false},
 		"another connection string": {plan.SetConnectionString{ConnectionString: "a"}, plan.SetConnectionString{ConnectionString: "b"}, false},
 		"the same deletion":         {remove, remove, true},
 		"the rest of a deletion":    {remove, plan.DeleteGroupObjects{Group: "storage-1", Claim: "c"}, true},
@@ -66,10 +67,10 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var a approval
-			a.add(shown([]plan.Action{tc.shown}))
-			a.passed() // what was shown exactly may be tried again
-			if got := a.permits("", tc.wanted); got != tc.want {
+			var a apply.Approval
+			a.Add(shown([]plan.Action{tc.shown}))
+			a.Passed() // what was shown exactly may be tried again
+			if got := a.Permits("", tc.wanted); got != tc.want {
 				t.Errorf("permitted %t, want %t: %s, after a yes to: %s", got, tc.want, tc.wanted.Describe(), tc.shown.Describe())
 			}
 		})
@@ -79,36 +80,36 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 // Where a new pod runs is known only once it does, in a later pass than the one that was
 // agreed to.
 func TestWhatWasCreatedWithApprovalGetsItsLabelsWithoutAnotherQuestion(t *testing.T) {
-	var a approval
-	a.add(shown([]plan.Action{plan.CreatePod{Name: "as-shown"}}, "AddProcessGroups"))
+	var a apply.Approval
+	a.Add(shown([]plan.Action{plan.CreatePod{Name: "as-shown"}}, "AddProcessGroups"))
 	label := func(pod string) plan.Action {
 		return plan.PatchMetadata{Kind: plan.KindPod, Name: pod, Labels: map[string]string{"node": "n1"}}
 	}
-	if a.permits("", label("as-made")) {
+	if a.Permits("", label("as-made")) {
 		t.Error("permitted labels of a pod that was not approved")
 	}
-	if !a.permits("", plan.CreatePod{Name: "as-made"}) {
+	if !a.Permits("", plan.CreatePod{Name: "as-made"}) {
 		t.Fatal("refused a pod of the kind that was shown")
 	}
-	a.passed()
+	a.Passed()
 	for _, later := range []struct {
 		action plan.Action
 		want   bool
 	}{{label("as-made"), true}, {plan.SyncPodFiles{Pod: "as-made"}, true}, {label("another"), false}, {plan.CreatePod{Name: "later"}, false}} {
-		if got := a.permits("", later.action); got != later.want {
+		if got := a.Permits("", later.action); got != later.want {
 			t.Errorf("%s: permitted %t, want %t", later.action.Describe(), got, later.want)
 		}
 	}
 }
 
 func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
-	var a approval
-	a.add(shown([]plan.Action{configured("triple")}, "AddPods"))
+	var a apply.Approval
+	a.Add(shown([]plan.Action{configured("triple")}, "AddPods"))
 	double := configured("double")
-	if !a.permits("", double) {
+	if !a.Permits("", double) {
 		t.Error("refused what could not be shown yet")
 	}
-	if a.passed(); a.permits("", double) {
+	if a.Passed(); a.Permits("", double) {
 		t.Error("permitted in a pass without a prompt")
 	}
 }
@@ -119,42 +120,6 @@ func TestWhatIsRecordedMakesNoOtherPlan(t *testing.T) {
 	for _, a := range []plan.Action{plan.WriteStatus{}, plan.WriteBackupStatus{}, plan.WriteRestoreStatus{}} {
 		if got := shown([]plan.Action{a}).Digest; got != nothing {
 			t.Errorf("%s makes another plan", plan.KindOf(a))
-		}
-	}
-}
-
-func TestTheZeroApprovalPermitsNothing(t *testing.T) {
-	for _, a := range []plan.Action{plan.Configure{}, plan.DeleteGroupObjects{}, plan.WriteStatus{}, plan.WriteBackupStatus{}, plan.WriteRestoreStatus{}} {
-		if new(approval).permits("", a) {
-			t.Errorf("permitted %s", plan.KindOf(a))
-		}
-	}
-}
-
-// The node of a pod is unknown at planning time, and recorded on it by the same pass.
-func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
-	var a approval
-	a.addFile(&planned.ApprovedPlan{Items: []planned.ApprovedItem{
-		{Kind: "CreatePod", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1"}`)},
-		{Kind: "CreatePVC", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1-data"}`)},
-	}})
-	for want, actions := range map[bool][]plan.Action{
-		true: {
-			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-1"},
-			plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1-data"},
-			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-1"},
-		},
-		false: {
-			plan.PatchMetadata{Kind: plan.KindPod, Name: "sample-storage-2"},
-			plan.PatchMetadata{Kind: plan.KindPVC, Name: "sample-storage-1"},
-			plan.SyncPodFiles{Group: "storage-1", Pod: "sample-storage-2"},
-			plan.DeletePods{},
-		},
-	} {
-		for _, action := range actions {
-			if got := a.permits("", action); got != want {
-				t.Errorf("permitted %t, want %t: %s", got, want, action.Describe())
-			}
 		}
 	}
 }

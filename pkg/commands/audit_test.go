@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // auditFile is where the lines of a run are.
@@ -65,7 +66,7 @@ func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if code := g.run(tc.args...); code != ExitDone {
+			if code := g.run(tc.args...); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			counts := map[string]int{}
@@ -100,7 +101,7 @@ func TestWhatChangesNothingIsNotAudited(t *testing.T) {
 
 func TestAlikeActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
 	g := newGiven(t)
-	if code := g.run("reconcile", "sample", "--yes"); code != ExitWaiting {
+	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	var pods []*corev1.Event
@@ -151,7 +152,7 @@ func TestWithoutAuditNothingStops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
 			tc.given(g)
-			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s", code, &g.err)
 			}
 			if got := strings.Count(g.err.String(), tc.says); got != 1 {
@@ -169,7 +170,7 @@ func TestNoContentOfObjectsIsAudited(t *testing.T) {
 		{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "PASSPHRASE", Value: secret}}},
 	}}}
 	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	found := false

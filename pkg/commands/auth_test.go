@@ -10,6 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestAuthExitCodes(t *testing.T) {
@@ -19,24 +23,24 @@ func TestAuthExitCodes(t *testing.T) {
 		want   int
 		says   string
 	}{
-		"all of one command":          {args: []string{"can-i", "reconcile"}, want: ExitDone, says: "create   pods/exec "},
-		"of all commands":             {args: []string{"can-i"}, want: ExitDone, says: "get process-groups"},
-		"a name of two words":         {args: []string{"can-i", "get", "pg"}, want: ExitDone, says: "get process-groups"},
-		"a required one is missing":   {denied: []string{"delete pods"}, args: []string{"can-i", "reconcile"}, want: ExitNo, says: "delete   pods                                                fdb         no "},
-		"a dispensable one is":        {denied: []string{"list nodes"}, args: []string{"can-i", "reconcile"}, want: ExitDone, says: "(all)       no        without it rules about the taints"},
-		"a document":                  {args: []string{"can-i", "wait", "-o", "json"}, want: ExitDone, says: `"allowed": true`},
-		"names":                       {args: []string{"can-i", "events", "-o", "name"}, want: ExitDone, says: "list/events\n"},
-		"no such command":             {args: []string{"can-i", "dance"}, want: ExitUsage, says: "must be one of status, get process-groups"},
-		"a Role":                      {args: []string{"role", "--for", "status"}, want: ExitDone, says: "kind: Role\n"},
-		"how to give it":              {args: []string{"role", "--for", "status"}, want: ExitDone, says: "hint: kubectl create rolebinding kubectl-fdb --role=kubectl-fdb --user=USER -n fdb\n"},
-		"a Role of another name":      {args: []string{"role", "--for", "status", "--name", "ci"}, want: ExitDone, says: "  name: ci\n"},
-		"a Role as JSON":              {args: []string{"role", "--for", "status", "-o", "json"}, want: ExitDone, says: `"kind": "List"`},
-		"a Role for nothing":          {args: []string{"role"}, want: ExitUsage, says: "--for is required: one or more of status"},
-		"a Role for no such command":  {args: []string{"role", "--for", "dance"}, want: ExitUsage},
-		"a Role as a table":           {args: []string{"role", "--for", "status", "-o", "wide"}, want: ExitUsage},
-		"nothing asked":               {want: ExitUsage},
-		"something else asked":        {args: []string{"whoami"}, want: ExitUsage},
-		"an unknown output for can-i": {args: []string{"can-i", "-o", "xml"}, want: ExitUsage},
+		"all of one command":          {args: []string{"can-i", "reconcile"}, want: exit.ExitDone, says: "create   pods/exec "},
+		"of all commands":             {args: []string{"can-i"}, want: exit.ExitDone, says: "get process-groups"},
+		"a name of two words":         {args: []string{"can-i", "get", "pg"}, want: exit.ExitDone, says: "get process-groups"},
+		"a required one is missing":   {denied: []string{"delete pods"}, args: []string{"can-i", "reconcile"}, want: exit.ExitNo, says: "delete   pods                                                fdb         no "},
+		"a dispensable one is":        {denied: []string{"list nodes"}, args: []string{"can-i", "reconcile"}, want: exit.ExitDone, says: "(all)       no        without it rules about the taints"},
+		"a document":                  {args: []string{"can-i", "wait", "-o", "json"}, want: exit.ExitDone, says: `"allowed": true`},
+		"names":                       {args: []string{"can-i", "events", "-o", "name"}, want: exit.ExitDone, says: "list/events\n"},
+		"no such command":             {args: []string{"can-i", "dance"}, want: exit.ExitUsage, says: "must be one of status, get process-groups"},
+		"a Role":                      {args: []string{"role", "--for", "status"}, want: exit.ExitDone, says: "kind: Role\n"},
+		"how to give it":              {args: []string{"role", "--for", "status"}, want: exit.ExitDone, says: "hint: kubectl create rolebinding kubectl-fdb --role=kubectl-fdb --user=USER -n fdb\n"},
+		"a Role of another name":      {args: []string{"role", "--for", "status", "--name", "ci"}, want: exit.ExitDone, says: "  name: ci\n"},
+		"a Role as JSON":              {args: []string{"role", "--for", "status", "-o", "json"}, want: exit.ExitDone, says: `"kind": "List"`},
+		"a Role for nothing":          {args: []string{"role"}, want: exit.ExitUsage, says: "--for is required: one or more of status"},
+		"a Role for no such command":  {args: []string{"role", "--for", "dance"}, want: exit.ExitUsage},
+		"a Role as a table":           {args: []string{"role", "--for", "status", "-o", "wide"}, want: exit.ExitUsage},
+		"nothing asked":               {want: exit.ExitUsage},
+		"something else asked":        {args: []string{"whoami"}, want: exit.ExitUsage},
+		"an unknown output for can-i": {args: []string{"can-i", "-o", "xml"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +67,7 @@ func TestGeneratedRolesAreThoseThatShip(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
-			if code := g.run("auth", "role", "--for", tc.command); code != ExitDone {
+			if code := g.run("auth", "role", "--for", tc.command); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s", code, &g.err)
 			}
 			parts := strings.Split(g.out.String(), "---\n")
@@ -109,7 +113,7 @@ func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
 	g := newGiven(t)
 	g.run("auth", "role", "--for", "reconcile", "--required-only")
 	var want []string
-	for _, p := range reconcilePermissions() {
+	for _, p := range session.ReconcilePermissions() {
 		want = append(want, p.String())
 	}
 	slices.Sort(want)
@@ -128,7 +132,7 @@ func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 		for _, child := range cmd.Commands() {
 			visit(child)
 		}
-		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(namesWithRequirements(), name) {
+		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(cmdutil.NamesWithRequirements(), name) {
 			missing = append(missing, name)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func byPlan(path string, command ...string) []string {
@@ -29,9 +31,9 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"Ctrl-C":  {cause: &InterruptedError{Signal: os.Interrupt}, want: ExitInterrupted, says: "Ctrl-C; "},
-		"SIGTERM": {cause: &InterruptedError{Signal: syscall.SIGTERM}, want: ExitTerminated, says: "signal: terminated; "},
-		"timeout": {cause: errTimeout, args: []string{"--timeout", "2h"}, want: ExitWaiting, says: "timed out"},
+		"Ctrl-C":  {cause: &exit.InterruptedError{Signal: os.Interrupt}, want: exit.ExitInterrupted, says: "Ctrl-C; "},
+		"SIGTERM": {cause: &exit.InterruptedError{Signal: syscall.SIGTERM}, want: exit.ExitTerminated, says: "signal: terminated; "},
+		"timeout": {cause: exit.ErrTimeout, args: []string{"--timeout", "2h"}, want: exit.ExitWaiting, says: "timed out"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,10 +71,10 @@ func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
-			h := &heartbeat{env: g.environment()}
-			h.report(reconcile.ActionStarted{Action: tt.action})
+			h := &session.Heartbeat{Env: g.environment()}
+			h.Report(reconcile.ActionStarted{Action: tt.action})
 			g.world.Tick(15 * time.Second)
-			h.beat()
+			h.Beat()
 			if !strings.HasPrefix(g.err.String(), tt.want) {
 				t.Errorf("got %q", &g.err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // backedUp is a vault with a backup that runs and has two snapshots an hour apart.
@@ -19,7 +20,7 @@ func backedUp(t *testing.T) *vault {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(60) })
-	v.must(ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
 	v.world.FDB.Advance(10 * time.Minute)
 	return v
 }
@@ -28,7 +29,7 @@ func backedUp(t *testing.T) *vault {
 func stopped(t *testing.T) *vault {
 	t.Helper()
 	v := backedUp(t)
-	v.must(ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
 	return v
 }
 
@@ -58,18 +59,18 @@ func (v *vault) deletions() []string {
 
 func TestBackupDescribe(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitUnreachable, "cannot determine what is in the store: no pod of a backup agent is ready", "backup", "describe", "nightly")
+	v.must(exit.ExitUnreachable, "cannot determine what is in the store: no pod of a backup agent is ready", "backup", "describe", "nightly")
 	if d := v.described(); d.Exists != nil || d.Restorable != nil || d.Snapshots != nil {
 		t.Errorf("got %+v", d)
 	}
 	v = backedUp(t)
-	v.must(ExitDone, "are restorable", "backup", "describe", "nightly")
+	v.must(exit.ExitDone, "are restorable", "backup", "describe", "nightly")
 	d := v.described()
 	if !*d.Exists || !*d.Restorable || len(d.Snapshots) < 2 || d.RestorableFrom == nil || *d.RestorableTo.SecondsBeforeNewest != 0 || d.ExpiredBefore != nil {
 		t.Errorf("got %+v", d)
 	}
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "elsewhere" })
-	v.must(ExitNo, "the store has no backup", "backup", "describe", "nightly")
+	v.must(exit.ExitNo, "the store has no backup", "backup", "describe", "nightly")
 	if d := v.described(); *d.Exists || *d.Restorable {
 		t.Errorf("got %+v", d)
 	}
@@ -79,7 +80,7 @@ func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
 	v := backedUp(t)
 	before := v.described()
 	path := v.planned("backup", "expire", "nightly", "--older-than", "5m")
-	v.must(ExitDone, "are restorable, 5m", "backup", "expire", "nightly", "--older-than", "5m", "--yes", "--confirm", "nightly", "--plan", path, "--reason", "thirty days")
+	v.must(exit.ExitDone, "are restorable, 5m", "backup", "expire", "nightly", "--older-than", "5m", "--yes", "--confirm", "nightly", "--plan", path, "--reason", "thirty days")
 	after := v.described()
 	switch {
 	case len(after.Snapshots) >= len(before.Snapshots), after.ExpiredBefore == nil:
@@ -88,7 +89,7 @@ func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
 		t.Errorf("the last 5 minutes cannot be restored: %+v", after.RestorableFrom)
 	}
 	v.input = new("nightly\n")
-	v.must(ExitDone, "nothing left to delete", "backup", "expire", "nightly", "--older-than", "5m")
+	v.must(exit.ExitDone, "nothing left to delete", "backup", "expire", "nightly", "--older-than", "5m")
 	if n := len(v.deletions()); n != 1 {
 		t.Errorf("ran %v", v.deletions())
 	}
@@ -116,7 +117,7 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 	}
 	restoring := func(v *vault) {
 		v.fdbcli(`writemode on; clearrange "" \xff`)
-		v.must(ExitDone, "", "restore", "start", "again", "--yes")
+		v.must(exit.ExitDone, "", "restore", "start", "again", "--yes")
 		v.tool(v.t.Context(), "fdbbackup", "pause")
 	}
 	manyTags := func(v *vault) {
@@ -133,38 +134,38 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"of a backup that runs":              {given: backedUp, args: []string{"delete"}, want: ExitRefused, says: "a backup runs on tag default; stop it first"},
-		"of one that is about to":            {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: ExitRefused, says: "which the next pass would start; stop it first"},
-		"where another record writes":        {given: stopped, and: shared, args: []string{"delete"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
-		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: ExitRefused, says: "its last observed destination is"},
-		"where a backup goes of another tag": {given: stopped, and: byHand, args: []string{"delete"}, want: ExitRefused, says: "the backup on tag byhand does"},
-		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: ExitRefused, says: "the restore on tag default is queued"},
-		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: ExitRefused, says: "to list all: " +
+		"of a backup that runs":              {given: backedUp, args: []string{"delete"}, want: exit.ExitRefused, says: "a backup runs on tag default; stop it first"},
+		"of one that is about to":            {given: stopped, and: func(v *vault) { v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" }) }, args: []string{"delete"}, want: exit.ExitRefused, says: "which the next pass would start; stop it first"},
+		"where another record writes":        {given: stopped, and: shared, args: []string{"delete"}, want: exit.ExitRefused, says: "FoundationDBBackup other does, or may"},
+		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: exit.ExitRefused, says: "its last observed destination is"},
+		"where a backup goes of another tag": {given: stopped, and: byHand, args: []string{"delete"}, want: exit.ExitRefused, says: "the backup on tag byhand does"},
+		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: exit.ExitRefused, says: "the restore on tag default is queued"},
+		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: exit.ExitRefused, says: "to list all: " +
 			"kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- sh -c 'for tag in $(fdbbackup tags); do fdbbackup status -t \"$tag\"; done'; " +
 			"if no backup writes to this destination and no restore of any database reads from it, delete all of its data with: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
 			"fdbbackup delete -d 'blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu'"},
-		"without agents":                          {given: newVault, args: []string{"delete"}, want: ExitWaiting, says: "cannot determine whether the backup runs"},
-		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "FoundationDBBackup other does, or may"},
-		"old data, where this record never wrote": {given: stopped, and: moved, args: []string{"expire", "--before-version", "5"}, want: ExitRefused, says: "its last observed destination is"},
-		"old data, where a restore reads":         {given: stopped, and: restoring, args: []string{"expire", "--older-than", "5m"}, want: ExitRefused, says: "the restore on tag default is queued"},
-		"old data, which a restore needs":         {given: backedUp, args: []string{"expire", "--before-version", "LAST"}, want: ExitRefused, says: "no complete snapshot begins at or after that version"},
-		"what is yet to come":                     {given: backedUp, args: []string{"expire", "--before-version", "999999999999999", "--force"}, want: ExitRefused, says: "its log ends at version"},
+		"without agents":                          {given: newVault, args: []string{"delete"}, want: exit.ExitWaiting, says: "cannot determine whether the backup runs"},
+		"old data, where another record writes":   {given: backedUp, and: shared, args: []string{"expire", "--older-than", "5m"}, want: exit.ExitRefused, says: "FoundationDBBackup other does, or may"},
+		"old data, where this record never wrote": {given: stopped, and: moved, args: []string{"expire", "--before-version", "5"}, want: exit.ExitRefused, says: "its last observed destination is"},
+		"old data, where a restore reads":         {given: stopped, and: restoring, args: []string{"expire", "--older-than", "5m"}, want: exit.ExitRefused, says: "the restore on tag default is queued"},
+		"old data, which a restore needs":         {given: backedUp, args: []string{"expire", "--before-version", "LAST"}, want: exit.ExitRefused, says: "no complete snapshot begins at or after that version"},
+		"what is yet to come":                     {given: backedUp, args: []string{"expire", "--before-version", "999999999999999", "--force"}, want: exit.ExitRefused, says: "its log ends at version"},
 		"nothing, where nothing is that old":      {given: backedUp, args: []string{"expire", "--older-than", "720h"}, says: "nothing left to delete"},
 		"old data of nothing": {given: backedUp, and: func(v *vault) {
 			v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "none" })
-		}, args: []string{"expire", "--older-than", "1h"}, want: ExitRefused, says: "no backup at"},
-		"without saying what is old": {given: newVault, args: []string{"expire"}, want: ExitUsage, says: "exactly one of --older-than and --before-version"},
-		"by both":                    {given: newVault, args: []string{"expire", "--older-than", "1h", "--before-version", "5"}, want: ExitUsage, says: "exactly one"},
-		"by time with force":         {given: newVault, args: []string{"expire", "--older-than", "1h", "--force"}, want: ExitUsage, says: "--force requires --before-version"},
-		"by no time":                 {given: newVault, args: []string{"expire", "--older-than", "0"}, want: ExitUsage, says: "--older-than must be positive"},
-		"by no version":              {given: newVault, args: []string{"expire", "--before-version", "0"}, want: ExitUsage, says: "--before-version must be positive"},
-		"without the right to read other records ": {given: stopped, and: func(v *vault) { v.denied = []string{"list foundationdbbackups.apps.foundationdb.org"} }, args: []string{"delete"}, want: ExitForbidden, says: "list foundationdbbackups"},
+		}, args: []string{"expire", "--older-than", "1h"}, want: exit.ExitRefused, says: "no backup at"},
+		"without saying what is old": {given: newVault, args: []string{"expire"}, want: exit.ExitUsage, says: "exactly one of --older-than and --before-version"},
+		"by both":                    {given: newVault, args: []string{"expire", "--older-than", "1h", "--before-version", "5"}, want: exit.ExitUsage, says: "exactly one"},
+		"by time with force":         {given: newVault, args: []string{"expire", "--older-than", "1h", "--force"}, want: exit.ExitUsage, says: "--force requires --before-version"},
+		"by no time":                 {given: newVault, args: []string{"expire", "--older-than", "0"}, want: exit.ExitUsage, says: "--older-than must be positive"},
+		"by no version":              {given: newVault, args: []string{"expire", "--before-version", "0"}, want: exit.ExitUsage, says: "--before-version must be positive"},
+		"without the right to read other records ": {given: stopped, and: func(v *vault) { v.denied = []string{"list foundationdbbackups.apps.foundationdb.org"} }, args: []string{"delete"}, want: exit.ExitForbidden, says: "list foundationdbbackups"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			v := tt.given(t)
 			last := "1"
-			if tt.want == ExitRefused {
+			if tt.want == exit.ExitRefused {
 				if d := v.described(); d.RestorableTo != nil {
 					last = fmt.Sprint(d.RestorableTo.Version)
 				}
@@ -181,7 +182,7 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 			if len(v.deletions()) > 0 {
 				t.Errorf("ran %v", v.deletions())
 			}
-			if said := v.out.String() + v.err.String(); strings.Contains(said, "force") && tt.want == ExitRefused {
+			if said := v.out.String() + v.err.String(); strings.Contains(said, "force") && tt.want == exit.ExitRefused {
 				t.Errorf("force is offered: %s", said)
 			}
 		})
@@ -197,12 +198,12 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 		deleted bool
 	}{
 		"all four":                          {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "moved"}, says: "the store has no backup", deleted: true},
-		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed, says: "all of these flags are required: --yes --confirm NAME --plan FILE --reason TEXT"},
-		"with another name":                 {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "does not match the name of the backup, which is nightly"},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "all of these flags are required: --yes --confirm NAME --plan FILE --reason TEXT"},
+		"with another name":                 {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "does not match the name of the backup, which is nightly"},
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", deleted: true},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
-		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
-		"says what goes before it":          {args: []string{"--dry-run"}, want: ExitNo, says: "restorable now from version"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match nightly"},
+		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
+		"says what goes before it":          {args: []string{"--dry-run"}, want: exit.ExitNo, says: "restorable now from version"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -224,18 +225,18 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 	}
 	v := stopped(t)
 	v.input = new("nightly\n")
-	v.must(ExitDone, "the store has no backup", "backup", "delete", "nightly")
-	v.must(ExitDone, "the store has no backup; the database still reports the backup as restorable, but it is not", "backup", "delete", "nightly")
+	v.must(exit.ExitDone, "the store has no backup", "backup", "delete", "nightly")
+	v.must(exit.ExitDone, "the store has no backup; the database still reports the backup as restorable, but it is not", "backup", "delete", "nightly")
 	v.input = nil
-	v.must(ExitDone, "warning: fdb/nightly: reported restorable by the database, but its store holds no data of it", "backup", "list", "--store")
+	v.must(exit.ExitDone, "warning: fdb/nightly: reported restorable by the database, but its store holds no data of it", "backup", "list", "--store")
 }
 
 func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {
 	v := stopped(t)
 	last := fmt.Sprint(v.described().RestorableTo.Version)
-	v.must(ExitNo, "not restorable afterwards, until another snapshot is complete; forced", "backup", "expire", "nightly", "--before-version", last, "--force", "--dry-run")
+	v.must(exit.ExitNo, "not restorable afterwards, until another snapshot is complete; forced", "backup", "expire", "nightly", "--before-version", last, "--force", "--dry-run")
 	v.input = new("nightly\n")
-	v.must(ExitDone, "", "backup", "expire", "nightly", "--before-version", last, "--force")
+	v.must(exit.ExitDone, "", "backup", "expire", "nightly", "--before-version", last, "--force")
 	if d := v.described(); *d.Restorable {
 		t.Errorf("got %+v", d)
 	}
@@ -243,18 +244,18 @@ func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {
 
 func TestBackupList(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitDone, "sample    Running   ?", "backup", "list")
-	valid(t, "backup list", []byte(v.must(ExitDone, "", "backup", "list", "--store", "-o", "json")))
+	v.must(exit.ExitDone, "sample    Running   ?", "backup", "list")
+	valid(t, "backup list", []byte(v.must(exit.ExitDone, "", "backup", "list", "--store", "-o", "json")))
 	v = backedUp(t)
 	v.tool(v.t.Context(), "fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/byhand?bucket=fdb-backups&region=eu")
 	v.world.FDB.Advance(time.Minute)
-	text := v.must(ExitDone, "RunningDifferentially", "backup", "list", "-A", "--store", "-o", "wide")
+	text := v.must(exit.ExitDone, "RunningDifferentially", "backup", "list", "-A", "--store", "-o", "wide")
 	for _, want := range []string{"/nightly?bucket=fdb-backups   fdb/nightly", "/byhand?bucket=fdb-backups    -", "1/1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
 	}
-	document := v.must(ExitDone, "", "backup", "list", "--store", "-o", "json")
+	document := v.must(exit.ExitDone, "", "backup", "list", "--store", "-o", "json")
 	valid(t, "backup list", []byte(document))
 	var got lists.BackupListView
 	if err := json.Unmarshal([]byte(document), &got); err != nil {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // editRestore changes the restore like a user.
@@ -38,7 +39,7 @@ func wrongCredentials(v *vault) {
 func (v *vault) runs() {
 	v.t.Helper()
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 }
 
@@ -54,25 +55,25 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 	}{
 		"an unreachable store": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }) },
-			ExitUnreachable, ExitUnreachable,
+			exit.ExitUnreachable, exit.ExitUnreachable,
 			[]string{silent + "blobstore://key@nowhere:443/nightly", "check spec.blobStoreConfiguration"},
 		},
-		"wrong credentials": {wrongCredentials, ExitUnreachable, ExitUnreachable, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
+		"wrong credentials": {wrongCredentials, exit.ExitUnreachable, exit.ExitUnreachable, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
 		"a missing bucket": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }) },
-			ExitUnreachable, ExitUnreachable,
+			exit.ExitUnreachable, exit.ExitUnreachable,
 			[]string{silent, "bucket=missing", "has no such bucket"},
 		},
 		"no region": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = nil }) },
-			ExitPartly, ExitRefused,
+			exit.ExitPartly, exit.ExitRefused,
 			[]string{"Failed to get region", "set it in spec.blobStoreConfiguration.urlParameters, as region=NAME"},
 		},
 		"an unknown parameter": {
 			func(v *vault) {
 				v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = append(b.URLParameters, "nosuch=1") })
 			},
-			ExitPartly, ExitRefused,
+			exit.ExitPartly, exit.ExitRefused,
 			[]string{"Unknown URL parameter: 'nosuch'", "has a name that this version does not support"},
 		},
 	}
@@ -88,7 +89,7 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 					t.Errorf("it does not say %q: %s", says, said)
 				}
 			}
-			v.must(ExitNo, "no backup runs on tag default", "backup", "status", "nightly")
+			v.must(exit.ExitNo, "no backup runs on tag default", "backup", "status", "nightly")
 		})
 	}
 }
@@ -97,9 +98,9 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
 	v := newVault(t)
 	wrongCredentials(v)
-	v.must(ExitUnreachable, "no response from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+	v.must(exit.ExitUnreachable, "no response from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 	v.files["/credentials"] = `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 }
 
 // A store that is lost later stops nothing at once: the backup falls behind, and the errors
@@ -109,9 +110,9 @@ func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 	v.runs()
 	wrongCredentials(v)
 	v.world.FDB.Advance(time.Hour)
-	v.must(ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
-	v.must(ExitNo, "errors of agents: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
-	v.must(ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
+	v.must(exit.ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
+	v.must(exit.ExitNo, "errors of agents: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
+	v.must(exit.ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
 }
 
 func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
@@ -128,18 +129,18 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		// kept is true if the status records a start that may not have happened.
 		kept bool
 	}{
-		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
-		"wrong credentials":    {wrongCredentials, ExitUnreachable, []string{silent, "FDB_BLOB_CREDENTIALS"}, true},
-		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), ExitUnreachable, []string{silent, "bucket=missing"}, true},
+		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), exit.ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
+		"wrong credentials":    {wrongCredentials, exit.ExitUnreachable, []string{silent, "FDB_BLOB_CREDENTIALS"}, true},
+		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), exit.ExitUnreachable, []string{silent, "bucket=missing"}, true},
 		"a place with nothing in it": {
-			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), ExitRefused,
+			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), exit.ExitRefused,
 			[]string{"/nothing?", "Backup does not exist: no backup at this destination: check accountName, bucket and backupName"},
 			false,
 		},
 		"a version not restorable": {
 			func(v *vault) {
 				v.editRestore(func(r *v1beta2.FoundationDBRestore) { r.Spec.BackupVersion = new(uint64(7)) })
-			}, ExitRefused,
+			}, exit.ExitRefused,
 			[]string{"Restore version 7 is not possible from blobstore://key@store:443/nightly", "spec.backupVersion must be a version in the backup"},
 			false,
 		},
@@ -160,12 +161,12 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 				t.Errorf("the database is not as it was: %s", got)
 			}
 			status := map[bool]string{true: "the database does not list it", false: "it is not started yet"}[tc.kept]
-			v.must(ExitNo, status, "restore", "status", "again")
+			v.must(exit.ExitNo, status, "restore", "status", "again")
 			if tc.kept {
-				v.must(ExitNo, status, "restore", "wait", "again", "--timeout", "1m")
+				v.must(exit.ExitNo, status, "restore", "wait", "again", "--timeout", "1m")
 				return
 			}
-			v.must(ExitWaiting, "start it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
+			v.must(exit.ExitWaiting, "start it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
 		})
 	}
 }

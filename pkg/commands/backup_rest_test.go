@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const placeOfNightly = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
@@ -37,14 +38,14 @@ func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	v := stopped(t)
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
-	said := v.must(ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
+	said := v.must(exit.ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
 	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "resume: kubectl fdb backup delete nightly") {
 		t.Errorf("got %s%s", said, &v.err)
 	}
 	if d := v.described(); !*d.Exists {
 		t.Fatal("nothing is left to go on with")
 	}
-	v.must(ExitDone, "the store has no backup", byPlan(path, "backup", "delete", "nightly")...)
+	v.must(exit.ExitDone, "the store has no backup", byPlan(path, "backup", "delete", "nightly")...)
 	if d := v.described(); *d.Exists {
 		t.Errorf("got %+v", d)
 	}
@@ -60,8 +61,8 @@ func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 		v.tool(ctx, "fdbbackup", "expire", "-d", placeOfNightly, "--expire-before-version", fmt.Sprint(snapshots[1].Begin.Version))
 		return overdue()
 	}
-	v.must(ExitPartly, isUnfinished, byPlan(path, args...)...)
-	v.must(ExitDone, "nothing left to delete", byPlan(path, args...)...)
+	v.must(exit.ExitPartly, isUnfinished, byPlan(path, args...)...)
+	v.must(exit.ExitDone, "nothing left to delete", byPlan(path, args...)...)
 	if left := v.described().Snapshots; len(left) != len(snapshots)-3 {
 		t.Errorf("%d of %d snapshots are left", len(left), len(snapshots))
 	}
@@ -72,13 +73,13 @@ func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
 	v := stopped(t)
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
-	v.must(ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
+	v.must(exit.ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = "" })
-	v.must(ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
-	v.must(ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Generation = 1 }) // the spec as in the plan
 	ran := len(v.deletions())
-	v.must(ExitConflict, "not approved", byPlan(path, "backup", "delete", "nightly")...)
+	v.must(exit.ExitConflict, "not approved", byPlan(path, "backup", "delete", "nightly")...)
 	if all := v.deletions(); len(all) != ran {
 		t.Errorf("ran %v", all[ran:])
 	}
@@ -89,7 +90,7 @@ func TestAWaitGoesOnWithADeletionThatWasCutOff(t *testing.T) {
 	v := stopped(t)
 	v.input = new("nightly\n")
 	v.halved(2, overdue)
-	v.must(ExitDone, "the store has no backup", "backup", "delete", "nightly", "--wait")
+	v.must(exit.ExitDone, "the store has no backup", "backup", "delete", "nightly", "--wait")
 	if n := len(v.deletions()); n < 4 {
 		t.Errorf("ran %v", v.deletions())
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // must runs a command and fails the test unless it ends and prints as expected, without a
@@ -57,7 +58,7 @@ func (v *vault) tool(ctx context.Context, argv ...string) {
 
 func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 	runs := func(v *vault) {
-		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.world.FDB.Advance(time.Minute)
 	}
 	tests := map[string]struct {
@@ -66,36 +67,36 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"without agents nobody can tell": {want: ExitUnreachable, says: "cannot determine the state of the backup: no pod of a backup agent is ready"},
-		"as it should be":                {given: runs, want: ExitDone, says: "it runs, restorable up to"},
+		"without agents nobody can tell": {want: exit.ExitUnreachable, says: "cannot determine the state of the backup: no pod of a backup agent is ready"},
+		"as it should be":                {given: runs, want: exit.ExitDone, says: "it runs, restorable up to"},
 		"agents that were paused by hand": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
-			want:  ExitNo, says: "all agents of the database are paused",
+			want:  exit.ExitNo, says: "all agents of the database are paused",
 		},
 		"a backup that was ended by hand": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default") },
-			want:  ExitNo, says: "no backup runs on tag default",
+			want:  exit.ExitNo, says: "no backup runs on tag default",
 		},
 		"a backup that should not run": {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped })
 			},
-			want: ExitNo, says: "it still runs",
+			want: exit.ExitNo, says: "it still runs",
 		},
 		"a place that was changed and not yet carried out": {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
 			},
-			want: ExitNo, says: "its destination differs from the spec",
+			want: exit.ExitNo, says: "its destination differs from the spec",
 		},
 		"a period that was changed and not yet carried out": {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(3600) })
 			},
-			want: ExitNo, says: "its snapshot period differs from the spec",
+			want: exit.ExitNo, says: "its snapshot period differs from the spec",
 		},
 		"a backup of somebody else on the tag": {
 			given: func(v *vault) {
@@ -103,15 +104,15 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 				v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 				v.tool(v.t.Context(), "fdbbackup", "start", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			},
-			want: ExitNo, says: "does not belong to this resource",
+			want: exit.ExitNo, says: "does not belong to this resource",
 		},
 		"a place that it was moved to": {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
-				v.must(ExitWaiting, "no such snapshot has begun yet", "reconcile", "fdbbackup/nightly", "--yes")
+				v.must(exit.ExitWaiting, "no such snapshot has begun yet", "reconcile", "fdbbackup/nightly", "--yes")
 			},
-			want: ExitNo, says: "not restorable from there before a full snapshot that began after the move is complete",
+			want: exit.ExitNo, says: "not restorable from there before a full snapshot that began after the move is complete",
 		},
 		"a place that somebody moved it to by hand": {
 			given: func(v *vault) {
@@ -119,14 +120,14 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
 				v.tool(v.t.Context(), "fdbbackup", "modify", "-t", "default", "-d", "blobstore://key@store:443/weekly?bucket=fdb-backups&region=eu")
 			},
-			want: ExitNo, says: "data from before the move is at blobstore://key@store:443/nightly",
+			want: exit.ExitNo, says: "data from before the move is at blobstore://key@store:443/nightly",
 		},
-		"a log that is far behind":       {given: runs, args: []string{"--max-lag", "1s"}, want: ExitNo, says: "more than 1s"},
-		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: ExitUsage, says: "--max-lag must be positive"},
-		"what is no backup":              {args: []string{"-o", "nonsense"}, want: ExitUsage, says: "nonsense"},
+		"a log that is far behind":       {given: runs, args: []string{"--max-lag", "1s"}, want: exit.ExitNo, says: "more than 1s"},
+		"a limit that nothing can be in": {args: []string{"--max-lag", "0"}, want: exit.ExitUsage, says: "--max-lag must be positive"},
+		"what is no backup":              {args: []string{"-o", "nonsense"}, want: exit.ExitUsage, says: "nonsense"},
 		"a hint that brings it to its spec": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
-			want:  ExitNo, says: "hint: kubectl fdb reconcile fdbbackup/nightly --dry-run -n fdb --context test",
+			want:  exit.ExitNo, says: "hint: kubectl fdb reconcile fdbbackup/nightly --dry-run -n fdb --context test",
 		},
 	}
 	for name, tt := range tests {
@@ -142,9 +143,9 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 
 func TestBackupStatusAsADocument(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	text := v.must(ExitDone, "", "backup", "status", "fdbbackup/nightly", "-o", "json")
+	text := v.must(exit.ExitDone, "", "backup", "status", "fdbbackup/nightly", "-o", "json")
 	var got inspect.BackupStatusView
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
@@ -159,16 +160,16 @@ func TestBackupStatusAsADocument(t *testing.T) {
 // What was recorded may be long past, so it is never shown as what is.
 func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	if err := v.api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("fdb")); err != nil {
 		t.Fatal(err)
 	}
-	text := v.must(ExitUnreachable, "Last status", "backup", "status", "nightly")
+	text := v.must(exit.ExitUnreachable, "Last status", "backup", "status", "nightly")
 	if strings.Contains(text, "can be restored") {
 		t.Errorf("got %s", text)
 	}
 	var got inspect.BackupStatusView
-	document := v.must(ExitUnreachable, "", "backup", "status", "nightly", "-o", "json")
+	document := v.must(exit.ExitUnreachable, "", "backup", "status", "nightly", "-o", "json")
 	if err := json.Unmarshal([]byte(document), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -181,16 +182,16 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitUnreachable, "cannot determine the progress of the restore", "restore", "status", "again")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitUnreachable, "cannot determine the progress of the restore", "restore", "status", "again")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitNo, "it is not started yet", "restore", "status", "again")
-	v.must(ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
+	v.must(exit.ExitNo, "it is not started yet", "restore", "status", "again")
+	v.must(exit.ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
-	v.must(ExitDone, "it completed", "restore", "wait", "again")
-	valid(t, "restore status", []byte(v.must(ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
-	v.must(ExitUsage, "of FoundationDBRestore: must be", "restore", "status", "fdbbackup/again")
+	v.must(exit.ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	v.must(exit.ExitDone, "it completed", "restore", "wait", "again")
+	valid(t, "restore status", []byte(v.must(exit.ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
+	v.must(exit.ExitUsage, "of FoundationDBRestore: must be", "restore", "status", "fdbbackup/again")
 }
 
 func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
@@ -199,28 +200,28 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 		want int
 		says string
 	}
-	start := step{[]string{"start", "nightly", "--yes", "--wait"}, ExitDone, "fdbbackup/nightly: the backup runs and is restorable"}
+	start := step{[]string{"start", "nightly", "--yes", "--wait"}, exit.ExitDone, "fdbbackup/nightly: the backup runs and is restorable"}
 	tests := map[string]struct {
 		steps []step
 		// state is the state in the spec afterwards.
 		state v1beta2.BackupState
 	}{
 		"start":               {[]step{start}, ""},
-		"start what runs":     {[]step{start, {[]string{"start", "nightly", "--yes"}, ExitDone, "the backup runs and is restorable"}}, ""},
-		"stop":                {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, "the backup is stopped; its data remains"}}, v1beta2.BackupStateStopped},
-		"start what stopped":  {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, ""}, start}, v1beta2.BackupStateRunning},
-		"pause, with an undo": {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, "undo: kubectl fdb backup resume nightly"}}, v1beta2.BackupStatePaused},
-		"resume":              {[]step{start, {[]string{"pause", "nightly", "--yes"}, ExitDone, ""}, {[]string{"resume", "nightly", "--yes"}, ExitDone, "the backup runs"}}, v1beta2.BackupStateRunning},
+		"start what runs":     {[]step{start, {[]string{"start", "nightly", "--yes"}, exit.ExitDone, "the backup runs and is restorable"}}, ""},
+		"stop":                {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, exit.ExitDone, "the backup is stopped; its data remains"}}, v1beta2.BackupStateStopped},
+		"start what stopped":  {[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, exit.ExitDone, ""}, start}, v1beta2.BackupStateRunning},
+		"pause, with an undo": {[]step{start, {[]string{"pause", "nightly", "--yes"}, exit.ExitDone, "undo: kubectl fdb backup resume nightly"}}, v1beta2.BackupStatePaused},
+		"resume":              {[]step{start, {[]string{"pause", "nightly", "--yes"}, exit.ExitDone, ""}, {[]string{"resume", "nightly", "--yes"}, exit.ExitDone, "the backup runs"}}, v1beta2.BackupStateRunning},
 		"pause what stopped": {
-			[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, ExitDone, ""}, {[]string{"pause", "nightly", "--yes"}, ExitRefused, "start begins another backup"}},
+			[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, exit.ExitDone, ""}, {[]string{"pause", "nightly", "--yes"}, exit.ExitRefused, "start begins another backup"}},
 			v1beta2.BackupStateStopped,
 		},
-		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, ExitNo, "StopBackup"}}, ""},
-		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, ExitUnconfirmed, "--yes"}}, ""},
-		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, ExitUsage, "reading the plan"}}, ""},
-		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, ExitUsage, "FoundationDBBackup other not found in namespace fdb"}}, ""},
-		"without a name":  {[]step{{[]string{"stop", "--yes"}, ExitUsage, "stdin is not a terminal"}}, ""},
-		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, ExitUsage, "of FoundationDBBackup: must be"}}, ""},
+		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, exit.ExitNo, "StopBackup"}}, ""},
+		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, exit.ExitUnconfirmed, "--yes"}}, ""},
+		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, exit.ExitUsage, "reading the plan"}}, ""},
+		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, exit.ExitUsage, "FoundationDBBackup other not found in namespace fdb"}}, ""},
+		"without a name":  {[]step{{[]string{"stop", "--yes"}, exit.ExitUsage, "stdin is not a terminal"}}, ""},
+		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, exit.ExitUsage, "of FoundationDBBackup: must be"}}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -243,11 +244,11 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 	for _, verb := range []string{"start", "pause", "resume", "stop"} {
 		t.Run(verb, func(t *testing.T) {
 			v := newVault(t)
-			v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+			v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
 			v.world.FDB.Advance(time.Minute)
-			text := v.must(ExitRefused, "does the backup on tag default belong to this resource?", "backup", verb, "nightly", "--yes")
+			text := v.must(exit.ExitRefused, "does the backup on tag default belong to this resource?", "backup", verb, "nightly", "--yes")
 			if strings.Contains(text, "the backup runs and is restorable") {
 				t.Errorf("got %s", text)
 			}
@@ -263,11 +264,11 @@ func TestABackupOfOneSnapshotIsStartedUntilItIsComplete(t *testing.T) {
 			v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupMode = new(v1beta2.BackupModeOneTime) })
 			start := append([]string{"backup", "start", "nightly", "--yes"}, args...)
 			if args == nil {
-				v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+				v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 				v.world.FDB.Advance(time.Minute)
 			}
-			v.must(ExitDone, "the backup is complete (a single snapshot)", start...)
-			v.must(ExitDone, "it is complete", "backup", "status", "nightly")
+			v.must(exit.ExitDone, "the backup is complete (a single snapshot)", start...)
+			v.must(exit.ExitDone, "it is complete", "backup", "status", "nightly")
 		})
 	}
 }

@@ -7,13 +7,16 @@ import (
 	"testing/iotest"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // meddled is a session in whose world something happens once, when the Lease is taken.
 type meddled struct {
-	session
+	simulated
 	meddle func()
 }
 
@@ -22,13 +25,13 @@ func (m *meddled) Begin(ctx context.Context) error {
 		m.meddle()
 		m.meddle = nil
 	}
-	return m.session.Begin(ctx)
+	return m.simulated.Begin(ctx)
 }
 
 // meddle has something happen when the next run takes the Lease.
 func (g *given) meddle(what func(*v1beta2.FoundationDBCluster)) {
-	g.connect = func() (Session, error) {
-		return &meddled{session{g.world, g}, func() { what(g.world.Record) }}, nil
+	g.connect = func() (session.Session, error) {
+		return &meddled{simulated{g.world, g}, func() { what(g.world.Record) }}, nil
 	}
 }
 
@@ -57,7 +60,7 @@ func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
 				path := g.planned(args...)
 				g.meddle(tc.moved)
 				args = append(args, "--yes", "--plan", path)
-				if code := g.run(args...); code != ExitConflict || len(g.world.Acted) > 0 {
+				if code := g.run(args...); code != exit.ExitConflict || len(g.world.Acted) > 0 {
 					t.Errorf("exit code %d, did %v\n%s", code, g.changes(), &g.err)
 				}
 				for _, says := range []string{tc.says, "create a plan for the rest"} {
@@ -90,7 +93,7 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec changed since the plan was approved") {
 			t.Errorf("asked %d times: %s", asked, &g.err)
 		}
-		if declined != (code == ExitUnconfirmed) || declined != (len(g.changes()) == 0) {
+		if declined != (code == exit.ExitUnconfirmed) || declined != (len(g.changes()) == 0) {
 			t.Errorf("%q: exit code %d, did %v", answers, code, g.changes())
 		}
 	}
@@ -104,7 +107,7 @@ func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
 		g := newGiven(t)
 		code := g.answering(lines, "reconcile", "sample", "--wait")
 		said := g.out.String() + g.err.String()
-		if code != ExitUnconfirmed || !strings.Contains(said, want) || (len(g.world.Acted) == 0) != strings.Contains(said, "nothing was changed") {
+		if code != exit.ExitUnconfirmed || !strings.Contains(said, want) || (len(g.world.Acted) == 0) != strings.Contains(said, "nothing was changed") {
 			t.Errorf("%q: exit code %d after %d actions: %s", lines, code, len(g.world.Acted), said)
 		}
 	}
@@ -115,7 +118,7 @@ func TestAYesToEverythingIsBoundToNoSpec(t *testing.T) {
 	grow(g)
 	g.world.Acted = nil
 	g.meddle(func(c *v1beta2.FoundationDBCluster) { c.Spec.ProcessCounts.Storage++; c.Generation++ })
-	if code := g.run("reconcile", "sample", "--yes"); code != ExitWaiting || len(g.changes()) == 0 {
+	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting || len(g.changes()) == 0 {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -143,18 +146,18 @@ func TestAPassMayOnlyChangeSkip(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var a approval
-			a.about(identity{"1", 1})
-			if err := a.holdsFor(record(1, false, 3)); err != nil {
+			var a apply.Approval
+			a.About(apply.Identity{UID: "1", Generation: 1})
+			if err := a.HoldsFor(record(1, false, 3)); err != nil {
 				t.Fatal(err)
 			}
 			if tc.did != nil {
-				a.carried(tc.did)
+				a.Carried(tc.did)
 			}
-			if err := a.holdsFor(tc.then); (err == nil) != tc.want {
+			if err := a.HoldsFor(tc.then); (err == nil) != tc.want {
 				t.Errorf("%v, want it to hold: %t", err, tc.want)
 			}
-			if a.carried(paused); tc.want && a.holdsFor(record(9, true, 3)) == nil {
+			if a.Carried(paused); tc.want && a.HoldsFor(record(9, true, 3)) == nil {
 				t.Error("holds for any spec after that")
 			}
 		})
@@ -180,15 +183,15 @@ func TestAPassMayOnlyChangeTheStateOfABackup(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var a approval
-			a.about(identity{"1", 1})
-			if err := a.holdsFor(record(1, v1beta2.BackupStateRunning, "a")); err != nil {
+			var a apply.Approval
+			a.About(apply.Identity{UID: "1", Generation: 1})
+			if err := a.HoldsFor(record(1, v1beta2.BackupStateRunning, "a")); err != nil {
 				t.Fatal(err)
 			}
 			if tc.did != nil {
-				a.carried(tc.did)
+				a.Carried(tc.did)
 			}
-			if err := a.holdsFor(tc.then); (err == nil) != tc.want {
+			if err := a.HoldsFor(tc.then); (err == nil) != tc.want {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // onNodes is a stable cluster with one more node, which has no pods.
@@ -46,20 +48,20 @@ func TestWhetherANodeMayBeDrained(t *testing.T) {
 		want  int
 		says  string // on stdout or stderr
 	}{
-		"stateless pods":                       {args: []string{"FREE"}, want: ExitDone, says: "may be evicted from node-"},
-		"the same as node/NAME":                {args: []string{"node/FREE"}, want: ExitDone, says: "next: kubectl cordon node-"},
-		"a log that is not drained":            {args: []string{"BUSY"}, want: ExitNo, says: "next: kubectl fdb replace sample"},
-		"the rule is shown":                    {args: []string{"BUSY"}, want: ExitNo, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
-		"one of two nodes has to stay":         {args: []string{"FREE", "BUSY"}, want: ExitNo, says: "no: "},
-		"no pods at all":                       {args: []string{"empty"}, want: ExitDone, says: "the 0 process groups of sample may be evicted from empty"},
-		"a node that does not exist":           {args: []string{"lost-9"}, want: ExitUsage, says: "not found"},
-		"nothing":                              {want: ExitUsage, says: "at least one node is required"},
-		"a pod":                                {args: []string{"pod/x"}, want: ExitUsage, says: "invalid node"},
-		"a node that is known by its pods":     {given: forbid, args: []string{"FREE"}, want: ExitDone, says: "note: nodes cannot be listed"},
-		"a node that nobody can tell is there": {given: forbid, args: []string{"empty"}, want: ExitForbidden, says: "cannot determine whether a node exists"},
+		"stateless pods":                       {args: []string{"FREE"}, want: exit.ExitDone, says: "may be evicted from node-"},
+		"the same as node/NAME":                {args: []string{"node/FREE"}, want: exit.ExitDone, says: "next: kubectl cordon node-"},
+		"a log that is not drained":            {args: []string{"BUSY"}, want: exit.ExitNo, says: "next: kubectl fdb replace sample"},
+		"the rule is shown":                    {args: []string{"BUSY"}, want: exit.ExitNo, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
+		"one of two nodes has to stay":         {args: []string{"FREE", "BUSY"}, want: exit.ExitNo, says: "no: "},
+		"no pods at all":                       {args: []string{"empty"}, want: exit.ExitDone, says: "the 0 process groups of sample may be evicted from empty"},
+		"a node that does not exist":           {args: []string{"lost-9"}, want: exit.ExitUsage, says: "not found"},
+		"nothing":                              {want: exit.ExitUsage, says: "at least one node is required"},
+		"a pod":                                {args: []string{"pod/x"}, want: exit.ExitUsage, says: "invalid node"},
+		"a node that is known by its pods":     {given: forbid, args: []string{"FREE"}, want: exit.ExitDone, says: "note: nodes cannot be listed"},
+		"a node that nobody can tell is there": {given: forbid, args: []string{"empty"}, want: exit.ExitForbidden, says: "cannot determine whether a node exists"},
 		"nobody answers": {given: func(g *given) {
-			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-		}, args: []string{"FREE"}, want: ExitUnreachable, says: "unknown: no answer from the database"},
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+		}, args: []string{"FREE"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestBackupsAreChecked(t *testing.T) {
 	runs := func(v *vault) {
-		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.world.FDB.Advance(time.Minute)
 	}
 	tests := map[string]struct {
@@ -24,18 +25,18 @@ func TestBackupsAreChecked(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"a backup that runs": {given: runs, want: ExitDone, says: "nothing found"},
+		"a backup that runs": {given: runs, want: exit.ExitDone, says: "nothing found"},
 		"a backup without agents": {
-			want: ExitNo, says: "BACKUP-001   error         foundationdbbackup/nightly",
+			want: exit.ExitNo, says: "BACKUP-001   error         foundationdbbackup/nightly",
 		},
-		"and what it means for the rest": {want: ExitNo, says: "no pod of a backup agent is ready"},
+		"and what it means for the rest": {want: exit.ExitNo, says: "no pod of a backup agent is ready"},
 		"agents that somebody paused": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
-			want:  ExitNo, says: "all agents of the database are paused, Running desired",
+			want:  exit.ExitNo, says: "all agents of the database are paused, Running desired",
 		},
 		"a backup that was ended": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default") },
-			want:  ExitNo, says: "no backup runs on tag default",
+			want:  exit.ExitNo, says: "no backup runs on tag default",
 		},
 		"a backup that is behind": {
 			given: func(v *vault) {
@@ -44,7 +45,7 @@ func TestBackupsAreChecked(t *testing.T) {
 				v.world.FDB.Advance(time.Hour)
 				v.unpause()
 			},
-			want: ExitNo, says: "BACKUP-004",
+			want: exit.ExitNo, says: "BACKUP-004",
 		},
 		"a backup that was moved": {
 			given: func(v *vault) {
@@ -52,7 +53,7 @@ func TestBackupsAreChecked(t *testing.T) {
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
 				v.run("reconcile", "fdbbackup/nightly", "--yes")
 			},
-			want: ExitDone, says: "BACKUP-005   warning",
+			want: exit.ExitDone, says: "BACKUP-005   warning",
 		},
 		"a secret in its record": {
 			given: func(v *vault) {
@@ -61,11 +62,11 @@ func TestBackupsAreChecked(t *testing.T) {
 					b.Spec.BlobStoreConfiguration.AccountName = "key:" + storeSecret + "@store"
 				})
 			},
-			want: ExitNo, says: "BACKUP-012",
+			want: exit.ExitNo, says: "BACKUP-012",
 		},
-		"a restore that was aborted": {given: aborted, want: ExitNo, says: "it was aborted, which unlocked the database"},
-		"as JUnit":                   {args: []string{"-o", "junit"}, want: ExitNo, says: `name="BACKUP-001`},
-		"left out":                   {args: []string{"--skip", "BACKUP=there is another", "--skip", "RESTORE"}, want: ExitDone, says: ""},
+		"a restore that was aborted": {given: aborted, want: exit.ExitNo, says: "it was aborted, which unlocked the database"},
+		"as JUnit":                   {args: []string{"-o", "junit"}, want: exit.ExitNo, says: `name="BACKUP-001`},
+		"left out":                   {args: []string{"--skip", "BACKUP=there is another", "--skip", "RESTORE"}, want: exit.ExitDone, says: ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,16 +85,16 @@ func (v *vault) unpause() { v.tool(v.t.Context(), "fdbbackup", "resume") }
 // aborted is a restore that was aborted manually.
 func aborted(v *vault) {
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
+	v.must(exit.ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
 	v.tool(v.t.Context(), "fdbrestore", "abort", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "default")
 }
 
 func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	asked := func(args ...string) bool {
 		v.ran = nil
 		v.run(append([]string{"check", "sample"}, args...)...)
@@ -118,10 +119,10 @@ func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
 func TestBackupsThatMayNotBeReadAreSaidSo(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
-	v.must(ExitUnreachable, "rule/BACKUP-001,rule/BACKUP-002,+12                  14", "check", "sample")
-	v.must(ExitUnreachable, "backups could not be read: forbidden: ", "check", "sample")
-	v.must(ExitDone, "RBAC-001", "check", "sample", "--skip", "BACKUP=there are none", "--skip", "RESTORE=there are none")
-	v.must(ExitDone, "nothing found", "check", "sample", "--rules", "VOL")
+	v.must(exit.ExitUnreachable, "rule/BACKUP-001,rule/BACKUP-002,+12                  14", "check", "sample")
+	v.must(exit.ExitUnreachable, "backups could not be read: forbidden: ", "check", "sample")
+	v.must(exit.ExitDone, "RBAC-001", "check", "sample", "--skip", "BACKUP=there are none", "--skip", "RESTORE=there are none")
+	v.must(exit.ExitDone, "nothing found", "check", "sample", "--rules", "VOL")
 	if len(v.ran) > 0 {
 		t.Errorf("something ran: %v", v.ran)
 	}
@@ -130,24 +131,24 @@ func TestBackupsThatMayNotBeReadAreSaidSo(t *testing.T) {
 // status runs no tool: it shows backups as recorded by passes.
 func TestStatusHasALineForEachBackup(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitDone, "nightly: no status; Running desired, 0 of 1 agent ready", "status", "sample", "--sections", "backups")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "nightly: no status; Running desired, 0 of 1 agent ready", "status", "sample", "--sections", "backups")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
 	v.ran = nil
-	said := v.must(ExitDone, "nightly: running, restorable; Running desired, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
+	said := v.must(exit.ExitDone, "nightly: running, restorable; Running desired, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
 	if !strings.Contains(said, "by their status") || !strings.Contains(said, "again: never started") || len(v.ran) > 0 {
 		t.Errorf("ran %v, and printed %s", v.ran, said)
 	}
-	v.must(ExitDone, `"restores": [`, "status", "sample", "-o", "json")
+	v.must(exit.ExitDone, `"restores": [`, "status", "sample", "-o", "json")
 	v.backupsHidden = errors.New("no right")
-	v.must(ExitDone, "unknown: listing FoundationDBBackups in namespace fdb: no right", "status", "sample")
-	v.must(ExitDone, "Healthy", "status", "sample")
+	v.must(exit.ExitDone, "unknown: listing FoundationDBBackups in namespace fdb: no right", "status", "sample")
+	v.must(exit.ExitDone, "Healthy", "status", "sample")
 }
 
 func TestStatusOfAClusterWithoutBackupsDoesNotMentionThem(t *testing.T) {
 	g := up(t)
-	if code := g.run("status", "sample"); code != ExitDone || strings.Contains(g.out.String(), "Backups") {
+	if code := g.run("status", "sample"); code != exit.ExitDone || strings.Contains(g.out.String(), "Backups") {
 		t.Errorf("exit code %d: %s", code, &g.out)
 	}
 }

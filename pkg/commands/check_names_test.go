@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // resolver is a session whose pods resolve names slowly, or not at all.
 type resolver struct {
-	session
+	simulated
 	took  time.Duration
 	err   error
 	asked *[][]string
@@ -24,7 +26,7 @@ func (r resolver) ReadNames(ctx context.Context, names []string) (fdb.NameLookup
 	if r.err != nil {
 		return fdb.NameLookups{}, r.err
 	}
-	lookups, err := r.session.ReadNames(ctx, names)
+	lookups, err := r.simulated.ReadNames(ctx, names)
 	for i := range lookups.Names {
 		lookups.Names[i].Slowest = max(r.took, lookups.Names[i].Slowest)
 	}
@@ -41,12 +43,12 @@ func TestCoordinatorNamesAreChecked(t *testing.T) {
 		asked int
 		says  string
 	}{
-		"a resolver that answers":      {want: ExitDone, asked: 1, says: "CONN-003   passed"},
-		"a slow one":                   {took: 5 * time.Second, want: ExitNo, asked: 1, says: "CONN-003   failed"},
-		"a pod without getent":         {err: errors.New("resolving names: the container has no getent"), want: ExitUnreachable, asked: 1, says: "CONN-003   not-checked   resolving names: the container has no getent"},
-		"a rule that is left out":      {took: 5 * time.Second, args: []string{"--skip", "CONN-003=known"}, want: ExitDone, says: "CONN-003   skipped"},
-		"a rule that was not asked of": {took: 5 * time.Second, args: []string{"--rules", "CONN-001"}, want: ExitDone, says: "CONN-001   passed"},
-		"addresses":                    {given: func(g *given) { g.world.Record.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: ExitDone, says: "CONN-003   passed"},
+		"a resolver that answers":      {want: exit.ExitDone, asked: 1, says: "CONN-003   passed"},
+		"a slow one":                   {took: 5 * time.Second, want: exit.ExitNo, asked: 1, says: "CONN-003   failed"},
+		"a pod without getent":         {err: errors.New("resolving names: the container has no getent"), want: exit.ExitUnreachable, asked: 1, says: "CONN-003   not-checked   resolving names: the container has no getent"},
+		"a rule that is left out":      {took: 5 * time.Second, args: []string{"--skip", "CONN-003=known"}, want: exit.ExitDone, says: "CONN-003   skipped"},
+		"a rule that was not asked of": {took: 5 * time.Second, args: []string{"--rules", "CONN-001"}, want: exit.ExitDone, says: "CONN-001   passed"},
+		"addresses":                    {given: func(g *given) { g.world.Record.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: exit.ExitDone, says: "CONN-003   passed"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -54,12 +56,12 @@ func TestCoordinatorNamesAreChecked(t *testing.T) {
 			if tc.given != nil {
 				tc.given(g)
 			}
-			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			var asked [][]string
-			g.connect = func() (Session, error) {
-				return resolver{session{g.world, g}, tc.took, tc.err, &asked}, nil
+			g.connect = func() (session.Session, error) {
+				return resolver{simulated{g.world, g}, tc.took, tc.err, &asked}, nil
 			}
 			args := append([]string{"check", "sample", "--fail-on", "warning", "-o", "custom-columns=R:.rule,O:.outcome,WHY:.reason"}, tc.args...)
 			if !slices.Contains(args, "--rules") {

@@ -18,13 +18,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
 func silentDatabase(g *given) {
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 }
 
 func losePod(g *given) {
@@ -42,38 +45,38 @@ func TestCheckExitCodes(t *testing.T) {
 		says  string // on stdout
 		tells string // on stderr
 	}{
-		"nothing as bad as an error":     {args: []string{"sample"}, want: ExitDone, says: "POD-005   info", tells: "found: 1 info; 75 rules passed, 1 failed"},
-		"any finding counts":             {args: []string{"sample", "--fail-on", "info"}, want: ExitNo, says: "POD-005"},
-		"a rule that is left out":        {args: []string{"sample", "--fail-on", "info", "--skip", "POD-005=nodes never restart"}, want: ExitDone, tells: "1 skipped"},
-		"a family that is left out":      {args: []string{"sample", "--fail-on", "info", "--skip", "POD"}, want: ExitDone, tells: "5 skipped"},
-		"a pod is gone":                  {given: losePod, args: []string{"sample"}, want: ExitNo, says: "POD-001"},
-		"a pod is gone, and disks asked": {given: losePod, args: []string{"sample", "--rules", "VOL"}, want: ExitDone, tells: "nothing found; 4 rules passed, 0 failed"},
-		"no answer from the database":    {given: silentDatabase, args: []string{"sample"}, want: ExitUnreachable, says: "rule/AVAIL-001,rule/AVAIL-002,+36   38", tells: "38 not checked"},
-		"no answer, and pods asked":      {given: silentDatabase, args: []string{"sample", "--rules", "POD", "--fail-on", "critical"}, want: ExitDone},
+		"nothing as bad as an error":     {args: []string{"sample"}, want: exit.ExitDone, says: "POD-005   info", tells: "found: 1 info; 77 rules passed, 1 failed"},
+		"any finding counts":             {args: []string{"sample", "--fail-on", "info"}, want: exit.ExitNo, says: "POD-005"},
+		"a rule that is left out":        {args: []string{"sample", "--fail-on", "info", "--skip", "POD-005=nodes never restart"}, want: exit.ExitDone, tells: "1 skipped"},
+		"a family that is left out":      {args: []string{"sample", "--fail-on", "info", "--skip", "POD"}, want: exit.ExitDone, tells: "6 skipped"},
+		"a pod is gone":                  {given: losePod, args: []string{"sample"}, want: exit.ExitNo, says: "POD-001"},
+		"a pod is gone, and disks asked": {given: losePod, args: []string{"sample", "--rules", "VOL"}, want: exit.ExitDone, tells: "nothing found; 4 rules passed, 0 failed"},
+		"no answer from the database":    {given: silentDatabase, args: []string{"sample"}, want: exit.ExitUnreachable, says: "rule/AVAIL-001,rule/AVAIL-002,+37   39", tells: "39 not checked"},
+		"no answer, and pods asked":      {given: silentDatabase, args: []string{"sample", "--rules", "POD", "--fail-on", "critical"}, want: exit.ExitDone},
 		"pods/exec is forbidden": {given: func(g *given) {
-			g.connect = func() (Session, error) { return mute{session{g.world, g}, forbidden}, nil }
-		}, args: []string{"sample"}, want: ExitUnreachable, says: "forbidden"},
-		"no right to run a pass":            {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"sample", "--rules", "RBAC"}, want: ExitDone, says: "create pods"},
-		"hidden nodes":                      {given: func(g *given) { g.world.NodesHidden = "nodes is forbidden" }, args: []string{"sample", "--fail-on", "warning", "--rules", "NODE"}, want: ExitUnreachable, says: "not-checked"},
-		"junit":                             {args: []string{"sample", "-o", "junit"}, want: ExitDone, says: "<testsuites"},
-		"sarif":                             {args: []string{"sample", "-o", "sarif"}, want: ExitDone, says: `"version": "2.1.0"`},
-		"markdown":                          {args: []string{"sample", "-o", "markdown"}, want: ExitDone, says: "## fdb/sample: passed"},
-		"names":                             {args: []string{"sample", "-o", "name"}, want: ExitDone, says: "rule/POD-005\n"},
-		"columns":                           {args: []string{"sample", "-o", "custom-columns=R:.rule,O:.outcome", "--rules", "VOL-001", "--no-headers"}, want: ExitDone, says: "VOL-001   passed\n"},
-		"the rules":                         {args: []string{"--list"}, want: ExitDone, says: "AVAIL-001     critical   The database is available"},
-		"the rules of a family":             {args: []string{"--list", "--rules", "VOL", "-o", "name"}, want: ExitDone, says: "rule/VOL-001\nrule/VOL-002\n"},
-		"the rules and a cluster":           {args: []string{"sample", "--list"}, want: ExitUsage},
-		"the rules as a report":             {args: []string{"--list", "-o", "junit"}, want: ExitUsage},
-		"an unknown rule":                   {args: []string{"sample", "--rules", "VOL-999"}, want: ExitUsage, tells: "check --list"},
-		"an unknown rule to skip":           {args: []string{"sample", "--skip", "X=why"}, want: ExitUsage},
-		"an unknown severity":               {args: []string{"sample", "--fail-on", "bad"}, want: ExitUsage},
-		"an unknown output":                 {args: []string{"sample", "-o", "xml"}, want: ExitUsage, tells: "junit"},
-		"a negative timeout":                {args: []string{"sample", "--timeout", "-1s"}, want: ExitUsage},
-		"--wait of a healthy cluster":       {args: []string{"sample", "--wait"}, want: ExitDone},
-		"--wait ends at --timeout":          {given: losePod, args: []string{"sample", "--wait", "--timeout", "1m"}, want: ExitWaiting, tells: "waiting: found: "},
-		"an unknown cluster":                {args: []string{"other"}, want: ExitUsage},
-		"the output of another command":     {args: []string{"sample", "-o", "jsonpath={.verdict}"}, want: ExitDone, says: "passed"},
-		"only codes of critical rules fail": {given: losePod, args: []string{"sample", "--fail-on", "critical"}, want: ExitDone, says: "POD-001"},
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, forbidden}, nil }
+		}, args: []string{"sample"}, want: exit.ExitUnreachable, says: "forbidden"},
+		"no right to run a pass":            {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"sample", "--rules", "RBAC"}, want: exit.ExitDone, says: "create pods"},
+		"hidden nodes":                      {given: func(g *given) { g.world.NodesHidden = "nodes is forbidden" }, args: []string{"sample", "--fail-on", "warning", "--rules", "NODE"}, want: exit.ExitUnreachable, says: "not-checked"},
+		"junit":                             {args: []string{"sample", "-o", "junit"}, want: exit.ExitDone, says: "<testsuites"},
+		"sarif":                             {args: []string{"sample", "-o", "sarif"}, want: exit.ExitDone, says: `"version": "2.1.0"`},
+		"markdown":                          {args: []string{"sample", "-o", "markdown"}, want: exit.ExitDone, says: "## fdb/sample: passed"},
+		"names":                             {args: []string{"sample", "-o", "name"}, want: exit.ExitDone, says: "rule/POD-005\n"},
+		"columns":                           {args: []string{"sample", "-o", "custom-columns=R:.rule,O:.outcome", "--rules", "VOL-001", "--no-headers"}, want: exit.ExitDone, says: "VOL-001   passed\n"},
+		"the rules":                         {args: []string{"--list"}, want: exit.ExitDone, says: "AVAIL-001     critical   The database is available"},
+		"the rules of a family":             {args: []string{"--list", "--rules", "VOL", "-o", "name"}, want: exit.ExitDone, says: "rule/VOL-001\nrule/VOL-002\n"},
+		"the rules and a cluster":           {args: []string{"sample", "--list"}, want: exit.ExitUsage},
+		"the rules as a report":             {args: []string{"--list", "-o", "junit"}, want: exit.ExitUsage},
+		"an unknown rule":                   {args: []string{"sample", "--rules", "VOL-999"}, want: exit.ExitUsage, tells: "check --list"},
+		"an unknown rule to skip":           {args: []string{"sample", "--skip", "X=why"}, want: exit.ExitUsage},
+		"an unknown severity":               {args: []string{"sample", "--fail-on", "bad"}, want: exit.ExitUsage},
+		"an unknown output":                 {args: []string{"sample", "-o", "xml"}, want: exit.ExitUsage, tells: "junit"},
+		"a negative timeout":                {args: []string{"sample", "--timeout", "-1s"}, want: exit.ExitUsage},
+		"--wait of a healthy cluster":       {args: []string{"sample", "--wait"}, want: exit.ExitDone},
+		"--wait ends at --timeout":          {given: losePod, args: []string{"sample", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting, tells: "waiting: found: "},
+		"an unknown cluster":                {args: []string{"other"}, want: exit.ExitUsage},
+		"the output of another command":     {args: []string{"sample", "-o", "jsonpath={.verdict}"}, want: exit.ExitDone, says: "passed"},
+		"only codes of critical rules fail": {given: losePod, args: []string{"sample", "--fail-on", "critical"}, want: exit.ExitDone, says: "POD-001"},
 	}
 	healthy := up(t)
 	healthy.world.Tick(2 * time.Minute)
@@ -142,7 +145,7 @@ func TestEveryFixIsAWholeCommandLine(t *testing.T) {
 
 func TestAFixThatRunsAProgramNamesNamespaceAndContextBeforeIt(t *testing.T) {
 	g := newGiven(t)
-	got := g.environment().kubectl("exec", "pod-1", "--", "fdbcli", "--exec", "include 10.0.0.1")
+	got := g.environment().Kubectl("exec", "pod-1", "--", "fdbcli", "--exec", "include 10.0.0.1")
 	if want := "kubectl exec pod-1 -n fdb --context test -- fdbcli --exec 'include 10.0.0.1'"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -164,11 +167,11 @@ func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
 			{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "gone"}}},
 		}}}},
 	}}}}}
-	if got := certificatesOf(t.Context(), g.client(), s); got != nil {
+	if got := diagnose.CertificatesOf(t.Context(), g.client(), s); got != nil {
 		t.Errorf("without TLS: got %+v", got)
 	}
 	s.Cluster.Spec.MainContainer.EnableTLS = true
-	got := certificatesOf(t.Context(), g.client(), s)
+	got := diagnose.CertificatesOf(t.Context(), g.client(), s)
 	if end := got["tls"].Expires["tls.crt"]; !end.Equal(sim.Noon) || got["tls"].Unread != "" {
 		t.Errorf("got %+v, want the first end, which is %s", got["tls"], sim.Noon)
 	}

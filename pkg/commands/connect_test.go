@@ -10,15 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // The real environment, but for its streams and variables.
-func realEnv(t *testing.T) (env *Env, out, errOut *bytes.Buffer) {
+func realEnv(t *testing.T) (env *session.Env, out, errOut *bytes.Buffer) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	env = NewEnv()
+	env = session.NewEnv()
 	out, errOut = &bytes.Buffer{}, &bytes.Buffer{}
 	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}
 	return env, out, errOut
@@ -33,13 +37,13 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 		says   string
 	}{
 		"forbidden": {
-			answer: status(http.StatusForbidden, refusal), want: ExitForbidden,
+			answer: status(http.StatusForbidden, refusal), want: exit.ExitForbidden,
 			says: `cannot get resource "foundationdbclusters" in API group "apps.foundationdb.org" in the namespace "prod"`,
 		},
-		"who are you":   {answer: status(http.StatusUnauthorized, `{"kind":"Status","apiVersion":"v1","reason":"Unauthorized","code":401,"message":"Unauthorized"}`), want: ExitForbidden, says: "asked for the client to provide credentials"},
-		"no such kind":  {answer: status(http.StatusNotFound, "404 page not found"), want: ExitUsage, says: "has no FoundationDBCluster resources"},
-		"broken":        {answer: status(http.StatusInternalServerError, "oops"), want: ExitUnreachable},
-		"never answers": {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, want: ExitUnreachable, says: "/apis/apps.foundationdb.org/v1beta2/namespaces/prod/foundationdbclusters/c"},
+		"who are you":   {answer: status(http.StatusUnauthorized, `{"kind":"Status","apiVersion":"v1","reason":"Unauthorized","code":401,"message":"Unauthorized"}`), want: exit.ExitForbidden, says: "asked for the client to provide credentials"},
+		"no such kind":  {answer: status(http.StatusNotFound, "404 page not found"), want: exit.ExitUsage, says: "has no FoundationDBCluster resources"},
+		"broken":        {answer: status(http.StatusInternalServerError, "oops"), want: exit.ExitUnreachable},
+		"never answers": {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, want: exit.ExitUnreachable, says: "/apis/apps.foundationdb.org/v1beta2/namespaces/prod/foundationdbclusters/c"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +71,7 @@ func status(code int, body string) http.HandlerFunc {
 func TestWithoutAKubeconfigNobodyIsAsked(t *testing.T) {
 	for _, command := range [][]string{{"status", "c"}, {"status", "-A"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}, {"version"}} {
 		env, _, errOut := realEnv(t)
-		if code := Run(t.Context(), env, command); code != ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
+		if code := Run(t.Context(), env, command); code != exit.ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
 			t.Errorf("%q: exit code %d: %s", command, code, errOut)
 		}
 	}
@@ -83,7 +87,7 @@ func TestObjectsAreChangedInTheNameThatWasAskedFor(t *testing.T) {
 	for asked, want := range map[string]string{"": "kubectl-fdb", "ci": "ci"} {
 		env, _, _ := realEnv(t)
 		env.Kube.APIServer = &server.URL
-		if err := (changeFlags{output: "text", dryRun: dryRunNone, yes: true, fieldManager: asked}).check(env); err != nil {
+		if err := (apply.ChangeFlags{Output: "text", DryRun: apply.DryRunNone, Yes: true, FieldManager: asked}).Check(env); err != nil {
 			t.Fatal(err)
 		}
 		c, err := env.Client()
@@ -114,7 +118,7 @@ func TestVersion(t *testing.T) {
 	}))
 	defer server.Close()
 	env, out, errOut := realEnv(t)
-	if code := Run(t.Context(), env, []string{"version", "--server", server.URL}); code != ExitDone {
+	if code := Run(t.Context(), env, []string{"version", "--server", server.URL}); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, errOut)
 	}
 	for _, want := range []string{"Client: dev", "Server: v1.36.3\n", "Resources: apps.foundationdb.org/v1beta2\n", "default     a      7.3.79   7.1.57    ?           ?        ?\n"} {
@@ -128,7 +132,7 @@ func TestAQuotedHintCanBePasted(t *testing.T) {
 	g := newGiven(t)
 	env := g.environment()
 	*env.Kube.Context = "it's; rm -rf"
-	if got, want := env.command("status", "c"), `kubectl fdb status c -n '' --context 'it'\''s; rm -rf'`; !strings.HasPrefix(got, "kubectl fdb status c") || !strings.HasSuffix(got, `'it'\''s; rm -rf'`) {
+	if got, want := env.Command("status", "c"), `kubectl fdb status c -n '' --context 'it'\''s; rm -rf'`; !strings.HasPrefix(got, "kubectl fdb status c") || !strings.HasSuffix(got, `'it'\''s; rm -rf'`) {
 		t.Errorf("%s, want something like %s", got, want)
 	}
 }

@@ -6,14 +6,18 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const stale = "sample:old@10.0.0.1:4501,10.0.0.2:4501,10.0.0.3:4501"
 
-func staleRecord(g *given)    { g.world.Record.Status.ConnectionString = stale }
+func staleRecord(g *given) { g.world.Record.Status.ConnectionString = stale }
+
 func staleConfigMap(g *given) { g.world.ConfigMap.Data[objects.KeyClusterFile] = stale }
-func staleSeed(g *given)      { g.world.Record.Spec.SeedConnectionString = stale }
-func staleBoth(g *given)      { staleRecord(g); staleConfigMap(g) }
+
+func staleSeed(g *given) { g.world.Record.Spec.SeedConnectionString = stale }
+
+func staleBoth(g *given) { staleRecord(g); staleConfigMap(g) }
 
 func TestConnectionStringSync(t *testing.T) {
 	tests := map[string]struct {
@@ -28,10 +32,10 @@ func TestConnectionStringSync(t *testing.T) {
 		"the record":                            {given: staleRecord, says: "status and ConfigMap have the current connection string"},
 		"the ConfigMap":                         {given: staleConfigMap, says: "update ConfigMap sample-config (cluster-file)"},
 		"both":                                  {given: staleBoth, says: "status and ConfigMap have the current connection string"},
-		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: ExitNo, says: "the status has " + stale, left: true},
+		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: exit.ExitNo, says: "the status has " + stale, left: true},
 		"the seed is left to people":            {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
-		"a pod's file is its servers' own":      {given: otherPod, want: ExitPartly, says: "have an outdated connection string in their cluster file"},
-		"nothing is written while nobody says which is in force": {given: func(g *given) { staleRecord(g); silent(g) }, want: ExitUnreachable, says: "so none is written", left: true},
+		"a pod's file is its servers' own":      {given: otherPod, want: exit.ExitPartly, says: "have an outdated connection string in their cluster file"},
+		"nothing is written while nobody says which is in force": {given: func(g *given) { staleRecord(g); silent(g) }, want: exit.ExitUnreachable, says: "so none is written", left: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -62,11 +66,11 @@ func TestConnectionStringSync(t *testing.T) {
 func TestASyncAsksAndShowsWhatItReplaces(t *testing.T) {
 	g := up(t)
 	staleBoth(g)
-	if code := g.run("connection-string", "sync", "sample"); code != ExitUnconfirmed || g.world.Record.Status.ConnectionString != stale {
+	if code := g.run("connection-string", "sync", "sample"); code != exit.ExitUnconfirmed || g.world.Record.Status.ConnectionString != stale {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	g.input = new("n\n")
-	if code := g.run("connection-string", "sync", "sample"); code != ExitUnconfirmed || !strings.Contains(g.err.String(), "ConfigMap sample-config has "+stale) {
+	if code := g.run("connection-string", "sync", "sample"); code != exit.ExitUnconfirmed || !strings.Contains(g.err.String(), "ConfigMap sample-config has "+stale) {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // coordinating are the process groups that are coordinators.
@@ -38,15 +39,15 @@ func TestCoordinatorsChange(t *testing.T) {
 		"good ones stay":                       {args: []string{"--yes"}, says: "the coordinators match the spec"},
 		"they are moved away from a group":     {args: []string{"--away-from", "ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
 		"also when its pod is named":           {args: []string{"--away-from", "sample-ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
-		"a dry run moves none":                 {args: []string{"--away-from", "ONE", "--dry-run"}, want: ExitNo, says: "ChangeCoordinators"},
-		"without a terminal somebody agreed":   {args: []string{"--away-from", "ONE"}, want: ExitUnconfirmed, says: "use --yes"},
-		"a group that nobody has is a mistake": {args: []string{"--away-from", "storage-1", "--yes"}, want: ExitUsage, says: "not found: storage-1"},
+		"a dry run moves none":                 {args: []string{"--away-from", "ONE", "--dry-run"}, want: exit.ExitNo, says: "ChangeCoordinators"},
+		"without a terminal somebody agreed":   {args: []string{"--away-from", "ONE"}, want: exit.ExitUnconfirmed, says: "use --yes"},
+		"a group that nobody has is a mistake": {args: []string{"--away-from", "storage-1", "--yes"}, want: exit.ExitUsage, says: "not found: storage-1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
 			g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
-			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s", code, &g.err)
 			}
 			g.world.Tick(6 * time.Minute)

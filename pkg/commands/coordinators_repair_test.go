@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // coordinated is a cluster whose coordinators are known by name or by IP address, with
@@ -16,7 +17,7 @@ func coordinated(t *testing.T, byName bool) *given {
 	g := newGiven(t)
 	g.world.Record.Spec.Routing.UseDNSInClusterFile = &byName
 	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	g.world.Tick(6 * time.Minute)
@@ -48,15 +49,15 @@ func TestCoordinatorsRepair(t *testing.T) {
 		want   int
 		says   []string
 	}{
-		"good ones stay":                                {byName: true, want: ExitDone, says: []string{"the coordinators match the spec"}},
-		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: ExitDone, says: []string{"ChangeCoordinators", "the coordinators match the spec", "connection-string drift sample"}},
-		"a dry run says that one may come back":         {byName: true, lost: 1, args: []string{"--dry-run"}, want: ExitNo, says: []string{"the coordinator change waits", "lost its pod 0s ago"}},
-		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these must be recovered: sample-", "wait sample --for available"}},
-		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: ExitRefused, says: []string{"G-COORD: coordinators cannot be changed without a quorum"}},
-		"what is known by IP address moves with a pod":  {lost: 2, want: ExitRefused, says: []string{"moved", "it will have another address", "do not delete any PVC"}},
-		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: ExitRefused, says: []string{"lost", "neither a pod nor a PVC", "restore a backup into a new cluster"}},
-		"whether there is a quorum is not known":        {byName: true, silent: true, want: ExitUnreachable, says: []string{"cannot determine whether a quorum of coordinators is reachable", "no pod has a cluster file", "these must be recovered: sample-"}},
-		"in JSON":                                       {lost: 2, args: []string{"-o", "json"}, want: ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
+		"good ones stay":                                {byName: true, want: exit.ExitDone, says: []string{"the coordinators match the spec"}},
+		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: exit.ExitDone, says: []string{"ChangeCoordinators", "the coordinators match the spec", "connection-string drift sample"}},
+		"a dry run says that one may come back":         {byName: true, lost: 1, args: []string{"--dry-run"}, want: exit.ExitNo, says: []string{"the coordinator change waits", "lost its pod 0s ago"}},
+		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: exit.ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these must be recovered: sample-", "wait sample --for available"}},
+		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: exit.ExitRefused, says: []string{"G-COORD: coordinators cannot be changed without a quorum"}},
+		"what is known by IP address moves with a pod":  {lost: 2, want: exit.ExitRefused, says: []string{"moved", "it will have another address", "do not delete any PVC"}},
+		"without volumes what they know may be nowhere": {lost: 2, claims: true, want: exit.ExitRefused, says: []string{"lost", "neither a pod nor a PVC", "restore a backup into a new cluster"}},
+		"whether there is a quorum is not known":        {byName: true, silent: true, want: exit.ExitUnreachable, says: []string{"cannot determine whether a quorum of coordinators is reachable", "no pod has a cluster file", "these must be recovered: sample-"}},
+		"in JSON":                                       {lost: 2, args: []string{"-o", "json"}, want: exit.ExitRefused, says: []string{`"kind": "CoordinatorDiagnosis"`, `"case": "addresses-changed"`, `"quorum": 2`}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -78,10 +79,10 @@ func TestCoordinatorsRepair(t *testing.T) {
 					t.Errorf("no %q", word)
 				}
 			}
-			if moved := before != g.world.Record.Status.ConnectionString; moved != (tc.lost == 1 && code == ExitDone) {
+			if moved := before != g.world.Record.Status.ConnectionString; moved != (tc.lost == 1 && code == exit.ExitDone) {
 				t.Errorf("moved: %t", moved)
 			}
-			if code == ExitDone && tc.lost == 1 && slices.Contains(g.coordinating(), lost[0]) {
+			if code == exit.ExitDone && tc.lost == 1 && slices.Contains(g.coordinating(), lost[0]) {
 				t.Errorf("%s is still a coordinator", lost[0])
 			}
 			if t.Failed() {

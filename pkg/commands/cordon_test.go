@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // nodeOf is the node of the first pod of a class.
@@ -39,7 +40,7 @@ func roomy(t *testing.T) *given {
 	for i := range 12 {
 		g.world.Nodes = append(g.world.Nodes, "spare-"+string(rune('a'+i)))
 	}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	return g
@@ -67,12 +68,12 @@ func TestCordonExitCodes(t *testing.T) {
 	}{
 		"keeps new pods away":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
 		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
-		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "REPLACE-AT"},
-		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "use --evacuate=now or none"},
+		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo, says: "REPLACE-AT"},
+		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: exit.ExitUsage, says: "use --evacuate=now or none"},
 		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
-		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: ExitUnconfirmed},
+		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: exit.ExitUnconfirmed},
 		"by label":                              {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
-		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "no node matches the labels"},
+		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "no node matches the labels"},
 		"all nodes that have a taint": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule})
@@ -84,34 +85,34 @@ func TestCordonExitCodes(t *testing.T) {
 		"a taint with another effect than any node has": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
-		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoSchedule", "-c", "sample", "--yes"}, want: ExitUsage, says: "no node has the taint example.com/maintenance:NoSchedule"},
+		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoSchedule", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "no node has the taint example.com/maintenance:NoSchedule"},
 		"whom a taint chooses is asked about": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule})
-		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: ExitUnconfirmed},
+		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: exit.ExitUnconfirmed},
 		"node names must not be empty": {
 			given: func(g *given) {
 				g.world.Pods["sample-"+string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
 			},
-			args: []string{"drain", "", "-c", "sample", "--yes"}, want: ExitUsage, says: "node names must not be empty",
+			args: []string{"drain", "", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "node names must not be empty",
 		},
-		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, want: ExitUsage, says: "no node has the taint example.com/maintenance\n"},
-		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "hint: kubectl get nodes --context test"},
-		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: ExitUsage, says: "nodes are required"},
-		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
-		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: ExitUnconfirmed},
-		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: ExitUsage, says: "would evict every pod on the nodes at once"},
+		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "no node has the taint example.com/maintenance\n"},
+		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "hint: kubectl get nodes --context test"},
+		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "nodes are required"},
+		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: exit.ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
+		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: exit.ExitUnconfirmed},
+		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: exit.ExitUsage, says: "would evict every pod on the nodes at once"},
 		"by taint where nothing is replaced": {given: func(g *given) {
 			withTaintRule(g)
 			g.world.Record.Spec.AutomationOptions.Replacements.Enabled = new(bool)
-		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: ExitUsage, says: "automatic replacements are disabled"},
-		"a bad way to leave":           {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: ExitUsage},
-		"nothing to wait for":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: ExitUsage},
-		"rights on nodes are missing":  {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitForbidden, says: "patch nodes"},
-		"nodes are hidden":             {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: ExitRefused, says: "nodes are unknown"},
-		"a live operator":              {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: ExitRefused},
-		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: ExitUnconfirmed},
-		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: ExitNo, says: "CordonNode"},
+		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: exit.ExitUsage, says: "automatic replacements are disabled"},
+		"a bad way to leave":           {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: exit.ExitUsage},
+		"nothing to wait for":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: exit.ExitUsage},
+		"rights on nodes are missing":  {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitForbidden, says: "patch nodes"},
+		"nodes are hidden":             {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitRefused, says: "nodes are unknown"},
+		"a live operator":              {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: exit.ExitRefused},
+		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: exit.ExitUnconfirmed},
+		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo, says: "CordonNode"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,16 +158,16 @@ func TestNodesAreEmptied(t *testing.T) {
 				for _, arg := range tc.args {
 					args = append(args, strings.ReplaceAll(arg, "NODE", node))
 				}
-				if code := g.run(args...); code != ExitDone {
+				if code := g.run(args...); code != exit.ExitDone {
 					t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 				}
 				if left := g.podsOn(node); len(left) > 0 || !g.world.Cordoned[node] {
 					t.Errorf("left: %v, cordoned %t", left, g.world.Cordoned[node])
 				}
-				if code := g.run("reconcile", "sample", "--wait=all", "--yes", "--timeout", "3h"); code != ExitDone || len(g.world.Record.Status.ProcessGroups) != groups {
+				if code := g.run("reconcile", "sample", "--wait=all", "--yes", "--timeout", "3h"); code != exit.ExitDone || len(g.world.Record.Status.ProcessGroups) != groups {
 					t.Errorf("afterwards: exit code %d: %s%s", code, &g.out, &g.err)
 				}
-				if code := g.run("uncordon", node, "-c", "sample", "--taint", "example.com/maintenance"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) > 0 {
+				if code := g.run("uncordon", node, "-c", "sample", "--taint", "example.com/maintenance"); code != exit.ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) > 0 {
 					t.Errorf("uncordon: exit code %d: %s%s", code, &g.out, &g.err)
 				}
 			})
@@ -189,7 +190,7 @@ func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
 	g.world.Refuse = refuse("CreatePod", errors.New("etcdserver: request timed out"))
-	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == ExitDone || len(g.marked()) == 0 {
+	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == exit.ExitDone || len(g.marked()) == 0 {
 		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
 	if !g.world.Cordoned[node] {
@@ -218,7 +219,7 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 				}
 				return nil
 			}
-			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "2h"); code != ExitDone || len(g.podsOn(node)) > 0 {
+			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "2h"); code != exit.ExitDone || len(g.podsOn(node)) > 0 {
 				t.Errorf("exit code %d, left %v: %s%s", code, g.podsOn(node), &g.out, &g.err)
 			}
 			if slices.Contains(g.world.Nodes, node) {
@@ -234,7 +235,7 @@ func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
 	g.world.Refuse = refuse("MarkForRemoval", forbidden)
 	g.world.Acted = nil
-	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == ExitDone {
+	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	var kinds []string
@@ -254,7 +255,7 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	theirs := []corev1.Taint{{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule}}
 	g.taint(theirs...)
 	code := g.run("cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes", "-o", "json")
-	if code != ExitDone || !g.world.Cordoned[node] {
+	if code != exit.ExitDone || !g.world.Cordoned[node] {
 		t.Fatalf("exit code %d:\n%s%s", code, &g.out, &g.err)
 	}
 	if diff := cmp.Diff(theirs, g.world.Taints[node]); diff != "" {
@@ -263,10 +264,10 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	if said := g.out.String() + g.err.String(); strings.Contains(said, "cordon "+node+" -c") {
 		t.Errorf("the same again names the node, and would taint it:\n%s", said)
 	}
-	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != ExitUnconfirmed || !g.world.Cordoned[node] {
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != exit.ExitUnconfirmed || !g.world.Cordoned[node] {
 		t.Errorf("exit code %d: all nodes that have a taint are opened unasked", code)
 	}
-	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample", "--yes"); code != ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample", "--yes"); code != exit.ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
 		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.world.Taints[node], &g.out, &g.err)
 	}
 }

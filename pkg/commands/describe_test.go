@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // witnessed is a cluster with an unschedulable pod and its events.
@@ -60,10 +62,10 @@ func TestDescribeEndsAsAskedFor(t *testing.T) {
 		"one field":              {args: []string{"pg", "sample", "POD", "-o", "jsonpath={.pod.phase}"}, says: "Pending"},
 		"by the ID alone":        {args: []string{"pg", "OTHER"}, says: "fdb/sample  storage-"},
 		"the state of a cluster": {args: []string{"sample", "-o", "jsonpath={.why.state}"}, says: "blocked"},
-		"nobody is named":        {args: []string{"pg"}, want: ExitUsage},
-		"somebody unknown":       {args: []string{"pg", "sample", "storage-0"}, want: ExitUsage},
-		"two at a time":          {args: []string{"pg", "POD", "OTHER"}, want: ExitUsage},
-		"two clusters":           {args: []string{"sample", "other"}, want: ExitUsage},
+		"nobody is named":        {args: []string{"pg"}, want: exit.ExitUsage},
+		"somebody unknown":       {args: []string{"pg", "sample", "storage-0"}, want: exit.ExitUsage},
+		"two at a time":          {args: []string{"pg", "POD", "OTHER"}, want: exit.ExitUsage},
+		"two clusters":           {args: []string{"sample", "other"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +84,8 @@ func TestDescribeEndsAsAskedFor(t *testing.T) {
 func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
 	g, pod := witnessed(t)
 	g.eventsHidden = forbidden
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-	if code := g.run("describe", "pg", "sample", pod, "-o", "json"); code != ExitDone {
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	if code := g.run("describe", "pg", "sample", pod, "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	var v describe.GroupDescription

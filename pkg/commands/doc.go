@@ -1,3 +1,2 @@
-// Package commands wires the pieces together, one file per subcommand. No other package reads
-// flags, files, streams or the environment, and only main imports it.
+// Package commands makes the root command of its parts, one package per noun. Only main imports it.
 package commands

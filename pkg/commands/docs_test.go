@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestDocsHaveAPagePerCommand(t *testing.T) {
-	for format, named := range map[string]func(path string) string{
+	for layout, named := range map[string]func(path string) string{
 		"markdown": func(path string) string { return strings.ReplaceAll(path, " ", "_") + ".md" },
 		"man":      func(path string) string { return strings.ReplaceAll(path, " ", "-") + ".1" },
 	} {
-		t.Run(format, func(t *testing.T) {
+		t.Run(layout, func(t *testing.T) {
 			g, dir := newGiven(t), filepath.Join(t.TempDir(), "new")
-			if code := g.run("docs", "--dir", dir, "--format", format); code != ExitDone || g.out.String() != dir+"\n" {
+			if code := g.run("docs", "--dir", dir, "--format", layout); code != exit.ExitDone || g.out.String() != dir+"\n" {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			var visit func(cmd *cobra.Command)
@@ -44,8 +46,8 @@ func TestDocsRefuse(t *testing.T) {
 		"a format that is none":  {"--dir", t.TempDir(), "--format", "pdf"},
 		"a directory that is no": {"--dir", file},
 	} {
-		if code := newGiven(t).run(append([]string{"docs"}, args...)...); code != ExitUsage {
-			t.Errorf("%s: exit code %d, want %d", name, code, ExitUsage)
+		if code := newGiven(t).run(append([]string{"docs"}, args...)...); code != exit.ExitUsage {
+			t.Errorf("%s: exit code %d, want %d", name, code, exit.ExitUsage)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // A drain excludes what has a volume before it evicts what has none: the recovery after an
@@ -36,7 +37,7 @@ func TestADrainExcludesBeforeItEvicts(t *testing.T) {
 				}
 				return nil
 			}
-			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "3h"); code != ExitDone {
+			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "3h"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			if i, j := slices.Index(order, "exclude"), slices.Index(order, "evict"); i < 0 || j < 0 || i > j {

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func (g *given) tells(kind, name, eventType string, ago time.Duration) {
@@ -30,16 +32,16 @@ func TestEventsExitCodes(t *testing.T) {
 		says string
 		not  string
 	}{
-		"all":               {args: []string{"sample"}, want: ExitDone, says: "pod/sample-storage-1", not: "other"},
-		"recent ones":       {args: []string{"--since", "5m"}, want: ExitDone, says: "pod/sample-storage-1", not: "foundationdbcluster/sample"},
-		"warnings":          {args: []string{"--types", "warning"}, want: ExitDone, says: "foundationdbcluster/sample", not: "sample-storage-1"},
-		"nothing":           {args: []string{"--since", "1s"}, want: ExitDone, says: "no matching events found for cluster sample"},
-		"their names":       {args: []string{"-o", "name", "--types=Normal"}, want: ExitDone, says: "pod/sample-storage-1\n"},
-		"a document":        {args: []string{"-o", "json"}, want: ExitDone, says: `"reason": "Because"`},
-		"an unknown type":   {args: []string{"--types", "Gossip"}, want: ExitUsage, says: "must be one of Normal, Warning"},
-		"the future":        {args: []string{"--since", "-1m"}, want: ExitUsage},
-		"an unknown output": {args: []string{"-o", "xml"}, want: ExitUsage},
-		"an unknown one":    {args: []string{"nobody"}, want: ExitUsage},
+		"all":               {args: []string{"sample"}, want: exit.ExitDone, says: "pod/sample-storage-1", not: "other"},
+		"recent ones":       {args: []string{"--since", "5m"}, want: exit.ExitDone, says: "pod/sample-storage-1", not: "foundationdbcluster/sample"},
+		"warnings":          {args: []string{"--types", "warning"}, want: exit.ExitDone, says: "foundationdbcluster/sample", not: "sample-storage-1"},
+		"nothing":           {args: []string{"--since", "1s"}, want: exit.ExitDone, says: "no matching events found for cluster sample"},
+		"their names":       {args: []string{"-o", "name", "--types=Normal"}, want: exit.ExitDone, says: "pod/sample-storage-1\n"},
+		"a document":        {args: []string{"-o", "json"}, want: exit.ExitDone, says: `"reason": "Because"`},
+		"an unknown type":   {args: []string{"--types", "Gossip"}, want: exit.ExitUsage, says: "must be one of Normal, Warning"},
+		"the future":        {args: []string{"--since", "-1m"}, want: exit.ExitUsage},
+		"an unknown output": {args: []string{"-o", "xml"}, want: exit.ExitUsage},
+		"an unknown one":    {args: []string{"nobody"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +71,7 @@ func TestEventsThatMayNotBeReadAreNamed(t *testing.T) {
 			},
 		}), nil
 	}
-	if code := Run(t.Context(), env, []string{"events", "sample"}); code != ExitForbidden || !strings.Contains(g.err.String(), "listing events in namespace fdb") {
+	if code := Run(t.Context(), env, []string{"events", "sample"}); code != exit.ExitForbidden || !strings.Contains(g.err.String(), "listing events in namespace fdb") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -85,12 +87,12 @@ func TestAWatchOfEventsShowsEachOnce(t *testing.T) {
 		case 2:
 			g.tells("Pod", "sample-log-1", corev1.EventTypeWarning, 0)
 		case 4:
-			cancel(&InterruptedError{Signal: os.Interrupt})
+			cancel(&exit.InterruptedError{Signal: os.Interrupt})
 			return true
 		}
 		return false
 	}
-	if code := g.runIn(ctx, "events", "sample", "-w", "-o", "json"); code != ExitInterrupted {
+	if code := g.runIn(ctx, "events", "sample", "-w", "-o", "json"); code != exit.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	if lines := strings.Split(strings.TrimSpace(g.out.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "sample-log-1") || strings.Contains(lines[1], "sample-storage-1") {

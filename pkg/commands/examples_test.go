@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // notRunHere has the reasons why examples of commands are not run.
@@ -68,7 +69,7 @@ func runExamples(t *testing.T, text string) {
 		code := v.runIn(ctx, words...)
 		cancel()
 		nothingFails := strings.Contains(v.err.String(), " matches (nothing was changed)")
-		if code == ExitInternal || code == ExitUsage && !nothingFails {
+		if code == exit.ExitInternal || code == exit.ExitUsage && !nothingFails {
 			t.Errorf("%s: exit code %d: %s", strings.TrimSpace(line), code, &v.err)
 		}
 		if to == "" {

@@ -10,7 +10,9 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // rested is a cluster whose last recovery is so long ago that exclusions may end.
@@ -50,18 +52,18 @@ func (g *given) exclusionOf(id string) string {
 func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T) {
 	g := rested(t)
 	id := g.storage()[0]
-	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != ExitDone {
+	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	excluded := g.out.String() + "\n" + g.err.String()
 	if len(g.did("Exclude")) != 1 || len(g.marked()) > 0 || !slices.Contains(g.storage(), id) {
 		t.Errorf("it did %v, marked %v, and %v are left", g.did("Exclude"), g.marked(), g.storage())
 	}
-	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != ExitDone || len(g.did("Exclude")) != 1 {
+	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != exit.ExitDone || len(g.did("Exclude")) != 1 {
 		t.Errorf("again: exit code %d, did %v: %s%s", code, g.did("Exclude"), &g.out, &g.err)
 	}
 	g.world.Tick(10 * time.Minute)
-	if code := g.run("include", "sample", id); code != ExitDone || len(g.did("Include")) != 1 {
+	if code := g.run("include", "sample", id); code != exit.ExitDone || len(g.did("Include")) != 1 {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
@@ -84,33 +86,33 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		says  string
 		did   int
 	}{
-		"excludes, and says how to take it back":       {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
-		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
-		"does not exclude again":                       {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitDone},
-		"no more than the redundancy allows":           {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: ExitRefused, did: 1, says: "replacements are added first"},
-		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: ExitRefused, says: "2 up + 1 tolerated − 3 desired"},
-		"shows what it would exclude":                  {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Exclude"},
-		"nobody agrees to exclude without a terminal":  {args: []string{"exclude", "sample", "STORAGE0"}, want: ExitUnconfirmed},
-		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: ExitUsage, says: "process groups are required"},
-		"excludes nobody beside an operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitRefused},
-		"excludes nobody without the right to":         {given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: ExitForbidden},
-		"includes without being asked":                 {given: exclude, args: []string{"include", "sample", "STORAGE0"}, want: ExitDone, did: 1, says: "undo: kubectl fdb exclude sample STORAGE0 -n fdb --context test"},
-		"includes all":                                 {given: exclude, args: []string{"include", "sample", "--all"}, want: ExitDone, did: 1, says: "sample: included: STORAGE0"},
-		"names what it leaves":                         {given: stray, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "not included: 10.9.9.9 does not belong to a process group of sample; to include it: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
-		"includes what is nobody's by its name":        {given: stray, args: []string{"include", "sample", "--target", "10.9.9.9"}, want: ExitDone, did: 1, says: "sample: included: 10.9.9.9"},
-		"never includes a group that is to be removed": {given: marked, args: []string{"include", "sample", "STORAGE0"}, want: ExitRefused, says: "because STORAGE0 is marked for removal"},
-		"not among all others either":                  {given: marked, args: []string{"include", "sample", "--all"}, want: ExitDone, says: "nothing to include"},
+		"excludes, and says how to take it back":       {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
+		"does not exclude again":                       {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone},
+		"no more than the redundancy allows":           {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitRefused, did: 1, says: "replacements are added first"},
+		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: exit.ExitRefused, says: "2 up + 1 tolerated − 3 desired"},
+		"shows what it would exclude":                  {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Exclude"},
+		"nobody agrees to exclude without a terminal":  {args: []string{"exclude", "sample", "STORAGE0"}, want: exit.ExitUnconfirmed},
+		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: exit.ExitUsage, says: "process groups are required"},
+		"excludes nobody beside an operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitRefused},
+		"excludes nobody without the right to":         {given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitForbidden},
+		"includes without being asked":                 {given: exclude, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb exclude sample STORAGE0 -n fdb --context test"},
+		"includes all":                                 {given: exclude, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, did: 1, says: "sample: included: STORAGE0"},
+		"names what it leaves":                         {given: stray, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "not included: 10.9.9.9 does not belong to a process group of sample; to include it: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
+		"includes what is nobody's by its name":        {given: stray, args: []string{"include", "sample", "--target", "10.9.9.9"}, want: exit.ExitDone, did: 1, says: "sample: included: 10.9.9.9"},
+		"never includes a group that is to be removed": {given: marked, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitRefused, says: "because STORAGE0 is marked for removal"},
+		"not among all others either":                  {given: marked, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "nothing to include"},
 		"waits after a recovery": {given: func(g *given) {
 			exclude(g)
 			g.fdbcli("kill; kill " + g.world.Record.Status.ProcessGroups[0].Addresses[0] + ":4501; sleep 5")
 			g.world.Tick(5 * time.Minute)
-		}, args: []string{"include", "sample", "STORAGE0"}, want: ExitWaiting, says: "was the last recovery at least 10m0s ago?"},
-		"includes nothing when there is nothing": {args: []string{"include", "sample", "STORAGE0"}, want: ExitDone, says: "included: STORAGE0"},
-		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: ExitNo, says: "Include"},
-		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: ExitUsage},
-		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: ExitUsage, says: "--target must be an IP"},
-		"includes nobody when nobody is chosen":  {args: []string{"include", "sample"}, want: ExitUsage, says: "process groups are required"},
-		"another run":                            {given: func(g *given) { exclude(g); g.world.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+		}, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitWaiting, says: "was the last recovery at least 10m0s ago?"},
+		"includes nothing when there is nothing": {args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitDone, says: "included: STORAGE0"},
+		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Include"},
+		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: exit.ExitUsage},
+		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: exit.ExitUsage, says: "--target must be an IP"},
+		"includes nobody when nobody is chosen":  {args: []string{"include", "sample"}, want: exit.ExitUsage, says: "process groups are required"},
+		"another run":                            {given: func(g *given) { exclude(g); g.world.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +145,7 @@ func TestTheSameExcludeFinishesWhatAKilledOneBegan(t *testing.T) {
 		g.world.Crash = after
 		g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h")
 		g.world.Crash, g.world.LeaseHolder = 0, ""
-		if code := g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != ExitDone || len(g.did("Exclude")) != 1 {
+		if code := g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != exit.ExitDone || len(g.did("Exclude")) != 1 {
 			t.Errorf("killed before action %d, then exit code %d, did %v: %s%s", after, code, g.did("Exclude"), &g.out, &g.err)
 		}
 	}
@@ -160,11 +162,11 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 	if id == "" {
 		t.Fatalf("no coordinators: %s", g.world.Record.Status.ConnectionString)
 	}
-	if code := g.run("exclude", "sample", id, "--yes"); code != ExitWaiting || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 0 {
+	if code := g.run("exclude", "sample", id, "--yes"); code != exit.ExitWaiting || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	g.world.Tick(3 * time.Minute)
-	if code := g.run("exclude", "sample", id, "--yes"); code != ExitDone || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 1 {
+	if code := g.run("exclude", "sample", id, "--yes"); code != exit.ExitDone || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 1 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
@@ -172,12 +174,12 @@ func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 // wentSilent is a session in which a group stopped reporting after its exclusion, before any
 // pass observed that.
 type wentSilent struct {
-	session
+	simulated
 	id v1beta2.ProcessGroupID
 }
 
 func (w wentSilent) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if err := w.session.Observe(ctx, into, facets); err != nil {
+	if err := w.simulated.Observe(ctx, into, facets); err != nil {
 		return err
 	}
 	for key, p := range into.Database.Status.Cluster.Processes {
@@ -201,7 +203,7 @@ func TestAGroupThatWentSilentOnceItWasExcludedIsProvenDrained(t *testing.T) {
 				g.fdbcli("exclude no_wait " + g.exclusionOf(id))
 			}
 			g.world.Tick(5 * time.Minute)
-			targets, reached, err := excluding{v1beta2.ProcessGroupID(id)}.progress(t.Context(), wentSilent{session{g.world, g}, v1beta2.ProcessGroupID(id)})
+			targets, reached, err := groups.Excluding{v1beta2.ProcessGroupID(id)}.Progress(t.Context(), wentSilent{simulated{g.world, g}, v1beta2.ProcessGroupID(id)})
 			if err != nil || reached != excluded {
 				t.Errorf("reached %t, want %t: %+v, %v", reached, excluded, targets, err)
 			}

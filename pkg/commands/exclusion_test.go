@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // leaving is a cluster with an excluded storage group that is to be removed.
@@ -39,16 +42,16 @@ func (g *given) exclude(target string) {
 
 func TestExclusionStatusFollowsAGroupUntilItIsSafe(t *testing.T) {
 	g, id := leaving(t)
-	if code := g.run("exclusion", "status", "sample"); code != ExitNo || !strings.Contains(g.out.String(), "moving") || !strings.Contains(g.out.String(), id) {
+	if code := g.run("exclusion", "status", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "moving") || !strings.Contains(g.out.String(), id) {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("exclusion", "wait", "sample", "--timeout", "1h"); code != ExitDone || !strings.Contains(g.out.String(), "safe") {
+	if code := g.run("exclusion", "wait", "sample", "--timeout", "1h"); code != exit.ExitDone || !strings.Contains(g.out.String(), "safe") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if !strings.Contains(g.err.String(), "waiting: 1 of 1 is not safe to remove") {
 		t.Errorf("stderr: %s", &g.err)
 	}
-	if code := g.run("exclusion", "status", "sample", "-o", "jsonpath={.safe} {.items[0].state}"); code != ExitDone || g.out.String() != "true safe" {
+	if code := g.run("exclusion", "status", "sample", "-o", "jsonpath={.safe} {.items[0].state}"); code != exit.ExitDone || g.out.String() != "true safe" {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	t.Log(g.out.String(), g.err.String())
@@ -63,41 +66,41 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		out   string
 		err   string
 	}{
-		"one that moves":          {args: []string{"status", "sample"}, want: ExitNo, out: "moving"},
-		"in JSON":                 {args: []string{"status", "sample", "-o", "json"}, want: ExitNo, out: `"kind": "ExclusionStatus"`},
-		"its name":                {args: []string{"status", "sample", "-o", "name"}, want: ExitNo, out: "processgroup/storage-"},
-		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: ExitDone, err: "no matching process group of sample is excluded or to be excluded"},
-		"an unknown group":        {args: []string{"status", "sample", "storage-0"}, want: ExitUsage},
-		"a group on stdin":        {args: []string{"status", "sample", "-"}, input: "ID\n", want: ExitNo, out: "moving"},
-		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: ExitUsage, err: "stdin is empty: process groups expected"},
-		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: ExitUsage},
-		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: ExitUsage},
-		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: ExitWaiting, err: "timed out after 31s: 1 of 1 is not safe to remove"},
-		"a command that is none":  {args: []string{"sattus"}, want: ExitUsage, err: "must be one of list, status, wait"},
-		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: ExitNo, out: "pending"},
+		"one that moves":          {args: []string{"status", "sample"}, want: exit.ExitNo, out: "moving"},
+		"in JSON":                 {args: []string{"status", "sample", "-o", "json"}, want: exit.ExitNo, out: `"kind": "ExclusionStatus"`},
+		"its name":                {args: []string{"status", "sample", "-o", "name"}, want: exit.ExitNo, out: "processgroup/storage-"},
+		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: exit.ExitDone, err: "no matching process group of sample is excluded or to be excluded"},
+		"an unknown group":        {args: []string{"status", "sample", "storage-0"}, want: exit.ExitUsage},
+		"a group on stdin":        {args: []string{"status", "sample", "-"}, input: "ID\n", want: exit.ExitNo, out: "moving"},
+		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: exit.ExitUsage, err: "stdin is empty: process groups expected"},
+		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: exit.ExitUsage},
+		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: exit.ExitUsage},
+		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: exit.ExitWaiting, err: "timed out after 31s: 1 of 1 is not safe to remove"},
+		"a command that is none":  {args: []string{"sattus"}, want: exit.ExitUsage, err: "must be one of list, status, wait"},
+		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "pending"},
 		"named and not excluded": {given: func(g *given, id string) {
 			g.include()
 			g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
-		}, args: []string{"status", "sample", "ID"}, want: ExitNo, out: "none"},
-		"excluded by nobody here": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: ExitNo, out: "10.9.9.9:4501"},
-		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
+		}, args: []string{"status", "sample", "ID"}, want: exit.ExitNo, out: "none"},
+		"excluded by nobody here": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: exit.ExitNo, out: "10.9.9.9:4501"},
+		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
 		"no answer from the database": {
 			given: func(g *given, _ string) {
-				g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+				g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 			},
-			args: []string{"status", "sample"}, want: ExitUnreachable, out: "unverified: no database status: timed out", err: "unknown: timed out",
+			args: []string{"status", "sample"}, want: exit.ExitUnreachable, out: "unverified: no database status: timed out", err: "unknown: timed out",
 		},
 		"exclusions that cannot be read": {
 			given: func(g *given, _ string) {
-				g.connect = func() (Session, error) { return blind{session{g.world, g}}, nil }
+				g.connect = func() (session.Session, error) { return blind{simulated{g.world, g}}, nil }
 			},
-			args: []string{"status", "sample"}, want: ExitUnreachable, err: "cannot read exclusions: no fdbcli",
+			args: []string{"status", "sample"}, want: exit.ExitUnreachable, err: "cannot read exclusions: no fdbcli",
 		},
-		"the list": {args: []string{"list", "sample"}, want: ExitDone, out: "locality_instance_id:storage-"},
+		"the list": {args: []string{"list", "sample"}, want: exit.ExitDone, out: "locality_instance_id:storage-"},
 		"the list without the database": {given: func(g *given, _ string) {
-			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-		}, args: []string{"list", "sample"}, want: ExitUnreachable, err: "cannot determine the exclusions: timed out"},
-		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: ExitDone, err: "no exclusions in the database of sample"},
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+		}, args: []string{"list", "sample"}, want: exit.ExitUnreachable, err: "cannot determine the exclusions: timed out"},
+		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: exit.ExitDone, err: "no exclusions in the database of sample"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +129,7 @@ func (g *given) include() {
 }
 
 // blind is a cluster whose exclusions cannot be read.
-type blind struct{ session }
+type blind struct{ simulated }
 
 func (b blind) ReadExclusions(context.Context) (plan.CoordinationFacts, error) {
 	return plan.CoordinationFacts{}, errors.New("no fdbcli")
@@ -134,7 +137,7 @@ func (b blind) ReadExclusions(context.Context) (plan.CoordinationFacts, error) {
 
 // counting counts the queries of the database.
 type counting struct {
-	session
+	simulated
 	statuses, lists *int
 }
 
@@ -142,18 +145,18 @@ func (c counting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	if facets&plan.Database != 0 {
 		*c.statuses++
 	}
-	return c.session.Observe(ctx, into, facets)
+	return c.simulated.Observe(ctx, into, facets)
 }
 
 func (c counting) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	*c.lists++
-	return c.session.ReadExclusions(ctx)
+	return c.simulated.ReadExclusions(ctx)
 }
 
 func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
 	g, _ := leaving(t)
 	statuses, lists, shown := 0, 0, 0
-	g.connect = func() (Session, error) { return counting{session{g.world, g}, &statuses, &lists}, nil }
+	g.connect = func() (session.Session, error) { return counting{simulated{g.world, g}, &statuses, &lists}, nil }
 	ctx, cancel := context.WithCancelCause(t.Context())
 	env := g.environment()
 	var last inspect.ExclusionStatusView
@@ -167,13 +170,13 @@ func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
 			t.Errorf("%d status documents and %d reads of exclusions for %d looks", statuses, lists, shown)
 		}
 		if shown == 4 {
-			cancel(&InterruptedError{Signal: os.Interrupt})
+			cancel(&exit.InterruptedError{Signal: os.Interrupt})
 		}
 	})
-	if code := Run(ctx, env, []string{"exclusion", "status", "sample", "-w", "-o", "json"}); code != ExitInterrupted {
+	if code := Run(ctx, env, []string{"exclusion", "status", "sample", "-w", "-o", "json"}); code != exit.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
-	if took := g.world.Now().Sub(began); took < 3*exclusionInterval || took > 5*exclusionInterval {
+	if took := g.world.Now().Sub(began); took < 3*groups.ExclusionInterval || took > 5*groups.ExclusionInterval {
 		t.Errorf("4 looks in %s", took)
 	}
 	if len(last.Items) != 1 || last.Items[0].RateBytesPerSecond == nil {

@@ -1,39 +1,25 @@
 package commands
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/clusters"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 // newGet is the parent of the get commands. It does nothing by itself.
-func newGet(env *Env) *cobra.Command {
+func newGet(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KIND",
 		Short: "List the parts of a cluster",
 	}
-	cmd.AddCommand(newGetClusters(env), newGetProcessGroups(env), newGetProcesses(env), newCoordinatorsList(env, "coordinators"),
-		newExclusionList(env, "exclusions"), newLocksList(env, "locks"), newGetConfiguration(env), newGetNodes(env), newGetClients(env))
-	asParent(cmd, "resource type")
+	cmd.AddCommand(clusters.NewGetClusters(env), groups.NewGetProcessGroups(env), clusters.NewGetProcesses(env), coordinators.NewCoordinatorsList(env, "coordinators"),
+		groups.NewExclusionList(env, "exclusions"), locks.NewLocksList(env, "locks"), clusters.NewGetConfiguration(env), nodes.NewGetNodes(env), clusters.NewGetClients(env))
+	cmdutil.AsParent(cmd, "resource type")
 	return cmd
-}
-
-// asParent makes a command that only groups others list them. Cobra by itself prints its help
-// for an unknown one, and succeeds.
-func asParent(cmd *cobra.Command, what string) {
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var children []string
-		for _, child := range cmd.Commands() {
-			if child.IsAvailableCommand() {
-				children = append(children, child.Name())
-			}
-		}
-		one := "must be one of " + strings.Join(children, ", ")
-		if len(args) == 0 {
-			return usage(errors.New(what+" is required: "+one), cmd.CommandPath()+" --help")
-		}
-		return usage(fmt.Errorf("unknown %s %q: %s", what, args[0], one), cmd.CommandPath()+" --help")
-	}
 }

@@ -3,6 +3,9 @@ package commands
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestGetClustersListsANamespaceOrAll(t *testing.T) {
@@ -21,7 +24,7 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 		"all":                    {args: []string{"-A"}, want: []string{"elsewhere   other", "fdb         sample"}},
 		"their names":            {args: []string{"-o", "name"}, want: []string{"foundationdbcluster/sample\n"}},
 		"one field":              {args: []string{"-o", "jsonpath={.items[0].state}"}, want: []string{"healthy"}},
-		"an argument":            {args: []string{"sample"}, code: ExitUsage},
+		"an argument":            {args: []string{"sample"}, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -45,8 +48,8 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 // A list is no verdict: scripts that want one use status.
 func TestGetClustersOfASickClusterSucceeds(t *testing.T) {
 	g := up(t)
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-	if code := g.run("get", "clusters"); code != ExitDone || !strings.Contains(g.out.String(), "unknown") {
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	if code := g.run("get", "clusters"); code != exit.ExitDone || !strings.Contains(g.out.String(), "unknown") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

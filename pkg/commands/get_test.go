@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // commandLine is one run of the program, and what it has to print.
@@ -24,7 +26,7 @@ type commandLine struct {
 
 // silent has the database give no answer.
 func silent(g *given) {
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 }
 
 // run runs it on a cluster of its own, or on the healthy one when it needs nothing else.
@@ -63,9 +65,9 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"processes of a class":                 {args: "get processes sample --class log -o name", out: []string{"process/"}, notOut: "10.1.0.7:4501"},
 		"processes of a group":                 {args: "get processes sample --process-group 10.1.0.7", out: []string{"10.1.0.7:4501"}, notOut: "log"},
 		"processes of a condition nobody has":  {args: "get processes sample --condition PodFailing", err: []string{"the database of sample reports no matching process"}},
-		"processes of a class that is none":    {args: "get processes sample --class x", code: ExitUsage, err: []string{"unknown process class"}},
+		"processes of a class that is none":    {args: "get processes sample --class x", code: exit.ExitUsage, err: []string{"unknown process class"}},
 		"processes by name":                    {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
-		"processes of a silent database":       {given: silent, args: "get processes sample", code: ExitUnreachable, err: []string{"cannot determine the processes: timed out"}},
+		"processes of a silent database":       {given: silent, args: "get processes sample", code: exit.ExitUnreachable, err: []string{"cannot determine the processes: timed out"}},
 		"coordinators":                         {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 desired; a quorum answers: yes"}, notOut: "?"},
 		"coordinators by the other name":       {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
 		"coordinators that leave":              {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].removing}", out: []string{"true "}},
@@ -73,15 +75,15 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"the connection string":                {args: "connection-string show sample", out: []string{"sample:", "@"}},
 		"its generation":                       {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
 		"drift where there is none":            {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},
-		"drift of the record":                  {given: otherRecord, args: "connection-string drift sample", code: ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
-		"drift of a pod":                       {given: otherPod, args: "connection-string drift sample -o custom-columns=M:.matches,S:.source", code: ExitNo, out: []string{"false   pod/sample-storage-"}},
-		"a pod whose file is no such file":     {given: brokenPod, args: "connection-string drift sample", code: ExitNo, out: []string{" has rubbish\n"}},
+		"drift of the record":                  {given: otherRecord, args: "connection-string drift sample", code: exit.ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
+		"drift of a pod":                       {given: otherPod, args: "connection-string drift sample -o custom-columns=M:.matches,S:.source", code: exit.ExitNo, out: []string{"false   pod/sample-storage-"}},
+		"a pod whose file is no such file":     {given: brokenPod, args: "connection-string drift sample", code: exit.ExitNo, out: []string{" has rubbish\n"}},
 		"the configuration":                    {args: "get configuration sample", out: []string{"redundancy_mode", "double", "no\n"}, notOut: "yes"},
 		"a configuration that differs":         {given: func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 2 }, args: "get configuration sample", out: []string{"logs              3        2        yes"}},
 		"does it match?":                       {args: "get configuration sample -o jsonpath={.kind}:{.matches}", out: []string{"Configuration:true"}},
 		"the configure line":                   {given: silent, args: "get configuration sample --string", out: []string{"configure double ssd-2 usable_regions=1 logs=3"}},
 		"the configure line of regions":        {given: regions, args: "get configuration sample --string", out: []string{`regions=\x5b\x7b\x22datacenters\x22:`}},
-		"the configure line in JSON":           {args: "get configuration sample --string -o json", code: ExitUsage},
+		"the configure line in JSON":           {args: "get configuration sample --string -o json", code: exit.ExitUsage},
 		"a configuration that nobody tells":    {given: silent, args: "get configuration sample", out: []string{"?"}, err: []string{"cannot determine the live configuration: timed out"}},
 		"nodes":                                {args: "get nodes sample", out: []string{"MATCHED-RULE", "node-1", "storage:1"}, notOut: "not-checked"},
 		"nodes that may not be read":           {given: func(g *given) { g.world.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules were not evaluated: listing nodes is forbidden"}},
@@ -91,11 +93,11 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"a taint that a pass has noted":        {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.world.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
 		"clients":                              {args: "get clients sample", out: []string{"LOG-GROUP", "7.3.79"}},
 		"clients that would lose the database": {args: "get clients sample --blocking 7.4.6", err: []string{"all clients of sample can connect to version 7.4.6"}},
-		"a version that is none":               {args: "get clients sample --blocking soon", code: ExitUsage},
-		"clients of a silent database":         {given: silent, args: "get clients sample", code: ExitUnreachable, err: []string{"cannot determine the clients: timed out"}},
-		"a command that is none":               {args: "connection-string dirft", code: ExitUsage, err: []string{"must be one of drift, show, sync"}},
-		"a kind that is none":                  {args: "get everything", code: ExitUsage, err: []string{`unknown resource type "everything": must be one of clients, clusters, configuration, coordinators`}},
-		"no kind":                              {args: "get", code: ExitUsage, err: []string{"resource type is required"}},
+		"a version that is none":               {args: "get clients sample --blocking soon", code: exit.ExitUsage},
+		"clients of a silent database":         {given: silent, args: "get clients sample", code: exit.ExitUnreachable, err: []string{"cannot determine the clients: timed out"}},
+		"a command that is none":               {args: "connection-string dirft", code: exit.ExitUsage, err: []string{"must be one of drift, show, sync"}},
+		"a kind that is none":                  {args: "get everything", code: exit.ExitUsage, err: []string{`unknown resource type "everything": must be one of clients, clusters, configuration, coordinators`}},
+		"no kind":                              {args: "get", code: exit.ExitUsage, err: []string{"resource type is required"}},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -134,7 +136,7 @@ func brokenPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "rubbish") }
 func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
 	g := newGiven(t)
 	g.world.Record.Status.ConnectionString = "sample:abc@10.0.0.1:4501"
-	if code := g.run("connection-string", "show", "sample", "-o", "json"); code != ExitDone {
+	if code := g.run("connection-string", "show", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	var v struct{ Source, ConnectionString string }
@@ -144,11 +146,11 @@ func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
 	if !strings.Contains(g.err.String(), "cannot determine the one in force") {
 		t.Errorf("stderr: %s", &g.err)
 	}
-	if code := g.run("connection-string", "drift", "sample"); code != ExitUnreachable || !strings.Contains(g.out.String(), "not all could be read") {
+	if code := g.run("connection-string", "drift", "sample"); code != exit.ExitUnreachable || !strings.Contains(g.out.String(), "not all could be read") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	g.world.Record.Status.ConnectionString = ""
-	if code := g.run("connection-string", "show", "sample"); code != ExitUnreachable || g.out.Len() > 0 {
+	if code := g.run("connection-string", "show", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

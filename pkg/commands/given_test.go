@@ -32,6 +32,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // given is everything around one run of the program, in memory.
@@ -62,9 +64,9 @@ type given struct {
 	ran  []string
 	read string
 	// connect replaces the session; nil is the simulated cluster.
-	connect func() (Session, error)
+	connect func() (session.Session, error)
 	// record opens a backup or a restore.
-	record func(e *Env, key types.NamespacedName) (Session, error)
+	record func(e *session.Env, key types.NamespacedName) (session.Session, error)
 
 	clock *worldClock
 	// now is another clock, for concurrent tests; nil is the simulated one.
@@ -102,7 +104,7 @@ func newGiven(t *testing.T) *given {
 func up(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	return g
@@ -130,7 +132,7 @@ func (g *given) runIn(ctx context.Context, args ...string) int {
 	return code
 }
 
-func (g *given) environment() *Env {
+func (g *given) environment() *session.Env {
 	g.t.Helper()
 	kube := genericclioptions.NewConfigFlags(false)
 	*kube.KubeConfig = g.kubeconfig()
@@ -138,7 +140,7 @@ func (g *given) environment() *Env {
 	if g.input != nil {
 		in = iotest.OneByteReader(strings.NewReader(*g.input)) // a terminal gives a line at a time
 	}
-	e := &Env{
+	e := &session.Env{
 		IOStreams:  genericiooptions.IOStreams{In: in, Out: &g.out, ErrOut: &g.err},
 		Kube:       kube,
 		Clock:      g.theClock(),
@@ -148,19 +150,19 @@ func (g *given) environment() *Env {
 		Holder:     "me@here pid 1",
 		RunID:      "run1",
 		Client:     func() (client.Client, error) { return g.client(), nil },
-		Connect: func(context.Context, types.NamespacedName) (Session, error) {
+		Connect: func(context.Context, types.NamespacedName) (session.Session, error) {
 			if g.connect != nil {
 				return g.connect()
 			}
-			return session{g.world, g}, nil
+			return simulated{g.world, g}, nil
 		},
 		Tool: g.tool,
-		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
+		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (session.Follower, error) {
 			g.follower = &follower{facets: facets, changed: changed, trouble: trouble}
 			return g.follower, nil
 		},
 	}
-	e.ConnectBackup = func(key types.NamespacedName) (Session, error) { return g.record(e, key) }
+	e.ConnectBackup = func(key types.NamespacedName) (session.Session, error) { return g.record(e, key) }
 	e.ConnectRestore = e.ConnectBackup
 	return e
 }
@@ -181,8 +183,9 @@ type follower struct {
 	stopped bool
 }
 
-func (f *follower) Follow(context.Context, *cluster) { f.follows++ }
-func (f *follower) Stop()                            { f.stopped = true }
+func (f *follower) Follow(context.Context, *session.Cluster) { f.follows++ }
+
+func (f *follower) Stop() { f.stopped = true }
 
 // kubeconfig names an API server that is never asked.
 func (g *given) kubeconfig() string {
@@ -202,7 +205,7 @@ clusters: [{name: test, cluster: {server: "http://127.0.0.1:1"}}]
 
 func (g *given) client() client.Client {
 	g.t.Helper()
-	scheme, err := newScheme()
+	scheme, err := session.NewScheme()
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -215,9 +218,9 @@ func (g *given) client() client.Client {
 		node.Spec.Unschedulable, node.Spec.Taints = g.world.Cordoned[name], g.world.Taints[name]
 		objects = append(objects, node)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithObjects(objects...).
+	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(session.NewMapper()).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, List: g.list}).
-		WithIndex(&corev1.Event{}, involvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
+		WithIndex(&corev1.Event{}, session.InvolvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
 }
 
 // list lists objects, except those that are forbidden.
@@ -252,7 +255,7 @@ func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object,
 		return c.Create(ctx, o, opts...)
 	}
 	a := r.Spec.ResourceAttributes
-	asked := permission{a.Verb, a.Group, a.Resource, a.Subresource}.String()
+	asked := session.Permission{Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource}.String()
 	r.Status.Allowed = true
 	for _, denied := range g.denied {
 		r.Status.Allowed = r.Status.Allowed && denied != asked
@@ -269,16 +272,16 @@ func (g *given) event(e *corev1.Event) error {
 	return nil
 }
 
-type session struct {
+type simulated struct {
 	*sim.World
 	g *given
 }
 
-func (s session) End(ctx context.Context) error {
+func (s simulated) End(ctx context.Context) error {
 	return errors.Join(s.World.End(ctx), s.g.endErr)
 }
 
-func (s session) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
+func (s simulated) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
 	s.g.coexist = o.Coexist
 	checks := append([]plan.Check{}, s.g.gates...)
 	for i := range checks {
@@ -302,11 +305,14 @@ type limit struct {
 	c  chan time.Time
 }
 
-func (l *limit) C() <-chan time.Time      { return l.c }
-func (l *limit) Stop() bool               { return true }
+func (l *limit) C() <-chan time.Time { return l.c }
+
+func (l *limit) Stop() bool { return true }
+
 func (l *limit) Reset(time.Duration) bool { return true }
 
-func (c *worldClock) Now() time.Time                  { return c.world.Now() }
+func (c *worldClock) Now() time.Time { return c.world.Now() }
+
 func (c *worldClock) Since(t time.Time) time.Duration { return c.world.Now().Sub(t) }
 
 // sleepsMost is more than any single sleep of a command.
@@ -335,4 +341,5 @@ func (c *worldClock) NewTicker(time.Duration) clock.Ticker { //nolint:ireturn //
 type silentTicker struct{}
 
 func (silentTicker) C() <-chan time.Time { return nil }
-func (silentTicker) Stop()               {}
+
+func (silentTicker) Stop() {}

@@ -9,6 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestTheFirstArgumentIsTheClusterUnlessItCannotBe(t *testing.T) {
@@ -29,7 +31,7 @@ func TestTheFirstArgumentIsTheClusterUnlessItCannotBe(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			cluster, ids := splitIDs(tc.args, tc.flag)
+			cluster, ids := session.SplitIDs(tc.args, tc.flag)
 			if diff := cmp.Diff([][]string{tc.cluster, tc.ids}, [][]string{cluster, ids}); diff != "" {
 				t.Error(diff)
 			}
@@ -37,19 +39,9 @@ func TestTheFirstArgumentIsTheClusterUnlessItCannotBe(t *testing.T) {
 	}
 }
 
-func TestStdinStandsForItsWords(t *testing.T) {
-	got, err := expandArgs([]string{"a-1", "-", "a-4"}, strings.NewReader("processgroup/a-2\n\na-3 a-5\n"))
-	if diff := cmp.Diff([]string{"a-1", "processgroup/a-2", "a-3", "a-5", "a-4"}, got); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-	if _, err := expandArgs([]string{"-"}, strings.NewReader("\n")); ExitCode(err) != ExitUsage {
-		t.Errorf("an empty stdin selects nothing, and returns %v", err)
-	}
-}
-
 // twoGroups had one address after the other: storage-2 reports from where storage-1 was.
 func twoGroups() plan.Snapshot {
-	c := &cluster{}
+	c := &session.Cluster{}
 	c.Name = "sample"
 	c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{
 		{ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{"10.1.0.1", "10.1.0.9"}},
@@ -95,7 +87,7 @@ func TestWhatNamesAProcessGroup(t *testing.T) {
 			if tc.mute {
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 			}
-			groups, err := groupsNamed(s, tc.words)
+			groups, err := session.GroupsNamed(s, tc.words)
 			var got []string
 			for _, g := range groups {
 				got = append(got, string(g.ProcessGroupID))
@@ -103,7 +95,7 @@ func TestWhatNamesAProcessGroup(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if (err != nil) != (tc.says != "") || (err != nil && (!strings.Contains(err.Error(), tc.says) || ExitCode(err) != ExitUsage)) {
+			if (err != nil) != (tc.says != "") || (err != nil && (!strings.Contains(err.Error(), tc.says) || exit.Code(err) != exit.ExitUsage)) {
 				t.Errorf("want %q, got %v", tc.says, err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // removedAfterARecovery is a cluster whose first storage group is removed, but for its
@@ -16,7 +17,7 @@ func removedAfterARecovery(t *testing.T) (g *given, id string) {
 	t.Helper()
 	g = up(t)
 	id = g.storage()[0]
-	if code := g.run("replace", "sample", id, "--wait", "--yes"); code != ExitDone {
+	if code := g.run("replace", "sample", id, "--wait", "--yes"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if group := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)); group == nil || g.world.Pods["sample-"+id] != nil {
@@ -38,10 +39,10 @@ func TestHousekeepingKeepsNoCommandWaiting(t *testing.T) {
 		"the replacement":      {args: []string{"replace", "sample", "ID", "--yes", "--wait"}, says: leftToALaterPass},
 		"a plan":               {args: []string{"plan", "sample"}, says: "later: include locality_instance_id:"},
 		"the reasons":          {args: []string{"why", "sample"}, says: "nothing is blocked"},
-		"the reasons of it":    {args: []string{"why", "sample", "ID"}, want: ExitNo, says: "its exclusion ends later"},
+		"the reasons of it":    {args: []string{"why", "sample", "ID"}, want: exit.ExitNo, says: "its exclusion ends later"},
 		"the state":            {args: []string{"wait", "sample", "--for=reconciled"}, says: "reconciled"},
-		"the end of the group": {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: ExitWaiting, says: "timed out"},
-		"all that is asked":    {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: ExitWaiting, says: "timed out after 1m0s: include locality_instance_id:"},
+		"the end of the group": {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: exit.ExitWaiting, says: "timed out"},
+		"all that is asked":    {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: exit.ExitWaiting, says: "timed out after 1m0s: include locality_instance_id:"},
 	}
 	g, id := removedAfterARecovery(t)
 	for _, name := range []string{"a plan", "the reasons", "the reasons of it", "a pass", "passes", "the replacement", "the state", "the end of the group", "all that is asked"} {
@@ -65,7 +66,7 @@ func TestWaitForAllAlsoWaitsForHousekeeping(t *testing.T) {
 			if command == "replace" {
 				args = append(args, id)
 			}
-			if code := g.run(args...); code != ExitDone || strings.Contains(g.out.String(), leftToALaterPass) {
+			if code := g.run(args...); code != exit.ExitDone || strings.Contains(g.out.String(), leftToALaterPass) {
 				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			if slices.Contains(g.storage(), id) {
@@ -77,7 +78,7 @@ func TestWaitForAllAlsoWaitsForHousekeeping(t *testing.T) {
 
 func TestHousekeepingIsDataInDocuments(t *testing.T) {
 	g, id := removedAfterARecovery(t)
-	if code := g.run("reconcile", "sample", "--yes", "-o", "json"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")
@@ -99,10 +100,10 @@ func TestValuesOfWait(t *testing.T) {
 	}{
 		"as before":                      {args: []string{"reconcile", "sample", "--yes", "--wait"}},
 		"as before, by its value":        {args: []string{"reconcile", "sample", "--yes", "--wait=true"}},
-		"nothing":                        {args: []string{"drain", "node-1", "-c", "sample", "--dry-run", "--wait=false"}, want: ExitNo},
-		"of all that passes remove":      {args: []string{"replace", "sample", "--dry-run", "--wait=all", "--class", "storage"}, want: ExitNo},
-		"for what is not known":          {args: []string{"reconcile", "sample", "--yes", "--wait=everything"}, want: ExitUsage},
-		"for what the command never has": {args: []string{"restart", "sample", "--class", "storage", "--yes", "--wait=all"}, want: ExitUsage},
+		"nothing":                        {args: []string{"drain", "node-1", "-c", "sample", "--dry-run", "--wait=false"}, want: exit.ExitNo},
+		"of all that passes remove":      {args: []string{"replace", "sample", "--dry-run", "--wait=all", "--class", "storage"}, want: exit.ExitNo},
+		"for what is not known":          {args: []string{"reconcile", "sample", "--yes", "--wait=everything"}, want: exit.ExitUsage},
+		"for what the command never has": {args: []string{"restart", "sample", "--class", "storage", "--yes", "--wait=all"}, want: exit.ExitUsage},
 	}
 	g := up(t)
 	for name, tc := range tests {

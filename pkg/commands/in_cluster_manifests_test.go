@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const inCluster = "../../manifests/in-cluster"
@@ -93,10 +95,10 @@ func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 			}
 			w := &watched{given: newGiven(t)}
 			if slices.Contains(args, "--watch") {
-				if code := w.run(args[2:]...); code != ExitDone {
+				if code := w.run(args[2:]...); code != exit.ExitDone {
 					t.Errorf("exit code %d: %s", code, &w.err)
 				}
-			} else if code := w.given.run(args...); code != ExitDone {
+			} else if code := w.given.run(args...); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s", code, &w.err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // A control-plane instance that will get no lock is refused before a group is marked, a pod is
@@ -30,14 +31,14 @@ func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"replace without a name":             {nameless, []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
-		"replace without --wait":             {nameless, []string{"replace", "sample", "STORAGE0", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
-		"drain without a name":               {nameless, []string{"drain", "node-1", "-c", "sample", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
-		"a pass without a name":              {grows(nameless), []string{"reconcile", "sample", "--yes"}, ExitRefused, "G-LOCK-OWNER"},
-		"exclude on the deny list":           {denied, []string{"exclude", "sample", "STORAGE0", "--yes", "--wait"}, ExitConflict, "G-DENY"},
-		"restart on the deny list":           {denied, []string{"restart", "sample", "--class", "stateless", "--yes", "--wait"}, ExitConflict, "G-DENY"},
-		"a pass on the deny list":            {grows(denied), []string{"reconcile", "sample", "--yes", "--wait"}, ExitConflict, "G-DENY"},
-		"a plan shows it and what it is for": {grows(denied), []string{"plan", "sample"}, ExitNo, "a pass would refuse to start: G-DENY"},
+		"replace without a name":             {nameless, []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, exit.ExitRefused, "G-LOCK-OWNER"},
+		"replace without --wait":             {nameless, []string{"replace", "sample", "STORAGE0", "--yes"}, exit.ExitRefused, "G-LOCK-OWNER"},
+		"drain without a name":               {nameless, []string{"drain", "node-1", "-c", "sample", "--yes"}, exit.ExitRefused, "G-LOCK-OWNER"},
+		"a pass without a name":              {grows(nameless), []string{"reconcile", "sample", "--yes"}, exit.ExitRefused, "G-LOCK-OWNER"},
+		"exclude on the deny list":           {denied, []string{"exclude", "sample", "STORAGE0", "--yes", "--wait"}, exit.ExitConflict, "G-DENY"},
+		"restart on the deny list":           {denied, []string{"restart", "sample", "--class", "stateless", "--yes", "--wait"}, exit.ExitConflict, "G-DENY"},
+		"a pass on the deny list":            {grows(denied), []string{"reconcile", "sample", "--yes", "--wait"}, exit.ExitConflict, "G-DENY"},
+		"a plan shows it and what it is for": {grows(denied), []string{"plan", "sample"}, exit.ExitNo, "a pass would refuse to start: G-DENY"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestARefusalThatIsKnownKeepsNobodyFromWhatNeedsNoLock(t *testing.T) {
 			g.run("reconcile", "sample", "--yes", "--wait")
 			g.world.Shared.DenyList["dc1"] = true
 			tc.given(g)
-			if code := g.run(tc.args...); code != ExitDone {
+			if code := g.run(tc.args...); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 		})

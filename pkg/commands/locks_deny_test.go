@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // together is one of several control-plane instances that share a database.
@@ -19,7 +20,7 @@ func together(t *testing.T) *given {
 	g := newGiven(t)
 	g.world.Record.Spec.ProcessGroupIDPrefix = "dc1"
 	g.world.Record.Spec.LockOptions.DisableLocks = new(bool)
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	return g
@@ -33,7 +34,7 @@ func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
 	g.world.Shared.Denials["dc4"] = fdb.Denial{By: "nobody any more", At: g.world.Now()}
 	g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc5"}}
 	g.run("reconcile", "sample", "--yes")
-	if code := g.run("locks", "list", "sample", "-o", "json"); code != ExitDone {
+	if code := g.run("locks", "list", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	type denial struct {
@@ -85,9 +86,9 @@ func TestLocksDenyAndAllow(t *testing.T) {
 			says: "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: " + patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc2","allow":true}]}}}'`,
 		},
 		"twice is once":                    {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
-		"a dry run shuts nobody out":       {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: ExitNo, says: "UpdateDenyList"},
-		"no locks, nobody to shut out":     {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: ExitRefused, says: "locks are not used here"},
-		"what is no prefix is no instance": {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: ExitUsage, says: "invalid control-plane instance"},
+		"a dry run shuts nobody out":       {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: exit.ExitNo, says: "UpdateDenyList"},
+		"no locks, nobody to shut out":     {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
+		"what is no prefix is no instance": {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: exit.ExitUsage, says: "invalid control-plane instance"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // lockOf makes an owner hold the lock for a time, manually if a user is named.
@@ -31,29 +32,29 @@ func TestLocksTakeAndRelease(t *testing.T) {
 	}{
 		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, held manually by me@here"},
 		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is held manually until 2026-", holder: "dc1, held manually by me@here"},
-		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: ExitNo, says: "HoldLock"},
-		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
+		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: exit.ExitNo, says: "HoldLock"},
+		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
 		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is held manually", holder: "dc1, held manually by me@here"},
-		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1, held manually by bob@b", holder: "dc1, held manually by bob@b"},
-		"take while denied":                 {given: []func(*given){func(g *given) { g.world.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: ExitConflict, says: "dc1 is on the deny list"},
-		"take where no locks are used":      {given: []func(*given){func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
-		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: ExitUsage, says: "from 1m to 24h"},
-		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: ExitUsage, says: "from 1m to 24h"},
+		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1, held manually by bob@b", holder: "dc1, held manually by bob@b"},
+		"take while denied":                 {given: []func(*given){func(g *given) { g.world.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1 is on the deny list"},
+		"take where no locks are used":      {given: []func(*given){func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: exit.ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
+		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: exit.ExitUsage, says: "from 1m to 24h"},
+		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: exit.ExitUsage, says: "from 1m to 24h"},
 		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "the lock is free"},
 		"release what a run left":           {given: []func(*given){lockOf("dc1", "", 9*time.Minute)}, args: []string{"release", "sample"}, says: "the lock is free"},
-		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitWaiting, says: "it expires at", holder: "dc1"},
+		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: exit.ExitWaiting, says: "it expires at", holder: "dc1"},
 		"release none":                      {args: []string{"release", "sample"}, says: "the lock is free"},
-		"release another's":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
-		"nor by force":                      {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
-		"release another's that ran out":    {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held by dc2 until", holder: "dc2"},
+		"release another's":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample"}, want: exit.ExitConflict, says: "held by dc2 until", holder: "dc2"},
+		"nor by force":                      {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, want: exit.ExitConflict, says: "held by dc2 until", holder: "dc2"},
+		"release another's that ran out":    {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample"}, want: exit.ExitConflict, says: "held by dc2 until", holder: "dc2"},
 		"by force":                          {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
 		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.world.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
-		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "use --yes", holder: "dc2"},
-		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: ExitUnconfirmed, says: "the lock of dc2 expired 1m0s ago", holder: "dc2"},
+		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: exit.ExitUnconfirmed, says: "use --yes", holder: "dc2"},
+		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: exit.ExitUnconfirmed, says: "the lock of dc2 expired 1m0s ago", holder: "dc2"},
 		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "the lock is free"},
-		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: ExitConflict, says: "held manually by bob@b", holder: "dc1, held manually by bob@b"},
+		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: exit.ExitConflict, says: "held manually by bob@b", holder: "dc1, held manually by bob@b"},
 		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
-		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: ExitConflict, says: "the database lock is held by dc1, held manually by me@here until", holder: "dc1, held manually by me@here"},
+		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: exit.ExitConflict, says: "the database lock is held by dc1, held manually by me@here until", holder: "dc1, held manually by me@here"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,10 +86,10 @@ func TestLocksTakeAndRelease(t *testing.T) {
 func TestTheListSaysWhoKeepsALockByHand(t *testing.T) {
 	g := together(t)
 	lockOf("dc1", "bob@b", time.Hour)(g)
-	if code := g.run("locks", "list", "sample"); code != ExitDone || !strings.Contains(g.out.String(), "sample: the lock is held manually by bob@b") {
+	if code := g.run("locks", "list", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), "sample: the lock is held manually by bob@b") {
 		t.Errorf("exit code %d: %s", code, &g.out)
 	}
-	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].manualHolder}"); code != ExitDone || g.out.String() != "bob@b" {
+	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].manualHolder}"); code != exit.ExitDone || g.out.String() != "bob@b" {
 		t.Errorf("exit code %d: %q", code, &g.out)
 	}
 }

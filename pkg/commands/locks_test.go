@@ -7,6 +7,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
@@ -23,7 +25,7 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 		"by the other name":      {args: []string{"get", "locks", "sample", "-o", "jsonpath={.kind} {.items[0].state}"}, want: []string{"LockList held"}},
 		"its name":               {args: []string{"locks", "list", "-o", "name"}, want: []string{"lock/sample\n"}},
 		"a column":               {args: []string{"locks", "list", "sample", "-o", "custom-columns=OWNER:.owner", "--no-headers"}, want: []string{"west\n"}},
-		"a command that is none": {args: []string{"locks", "steal"}, code: ExitUsage},
+		"a command that is none": {args: []string{"locks", "steal"}, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -42,8 +44,8 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 
 func TestNobodyCanTellWhoHasTheLockOfADatabaseThatIsSilent(t *testing.T) {
 	g := up(t)
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-	if code := g.run("locks", "list", "sample"); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	if code := g.run("locks", "list", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

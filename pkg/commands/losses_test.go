@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -11,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const nightlyPlace = "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu"
@@ -25,9 +24,9 @@ func doomed(t *testing.T) *vault {
 	t.Helper()
 	v := newVault(t)
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.DeletionPolicy = new(v1beta2.BackupDeletionPolicyCleanup) })
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
 	v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 	b := &v1beta2.FoundationDBBackup{}
 	if err := v.api.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
@@ -59,20 +58,20 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 	}{
 		"all four": {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "it is old"}, gone: true},
 		"--yes alone": {
-			args: []string{"--yes"}, want: ExitUnconfirmed,
+			args: []string{"--yes"}, want: exit.ExitUnconfirmed,
 			says: "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason",
 		},
-		"--yes --wait":                      {args: []string{"--yes", "--wait"}, want: ExitUnconfirmed, says: "--yes is not sufficient (nothing was changed)"},
-		"a plan and --yes":                  {args: []string{"--yes", "--plan", "PLAN"}, want: ExitUnconfirmed, says: "--yes is not sufficient"},
-		"without --yes":                     {args: []string{"--confirm", "nightly", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
-		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: ExitUnconfirmed},
-		"without a reason":                  {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN"}, want: ExitUnconfirmed},
+		"--yes --wait":                      {args: []string{"--yes", "--wait"}, want: exit.ExitUnconfirmed, says: "--yes is not sufficient (nothing was changed)"},
+		"a plan and --yes":                  {args: []string{"--yes", "--plan", "PLAN"}, want: exit.ExitUnconfirmed, says: "--yes is not sufficient"},
+		"without --yes":                     {args: []string{"--confirm", "nightly", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: exit.ExitUnconfirmed},
+		"without a reason":                  {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN"}, want: exit.ExitUnconfirmed},
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", gone: true},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "nightly\n", gone: true},
-		"y is typed":                        {typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match nightly"},
+		"y is typed":                        {typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match nightly"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match nightly"},
 		"--yes and the name":                {args: []string{"--yes"}, typed: "nightly\n", gone: true},
-		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
+		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,23 +92,6 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 	}
 }
 
-// The TUI requires the typed name, and without a prompt nothing is lost.
-func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
-	loss := planned.PlanView{Items: []planned.PlanItem{{ActionRecord: inspect.ActionRecord{Impact: plan.DataLoss}}}}
-	p := &passes{run: run{env: &Env{}, key: types.NamespacedName{Name: "nightly"}, record: backupKind}}
-	typed := ""
-	p.env.observer = &runObserver{agrees: func(_ context.Context, _ planned.PlanView, _, confirm string) error { typed = confirm; return nil }}
-	if got := p.confirms(loss); got != "nightly" {
-		t.Errorf("a proposal asks for %q", got)
-	}
-	if err := p.question(t.Context(), loss); err != nil || typed != "nightly" || p.approved.named == nil {
-		t.Errorf("a question asks for %q: %v", typed, err)
-	}
-	if got := p.confirms(planned.PlanView{}); got != "y" {
-		t.Errorf("without a loss it asks for %q", got)
-	}
-}
-
 func TestANameHoldsForOneSpecOnly(t *testing.T) {
 	deletion := plan.DeleteBackupData{Backup: "nightly", URL: nightlyPlace}
 	seen := func(uid types.UID, generation int64) plan.Snapshot {
@@ -127,15 +109,15 @@ func TestANameHoldsForOneSpecOnly(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := approval{everything: true, exact: map[string]bool{plan.Fingerprint(deletion): true}, named: &identity{"b", 1}}
-			_ = a.holdsFor(tc.then)
-			if got := a.permits("CarryOutDeletion", deletion); got != tc.want {
+			a := apply.Approval{Everything: true, Exact: map[string]bool{plan.Fingerprint(deletion): true}, Named: &apply.Identity{UID: "b", Generation: 1}}
+			_ = a.HoldsFor(tc.then)
+			if got := a.Permits("CarryOutDeletion", deletion); got != tc.want {
 				t.Errorf("permitted: %t", got)
 			}
 		})
 	}
-	for name, a := range map[string]approval{"everything": {everything: true}, "a kind": {kinds: map[string]bool{"DeleteBackupData": true}}, "the fingerprint": {exact: map[string]bool{plan.Fingerprint(deletion): true}}} {
-		if a.permits("CarryOutDeletion", deletion) {
+	for name, a := range map[string]apply.Approval{"everything": {Everything: true}, "a kind": {Kinds: map[string]bool{"DeleteBackupData": true}}, "the fingerprint": {Exact: map[string]bool{plan.Fingerprint(deletion): true}}} {
+		if a.Permits("CarryOutDeletion", deletion) {
 			t.Errorf("%s is enough", name)
 		}
 	}
@@ -147,10 +129,10 @@ func TestANameHoldsForOneSpecOnly(t *testing.T) {
 
 func TestPlansOfBackupsAndRestores(t *testing.T) {
 	v := newVault(t)
-	v.must(ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")
-	v.must(ExitNo, "no pod of a backup agent is ready", "diff", "fdbrestore/again")
-	v.must(ExitUsage, "must be one of CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
-	v.must(ExitUsage, "conflicts with cluster sample", "plan", "fdbbackup/nightly", "-c", "sample")
+	v.must(exit.ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")
+	v.must(exit.ExitNo, "no pod of a backup agent is ready", "diff", "fdbrestore/again")
+	v.must(exit.ExitUsage, "must be one of CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
+	v.must(exit.ExitUsage, "conflicts with cluster sample", "plan", "fdbbackup/nightly", "-c", "sample")
 	path := v.planned("reconcile", "fdbbackup/nightly")
 	var got struct {
 		Metadata struct{ Cluster string }
@@ -163,26 +145,26 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil || got.Metadata.Cluster != "fdbbackup/nightly" || got.Observed.UID != "b" {
 		t.Errorf("%v: %s", err, text)
 	}
-	v.must(ExitUsage, "is for fdbbackup/nightly in namespace fdb, not for fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
-	v.must(ExitUsage, "not for cluster sample", "reconcile", "sample", "--plan", path, "--yes")
-	v.must(ExitWaiting, "create a plan for the rest", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.must(ExitDone, "", "plan", "fdbbackup/nightly")
+	v.must(exit.ExitUsage, "is for fdbbackup/nightly in namespace fdb, not for fdbrestore/again", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
+	v.must(exit.ExitUsage, "not for cluster sample", "reconcile", "sample", "--plan", path, "--yes")
+	v.must(exit.ExitWaiting, "create a plan for the rest", "reconcile", "fdbbackup/nightly", "--plan", path, "--yes")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "plan", "fdbbackup/nightly")
 	stop := v.planned("backup", "stop", "nightly")
-	v.must(ExitConflict, "G-PLAN", "backup", "pause", "nightly", "--plan", stop, "--yes")
-	v.must(ExitDone, "", "backup", "stop", "nightly", "--plan", stop, "--yes")
+	v.must(exit.ExitConflict, "G-PLAN", "backup", "pause", "nightly", "--plan", stop, "--yes")
+	v.must(exit.ExitDone, "", "backup", "stop", "nightly", "--plan", stop, "--yes")
 }
 
 // What was approved for a restore is about this restore, and not about another of its name.
 func TestAPlanOfARestoreIsCarriedOutOnce(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
 	path := v.planned("reconcile", "fdbrestore/again")
-	v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
-	v.must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
-	v.must(ExitDone, "", "plan", "fdbrestore/again", "-o", "yaml")
+	v.must(exit.ExitWaiting, "", "reconcile", "fdbrestore/again", "--plan", path, "--yes")
+	v.must(exit.ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "plan", "fdbrestore/again", "-o", "yaml")
 }

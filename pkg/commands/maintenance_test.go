@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // zoneOf is the zone of the n-th storage group.
@@ -38,19 +40,19 @@ func TestMaintenance(t *testing.T) {
 		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is in maintenance mode", tells: "ZONE0"},
 		"the time is set anew":               {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
 		"never while another zone is": {
-			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: ExitWaiting,
+			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: exit.ExitWaiting,
 			says: "zone ZONE0 is, and its maintenance would end silently", tells: "ZONE0",
 		},
 		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, tells: "ZONE1"},
 		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
 		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is in maintenance mode", tells: "no zone"},
 		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
-		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
-		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, tells: "no zone"},
-		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: ExitUsage, says: "--for must be whole seconds", tells: "no zone"},
-		"nobody watches a zone for ever":              {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: ExitUsage, says: "up to 24h", tells: "no zone"},
-		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: ExitUsage, says: "cluster name is required", tells: "no zone"},
-		"an unknown word":                             {lines: [][]string{{"onn"}}, want: ExitUsage, says: "must be status, on or off", tells: "no zone"},
+		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: exit.ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
+		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: exit.ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, tells: "no zone"},
+		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: exit.ExitUsage, says: "--for must be whole seconds", tells: "no zone"},
+		"nobody watches a zone for ever":              {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", tells: "no zone"},
+		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: exit.ExitUsage, says: "cluster name is required", tells: "no zone"},
+		"an unknown word":                             {lines: [][]string{{"onn"}}, want: exit.ExitUsage, says: "must be status, on or off", tells: "no zone"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +70,7 @@ func TestMaintenance(t *testing.T) {
 			if code != tc.want || !strings.Contains(said, zones.Replace(tc.says)) {
 				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, zones.Replace(tc.says), said)
 			}
-			if code := g.run("maintenance", "status", "sample"); code != ExitDone || !strings.Contains(g.out.String(), zones.Replace(tc.tells)) {
+			if code := g.run("maintenance", "status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), zones.Replace(tc.tells)) {
 				t.Errorf("status: exit code %d, want %q: %s%s", code, zones.Replace(tc.tells), &g.out, &g.err)
 			}
 		})
@@ -81,20 +83,20 @@ func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
 	g := settled(t)
 	yes := true
 	g.world.Record.Spec.AutomationOptions.MaintenanceModeOptions.ResetMaintenanceMode = &yes
-	if code := g.run("maintenance", "on", "sample", g.zoneOf(0)); code != ExitDone {
+	if code := g.run("maintenance", "on", "sample", g.zoneOf(0)); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
-	if code := g.run("maintenance", "status", "sample"); code != ExitDone || !strings.Contains(g.out.String(), g.storage()[0]+"(") {
+	if code := g.run("maintenance", "status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), g.storage()[0]+"(") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("maintenance", "off", "sample"); code != ExitDone || len(g.world.Shared.Maintenance) != 0 {
+	if code := g.run("maintenance", "off", "sample"); code != exit.ExitDone || len(g.world.Shared.Maintenance) != 0 {
 		t.Errorf("exit code %d, left are %v: %s", code, g.world.Shared.Maintenance, &g.err)
 	}
 }
 
 func TestNoZoneHasNoName(t *testing.T) {
 	g := up(t)
-	if code := g.run("maintenance", "status", "sample", "-o", "name"); code != ExitDone || g.out.Len() > 0 {
+	if code := g.run("maintenance", "status", "sample", "-o", "name"); code != exit.ExitDone || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %q", code, &g.out)
 	}
 }
@@ -104,7 +106,7 @@ func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 	g := up(t)
 	g.lose(2, false)
 	for command, want := range map[string]string{"maintenance status": "the maintenance zone", "get processes": "the processes"} {
-		if code := g.run(append(strings.Fields(command), "sample")...); code != ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine "+want+": the database is unavailable") {
+		if code := g.run(append(strings.Fields(command), "sample")...); code != exit.ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine "+want+": the database is unavailable") {
 			t.Errorf("%s: exit code %d: %s%s", command, code, &g.out, &g.err)
 		}
 	}
@@ -112,9 +114,9 @@ func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 
 func TestWhoIsUnderMaintenanceIsNotGuessed(t *testing.T) {
 	g := up(t)
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 	for _, args := range [][]string{{"status", "sample"}, {"on", "sample", "nowhere"}} {
-		if code := g.run(append([]string{"maintenance"}, args...)...); code != ExitUnreachable || g.out.Len() > 0 {
+		if code := g.run(append([]string{"maintenance"}, args...)...); code != exit.ExitUnreachable || g.out.Len() > 0 {
 			t.Errorf("%v: exit code %d: %s%s", args, code, &g.out, &g.err)
 		}
 	}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestOnlyNamedGatesAreWavedThroughAndOnlyWithAReason(t *testing.T) {
@@ -17,18 +19,18 @@ func TestOnlyNamedGatesAreWavedThroughAndOnlyWithAReason(t *testing.T) {
 		"none":                             {want: map[plan.Gate]string{}},
 		"one with a reason":                {given: []string{"G-LOCK-OWNER=the only instance"}, want: map[plan.Gate]string{plan.GateLockOwner: "the only instance"}},
 		"a reason with an equals sign":     {given: []string{"G-OPERATOR=replicas=0"}, want: map[plan.Gate]string{plan.GateOperator: "replicas=0"}},
-		"without a reason":                 {given: []string{"G-LOCK-OWNER"}, code: ExitUsage},
-		"with an empty reason":             {given: []string{"G-LOCK-OWNER= "}, code: ExitUsage},
-		"a lock that someone else holds":   {given: []string{"G-LOCK=hurry"}, code: ExitUsage},
-		"a database that a restore owns":   {given: []string{"G-DBLOCK=hurry"}, code: ExitUsage},
-		"a plan that nobody approved":      {given: []string{"G-PLAN=hurry"}, code: ExitUsage},
-		"a configuration that cannot hold": {given: []string{"G-CONFIG=hurry"}, code: ExitUsage},
-		"an unknown gate":                  {given: []string{"G-WHATEVER=hurry"}, code: ExitUsage},
+		"without a reason":                 {given: []string{"G-LOCK-OWNER"}, code: exit.ExitUsage},
+		"with an empty reason":             {given: []string{"G-LOCK-OWNER= "}, code: exit.ExitUsage},
+		"a lock that someone else holds":   {given: []string{"G-LOCK=hurry"}, code: exit.ExitUsage},
+		"a database that a restore owns":   {given: []string{"G-DBLOCK=hurry"}, code: exit.ExitUsage},
+		"a plan that nobody approved":      {given: []string{"G-PLAN=hurry"}, code: exit.ExitUsage},
+		"a configuration that cannot hold": {given: []string{"G-CONFIG=hurry"}, code: exit.ExitUsage},
+		"an unknown gate":                  {given: []string{"G-WHATEVER=hurry"}, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := (&overrideFlags{given: tc.given}).gates()
-			if code := ExitCode(err); code != tc.code {
+			got, err := (&apply.OverrideFlags{Given: tc.given}).Gates()
+			if code := exit.Code(err); code != tc.code {
 				t.Fatalf("exit code %d (%v), want %d", code, err, tc.code)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

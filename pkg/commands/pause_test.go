@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestPauseAndResume(t *testing.T) {
@@ -22,11 +23,11 @@ func TestPauseAndResume(t *testing.T) {
 		"a cluster is paused":                     {lines: [][]string{{"pause", "sample"}}, paused: true, says: "undo: kubectl fdb resume sample -n fdb --context test"},
 		"and resumed":                             {lines: [][]string{{"pause", "sample"}, {"resume", "sample"}}, says: "resumed: operators act on it again"},
 		"also while an operator acts on it":       {given: operator, lines: [][]string{{"pause", "sample"}}, paused: true, says: "paused for operators"},
-		"not while another run acts on it":        {given: func(g *given) { g.world.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: ExitConflict, says: "alice"},
-		"a dry run changes nothing":               {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: ExitNo, says: "SetSkip"},
+		"not while another run acts on it":        {given: func(g *given) { g.world.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: exit.ExitConflict, says: "alice"},
+		"a dry run changes nothing":               {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: exit.ExitNo, says: "SetSkip"},
 		"what is paused already stays as it is":   {lines: [][]string{{"pause", "sample", "--reason", "first"}, {"pause", "sample"}}, paused: true, says: "paused for operators"},
-		"time cannot run backwards":               {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: ExitUsage, says: "--for must not be negative"},
-		"without the right to patch nobody tries": {given: func(g *given) { g.denied = []string{"patch foundationdbclusters.apps.foundationdb.org"} }, lines: [][]string{{"pause", "sample"}}, want: ExitForbidden, says: "patch foundationdbclusters"},
+		"time cannot run backwards":               {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: exit.ExitUsage, says: "--for must not be negative"},
+		"without the right to patch nobody tries": {given: func(g *given) { g.denied = []string{"patch foundationdbclusters.apps.foundationdb.org"} }, lines: [][]string{{"pause", "sample"}}, want: exit.ExitForbidden, says: "patch foundationdbclusters"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -55,12 +56,12 @@ func TestPauseAndResume(t *testing.T) {
 // An unreported expired pause would stop operators forever.
 func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 	g := up(t)
-	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != ExitDone {
+	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	shows := func(want string) {
 		t.Helper()
-		if code := g.run("status", "sample"); code != ExitDone || !strings.Contains(g.out.String(), want) {
+		if code := g.run("status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), want) {
 			t.Errorf("exit code %d, want %q: %s", code, want, &g.out)
 		}
 	}

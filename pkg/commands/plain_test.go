@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // looks are commands that only look, in the order in which a terminal runs them.
@@ -63,7 +65,7 @@ func (tm terminal) shown(t *testing.T) []string {
 		env.Getenv = func(name string) string { return tm.env[name] }
 		env.IsTerminal = func(any) bool { return tm.is }
 		code := Run(t.Context(), env, args) // stdin is empty, as </dev/null is
-		if code == ExitUsage || g.out.Len()+g.err.Len() == 0 {
+		if code == exit.ExitUsage || g.out.Len()+g.err.Len() == 0 {
 			t.Fatalf("%s shows nothing: exit code %d: %s", strings.Join(args, " "), code, &g.err)
 		}
 		all = append(all, strings.Join(args, " ")+"\n"+strings.Repeat("!", code)+g.out.String()+g.err.String())

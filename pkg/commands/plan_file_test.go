@@ -15,15 +15,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // planned writes the plan of a command into a file.
 func (g *given) planned(args ...string) string {
 	g.t.Helper()
 	code := g.run(append(slices.Clone(args), "--dry-run", "-o", "json")...)
-	if code != ExitDone && code != ExitNo {
+	if code != exit.ExitDone && code != exit.ExitNo {
 		g.t.Fatalf("%v: exit code %d: %s", args, code, &g.err)
 	}
 	path := filepath.Join(g.t.TempDir(), "plan.json")
@@ -75,7 +77,7 @@ func spacious(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
 	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	g.world.Tick(time.Hour)
@@ -90,7 +92,7 @@ func grow(g *given) {
 
 func exclude(g *given) {
 	g.t.Helper()
-	if code := g.run("exclude", "sample", g.storage()[0], "--yes"); code != ExitDone {
+	if code := g.run("exclude", "sample", g.storage()[0], "--yes"); code != exit.ExitDone {
 		g.t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -103,16 +105,16 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 		asked bool
 		want  int
 	}{
-		"reconcile":           {given: grow, args: []string{"reconcile", "sample"}, asked: true, want: ExitWaiting},
+		"reconcile":           {given: grow, args: []string{"reconcile", "sample"}, asked: true, want: exit.ExitWaiting},
 		"replace":             {args: []string{"replace", "sample", "STORAGE0"}, asked: true},
 		"replace, undone":     {given: func(g *given) { g.run("replace", "sample", g.storage()[0], "--yes") }, args: []string{"replace", "sample", "STORAGE0", "--undo"}, asked: true},
 		"restart":             {args: []string{"restart", "sample", "STORAGE0"}, asked: true},
 		"exclude":             {args: []string{"exclude", "sample", "STORAGE0"}, asked: true},
 		"include":             {given: exclude, args: []string{"include", "sample", "--all"}},
-		"cordon":              {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, asked: true, want: ExitWaiting},
+		"cordon":              {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, asked: true, want: exit.ExitWaiting},
 		"uncordon":            {given: func(g *given) { g.world.Cordoned = map[string]bool{g.nodeOfStorage(): true} }, args: []string{"uncordon", "NODE", "-c", "sample"}},
-		"drain":               {args: []string{"drain", "NODE", "-c", "sample"}, asked: true, want: ExitConflict}, // what comes next is another plan's
-		"drain, without wait": {args: []string{"drain", "NODE", "-c", "sample", "--wait=false"}, asked: true, want: ExitWaiting},
+		"drain":               {args: []string{"drain", "NODE", "-c", "sample"}, asked: true, want: exit.ExitConflict}, // what comes next is another plan's
+		"drain, without wait": {args: []string{"drain", "NODE", "-c", "sample", "--wait=false"}, asked: true, want: exit.ExitWaiting},
 		"coordinators change": {args: []string{"coordinators", "change", "sample", "--away-from", "COORDINATOR"}, asked: true},
 		"maintenance on":      {args: []string{"maintenance", "on", "sample", "ZONE"}},
 		"pause":               {args: []string{"pause", "sample", "--for", "2h"}},
@@ -131,7 +133,7 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 			}
 			args = append(args, "--plan", path)
 			if tc.asked {
-				if code := g.run(args...); code != ExitUnconfirmed || len(g.world.Acted) > 0 {
+				if code := g.run(args...); code != exit.ExitUnconfirmed || len(g.world.Acted) > 0 {
 					t.Fatalf("without --yes: exit code %d, did %v", code, g.changes())
 				}
 				args = append(args, "--yes")
@@ -214,7 +216,7 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 			}
 			g.world.Acted = nil
 			args := append([]string{"reconcile", "sample", "--yes", "--plan", path}, tc.args...)
-			if code := g.run(args...); code != ExitConflict || len(g.world.Acted) > 0 {
+			if code := g.run(args...); code != exit.ExitConflict || len(g.world.Acted) > 0 {
 				t.Errorf("exit code %d, did %v\n%s%s", code, g.changes(), &g.out, &g.err)
 			}
 			for _, says := range append(tc.says, "G-PLAN", "hint: create a new plan: kubectl fdb reconcile sample", "--dry-run -o json -n fdb --context test > "+path) {
@@ -275,7 +277,7 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 				args = []string{"reconcile", "sample"}
 			}
 			args = append(append([]string{args[0]}, "--plan", path, "--yes"), g.inWords(args[1:]...)...)
-			if code := g.run(args...); code != ExitUsage || !strings.Contains(g.err.String(), tc.says) || len(g.world.Acted) > 0 {
+			if code := g.run(args...); code != exit.ExitUsage || !strings.Contains(g.err.String(), tc.says) || len(g.world.Acted) > 0 {
 				t.Errorf("exit code %d, did %v, want %q:\n%s", code, g.changes(), tc.says, &g.err)
 			}
 		})
@@ -288,10 +290,10 @@ func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 		digest string
 		want   int
 	}{
-		"by the run that was killed":       {digest: "its own", want: ExitWaiting},
-		"after a run of another plan":      {digest: "sha256:other", want: ExitConflict},
-		"after a run that had no plan":     {want: ExitConflict},
-		"while nobody can tell who did it": {digest: "-", want: ExitConflict},
+		"by the run that was killed":       {digest: "its own", want: exit.ExitWaiting},
+		"after a run of another plan":      {digest: "sha256:other", want: exit.ExitConflict},
+		"after a run that had no plan":     {want: exit.ExitConflict},
+		"while nobody can tell who did it": {digest: "-", want: exit.ExitConflict},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +302,7 @@ func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 			path := g.planned("reconcile", "sample")
 			g.world.Refuse = refuse("CreatePod", errNoAnswer)
 			args := []string{"reconcile", "sample", "--yes", "--plan", path}
-			if code := g.run(args...); code == ExitDone || len(g.world.Acted) == 0 {
+			if code := g.run(args...); code == exit.ExitDone || len(g.world.Acted) == 0 {
 				t.Fatalf("exit code %d, did %v", code, g.changes())
 			}
 			g.world.Refuse, g.objects = nil, []client.Object{lastRun(t, path, tc.digest)}
@@ -310,7 +312,7 @@ func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 			want, got := actionsIn(t, path), g.changes()
 			slices.Sort(want)
 			slices.Sort(got)
-			if diff := cmp.Diff(want, got); (diff == "") != (tc.want == ExitWaiting) {
+			if diff := cmp.Diff(want, got); (diff == "") != (tc.want == exit.ExitWaiting) {
 				t.Errorf("planned (-), done (+) in both:\n%s", diff)
 			}
 		})
@@ -323,7 +325,7 @@ func lastRun(t *testing.T, path, digest string) *coordinationv1.Lease {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: live.LeaseName("sample"), Annotations: map[string]string{}}}
 	switch digest {
 	case "its own":
-		approved, err := readPlan(path)
+		approved, err := apply.ReadPlan(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +340,7 @@ func lastRun(t *testing.T, path, digest string) *coordinationv1.Lease {
 }
 
 func TestOnATerminalAPlanIsShownAndAsked(t *testing.T) {
-	for answer, want := range map[string]int{"y\n": ExitWaiting, "n\n": ExitUnconfirmed} {
+	for answer, want := range map[string]int{"y\n": exit.ExitWaiting, "n\n": exit.ExitUnconfirmed} {
 		g := up(t)
 		grow(g)
 		path := g.planned("reconcile", "sample")

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // tool is what programs meet in a pod.
@@ -80,32 +81,32 @@ func TestExec(t *testing.T) {
 	}{
 		"in the best pod": {
 			result: admin.Result{Stdout: []byte("out\n"), Stderr: []byte("err\n")}, args: toolLine("sample", "--", "ls", "-l"),
-			want: ExitDone, ran: ": ls -l", out: "out\n", says: "err\n",
+			want: exit.ExitDone, ran: ": ls -l", out: "out\n", says: "err\n",
 		},
 		"its exit code is ours": {result: admin.Result{ExitCode: 42}, args: toolLine("sample", "--", "false"), want: 42, ran: ": false"},
 		"in a pod that is named": {
-			args: func(g *given) []string { return []string{"--pod", firstPod(g), "--", "ls"} }, want: ExitDone, ran: "sample-log-",
+			args: func(g *given) []string { return []string{"--pod", firstPod(g), "--", "ls"} }, want: exit.ExitDone, ran: "sample-log-",
 		},
 		"in the pod of a process group": {
 			args: func(g *given) []string {
 				return []string{"--process-group", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--", "ls"}
-			}, want: ExitDone, ran: ": ls",
+			}, want: exit.ExitDone, ran: ": ls",
 		},
 		"in the pod at an address": {
 			args: func(g *given) []string {
 				return []string{"--process-group", g.world.Record.Status.ProcessGroups[0].Addresses[0], "--", "ls"}
-			}, want: ExitDone, ran: ": ls",
+			}, want: exit.ExitDone, ran: ": ls",
 		},
-		"stdin is passed on when asked for":     {input: "words", args: toolLine("-i", "--", "cat"), want: ExitDone, ran: ": cat", read: "words"},
-		"stdin ends at once otherwise":          {input: "words", args: toolLine("--", "cat"), want: ExitDone, ran: ": cat"},
-		"a pod that is lost":                    {err: lost, args: toolLine("--", "ls"), want: ExitUnreachable, ran: ": ls", says: "connection refused"},
-		"a pod that nobody knows":               {args: toolLine("--pod", "x", "--", "ls"), want: ExitUsage, says: `pod "x" not found`},
-		"a group that nobody knows":             {args: toolLine("--process-group", "storage-1", "--", "ls"), want: ExitUsage, says: "not found: storage-1"},
-		"both":                                  {args: toolLine("--pod", "x", "--process-group", "y", "--", "ls"), want: ExitUsage},
-		"nothing to run":                        {args: toolLine("sample"), want: ExitUsage, says: "is required after --"},
-		"two clusters":                          {args: toolLine("sample", "other", "--", "ls"), want: ExitUsage},
-		"what is not allowed is named at once":  {denied: "create pods/exec", args: toolLine("--", "ls"), want: ExitForbidden, says: "create pods/exec"},
-		"a limit from before the program began": {args: toolLine("--timeout", "-1s", "--", "ls"), want: ExitUsage},
+		"stdin is passed on when asked for":     {input: "words", args: toolLine("-i", "--", "cat"), want: exit.ExitDone, ran: ": cat", read: "words"},
+		"stdin ends at once otherwise":          {input: "words", args: toolLine("--", "cat"), want: exit.ExitDone, ran: ": cat"},
+		"a pod that is lost":                    {err: lost, args: toolLine("--", "ls"), want: exit.ExitUnreachable, ran: ": ls", says: "connection refused"},
+		"a pod that nobody knows":               {args: toolLine("--pod", "x", "--", "ls"), want: exit.ExitUsage, says: `pod "x" not found`},
+		"a group that nobody knows":             {args: toolLine("--process-group", "storage-1", "--", "ls"), want: exit.ExitUsage, says: "not found: storage-1"},
+		"both":                                  {args: toolLine("--pod", "x", "--process-group", "y", "--", "ls"), want: exit.ExitUsage},
+		"nothing to run":                        {args: toolLine("sample"), want: exit.ExitUsage, says: "is required after --"},
+		"two clusters":                          {args: toolLine("sample", "other", "--", "ls"), want: exit.ExitUsage},
+		"what is not allowed is named at once":  {denied: "create pods/exec", args: toolLine("--", "ls"), want: exit.ExitForbidden, says: "create pods/exec"},
+		"a limit from before the program began": {args: toolLine("--timeout", "-1s", "--", "ls"), want: exit.ExitUsage},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -138,7 +139,7 @@ func TestNothingIsRunInAPodThatDoesNotRun(t *testing.T) {
 	g.answers(admin.Result{}, nil)
 	name := firstPod(g)
 	g.world.Pods[name].Status.Phase = corev1.PodPending
-	if code := g.run("exec", "--pod", name, "--", "ls"); code != ExitUnreachable || len(g.ran) > 0 {
+	if code := g.run("exec", "--pod", name, "--", "ls"); code != exit.ExitUnreachable || len(g.ran) > 0 {
 		t.Errorf("exit code %d, ran %q: %s", code, g.ran, &g.err)
 	}
 }
@@ -154,27 +155,27 @@ func TestCLI(t *testing.T) {
 		script string // empty: nothing was run
 		says   string
 	}{
-		"a question":                    {result: said, args: []string{"sample", "--", "status", "minimal"}, want: ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
-		"with another limit":            {result: said, args: []string{"--timeout", "7s", "--", "status"}, want: ExitDone, script: "--timeout 7 --exec status"},
+		"a question":                    {result: said, args: []string{"sample", "--", "status", "minimal"}, want: exit.ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
+		"with another limit":            {result: said, args: []string{"--timeout", "7s", "--", "status"}, want: exit.ExitDone, script: "--timeout 7 --exec status"},
 		"its exit code is ours":         {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: unknown")}, args: []string{"--", "help", "x"}, want: 1, script: "help x", says: "ERROR: unknown"},
 		"a mistake is fdbcli's to tell": {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: Unknown command `statuss'. Try `help'?\n")}, args: []string{"--", "help", "statuss"}, want: 1, script: "help statuss", says: "ERROR: Unknown command `statuss'. Try `help'?\n"},
 		"a usage is fdbcli's to tell":   {result: admin.Result{ExitCode: 1, Stdout: []byte("Usage: status [minimal|details|json]\n")}, args: []string{"--", "status", "x"}, want: 1, script: "status x", says: "Usage: status [minimal|details|json]\n"},
-		"too much for one command line": {args: []string{"--", "status " + strings.Repeat("x", 200_000)}, want: ExitUsage, says: "too many or too long arguments"},
-		"a change, and nobody to ask":   {args: []string{"sample", "--", "writemode on; clear x"}, want: ExitUnconfirmed, says: "may change the database: writemode on; clear x"},
-		"a change that is agreed to":    {result: said, args: []string{"sample", "--yes", "--", "configure", "double"}, want: ExitDone, script: "configure double", says: "warning: commands that may change the database of sample, without safety gates: configure double"},
-		"a change of nobody knows who":  {args: []string{"--yes", "--", "configure", "double"}, want: ExitUsage, says: "stdin is not a terminal"},
-		"a yes on the terminal":         {result: said, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: ExitDone, script: "include all", says: "Run them? [y/N]"},
-		"a no on the terminal":          {input: "n\n", args: []string{"sample", "--", "include", "all"}, want: ExitUnconfirmed, says: "(nothing was changed)"},
+		"too much for one command line": {args: []string{"--", "status " + strings.Repeat("x", 200_000)}, want: exit.ExitUsage, says: "too many or too long arguments"},
+		"a change, and nobody to ask":   {args: []string{"sample", "--", "writemode on; clear x"}, want: exit.ExitUnconfirmed, says: "may change the database: writemode on; clear x"},
+		"a change that is agreed to":    {result: said, args: []string{"sample", "--yes", "--", "configure", "double"}, want: exit.ExitDone, script: "configure double", says: "warning: commands that may change the database of sample, without safety gates: configure double"},
+		"a change of nobody knows who":  {args: []string{"--yes", "--", "configure", "double"}, want: exit.ExitUsage, says: "stdin is not a terminal"},
+		"a yes on the terminal":         {result: said, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: exit.ExitDone, script: "include all", says: "Run them? [y/N]"},
+		"a no on the terminal":          {input: "n\n", args: []string{"sample", "--", "include", "all"}, want: exit.ExitUnconfirmed, says: "(nothing was changed)"},
 		"nobody can be reached": {
 			err:  &admin.TransportError{Where: "pod x", Err: errors.New("connection refused")},
-			args: []string{"--", "status"}, want: ExitUnreachable, script: "status", says: "connection refused",
+			args: []string{"--", "status"}, want: exit.ExitUnreachable, script: "status", says: "connection refused",
 		},
-		"nothing to run":         {args: []string{"sample", "--"}, want: ExitUsage},
-		"no time to run it in":   {args: []string{"--timeout", "0s", "--", "status"}, want: ExitUsage},
-		"an unknown cluster":     {args: []string{"nobody", "--", "status"}, want: ExitUsage},
-		"a cluster too many":     {args: []string{"sample", "two", "--", "status"}, want: ExitUsage},
-		"no dashes at all":       {args: []string{"sample", "status"}, want: ExitUsage},
-		"a list of coordinators": {result: said, args: []string{"--", "coordinators"}, want: ExitDone, script: "coordinators"},
+		"nothing to run":         {args: []string{"sample", "--"}, want: exit.ExitUsage},
+		"no time to run it in":   {args: []string{"--timeout", "0s", "--", "status"}, want: exit.ExitUsage},
+		"an unknown cluster":     {args: []string{"nobody", "--", "status"}, want: exit.ExitUsage},
+		"a cluster too many":     {args: []string{"sample", "two", "--", "status"}, want: exit.ExitUsage},
+		"no dashes at all":       {args: []string{"sample", "status"}, want: exit.ExitUsage},
+		"a list of coordinators": {result: said, args: []string{"--", "coordinators"}, want: exit.ExitDone, script: "coordinators"},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -192,26 +193,5 @@ func TestCLI(t *testing.T) {
 				t.Errorf("ran %q, want %q", ran, tc.script)
 			}
 		})
-	}
-}
-
-func TestWhatMayChangeADatabaseIsNamed(t *testing.T) {
-	for script, want := range map[string][]string{
-		"status json":                          nil,
-		"status; getrange a b ;; coordinators": nil,
-		"coordinators auto":                    {"coordinators auto"},
-		"exclude":                              nil,
-		"exclude 10.0.0.1":                     {"exclude 10.0.0.1"},
-		"kill; kill all":                       {"kill all"},
-		"maintenance off":                      {"maintenance off"},
-		"something new":                        {"something new"},
-		`"clear" x`:                            {`"clear" x`},
-		"get 'a; clear b'":                     {"clear b'"},
-		"status\nclear x":                      {"clear x"},
-		"lock; unlock 0011":                    {"lock", "unlock 0011"},
-	} {
-		if got := changesOf(script); !slices.Equal(got, want) {
-			t.Errorf("%q may change: %q, want %q", script, got, want)
-		}
 	}
 }

@@ -8,11 +8,14 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
 	rules := rulesOf(t, "reconcile.yaml")
-	for _, p := range reconcilePermissions() {
+	for _, p := range session.ReconcilePermissions() {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml does not grant %q", p)
 		}
@@ -20,12 +23,12 @@ func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
 }
 
 func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
-	needed := reconcilePermissions()
-	beyond := []permission{ // what only some runs need, so that no run asks for it beforehand
-		{"list", "apps.foundationdb.org", "foundationdbclusters", ""}, // to find the only cluster, or to name others
-		{"create", "", "pods", "portforward"},                         // split images
-		{"create", "", "events", ""},                                  // the audit, which is optional
-		{"patch", "", "events", ""},
+	needed := session.ReconcilePermissions()
+	beyond := []session.Permission{ // what only some runs need, so that no run asks for it beforehand
+		{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}, // to find the only cluster, or to name others
+		{Verb: "create", Resource: "pods", Subresource: "portforward"},                   // split images
+		{Verb: "create", Resource: "events"},                                             // the audit, which is optional
+		{Verb: "patch", Resource: "events"},
 	}
 	for _, p := range permissionsOf(rulesOf(t, "reconcile.yaml")) {
 		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {
@@ -36,27 +39,27 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 
 func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 	rules := slices.Concat(rulesOf(t, "reconcile.yaml"), rulesOf(t, "watch.yaml"))
-	for _, p := range append(reconcilePermissions(), watchPermissions()...) {
+	for _, p := range append(session.ReconcilePermissions(), session.WatchPermissions()...) {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac does not grant %q to a watch", p)
 		}
 	}
 	for _, p := range permissionsOf(rulesOf(t, "watch.yaml")) {
-		if !slices.Contains(watchPermissions(), p) {
+		if !slices.Contains(session.WatchPermissions(), p) {
 			t.Errorf("manifests/rbac/watch.yaml grants %q, which no watch asks for", p)
 		}
 	}
 }
 
 func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
-	needed := slices.Concat(backupPermissions(), restorePermissions(), findRecordPermissions(), abortPermissions())
+	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), apply.FindRecordPermissions(), apply.AbortPermissions())
 	rules := rulesOf(t, "backups.yaml")
 	for _, p := range needed {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac/backups.yaml does not grant %q", p)
 		}
 	}
-	audit := []permission{{"create", "", "events", ""}, {"patch", "", "events", ""}}
+	audit := []session.Permission{{Verb: "create", Resource: "events"}, {Verb: "patch", Resource: "events"}}
 	for _, p := range permissionsOf(rules) {
 		if !slices.Contains(append(audit, needed...), p) {
 			t.Errorf("manifests/rbac/backups.yaml grants %q, which no pass asks for", p)
@@ -66,15 +69,15 @@ func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
 
 func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	granted := permissionsOf(rulesOf(t, "pause.yaml"))
-	for _, p := range pausePermissions() {
+	for _, p := range session.PausePermissions() {
 		if !slices.Contains(granted, p) {
 			t.Errorf("manifests/rbac/pause.yaml does not grant %q", p)
 		}
 	}
-	audit := []permission{{"create", "", "events", ""}, {"patch", "", "events", ""}}
-	list := permission{"list", "apps.foundationdb.org", "foundationdbclusters", ""} // to find the only cluster
+	audit := []session.Permission{{Verb: "create", Resource: "events"}, {Verb: "patch", Resource: "events"}}
+	list := session.Permission{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"} // to find the only cluster
 	for _, p := range granted {
-		if !slices.Contains(append(audit, list), p) && !slices.Contains(pausePermissions(), p) {
+		if !slices.Contains(append(audit, list), p) && !slices.Contains(session.PausePermissions(), p) {
 			t.Errorf("manifests/rbac/pause.yaml grants %q, which no pause asks for", p)
 		}
 	}
@@ -82,29 +85,29 @@ func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 
 func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 	for _, p := range permissionsOf(rulesOf(t, "read.yaml")) {
-		asks := p.resource == "pods" && (p.subresource == "exec" || p.subresource == "portforward")
-		if !asks && p.verb != "get" && p.verb != "list" {
+		asks := p.Resource == "pods" && (p.Subresource == "exec" || p.Subresource == "portforward")
+		if !asks && p.Verb != "get" && p.Verb != "list" {
 			t.Errorf("manifests/rbac/read.yaml grants %q", p)
 		}
 	}
 }
 
 func TestTheRoleForFindingOperatorsOnlyLists(t *testing.T) {
-	want := []permission{{"list", "apps", "deployments", ""}, {"list", "coordination.k8s.io", "leases", ""}}
+	want := []session.Permission{{Verb: "list", Group: "apps", Resource: "deployments"}, {Verb: "list", Group: "coordination.k8s.io", Resource: "leases"}}
 	if got := permissionsOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/find-operators.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheRoleForReadingNodesOnlyLists(t *testing.T) {
-	want := []permission{{"list", "", "nodes", ""}}
+	want := []session.Permission{{Verb: "list", Resource: "nodes"}}
 	if got := permissionsOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/read-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
-	want := append(nodePermissions(), permission{"list", "", "pods", ""})
+	want := append(session.NodePermissions(), session.Permission{Verb: "list", Resource: "pods"})
 	if got := permissionsOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/cordon-nodes.yaml grants %v, want %v", got, want)
 	}
@@ -112,7 +115,7 @@ func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
 
 func TestTheRoleForCertificatesReadsNamedSecretsOnly(t *testing.T) {
 	rules := rulesOf(t, "read-certificates.yaml")
-	if got, want := permissionsOf(rules), []permission{{"get", "", "secrets", ""}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
+	if got, want := permissionsOf(rules), []session.Permission{{Verb: "get", Resource: "secrets"}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
 		t.Errorf("manifests/rbac/read-certificates.yaml grants %v of %v, want %v of named ones", got, rules[0].ResourceNames, want)
 	}
 }
@@ -134,18 +137,18 @@ func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-func granted(rules []rbacv1.PolicyRule, p permission) bool {
+func granted(rules []rbacv1.PolicyRule, p session.Permission) bool {
 	return slices.Contains(permissionsOf(rules), p)
 }
 
-func permissionsOf(rules []rbacv1.PolicyRule) []permission {
-	var powers []permission
+func permissionsOf(rules []rbacv1.PolicyRule) []session.Permission {
+	var powers []session.Permission
 	for _, r := range rules {
 		for _, group := range r.APIGroups {
 			for _, path := range r.Resources {
 				resource, subresource, _ := strings.Cut(path, "/")
 				for _, verb := range r.Verbs {
-					powers = append(powers, permission{verb, group, resource, subresource})
+					powers = append(powers, session.Permission{Verb: verb, Group: group, Resource: resource, Subresource: subresource})
 				}
 			}
 		}

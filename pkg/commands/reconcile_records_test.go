@@ -27,6 +27,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // vault is a cluster that is up, a backup of it, and a restore into it.
@@ -56,6 +58,7 @@ func (f agentFiles) WriteFile(name string, content []byte) error {
 	f[name] = string(content)
 	return nil
 }
+
 func (f agentFiles) Writable(string) bool { return true }
 
 func agentEnv() map[string]string {
@@ -74,21 +77,21 @@ func newVault(t *testing.T) *vault {
 	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration, b.Spec.AgentCount = "7.3.79", "sample", place, new(1)
 	r := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb", UID: "r"}}
 	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration = "sample", place
-	scheme, err := newScheme()
+	scheme, err := session.NewScheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(newMapper()).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
+	v.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(session.NewMapper()).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
 		WithObjects(b, r, v.world.Record.DeepCopy()).Build()
 	v.record, v.records = v.open, v.api
 	return v
 }
 
-func (v *vault) open(e *Env, key types.NamespacedName) (Session, error) {
+func (v *vault) open(e *session.Env, key types.NamespacedName) (session.Session, error) {
 	fill := func(w *live.World) {
 		w.Client, w.Key, w.Holder, w.Clock, w.Overrides = v.api, key, e.Holder, v.clock, e.Overrides
 		w.Transport = func(*corev1.Pod) admin.Transport { return agentTransport{v} }
-		w.Command = func(words ...string) string { return e.kubectlIn(key.Namespace, words...) }
+		w.Command = func(words ...string) string { return e.KubectlIn(key.Namespace, words...) }
 	}
 	if key.Name == "again" {
 		w := &live.RestoreWorld{Name: key}
@@ -171,14 +174,14 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 			t.Errorf("%v: the secret was printed or run", args)
 		}
 	}
-	must(ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
-	must(ExitDone, "start a backup on tag default", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	must(ExitDone, "fdbbackup/nightly: already reconciled, no changes", "reconcile", "foundationdbbackup/nightly", "--yes")
+	must(exit.ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
+	must(exit.ExitDone, "start a backup on tag default", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	must(exit.ExitDone, "fdbbackup/nightly: already reconciled, no changes", "reconcile", "foundationdbbackup/nightly", "--yes")
 	v.world.FDB.Advance(time.Minute)
-	must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "-o", "json")
-	must(ExitRefused, "a restore never overwrites data", "reconcile", "fdbrestore/again", "--yes")
+	must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "-o", "json")
+	must(exit.ExitRefused, "a restore never overwrites data", "reconcile", "fdbrestore/again", "--yes")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	must(exit.ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	if got := v.fdbcli("get greeting"); !strings.Contains(got, "hello") {
 		t.Errorf("got %s", got)
 	}
@@ -216,18 +219,18 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 		want int
 		says string
 	}{
-		"no name":                  {[]string{"fdbbackup/", "--yes"}, ExitUsage, "name is required: fdbbackup/NAME"},
-		"a cluster as well":        {[]string{"fdbbackup/nightly", "-c", "sample", "--yes"}, ExitUsage, "conflicts with cluster sample"},
-		"--watch":                  {[]string{"fdbbackup/nightly", "--watch", "--yes"}, ExitUsage, "--watch requires a cluster"},
-		"--adopt":                  {[]string{"fdbrestore/again", "--adopt", "--yes"}, ExitUsage, "require a cluster"},
-		"a plan that is none":      {[]string{"fdbrestore/again", "--plan", "plan.json", "--yes"}, ExitUsage, "reading the plan"},
-		"--confirm of a restore":   {[]string{"fdbrestore/again", "--confirm", "again", "--yes"}, ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
-		"--confirm of a cluster":   {[]string{"sample", "--confirm", "sample", "--yes"}, ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
-		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, ExitUnconfirmed, "--confirm weekly does not match the name of the backup"},
-		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, ExitUsage, "must be one of CarryOutDeletion, UpdateBackupStatus"},
-		"nobody agreed":            {[]string{"fdbbackup/nightly"}, ExitUnconfirmed, "--yes"},
-		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, ExitUsage, "FoundationDBBackup other not found in namespace fdb"},
-		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, ExitWaiting, "no pod of a backup agent is ready"},
+		"no name":                  {[]string{"fdbbackup/", "--yes"}, exit.ExitUsage, "name is required: fdbbackup/NAME"},
+		"a cluster as well":        {[]string{"fdbbackup/nightly", "-c", "sample", "--yes"}, exit.ExitUsage, "conflicts with cluster sample"},
+		"--watch":                  {[]string{"fdbbackup/nightly", "--watch", "--yes"}, exit.ExitUsage, "--watch requires a cluster"},
+		"--adopt":                  {[]string{"fdbrestore/again", "--adopt", "--yes"}, exit.ExitUsage, "require a cluster"},
+		"a plan that is none":      {[]string{"fdbrestore/again", "--plan", "plan.json", "--yes"}, exit.ExitUsage, "reading the plan"},
+		"--confirm of a restore":   {[]string{"fdbrestore/again", "--confirm", "again", "--yes"}, exit.ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
+		"--confirm of a cluster":   {[]string{"sample", "--confirm", "sample", "--yes"}, exit.ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
+		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, exit.ExitUnconfirmed, "--confirm weekly does not match the name of the backup"},
+		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, exit.ExitUsage, "must be one of CarryOutDeletion, UpdateBackupStatus"},
+		"nobody agreed":            {[]string{"fdbbackup/nightly"}, exit.ExitUnconfirmed, "--yes"},
+		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, exit.ExitUsage, "FoundationDBBackup other not found in namespace fdb"},
+		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, exit.ExitWaiting, "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +245,7 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 func TestARightThatIsMissingIsNamedBeforeABackupIsTouched(t *testing.T) {
 	v := newVault(t)
 	v.denied = []string{"create deployments.apps"}
-	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps (nothing was changed)") {
+	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != exit.ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps (nothing was changed)") {
 		t.Errorf("exit code %d: %s", got, &v.err)
 	}
 	if len(backup.Backup()) == 0 || len(v.ran) > 0 {

@@ -24,6 +24,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 var operatorLives = []plan.Check{{Question: "is no live operator managing this cluster?", Evidence: "Deployment ops/operator has 1 ready pod", Gate: plan.GateOperator}}
@@ -64,7 +66,7 @@ func TestASpecThatIsNotCarriedOutCanBeRead(t *testing.T) {
 			t.Run(name+" and "+args[0], func(t *testing.T) {
 				g := up(t)
 				given(g)
-				if code := g.run(args...); code == ExitUsage {
+				if code := g.run(args...); code == exit.ExitUsage {
 					t.Errorf("%v ends with %d: %s", args, code, &g.err)
 				}
 			})
@@ -72,8 +74,8 @@ func TestASpecThatIsNotCarriedOutCanBeRead(t *testing.T) {
 		t.Run(name+" and plan", func(t *testing.T) {
 			g := up(t)
 			given(g)
-			if code := g.run("plan", "sample"); code != ExitUsage {
-				t.Errorf("plan ends with %d, want %d: %s", code, ExitUsage, &g.out)
+			if code := g.run("plan", "sample"); code != exit.ExitUsage {
+				t.Errorf("plan ends with %d, want %d: %s", code, exit.ExitUsage, &g.out)
 			}
 		})
 	}
@@ -86,50 +88,50 @@ func TestReconcileExitCodes(t *testing.T) {
 		want  int
 		says  string // on stderr
 	}{
-		"one pass starts a cluster and time has to pass":  {args: []string{"sample", "--yes"}, want: ExitWaiting, says: "hint: wait until done: kubectl fdb reconcile sample --wait --yes -n fdb --context test"},
-		"with --wait it ends when nothing is left":        {args: []string{"sample", "--yes", "--wait"}, want: ExitDone},
-		"fdb/NAME names the cluster, too":                 {args: []string{"fdb/sample", "--yes", "--wait"}, want: ExitDone},
-		"-c names the cluster, too":                       {args: []string{"-c", "sample", "--yes", "--wait"}, want: ExitDone},
-		"--timeout ends a wait":                           {args: []string{"sample", "--yes", "--wait", "--timeout", "3s"}, want: ExitWaiting, says: "hint: resume: kubectl fdb reconcile sample --wait --yes"},
-		"without a terminal somebody has to have agreed":  {args: []string{"sample"}, want: ExitUnconfirmed, says: "--yes"},
-		"without a terminal the cluster name is required": {args: []string{"--yes"}, want: ExitUsage, says: "cluster name is required"},
-		"the environment names it":                        {given: func(g *given) { g.env[clusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: ExitDone},
-		"an unknown cluster":                              {args: []string{"other", "--yes"}, want: ExitUsage, says: "FoundationDBCluster other not found in namespace fdb, which has sample"},
-		"something else than a cluster":                   {args: []string{"pod/other", "--yes"}, want: ExitUsage, says: "fdb/NAME"},
-		"two clusters":                                    {args: []string{"sample", "-c", "other", "--yes"}, want: ExitUsage, says: "only one cluster is allowed, not"},
-		"a record that contradicts itself":                {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: ExitUsage, says: "is invalid"},
-		"regions that contradict each other":              {given: contradictRegions, args: []string{"sample", "--yes"}, want: ExitUsage, says: "spec.databaseConfiguration.usable_regions: Invalid value: 1: must be 2 while data centers dc1 and dc2"},
-		"the same with --wait":                            {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: ExitUsage, says: "give one a negative priority"},
-		"a knob that blinds the status document":          {given: blindStatus, args: []string{"sample", "--yes"}, want: ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
-		"an unknown output":                               {args: []string{"sample", "--yes", "-o", "xml"}, want: ExitUsage, says: "-o must be one of table"},
-		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: ExitUsage, says: "UpdateStatus, UpdateLockConfiguration, UpdateConfigMap"},
-		"nothing left to run":                             {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: ExitUsage},
-		"an unknown flag":                                 {args: []string{"sample", "--yes", "--nope"}, want: ExitUsage, says: "hint: kubectl fdb reconcile --help"},
-		"--interval without --wait":                       {args: []string{"sample", "--yes", "--interval", "1s"}, want: ExitUsage, says: "--wait"},
-		"an unknown dry run":                              {args: []string{"sample", "--dry-run=sideways"}, want: ExitUsage, says: "none, client or server"},
-		"--dry-run with --wait shows the first pass":      {args: []string{"sample", "--dry-run", "--wait"}, want: ExitNo},
-		"--dry-run with --plan":                           {args: []string{"sample", "--dry-run", "--plan", "x"}, want: ExitUsage, says: "--dry-run conflicts with --plan"},
-		"--watch with --plan":                             {args: []string{"sample", "--yes", "--watch", "--plan", "x"}, want: ExitUsage, says: "--watch conflicts with --plan"},
-		"a negative timeout":                              {args: []string{"sample", "--yes", "--timeout", "-1s"}, want: ExitUsage},
-		"a bad color":                                     {args: []string{"sample", "--yes", "--color", "blue"}, want: ExitUsage, says: "auto, always or never"},
-		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes"}, want: ExitRefused},
-		"--coexist acts beside a live operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes", "--coexist", "--wait"}, want: ExitDone},
-		"another run has the Lease":                       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
-		"waiting for the Lease ends at the timeout":       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: ExitWaiting, says: "still waiting: the lease is held by alice"},
+		"one pass starts a cluster and time has to pass":  {args: []string{"sample", "--yes"}, want: exit.ExitWaiting, says: "hint: wait until done: kubectl fdb reconcile sample --wait --yes -n fdb --context test"},
+		"with --wait it ends when nothing is left":        {args: []string{"sample", "--yes", "--wait"}, want: exit.ExitDone},
+		"fdb/NAME names the cluster, too":                 {args: []string{"fdb/sample", "--yes", "--wait"}, want: exit.ExitDone},
+		"-c names the cluster, too":                       {args: []string{"-c", "sample", "--yes", "--wait"}, want: exit.ExitDone},
+		"--timeout ends a wait":                           {args: []string{"sample", "--yes", "--wait", "--timeout", "3s"}, want: exit.ExitWaiting, says: "hint: resume: kubectl fdb reconcile sample --wait --yes"},
+		"without a terminal somebody has to have agreed":  {args: []string{"sample"}, want: exit.ExitUnconfirmed, says: "--yes"},
+		"without a terminal the cluster name is required": {args: []string{"--yes"}, want: exit.ExitUsage, says: "cluster name is required"},
+		"the environment names it":                        {given: func(g *given) { g.env[session.ClusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: exit.ExitDone},
+		"an unknown cluster":                              {args: []string{"other", "--yes"}, want: exit.ExitUsage, says: "FoundationDBCluster other not found in namespace fdb, which has sample"},
+		"something else than a cluster":                   {args: []string{"pod/other", "--yes"}, want: exit.ExitUsage, says: "fdb/NAME"},
+		"two clusters":                                    {args: []string{"sample", "-c", "other", "--yes"}, want: exit.ExitUsage, says: "only one cluster is allowed, not"},
+		"a record that contradicts itself":                {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "is invalid"},
+		"regions that contradict each other":              {given: contradictRegions, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "spec.databaseConfiguration.usable_regions: Invalid value: 1: must be 2 while data centers dc1 and dc2"},
+		"the same with --wait":                            {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitUsage, says: "give one a negative priority"},
+		"a knob that blinds the status document":          {given: blindStatus, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
+		"an unknown output":                               {args: []string{"sample", "--yes", "-o", "xml"}, want: exit.ExitUsage, says: "-o must be one of table"},
+		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: exit.ExitUsage, says: "UpdateStatus, UpdateLockConfiguration, UpdateConfigMap"},
+		"nothing left to run":                             {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: exit.ExitUsage},
+		"an unknown flag":                                 {args: []string{"sample", "--yes", "--nope"}, want: exit.ExitUsage, says: "hint: kubectl fdb reconcile --help"},
+		"--interval without --wait":                       {args: []string{"sample", "--yes", "--interval", "1s"}, want: exit.ExitUsage, says: "--wait"},
+		"an unknown dry run":                              {args: []string{"sample", "--dry-run=sideways"}, want: exit.ExitUsage, says: "none, client or server"},
+		"--dry-run with --wait shows the first pass":      {args: []string{"sample", "--dry-run", "--wait"}, want: exit.ExitNo},
+		"--dry-run with --plan":                           {args: []string{"sample", "--dry-run", "--plan", "x"}, want: exit.ExitUsage, says: "--dry-run conflicts with --plan"},
+		"--watch with --plan":                             {args: []string{"sample", "--yes", "--watch", "--plan", "x"}, want: exit.ExitUsage, says: "--watch conflicts with --plan"},
+		"a negative timeout":                              {args: []string{"sample", "--yes", "--timeout", "-1s"}, want: exit.ExitUsage},
+		"a bad color":                                     {args: []string{"sample", "--yes", "--color", "blue"}, want: exit.ExitUsage, says: "auto, always or never"},
+		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes"}, want: exit.ExitRefused},
+		"--coexist acts beside a live operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes", "--coexist", "--wait"}, want: exit.ExitDone},
+		"another run has the Lease":                       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
+		"waiting for the Lease ends at the timeout":       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting, says: "still waiting: the lease is held by alice"},
 		"missing rights": {given: func(g *given) {
 			g.denied = []string{"create pods/exec", "update foundationdbclusters.apps.foundationdb.org/status"}
-		}, args: []string{"sample", "--yes"}, want: ExitForbidden, says: "not permitted in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec (nothing was changed)"},
-		"rights that are missing in the middle of a pass": {given: func(g *given) { g.world.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: ExitForbidden},
-		"someone else's write":                            {given: func(g *given) { g.world.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: ExitConflict},
-		"some of it failed":                               {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: ExitPartly},
-		"a failure is not waited out":                     {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: ExitPartly},
-		"all of it failed":                                {given: func(g *given) { g.world.Refuse = func(plan.Action) error { return errors.New("no") } }, args: []string{"sample", "--yes"}, want: ExitInternal},
-		"no API server in the middle of a pass":           {given: func(g *given) { g.world.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: errNoAnswer}) }, args: []string{"sample", "--yes"}, want: ExitUnreachable},
+		}, args: []string{"sample", "--yes"}, want: exit.ExitForbidden, says: "not permitted in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec (nothing was changed)"},
+		"rights that are missing in the middle of a pass": {given: func(g *given) { g.world.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: exit.ExitForbidden},
+		"someone else's write":                            {given: func(g *given) { g.world.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: exit.ExitConflict},
+		"some of it failed":                               {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: exit.ExitPartly},
+		"a failure is not waited out":                     {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitPartly},
+		"all of it failed":                                {given: func(g *given) { g.world.Refuse = func(plan.Action) error { return errors.New("no") } }, args: []string{"sample", "--yes"}, want: exit.ExitInternal},
+		"no API server in the middle of a pass":           {given: func(g *given) { g.world.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: errNoAnswer}) }, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable},
 		"no way into the pods": {given: func(g *given) {
 			g.world.Refuse = refuse("CreatePod", &admin.Error{Kind: admin.KindTransport, Doing: "x"})
-		}, args: []string{"sample", "--yes"}, want: ExitUnreachable},
-		"no API server at all":                     {given: func(g *given) { g.connect = func() (Session, error) { return nil, errNoAnswer } }, args: []string{"sample", "--yes"}, want: ExitUnreachable, says: "https://api"},
-		"only a step by the operator's newer name": {args: []string{"sample", "--yes", "--only", "UpdateMetadata"}, want: ExitDone},
+		}, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable},
+		"no API server at all":                     {given: func(g *given) { g.connect = func() (session.Session, error) { return nil, errNoAnswer } }, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable, says: "https://api"},
+		"only a step by the operator's newer name": {args: []string{"sample", "--yes", "--only", "UpdateMetadata"}, want: exit.ExitDone},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +146,7 @@ func TestReconcileExitCodes(t *testing.T) {
 			if g.world.Locked() {
 				t.Error("the lock was not released")
 			}
-			if unstarted := []int{ExitUsage, ExitUnconfirmed, ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.world.Acted) > 0 {
+			if unstarted := []int{exit.ExitUsage, exit.ExitUnconfirmed, exit.ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.world.Acted) > 0 {
 				t.Errorf("refused, and yet it did: %s", g.world.Acted[0].Describe())
 			}
 		})
@@ -160,7 +162,7 @@ func TestANewClusterInText(t *testing.T) {
 func TestASecondReconcileDoesNothing(t *testing.T) {
 	g := up(t)
 	g.world.Acted = nil
-	if code := g.run("reconcile", "sample", "--yes"); code != ExitDone || len(g.world.Acted) > 0 {
+	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitDone || len(g.world.Acted) > 0 {
 		t.Errorf("exit code %d, acted %v", code, g.world.Acted)
 	}
 	if diff := cmp.Diff("sample: already reconciled, no changes\n", g.out.String()); diff != "" {
@@ -181,7 +183,7 @@ func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
 			g := up(t)
 			g.world.Record.Spec.ProcessCounts.Storage = 4
 			code := g.run(append([]string{"reconcile", "sample", "--yes"}, tc.args...)...)
-			if text := g.out.String(); strings.Contains(text, ": reconciled (") || (code == ExitDone && !strings.HasSuffix(text, tc.want)) {
+			if text := g.out.String(); strings.Contains(text, ": reconciled (") || (code == exit.ExitDone && !strings.HasSuffix(text, tc.want)) {
 				t.Errorf("exit code %d and %q, want %q at the end", code, text, tc.want)
 			}
 		})
@@ -210,7 +212,7 @@ func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
 			t.Errorf("no event %q", event)
 		}
 	}
-	if last.Kind != "ReconcileResult" || last.Outcome != "waiting" || last.ExitCode != ExitWaiting || last.Acted != len(g.world.Acted) {
+	if last.Kind != "ReconcileResult" || last.Outcome != "waiting" || last.ExitCode != exit.ExitWaiting || last.Acted != len(g.world.Acted) {
 		t.Errorf("the last line is %+v", last)
 	}
 	var failure struct {
@@ -219,7 +221,7 @@ func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
 		Message  string
 		Hints    []string
 	}
-	if err := json.Unmarshal(g.err.Bytes(), &failure); err != nil || failure.Kind != "Error" || failure.ExitCode != ExitWaiting || failure.Message == "" || len(failure.Hints) == 0 {
+	if err := json.Unmarshal(g.err.Bytes(), &failure); err != nil || failure.Kind != "Error" || failure.ExitCode != exit.ExitWaiting || failure.Message == "" || len(failure.Hints) == 0 {
 		t.Errorf("stderr: %s (%v)", &g.err, err)
 	}
 }
@@ -236,12 +238,12 @@ func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
 		want  int
 		acted bool
 	}{
-		"yes":          {input: "y\n", want: ExitWaiting, acted: true},
-		"yes, in full": {input: "YES\n", want: ExitWaiting, acted: true},
-		"no":           {input: "n\n", want: ExitUnconfirmed},
-		"just enter":   {input: "\n", want: ExitUnconfirmed},
-		"end of input": {input: "", want: ExitUnconfirmed},
-		"another word": {input: "maybe\n", want: ExitUnconfirmed},
+		"yes":          {input: "y\n", want: exit.ExitWaiting, acted: true},
+		"yes, in full": {input: "YES\n", want: exit.ExitWaiting, acted: true},
+		"no":           {input: "n\n", want: exit.ExitUnconfirmed},
+		"just enter":   {input: "\n", want: exit.ExitUnconfirmed},
+		"end of input": {input: "", want: exit.ExitUnconfirmed},
+		"another word": {input: "maybe\n", want: exit.ExitUnconfirmed},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +265,7 @@ func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
 func TestARefusedPlanIsNotAskedFor(t *testing.T) {
 	g := newGiven(t)
 	g.gates, g.input = operatorLives, new("y\n")
-	if code := g.run("reconcile", "sample"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
+	if code := g.run("reconcile", "sample"); code != exit.ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -276,8 +278,8 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 	g.world.Tick(time.Minute) // pods run now: the connection string comes next, and was not shown
 	g.input = new("y\nn\n")
 	code := g.run("reconcile", "sample", "--wait")
-	if code != ExitUnconfirmed {
-		t.Errorf("exit code %d, want %d\n%s%s", code, ExitUnconfirmed, &g.out, &g.err)
+	if code != exit.ExitUnconfirmed {
+		t.Errorf("exit code %d, want %d\n%s%s", code, exit.ExitUnconfirmed, &g.out, &g.err)
 	}
 	if questions := strings.Count(g.err.String(), "[y/N]"); questions != 2 {
 		t.Errorf("%d questions, want 2: %s", questions, &g.err)
@@ -292,7 +294,7 @@ func TestWhatWasNotShownIsAskedForAgain(t *testing.T) {
 func TestAPreviewThatHasNothingToDoAsksNothing(t *testing.T) {
 	g := up(t)
 	g.input = new("")
-	if code := g.run("reconcile", "sample"); code != ExitDone || strings.Contains(g.err.String(), "[y/N]") {
+	if code := g.run("reconcile", "sample"); code != exit.ExitDone || strings.Contains(g.err.String(), "[y/N]") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -302,8 +304,8 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 		signal os.Signal
 		want   int
 	}{
-		"Ctrl-C":  {signal: os.Interrupt, want: ExitInterrupted},
-		"SIGTERM": {signal: syscall.SIGTERM, want: ExitTerminated},
+		"Ctrl-C":  {signal: os.Interrupt, want: exit.ExitInterrupted},
+		"SIGTERM": {signal: syscall.SIGTERM, want: exit.ExitTerminated},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -311,7 +313,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			g.world.Refuse = func(a plan.Action) error {
 				if plan.KindOf(a) == "ApplyConfigMap" {
-					cancel(&InterruptedError{Signal: tc.signal})
+					cancel(&exit.InterruptedError{Signal: tc.signal})
 				}
 				return nil
 			}
@@ -335,9 +337,9 @@ func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
 			g := newGiven(t)
 			g.endErr = endErr
 			ctx, cancel := context.WithCancelCause(t.Context())
-			g.world.Refuse = func(plan.Action) error { cancel(&InterruptedError{Signal: os.Interrupt}); return nil }
+			g.world.Refuse = func(plan.Action) error { cancel(&exit.InterruptedError{Signal: os.Interrupt}); return nil }
 			code, kept := g.runIn(ctx, "reconcile", "sample", "--yes"), endErr != nil
-			if code != ExitInterrupted || strings.Contains(g.out.String(), claim) == kept || strings.Contains(g.out.String(), trouble) != kept {
+			if code != exit.ExitInterrupted || strings.Contains(g.out.String(), claim) == kept || strings.Contains(g.out.String(), trouble) != kept {
 				t.Errorf("exit code %d: %s", code, &g.out)
 			}
 		})
@@ -349,8 +351,8 @@ func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	g.world.LeaseHolder = "alice"
 	g.world.OnLock = nil
-	time.AfterFunc(50*time.Millisecond, func() { cancel(&InterruptedError{Signal: os.Interrupt}) })
-	if code := g.runIn(ctx, "reconcile", "sample", "--yes", "--wait"); code != ExitInterrupted {
+	time.AfterFunc(50*time.Millisecond, func() { cancel(&exit.InterruptedError{Signal: os.Interrupt}) })
+	if code := g.runIn(ctx, "reconcile", "sample", "--yes", "--wait"); code != exit.ExitInterrupted {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
@@ -358,7 +360,7 @@ func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
 func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
 	g := newGiven(t)
 	for _, args := range [][]string{{"plan", "sample"}, {"diff", "sample"}, {"reconcile", "sample", "--dry-run"}, {"plan"}} {
-		if code := g.run(args...); code != ExitNo {
+		if code := g.run(args...); code != exit.ExitNo {
 			t.Errorf("%q: exit code %d, want 1: %s", args, code, &g.err)
 		}
 	}
@@ -366,11 +368,11 @@ func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
 		t.Errorf("a plan did: %s", g.world.Acted[0].Describe())
 	}
 	g.run("reconcile", "sample", "--yes", "--wait")
-	if code := g.run("plan", "sample"); code != ExitDone {
+	if code := g.run("plan", "sample"); code != exit.ExitDone {
 		t.Errorf("exit code %d of a reconciled cluster: %s", code, &g.out)
 	}
-	g.connect = func() (Session, error) { return nil, errNoAnswer }
-	if code := g.run("plan", "sample"); code != ExitUnreachable {
+	g.connect = func() (session.Session, error) { return nil, errNoAnswer }
+	if code := g.run("plan", "sample"); code != exit.ExitUnreachable {
 		t.Errorf("exit code %d without an API server", code)
 	}
 }
@@ -388,11 +390,11 @@ func TestPlanOfANewCluster(t *testing.T) {
 		})
 	}
 	for output, want := range map[string]string{"jsonpath={.digest}": "sha256:", "name": "WriteStatus/sample\n", "custom-columns=STAGE:.stage": "STAGE\nUpdateStatus\n"} {
-		if code := g.run("plan", "sample", "-o", output); code != ExitNo && code != ExitRefused || !strings.HasPrefix(g.out.String(), want) {
+		if code := g.run("plan", "sample", "-o", output); code != exit.ExitNo && code != exit.ExitRefused || !strings.HasPrefix(g.out.String(), want) {
 			t.Errorf("-o %s: exit code %d: %s%s", output, code, &g.out, &g.err)
 		}
 	}
-	if code := g.run("plan", "sample", "-o", "sarif"); code != ExitUsage {
+	if code := g.run("plan", "sample", "-o", "sarif"); code != exit.ExitUsage {
 		t.Errorf("exit code %d for a form that is none", code)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
@@ -19,19 +20,19 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 		marked bool
 	}{
 		"all four":                          {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "its disk is gone"}, marked: true},
-		"without --yes":                     {args: []string{"--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
-		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "all of these flags are required: --yes --confirm CLUSTER --plan FILE --reason TEXT"},
-		"without a plan":                    {args: []string{"--yes", "--confirm", "sample", "--reason", "x"}, want: ExitUnconfirmed},
-		"without a reason":                  {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN"}, want: ExitUnconfirmed},
-		"with the name of another cluster":  {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "--confirm other does not match the name of the cluster"},
+		"without --yes":                     {args: []string{"--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed},
+		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "all of these flags are required: --yes --confirm CLUSTER --plan FILE --reason TEXT"},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "sample", "--reason", "x"}, want: exit.ExitUnconfirmed},
+		"without a reason":                  {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN"}, want: exit.ExitUnconfirmed},
+		"with the name of another cluster":  {args: []string{"--yes", "--confirm", "other", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "--confirm other does not match the name of the cluster"},
 		"the name is typed":                 {typed: "sample\n", marked: true, says: "Type the name of the cluster"},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match sample"},
-		"another name is typed":             {typed: "samples\n", want: ExitUnconfirmed, says: "(nothing was changed)"},
-		"nothing is typed":                  {typed: "\n", want: ExitUnconfirmed},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match sample"},
+		"another name is typed":             {typed: "samples\n", want: exit.ExitUnconfirmed, says: "(nothing was changed)"},
+		"nothing is typed":                  {typed: "\n", want: exit.ExitUnconfirmed},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "sample\n", marked: true},
-		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
-		"together with --undo":              {args: []string{"--undo", "--yes"}, want: ExitUsage},
-		"many at once":                      {args: []string{"--max-concurrent", "3", "--yes"}, want: ExitUsage},
+		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
+		"together with --undo":              {args: []string{"--undo", "--yes"}, want: exit.ExitUsage},
+		"many at once":                      {args: []string{"--max-concurrent", "3", "--yes"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +54,7 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 		})
 	}
 	g := spacious(t)
-	if code := g.run("replace", "sample", g.storage()[0], "--yes", "--confirm", "sample"); code != ExitUsage {
+	if code := g.run("replace", "sample", g.storage()[0], "--yes", "--confirm", "sample"); code != exit.ExitUsage {
 		t.Errorf("--confirm without --skip-exclusion: exit code %d", code)
 	}
 }
@@ -64,10 +65,10 @@ func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 	old := g.storage()[0]
 	args := []string{"replace", "sample", old, "--skip-exclusion"}
 	path := g.planned(args...)
-	if code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "its disk is gone")...); code != ExitDone {
+	if code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "its disk is gone")...); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if now := g.storage(); slices.Contains(now, old) || len(now) != 4 || len(g.did("Exclude")) > 0 {
@@ -87,14 +88,14 @@ func TestTheLastCopyIsNotGivenUp(t *testing.T) {
 	g := newGiven(t)
 	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
 	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "single"
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != ExitDone {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	g.world.Tick(time.Hour)
 	args := []string{"replace", "sample", g.storage()[0], "--skip-exclusion"}
 	path := g.planned(args...)
 	code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "x")...)
-	if code != ExitRefused || !strings.Contains(g.out.String(), "1 replica of the data now, 0 after the removal") || len(g.marked()) > 0 {
+	if code != exit.ExitRefused || !strings.Contains(g.out.String(), "1 replica of the data now, 0 after the removal") || len(g.marked()) > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

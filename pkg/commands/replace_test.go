@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // storage are the storage groups of a cluster that is up.
@@ -41,7 +42,7 @@ func (g *given) marked() []string {
 func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
 	g := up(t)
 	old := g.storage()
-	if code := g.run("replace", "sample", old[0], "--wait=all", "--yes"); code != ExitDone {
+	if code := g.run("replace", "sample", old[0], "--wait=all", "--yes"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	now := g.storage()
@@ -65,10 +66,10 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 		"a field of the result":    {args: []string{"replace", "sample", "OLD", "--yes", "-o", "jsonpath={.targets[0].phase}"}, want: `^marked$`},
 		"the result as YAML":       {args: []string{"pause", "sample", "-o", "yaml"}, want: `\nkind: ChangeResult\n`},
 		"columns of it":            {args: []string{"pause", "sample", "-o", "custom-columns=CODE:.exitCode"}, want: `^CODE\n0\n$`},
-		"a plan as YAML":           {args: []string{"replace", "sample", "OLD", "--dry-run", "-o", "yaml"}, want: `\nkind: Plan\n`, code: ExitNo},
+		"a plan as YAML":           {args: []string{"replace", "sample", "OLD", "--dry-run", "-o", "yaml"}, want: `\nkind: Plan\n`, code: exit.ExitNo},
 		"the actions of a plan":    {args: []string{"plan", "sample", "-o", "name"}, want: `^$`},
-		"of many there is none":    {args: []string{"reconcile", "sample", "--yes", "--with-backups", "-o", "yaml"}, want: `^$`, code: ExitUsage},
-		"a form that nobody knows": {args: []string{"pause", "sample", "-o", "xml"}, want: `^$`, code: ExitUsage},
+		"of many there is none":    {args: []string{"reconcile", "sample", "--yes", "--with-backups", "-o", "yaml"}, want: `^$`, code: exit.ExitUsage},
+		"a form that nobody knows": {args: []string{"pause", "sample", "-o", "xml"}, want: `^$`, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestReplaceDoesNothingElseThatTheSpecAsksFor(t *testing.T) {
 	}
 	g.world.Record.Generation++
 	g.world.Acted = nil
-	if code := g.run("replace", "sample", g.storage()[0], "--wait", "--yes", "--timeout", "30m"); code != ExitDone {
+	if code := g.run("replace", "sample", g.storage()[0], "--wait", "--yes", "--timeout", "30m"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	for _, a := range g.world.Acted {
@@ -114,32 +115,32 @@ func TestReplaceExitCodes(t *testing.T) {
 		says   string
 		marked int
 	}{
-		"marks a group and leaves the rest to a pass": {args: []string{"STORAGE0", "--yes"}, want: ExitDone, marked: 1, says: "run reconcile (or use --wait) to complete"},
-		"by the name of its pod":                      {args: []string{"sample-STORAGE0", "--yes"}, want: ExitDone, marked: 1},
-		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: ExitDone, marked: 1},
-		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: ExitWaiting, marked: 1, says: "waits until others are drained"},
-		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: ExitDone, marked: 3},
-		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "MarkForRemoval"},
-		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: ExitNo, says: "the API server accepts the only action"},
+		"marks a group and leaves the rest to a pass": {args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, marked: 1, says: "run reconcile (or use --wait) to complete"},
+		"by the name of its pod":                      {args: []string{"sample-STORAGE0", "--yes"}, want: exit.ExitDone, marked: 1},
+		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: exit.ExitDone, marked: 1},
+		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitWaiting, marked: 1, says: "waits until others are drained"},
+		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: exit.ExitDone, marked: 3},
+		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval"},
+		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitNo, says: "the API server accepts the only action"},
 		"shows what the API server rejects": {
 			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
-			args:  []string{"STORAGE0", "--dry-run=server"}, want: ExitRefused, says: "rejects 1 of 1 action: ReplaceGroups: admission webhook says no",
+			args:  []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitRefused, says: "rejects 1 of 1 action: ReplaceGroups: admission webhook says no",
 		},
 		"or may not be asked": {
-			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: ExitForbidden, says: "rejects 1",
+			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitForbidden, says: "rejects 1",
 		},
-		"nothing chosen":                   {args: []string{"--yes"}, want: ExitUsage, says: "process groups are required"},
-		"a selection that is empty":        {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "(nothing was changed)"},
-		"a group that is not there":        {args: []string{"storage-9", "--yes"}, want: ExitUsage, says: "not found: storage-9"},
-		"none at a time":                   {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: ExitUsage},
-		"without a terminal nobody agrees": {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
-		"a live operator":                  {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
-		"in another name, also in hints":   {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
-		"in too long a name":               {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: ExitUsage, says: "128 characters"},
-		"another run":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
-		"missing rights":                   {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
-		"undo without a mark":              {args: []string{"STORAGE0", "--undo", "--yes"}, want: ExitDone},
-		"undo with --wait":                 {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: ExitUsage},
+		"nothing chosen":                   {args: []string{"--yes"}, want: exit.ExitUsage, says: "process groups are required"},
+		"a selection that is empty":        {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
+		"a group that is not there":        {args: []string{"storage-9", "--yes"}, want: exit.ExitUsage, says: "not found: storage-9"},
+		"none at a time":                   {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: exit.ExitUsage},
+		"without a terminal nobody agrees": {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
+		"a live operator":                  {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
+		"in another name, also in hints":   {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: exit.ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
+		"in too long a name":               {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: exit.ExitUsage, says: "128 characters"},
+		"another run":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
+		"missing rights":                   {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
+		"undo without a mark":              {args: []string{"STORAGE0", "--undo", "--yes"}, want: exit.ExitDone},
+		"undo with --wait":                 {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +171,7 @@ func TestReplaceCanBeTakenBackWhileNothingWasMoved(t *testing.T) {
 	g := up(t)
 	id := g.storage()[0]
 	g.run("replace", "sample", id, "--yes")
-	if code := g.run("replace", "sample", id, "--undo", "--yes"); code != ExitDone || len(g.marked()) > 0 {
+	if code := g.run("replace", "sample", id, "--undo", "--yes"); code != exit.ExitDone || len(g.marked()) > 0 {
 		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
 	g.run("replace", "sample", id, "--yes")
@@ -178,7 +179,7 @@ func TestReplaceCanBeTakenBackWhileNothingWasMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := g.run("replace", "sample", id, "--undo", "--yes")
-	if code != ExitRefused || len(g.marked()) != 1 || !strings.Contains(g.out.String(), "it is excluded") {
+	if code != exit.ExitRefused || len(g.marked()) != 1 || !strings.Contains(g.out.String(), "it is excluded") {
 		t.Errorf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
 }
@@ -219,16 +220,16 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 			}
 			g.events = nil
 		}},
-		"a plan is of both":                     {more: []string{"--dry-run"}, want: ExitNo, says: "MarkForRemoval   STORAGE1"},
-		"nobody knows":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: ExitUsage, says: "not found: STORAGE0"},
-		"nobody else was ever there":            {more: []string{"storage-9"}, want: ExitUsage, says: "not found: storage-9"},
-		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: ExitUsage, says: "not found: STORAGE0"},
+		"a plan is of both":                     {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
+		"nobody knows":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"nobody else was ever there":            {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
+		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: exit.ExitUsage, says: "not found: STORAGE0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
 			before := g.storage()
-			if code := g.run("replace", "sample", before[0], "--wait=all", "--yes"); code != ExitDone {
+			if code := g.run("replace", "sample", before[0], "--wait=all", "--yes"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			if tc.forget != nil {
@@ -243,7 +244,7 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, names.Replace(tc.says)) {
 				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, names.Replace(tc.says), said)
 			}
-			if still := slices.Contains(g.storage(), before[1]); still != (tc.want != ExitDone) {
+			if still := slices.Contains(g.storage(), before[1]); still != (tc.want != exit.ExitDone) {
 				t.Errorf("%s is still there: %t", before[1], still)
 			}
 		})
@@ -258,7 +259,7 @@ func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
 		g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h")
 		g.world.Crash = 0
 		g.world.LeaseHolder = ""
-		if code := g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h"); code != ExitDone || slices.Contains(g.storage(), id) {
+		if code := g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h"); code != exit.ExitDone || slices.Contains(g.storage(), id) {
 			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
 		}
 	}

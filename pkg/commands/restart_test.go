@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // aged is a cluster that has been up for so long that it may restart.
@@ -36,7 +37,7 @@ func (g *given) kills() [][]string {
 
 func TestRestartGoesOnUntilEveryWaveIsBack(t *testing.T) {
 	g := aged(t)
-	if code := g.run("restart", "sample", "--class", "storage,stateless", "--wait", "--yes"); code != ExitDone {
+	if code := g.run("restart", "sample", "--class", "storage,stateless", "--wait", "--yes"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	waves := g.kills()
@@ -54,28 +55,28 @@ func TestRestartExitCodes(t *testing.T) {
 		says  string
 		kills int
 	}{
-		"restarts one wave and says that more follow": {args: []string{"--class", "storage", "--yes"}, want: ExitWaiting, kills: 1, says: "2 more process groups restart in later waves"},
-		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1, says: "sample: restart requested: STORAGE0; use --wait to wait for them to report again"},
-		"all at once":            {args: []string{"--class", "storage", "--strategy", "all-at-once", "--yes"}, want: ExitDone, kills: 1},
-		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: ExitNo, says: "RestartProcesses"},
+		"restarts one wave and says that more follow": {args: []string{"--class", "storage", "--yes"}, want: exit.ExitWaiting, kills: 1, says: "2 more process groups restart in later waves"},
+		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1, says: "sample: restart requested: STORAGE0; use --wait to wait for them to report again"},
+		"all at once":            {args: []string{"--class", "storage", "--strategy", "all-at-once", "--yes"}, want: exit.ExitDone, kills: 1},
+		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "RestartProcesses"},
 		"too soon after the last start": {given: func(g *given) {
 			g.run("restart", "sample", g.storage()[1], "--yes")
 			g.world.Tick(time.Minute)
 			g.world.Acted = nil
-		}, args: []string{"STORAGE0", "--yes"}, want: ExitWaiting, says: "have all processes been up for 2m0s?"},
-		"nothing to do since then":                        {args: []string{"STORAGE0", "--yes", "--since", "2000-01-01T00:00:00Z"}, want: ExitDone, says: "restarted: STORAGE0"},
-		"a time in the future":                            {args: []string{"STORAGE0", "--yes", "--since", "2999-01-01T00:00:00Z"}, want: ExitUsage, says: "must not be in the future"},
-		"no time":                                         {args: []string{"STORAGE0", "--yes", "--since", "noon"}, want: ExitUsage},
-		"no strategy":                                     {args: []string{"STORAGE0", "--yes", "--strategy", "fast"}, want: ExitUsage},
-		"nothing chosen":                                  {args: []string{"--yes"}, want: ExitUsage, says: "process groups are required"},
-		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: ExitUsage, says: "(nothing was changed)"},
-		"without a terminal nobody agrees":                {args: []string{"STORAGE0"}, want: ExitUnconfirmed},
-		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused},
-		"another run":                                     {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
-		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: ExitForbidden},
-		"rights that only replacements need":              {given: func(g *given) { g.denied = []string{"create pods", "delete pods"} }, args: []string{"STORAGE0", "--yes"}, want: ExitDone, kills: 1},
-		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: ExitUnreachable, says: "cannot determine the age of processes"},
-		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is in progress"},
+		}, args: []string{"STORAGE0", "--yes"}, want: exit.ExitWaiting, says: "have all processes been up for 2m0s?"},
+		"nothing to do since then":                        {args: []string{"STORAGE0", "--yes", "--since", "2000-01-01T00:00:00Z"}, want: exit.ExitDone, says: "restarted: STORAGE0"},
+		"a time in the future":                            {args: []string{"STORAGE0", "--yes", "--since", "2999-01-01T00:00:00Z"}, want: exit.ExitUsage, says: "must not be in the future"},
+		"no time":                                         {args: []string{"STORAGE0", "--yes", "--since", "noon"}, want: exit.ExitUsage},
+		"no strategy":                                     {args: []string{"STORAGE0", "--yes", "--strategy", "fast"}, want: exit.ExitUsage},
+		"nothing chosen":                                  {args: []string{"--yes"}, want: exit.ExitUsage, says: "process groups are required"},
+		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
+		"without a terminal nobody agrees":                {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
+		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
+		"another run":                                     {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
+		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
+		"rights that only replacements need":              {given: func(g *given) { g.denied = []string{"create pods", "delete pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1},
+		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitUnreachable, says: "cannot determine the age of processes"},
+		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is in progress"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 			t.Fatalf("killed before action %d, and no hint how to resume: %s", after, &g.err)
 		}
 		g.world.Crash, g.world.LeaseHolder, g.world.Acted = 0, "", nil
-		if code := g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "2h", "--since", strings.Fields(rest)[0]); code != ExitDone {
+		if code := g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "2h", "--since", strings.Fields(rest)[0]); code != exit.ExitDone {
 			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
 		}
 		all := slices.Concat(slices.Concat(first, g.kills())...)

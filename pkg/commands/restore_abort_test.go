@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -19,10 +20,10 @@ func restoring(t *testing.T) *vault {
 	t.Helper()
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitWaiting, "the restore is queued", "reconcile", "fdbrestore/again", "--yes")
+	v.must(exit.ExitWaiting, "the restore is queued", "reconcile", "fdbrestore/again", "--yes")
 	v.tool(v.t.Context(), "fdbbackup", "pause")
 	return v
 }
@@ -63,7 +64,7 @@ func (v *vault) aborts() int {
 func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
-	said := v.must(ExitDone, "Type the name of the restore", "restore", "abort", "again")
+	said := v.must(exit.ExitDone, "Type the name of the restore", "restore", "abort", "again")
 	for _, want := range []string{"fdbrestore/again: the restore is aborted and will not continue", "the database is not locked: clients can read and write it"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("want %q in %s", want, said)
@@ -75,15 +76,15 @@ func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 	v.fdbcli("writemode on; set x y") // the database is not locked
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.input = nil
-	v.must(ExitRefused, "it is never started again", "reconcile", "fdbrestore/again", "--yes")
-	v.must(ExitNo, "it was aborted, which unlocked the database", "restore", "status", "again")
-	v.must(ExitNo, "aborted", "restore", "wait", "again")
+	v.must(exit.ExitRefused, "it is never started again", "reconcile", "fdbrestore/again", "--yes")
+	v.must(exit.ExitNo, "it was aborted, which unlocked the database", "restore", "status", "again")
+	v.must(exit.ExitNo, "aborted", "restore", "wait", "again")
 	starts := strings.Count(strings.Join(v.ran, "\n"), "fdbrestore start")
 	if starts != 1 || v.aborts() != 1 {
 		t.Errorf("%d starts and %d aborts: %v", starts, v.aborts(), v.ran)
 	}
 	v.input = new("again\n")
-	v.must(ExitDone, "the restore is aborted", "restore", "abort", "again")
+	v.must(exit.ExitDone, "the restore is aborted", "restore", "abort", "again")
 	if v.aborts() != 1 {
 		t.Error("what was aborted is aborted again")
 	}
@@ -98,17 +99,17 @@ func TestARestoreIsAbortedWithMoreThanAYes(t *testing.T) {
 		aborted bool
 	}{
 		"all four":                          {args: []string{"--yes", "--confirm", "again", "--plan", "PLAN", "--reason", "the wrong one"}, aborted: true},
-		"without --yes":                     {args: []string{"--confirm", "again", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed},
-		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "all of these flags are required: --yes --confirm NAME --plan FILE --reason TEXT"},
-		"without a plan":                    {args: []string{"--yes", "--confirm", "again", "--reason", "x"}, want: ExitUnconfirmed},
-		"without a reason":                  {args: []string{"--yes", "--confirm", "again", "--plan", "PLAN"}, want: ExitUnconfirmed},
-		"with another name":                 {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: ExitUnconfirmed, says: "does not match the name of the restore, which is again"},
+		"without --yes":                     {args: []string{"--confirm", "again", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed},
+		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "all of these flags are required: --yes --confirm NAME --plan FILE --reason TEXT"},
+		"without a plan":                    {args: []string{"--yes", "--confirm", "again", "--reason", "x"}, want: exit.ExitUnconfirmed},
+		"without a reason":                  {args: []string{"--yes", "--confirm", "again", "--plan", "PLAN"}, want: exit.ExitUnconfirmed},
+		"with another name":                 {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "does not match the name of the restore, which is again"},
 		"the name is typed":                 {typed: "again\n", aborted: true},
 		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "again\n", aborted: true},
-		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: ExitUnconfirmed, says: "the answer does not match again"},
-		"the cluster's name is typed":       {typed: "sample\n", want: ExitUnconfirmed, says: "(nothing was changed)"},
-		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: ExitNo, says: "data-loss"},
-		"says what it leaves before it":     {args: []string{"--dry-run"}, want: ExitNo, says: "sample is unlocked with partially restored data"},
+		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match again"},
+		"the cluster's name is typed":       {typed: "sample\n", want: exit.ExitUnconfirmed, says: "(nothing was changed)"},
+		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
+		"says what it leaves before it":     {args: []string{"--dry-run"}, want: exit.ExitNo, says: "sample is unlocked with partially restored data"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,20 +137,20 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"one that was never started": {given: newVault, want: ExitRefused, says: "the resource has not started its restore"},
+		"one that was never started": {given: newVault, want: exit.ExitRefused, says: "the resource has not started its restore"},
 		"one that is done": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
 			v.tool(v.t.Context(), "fdbbackup", "resume")
 			v.world.FDB.Advance(time.Minute)
 			return v
-		}, want: ExitRefused, says: "nothing to abort: the restore is completed"},
+		}, want: exit.ExitRefused, says: "nothing to abort: the restore is completed"},
 		"one that another record may have started": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
 			v.besides("other", v1beta2.FoundationDBRestoreStatus{Running: true, State: v1beta2.RestoreStateQueued})
 			return v
-		}, want: ExitRefused, says: "FoundationDBRestore other may have started it"},
+		}, want: exit.ExitRefused, says: "FoundationDBRestore other may have started it"},
 		"one of a record whose own is over": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
@@ -159,13 +160,13 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 				t.Fatal(err)
 			}
 			return v
-		}, want: ExitRefused, says: "the database does not list the restore of this resource"},
+		}, want: exit.ExitRefused, says: "the database does not list the restore of this resource"},
 		"what may not be looked at": {given: func(t *testing.T) *vault {
 			t.Helper()
 			v := restoring(t)
 			v.denied = []string{"list foundationdbrestores.apps.foundationdb.org"}
 			return v
-		}, want: ExitForbidden, says: "list foundationdbrestores"},
+		}, want: exit.ExitForbidden, says: "list foundationdbrestores"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -180,13 +181,13 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 	v := restoring(t)
 	v.besides("earlier", over)
 	v.input = new("again\n")
-	v.must(ExitDone, "the restore is aborted", "restore", "abort", "again")
+	v.must(exit.ExitDone, "the restore is aborted", "restore", "abort", "again")
 }
 
 func TestAnAbortAsADocument(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
-	lines := strings.Split(strings.TrimSpace(v.must(ExitDone, "", "restore", "abort", "again", "-o", "json")), "\n")
+	lines := strings.Split(strings.TrimSpace(v.must(exit.ExitDone, "", "restore", "abort", "again", "-o", "json")), "\n")
 	var got ui.ChangeResult
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
 		t.Fatal(err)

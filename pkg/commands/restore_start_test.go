@@ -9,7 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestARestoreIsStartedByCommand(t *testing.T) {
@@ -17,7 +20,7 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		t.Helper()
 		v := newVault(t)
 		v.fdbcli("writemode on; set greeting hello")
-		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.world.FDB.Advance(time.Minute)
 		return v
 	}
@@ -30,14 +33,14 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 	done := func(t *testing.T) *vault {
 		t.Helper()
 		v := empty(t)
-		v.must(ExitDone, "", "restore", "start", "again", "--yes", "--wait")
+		v.must(exit.ExitDone, "", "restore", "start", "again", "--yes", "--wait")
 		return v
 	}
 	aborted := func(t *testing.T) *vault {
 		t.Helper()
 		v := restoring(t)
 		v.input = new("again\n")
-		v.must(ExitDone, "", "restore", "abort", "again")
+		v.must(exit.ExitDone, "", "restore", "abort", "again")
 		v.input = nil
 		return v
 	}
@@ -50,14 +53,14 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 	}{
 		"begins, and says how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore wait again -n fdb --context test", starts: 1},
 		"waits until it is done":            {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
-		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: ExitWaiting, says: "the restore is queued", starts: 1},
+		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: exit.ExitWaiting, says: "the restore is queued", starts: 1},
 		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},
-		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: ExitRefused, says: "delete the FoundationDBRestore and create it again", starts: 1},
-		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
-		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: ExitNo, says: "G-RESTORE"},
-		"a dry run":                         {given: empty, args: []string{"--dry-run"}, want: ExitNo, says: "data-restore"},
-		"nobody agreed":                     {given: empty, want: ExitUnconfirmed, says: "--yes"},
-		"without agents":                    {given: newVault, args: []string{"--yes"}, want: ExitWaiting, says: "no pod of a backup agent is ready"},
+		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: exit.ExitRefused, says: "delete the FoundationDBRestore and create it again", starts: 1},
+		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: exit.ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
+		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: exit.ExitNo, says: "G-RESTORE"},
+		"a dry run":                         {given: empty, args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-restore"},
+		"nobody agreed":                     {given: empty, want: exit.ExitUnconfirmed, says: "--yes"},
+		"without agents":                    {given: newVault, args: []string{"--yes"}, want: exit.ExitWaiting, says: "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -76,13 +79,13 @@ func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitDone, "the restore is completed", "restore", "start", "again", "--yes", "--wait")
+	v.must(exit.ExitDone, "the restore is completed", "restore", "start", "again", "--yes", "--wait")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.makeRestoreAnew()
 	wrongCredentials(v)
-	v.must(ExitUnreachable, "no response from the store", "restore", "start", "again", "--yes")
-	v.must(ExitNo, "the database does not list it", "restore", "status", "again")
-	v.must(ExitRefused, "inspect the data", "restore", "start", "again", "--yes", "--wait")
+	v.must(exit.ExitUnreachable, "no response from the store", "restore", "start", "again", "--yes")
+	v.must(exit.ExitNo, "the database does not list it", "restore", "status", "again")
+	v.must(exit.ExitRefused, "inspect the data", "restore", "start", "again", "--yes", "--wait")
 }
 
 // makeRestoreAnew deletes the record and creates it again.
@@ -102,16 +105,16 @@ func TestWhatIsReachedHidesNoFailure(t *testing.T) {
 		outcome reconcile.Outcome
 		want    int
 	}{
-		"what a pass waits for is no failure": {reconcile.Waiting, ExitDone},
-		"a pass with nothing left":            {reconcile.Done, ExitDone},
-		"a pass that failed":                  {reconcile.Failed, ExitInternal},
-		"a pass that was refused":             {reconcile.Blocked, ExitRefused},
+		"what a pass waits for is no failure": {reconcile.Waiting, exit.ExitDone},
+		"a pass with nothing left":            {reconcile.Done, exit.ExitDone},
+		"a pass that failed":                  {reconcile.Failed, exit.ExitInternal},
+		"a pass that was refused":             {reconcile.Blocked, exit.ExitRefused},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := passes{reached: true, last: reconcile.PassDone{Outcome: tt.outcome}}
-			p.env = &Env{}
-			if got := ExitCode(p.verdict()); got != tt.want {
+			p := apply.Passes{Reached: true, Last: reconcile.PassDone{Outcome: tt.outcome}}
+			p.Env = &session.Env{}
+			if got := exit.Code(p.Verdict()); got != tt.want {
 				t.Errorf("exit %d, want %d", got, tt.want)
 			}
 		})
@@ -130,13 +133,13 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"why":                             {args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "the database of cluster sample holds data"},
-		"why, and the gate":               {args: []string{"why", "fdbrestore/again", "-o", "wide"}, want: ExitNo, says: "G-RESTORE"},
-		"plan":                            {args: []string{"plan", "fdbrestore/again"}, want: ExitNo, says: "G-RESTORE"},
-		"a dry run of reconcile":          {args: []string{"reconcile", "fdbrestore/again", "--dry-run"}, want: ExitNo, says: "the database of cluster sample holds data"},
-		"a dry run of restore":            {args: []string{"restore", "start", "again", "--dry-run"}, want: ExitNo, says: "the database of cluster sample holds data"},
-		"why, of a locked database":       {given: locked, args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "another lock has to be released first"},
-		"a dry run, of a locked database": {given: locked, args: []string{"restore", "start", "again", "--dry-run"}, want: ExitNo, says: "Database is locked"},
+		"why":                             {args: []string{"why", "fdbrestore/again"}, want: exit.ExitNo, says: "the database of cluster sample holds data"},
+		"why, and the gate":               {args: []string{"why", "fdbrestore/again", "-o", "wide"}, want: exit.ExitNo, says: "G-RESTORE"},
+		"plan":                            {args: []string{"plan", "fdbrestore/again"}, want: exit.ExitNo, says: "G-RESTORE"},
+		"a dry run of reconcile":          {args: []string{"reconcile", "fdbrestore/again", "--dry-run"}, want: exit.ExitNo, says: "the database of cluster sample holds data"},
+		"a dry run of restore":            {args: []string{"restore", "start", "again", "--dry-run"}, want: exit.ExitNo, says: "the database of cluster sample holds data"},
+		"why, of a locked database":       {given: locked, args: []string{"why", "fdbrestore/again"}, want: exit.ExitNo, says: "another lock has to be released first"},
+		"a dry run, of a locked database": {given: locked, args: []string{"restore", "start", "again", "--dry-run"}, want: exit.ExitNo, says: "Database is locked"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -161,9 +164,9 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 func TestNoHintEmptiesADatabaseForARestore(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	v.must(ExitRefused, `hint: show the data: kubectl fdb cli sample -n fdb --context test -- 'getrangekeys "" \xff 10'`, "restore", "start", "again", "--yes")
+	v.must(exit.ExitRefused, `hint: show the data: kubectl fdb cli sample -n fdb --context test -- 'getrangekeys "" \xff 10'`, "restore", "start", "again", "--yes")
 	if said := v.out.String() + v.err.String(); strings.Contains(said, "clear") || strings.Contains(said, "writemode") {
 		t.Errorf("got %s", said)
 	}

@@ -9,13 +9,16 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // flaky is a session that does not answer a number of calls.
 type flaky struct {
-	session
+	simulated
 	calls      *int
 	from, many int
 	says       error
@@ -26,7 +29,7 @@ func (f flaky) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fac
 	if *f.calls >= f.from && *f.calls < f.from+f.many {
 		return cmp.Or(f.says, error(&reconcile.UnreachableError{Err: errNoAnswer}))
 	}
-	return f.session.Observe(ctx, into, facets)
+	return f.simulated.Observe(ctx, into, facets)
 }
 
 func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
@@ -42,33 +45,27 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 		"a replacement goes on":           {args: []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, from: 18, many: 2, says: "connection refused"},
 		"a longer one is spaced":          {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 5, says: `retrying in [3-6]s`},
 		"a server that is asked too much": {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: 3, err: apierrors.NewTooManyRequests("later", 1), says: "no answer: .*CordonNodes: later.*; retrying in "},
-		"not for ever":                    {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: forEver, want: ExitUnreachable, says: `retrying in 1[0-9]s`},
-		"what does not wait ends with it": {args: []string{"replace", "sample", "STORAGE0", "--yes"}, from: 4, many: forEver, want: ExitUnreachable},
+		"not for ever":                    {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 16, many: forEver, want: exit.ExitUnreachable, says: `retrying in 1[0-9]s`},
+		"what does not wait ends with it": {args: []string{"replace", "sample", "STORAGE0", "--yes"}, from: 4, many: forEver, want: exit.ExitUnreachable},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := roomy(t)
 			g.world.Tick(time.Hour)
 			args, calls := g.inWords(tc.args...), 0
-			g.connect = func() (Session, error) { return flaky{session{g.world, g}, &calls, tc.from, tc.many, tc.err}, nil }
+			g.connect = func() (session.Session, error) {
+				return flaky{simulated{g.world, g}, &calls, tc.from, tc.many, tc.err}, nil
+			}
 			before := g.clock.Now()
 			if code := g.run(args...); code != tc.want || !regexp.MustCompile(tc.says).MatchString(g.err.String()) {
 				t.Errorf("exit code %d, want %d and %q, after %d calls:\n%s%s", code, tc.want, tc.says, calls, &g.out, &g.err)
 			}
-			if tc.many == forEver && g.clock.Now().Sub(before) > 2*troublePatience {
+			if tc.many == forEver && g.clock.Now().Sub(before) > 2*apply.TroublePatience {
 				t.Errorf("it took %s", g.clock.Now().Sub(before))
 			}
-			if tc.want == ExitDone && calls < tc.from+tc.many {
+			if tc.want == exit.ExitDone && calls < tc.from+tc.many {
 				t.Errorf("%d calls: nothing went wrong", calls)
 			}
 		})
-	}
-}
-
-// The last pass may have had nothing left to do while what the command is for takes its time.
-func TestWhatIsStillWaitedForIsNotSaidToBeDone(t *testing.T) {
-	p := &passes{last: reconcile.PassDone{Outcome: reconcile.Done}}
-	if word := p.endWord(&failure{code: ExitWaiting, err: errTimeout}); word != "waiting" {
-		t.Errorf("it is %q", word)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // An invalid command line gets the usage of the command that it names.
@@ -26,8 +28,8 @@ func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
-			if code := g.run(tc.args...); code != ExitUsage {
-				t.Errorf("exit code %d, want %d", code, ExitUsage)
+			if code := g.run(tc.args...); code != exit.ExitUsage {
+				t.Errorf("exit code %d, want %d", code, exit.ExitUsage)
 			}
 			if got := g.err.String(); got != tc.want {
 				t.Errorf("stderr:\n%s\nwant:\n%s", got, tc.want)
@@ -43,7 +45,7 @@ func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
 	g := up(t)
 	g.eventsHidden = forbidden
-	if code := g.run("events", "sample"); code != ExitForbidden {
+	if code := g.run("events", "sample"); code != exit.ExitForbidden {
 		t.Errorf("exit code %d", code)
 	}
 	if got, want := g.err.String(), "hint: kubectl fdb auth can-i events -n fdb --context test\n"; !strings.HasSuffix(got, want) {
@@ -54,10 +56,10 @@ func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
 // What else went wrong is not lost on the way to the hint.
 func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
 	g := newGiven(t)
-	inner := &failure{code: ExitForbidden, err: errors.New("cannot list nodes"), printed: true}
-	err := g.environment().pointToRights(fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})
-	led, is := errors.AsType[*failure](err)
-	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.printed || len(led.hints) != 1 {
+	inner := &exit.Error{Code: exit.ExitForbidden, Err: errors.New("cannot list nodes"), Printed: true}
+	err := pointToRights(g.environment(), fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})
+	led, is := errors.AsType[*exit.Error](err)
+	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.Printed || len(led.Hints) != 1 {
 		t.Errorf("%+v", err)
 	}
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
 
@@ -24,7 +26,7 @@ import (
 // name fails as well.
 var validators = sync.OnceValue(func() map[string]*jsonschema.Schema {
 	all := map[string]*jsonschema.Schema{}
-	for _, kind := range allKinds() {
+	for _, kind := range tools.AllKinds() {
 		text, err := json.Marshal(kind.Schema(schema.Options{Closed: true}))
 		if err != nil {
 			panic(err)
@@ -83,7 +85,7 @@ func valid(t *testing.T, where string, text []byte) []string {
 
 func TestEveryKindThatIsPrintedHasASchema(t *testing.T) {
 	var known []string
-	for _, kind := range allKinds() {
+	for _, kind := range tools.AllKinds() {
 		known = append(known, kind.Name)
 		for _, e := range kind.Events {
 			known = append(known, "event "+e.Name)
@@ -208,16 +210,16 @@ func TestSchemaCommand(t *testing.T) {
 		want int
 		says string
 	}{
-		"all kinds":         {want: ExitDone, says: " status\n"},
-		"their names":       {args: []string{"-o", "name"}, want: ExitDone, says: "WaitResult\n"},
-		"as a document":     {args: []string{"-o", "json"}, want: ExitDone, says: `"kind": "KindList"`},
-		"one":               {args: []string{"ClusterStatus"}, want: ExitDone, says: `"$schema": "https://json-schema.org/draft/2020-12/schema"`},
-		"with descriptions": {args: []string{"ClusterStatus"}, want: ExitDone, says: `"description": "Summary is the state in one sentence."`},
-		"events":            {args: []string{"reconcileevent"}, want: ExitDone, says: `"const": "decided"`},
-		"one field of it":   {args: []string{"Error", "-o", "jsonpath={.properties.kind.const}"}, want: ExitDone, says: "Error"},
-		"as YAML":           {args: []string{"Plan", "-o", "yaml"}, want: ExitDone, says: "title: Plan"},
-		"an unknown one":    {args: []string{"Poem"}, want: ExitUsage, says: "must be one of "},
-		"an unknown output": {args: []string{"-o", "xml"}, want: ExitUsage},
+		"all kinds":         {want: exit.ExitDone, says: " status\n"},
+		"their names":       {args: []string{"-o", "name"}, want: exit.ExitDone, says: "WaitResult\n"},
+		"as a document":     {args: []string{"-o", "json"}, want: exit.ExitDone, says: `"kind": "KindList"`},
+		"one":               {args: []string{"ClusterStatus"}, want: exit.ExitDone, says: `"$schema": "https://json-schema.org/draft/2020-12/schema"`},
+		"with descriptions": {args: []string{"ClusterStatus"}, want: exit.ExitDone, says: `"description": "Summary is the state in one sentence."`},
+		"events":            {args: []string{"reconcileevent"}, want: exit.ExitDone, says: `"const": "decided"`},
+		"one field of it":   {args: []string{"Error", "-o", "jsonpath={.properties.kind.const}"}, want: exit.ExitDone, says: "Error"},
+		"as YAML":           {args: []string{"Plan", "-o", "yaml"}, want: exit.ExitDone, says: "title: Plan"},
+		"an unknown one":    {args: []string{"Poem"}, want: exit.ExitUsage, says: "must be one of "},
+		"an unknown output": {args: []string{"-o", "xml"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
@@ -20,7 +19,7 @@ import (
 // pressed is what keys of a screen do to a cluster.
 type pressed struct {
 	*given
-	*screenActions
+	*dashboard.ScreenActions
 	lines []string
 	// yes is what is answered to what passes ask.
 	yes   bool
@@ -33,7 +32,7 @@ func atTheScreen(t *testing.T) *pressed {
 	g.world.Tick(time.Hour) // since the last recovery
 	g.out.Reset()
 	g.err.Reset()
-	return &pressed{given: g, screenActions: newScreenActions(g.environment(), "fdb")}
+	return &pressed{given: g, ScreenActions: dashboard.NewScreenActions(g.environment(), "fdb")}
 }
 
 func (k *pressed) propose(verb string, subjects ...string) tui.Proposal {
@@ -187,7 +186,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	other := second
 	other.Plan = &planned.PlanView{Digest: "another"}
 	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
-		k.proposed = &proposed{Proposal: second, at: k.world.Now()}
+		k.Proposed = &dashboard.Proposed{Proposal: second, At: k.world.Now()}
 		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not the last proposal") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -243,9 +242,9 @@ func TestNothingBeyondWhatWasShownIsDoneByAKeyThatAsksNobody(t *testing.T) {
 	k.world.Tick(time.Hour)
 	p := k.propose("include", k.storage())
 	k.world.Acted = nil
-	seen := *k.proposed.Plan
+	seen := *k.Proposed.Plan
 	seen.Items = nil // as if something else had been shown
-	k.proposed.Plan = &seen
+	k.Proposed.Plan = &seen
 	if err := k.CarryOut(t.Context(), p, k.send); err == nil || len(k.changes()) > 0 {
 		t.Errorf("%v, did %v", err, k.changes())
 	}
@@ -255,7 +254,7 @@ func TestNothingBeyondWhatWasShownIsDoneByAKeyThatAsksNobody(t *testing.T) {
 func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 	k := atTheScreen(t)
 	p := k.propose("replace", k.storage())
-	end, err := k.turn(t.Context())
+	end, err := k.Turn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +271,7 @@ func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	end()
-	if _, err := k.turn(t.Context()); err != nil {
+	if _, err := k.Turn(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -293,7 +292,7 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 		t.Errorf("%v, locked %t", err, k.world.Locked())
 	}
 	env := k.environment()
-	k.wait(env)
+	k.Wait(env)
 	if !strings.Contains(k.err.String(), "replace "+id+" of sample ended: stopped in the dashboard; run again: kubectl fdb replace sample "+id) {
 		t.Errorf("how it ended is not reported: %s", &k.err)
 	}
@@ -312,11 +311,11 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			k := &pressed{given: newGiven(t), yes: tc.yes}
-			k.screenActions = newScreenActions(k.environment(), "fdb")
+			k.ScreenActions = dashboard.NewScreenActions(k.environment(), "fdb")
 			k.denied = tc.denied
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
-			r := &reconcilingFeed{Feed: untilDone{}, actions: k.screenActions}
+			r := &dashboard.ReconcilingFeed{Feed: untilDone{}, Actions: k.ScreenActions}
 			send := func(e tui.Entry) {
 				k.send(e)
 				var line struct{ Event, Kind, Ending string }
@@ -325,8 +324,8 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 				}
 			}
 			r.Follow(ctx, "sample", send)
-			k.wait(k.environment())
-			if err := r.end(); (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			k.Wait(k.environment())
+			if err := r.End(); (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 			if k.world.Record.Status.Configured != tc.yes {
@@ -346,36 +345,17 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 type untilDone struct{}
 
 func (untilDone) Follow(ctx context.Context, _ string, _ func(tui.Entry)) { <-ctx.Done() }
-func (untilDone) Refresh()                                                {}
+
+func (untilDone) Refresh() {}
 
 func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
 	root := newRoot(newGiven(t).environment())
-	for verb := range screenVerbs {
+	for verb := range dashboard.ScreenVerbs {
 		if cmd, _, err := root.Find([]string{verb}); err != nil || cmd.Name() != verb {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}
-	if diff := cmp.Diff(6, len(screenVerbs)); diff != "" {
+	if diff := cmp.Diff(6, len(dashboard.ScreenVerbs)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// A prompt after minutes shows the last progress of each target, and not the earlier ones.
-func TestAPromptBeginsWithTheLastProgressOfEachTarget(t *testing.T) {
-	words := &capturedOutput{}
-	words.progress(inspect.Target{ID: "storage-1", Phase: "marked"})
-	words.progress(inspect.Target{ID: "storage-2", Phase: "marked"})
-	fmt.Fprintln(words, "G-PLAN: RemovePods would mark as drained: storage-1, which is not in the approved plan")
-	words.progress(inspect.Target{ID: "storage-1", Phase: "draining", Note: "33KiB stored, roles storage"})
-	want := []string{
-		"storage-2                    marked",
-		"storage-1                    draining  33KiB stored, roles storage",
-		"G-PLAN: RemovePods would mark as drained: storage-1, which is not in the approved plan",
-	}
-	if diff := cmp.Diff(want, words.lines()); diff != "" {
-		t.Error(diff)
-	}
-	if more := words.lines(); more != nil {
-		t.Errorf("the next prompt repeats %q", more)
 	}
 }

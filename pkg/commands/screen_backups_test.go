@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -18,7 +19,7 @@ func gazeAtVault(t *testing.T, test func(g *gazed, v *vault)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVault(t)
-		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.world.FDB.Advance(time.Minute)
 		v.now = clock.RealClock{}
 		test(&gazed{given: v.given}, v)

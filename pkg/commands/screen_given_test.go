@@ -10,7 +10,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -32,16 +34,16 @@ func gaze(t *testing.T, test func(g *gazed)) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gazed{given: up(t), asked: map[plan.Facet]int{}}
 		g.now = clock.RealClock{}
-		g.connect = func() (Session, error) { return busySession{session{g.world, g.given}, g}, nil }
+		g.connect = func() (session.Session, error) { return busySession{simulated{g.world, g.given}, g}, nil }
 		test(g)
 	})
 }
 
 // follow has a feed follow the cluster until the test ends it.
-func (g *gazed) follow(interval time.Duration) (feed *screenFeed, end func()) {
+func (g *gazed) follow(interval time.Duration) (feed *monitor.ScreenFeed, end func()) {
 	g.t.Helper()
 	ctx, cancel := context.WithCancel(g.t.Context())
-	feed = &screenFeed{env: g.environment(), namespace: "fdb", interval: interval}
+	feed = &monitor.ScreenFeed{Env: g.environment(), Namespace: "fdb", Interval: interval}
 	var running sync.WaitGroup
 	running.Go(func() { feed.Follow(ctx, "sample", g.take) })
 	return feed, func() { cancel(); running.Wait() }
@@ -96,7 +98,7 @@ func (g *gazed) change(edit func()) {
 
 // busySession is a session that several may ask at once, and that may keep them waiting.
 type busySession struct {
-	session
+	simulated
 	g *gazed
 }
 
@@ -117,17 +119,17 @@ func (s busySession) Observe(ctx context.Context, into *plan.Snapshot, facets pl
 	if facets&plan.Record != 0 && s.g.fails != nil {
 		return s.g.fails
 	}
-	return s.session.Observe(ctx, into, facets)
+	return s.simulated.Observe(ctx, into, facets)
 }
 
 func (s busySession) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	s.g.mu.Lock()
 	defer s.g.mu.Unlock()
-	return s.session.ReadExclusions(ctx)
+	return s.simulated.ReadExclusions(ctx)
 }
 
 func (s busySession) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) {
 	s.g.mu.Lock()
 	defer s.g.mu.Unlock()
-	return s.session.ReadShared(ctx)
+	return s.simulated.ReadShared(ctx)
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -134,7 +134,7 @@ func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
 			t.Errorf("asked %d times in a minute", n)
 		}
 		g.fail(nil)
-		if v := g.after(longestBackOff); v.Source(frame.SourceOfKubernetes).Trouble != "" {
+		if v := g.after(monitor.LongestBackOff); v.Source(frame.SourceOfKubernetes).Trouble != "" {
 			t.Errorf("%+v", v.Sources)
 		}
 	})
@@ -245,34 +245,14 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := &sourceState{}
+			a := &monitor.SourceState{}
 			if tc.asked > 0 {
-				a.begin(now.Add(-tc.asked))
+				a.Begin(now.Add(-tc.asked))
 			}
-			got := currentDatabase(tc.told, a, now)
+			got := monitor.CurrentDatabase(tc.told, a, now)
 			if holds := got.Status == tc.told.Status && got.Why() == tc.told.Why(); holds != tc.holds {
 				t.Errorf("%+v", got)
 			}
 		})
-	}
-}
-
-func TestConditionsOfGroupsThatLeftAreForgotten(t *testing.T) {
-	record := func(at int64) *v1beta2.FoundationDBCluster {
-		c := &v1beta2.FoundationDBCluster{}
-		c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "a"}}
-		c.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, time.Unix(at, 0))
-		return c
-	}
-	var m conditionClock
-	m.keep(record(10))
-	kept := m.keep(record(20))
-	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 10 {
-		t.Errorf("since %d", since.Unix())
-	}
-	m.keep(&v1beta2.FoundationDBCluster{})
-	kept = m.keep(record(30))
-	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 30 {
-		t.Errorf("since %d, though it had ended in between", since.Unix())
 	}
 }

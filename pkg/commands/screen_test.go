@@ -11,8 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -28,27 +30,27 @@ func TestWhatAScreenIsNotFor(t *testing.T) {
 		says  []string
 	}{
 		"no terminal": {
-			args: []string{"watch", "sample"}, code: ExitUsage,
+			args: []string{"watch", "sample"}, code: exit.ExitUsage,
 			says: []string{"requires a terminal", "kubectl fdb watch sample --plain -n fdb --context test", "kubectl fdb get pg sample -w -n fdb --context test"},
 		},
 		"no terminal, and the cluster in the flag": {
-			args: []string{"watch", "-c", "sample"}, code: ExitUsage, says: []string{"kubectl fdb watch sample --plain"},
+			args: []string{"watch", "-c", "sample"}, code: exit.ExitUsage, says: []string{"kubectl fdb watch sample --plain"},
 		},
-		"an interval that is too short": {args: []string{"watch", "--plain", "--interval", "10ms"}, code: ExitUsage, says: []string{"--interval must be at least 1s"}},
-		"actions without a screen":      {args: []string{"watch", "--plain", "--allow-actions"}, code: ExitUsage, says: []string{"--allow-actions conflicts with --plain"}},
-		"passes without a screen":       {args: []string{"watch", "--plain", "--reconcile"}, code: ExitUsage, says: []string{"kubectl fdb reconcile --watch"}},
-		"a replay that acts":            {args: []string{"watch", "--replay", "x", "--allow-actions"}, code: ExitUsage, says: []string{"--replay conflicts with all other flags"}},
-		"a replay of one cluster":       {args: []string{"watch", "sample", "--replay", "x"}, code: ExitUsage, says: []string{"--replay conflicts with CLUSTER"}},
-		"a replay of nothing":           {args: []string{"watch", "--plain", "--replay", "/nowhere/x"}, code: ExitUsage, says: []string{"no such file"}},
+		"an interval that is too short": {args: []string{"watch", "--plain", "--interval", "10ms"}, code: exit.ExitUsage, says: []string{"--interval must be at least 1s"}},
+		"actions without a screen":      {args: []string{"watch", "--plain", "--allow-actions"}, code: exit.ExitUsage, says: []string{"--allow-actions conflicts with --plain"}},
+		"passes without a screen":       {args: []string{"watch", "--plain", "--reconcile"}, code: exit.ExitUsage, says: []string{"kubectl fdb reconcile --watch"}},
+		"a replay that acts":            {args: []string{"watch", "--replay", "x", "--allow-actions"}, code: exit.ExitUsage, says: []string{"--replay conflicts with all other flags"}},
+		"a replay of one cluster":       {args: []string{"watch", "sample", "--replay", "x"}, code: exit.ExitUsage, says: []string{"--replay conflicts with CLUSTER"}},
+		"a replay of nothing":           {args: []string{"watch", "--plain", "--replay", "/nowhere/x"}, code: exit.ExitUsage, says: []string{"no such file"}},
 		"a recording over another file": {
-			args: []string{"watch", "sample", "--plain", "--record", recording}, code: ExitUsage, says: []string{"already exists", "not overwritten"},
+			args: []string{"watch", "sample", "--plain", "--record", recording}, code: exit.ExitUsage, says: []string{"already exists", "not overwritten"},
 		},
-		"a cluster that does not exist": {args: []string{"watch", "simple", "--plain"}, code: ExitUsage, says: []string{"which has sample"}},
+		"a cluster that does not exist": {args: []string{"watch", "simple", "--plain"}, code: exit.ExitUsage, says: []string{"which has sample"}},
 		"a terminal that cannot draw, to act": {
-			args: []string{"watch", "sample", "--reconcile"}, code: ExitUsage, says: []string{"requires a terminal"},
+			args: []string{"watch", "sample", "--reconcile"}, code: exit.ExitUsage, says: []string{"requires a terminal"},
 		},
 		"a role that may not list pods": {
-			args: []string{"watch", "sample", "--plain"}, code: ExitForbidden, says: []string{"list pods", "namespace fdb"},
+			args: []string{"watch", "sample", "--plain"}, code: exit.ExitForbidden, says: []string{"list pods", "namespace fdb"},
 			given: func(g *given) { g.denied = []string{"list pods"} },
 		},
 	}
@@ -87,7 +89,7 @@ func (g *gazed) watchPlain(steps []func(), args ...string) int {
 		g.change(step)
 		time.Sleep(15 * time.Second)
 	}
-	cancel(&InterruptedError{Signal: os.Interrupt})
+	cancel(&exit.InterruptedError{Signal: os.Interrupt})
 	return <-code
 }
 
@@ -98,7 +100,7 @@ func TestPlainSaysInWordsWhatChanges(t *testing.T) {
 		code := g.watchPlain([]func(){
 			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
 		}, "watch", "--plain")
-		if code != ExitInterrupted {
+		if code != exit.ExitInterrupted {
 			t.Errorf("exit code %d: %s", code, &g.err)
 		}
 		lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")
@@ -121,7 +123,7 @@ func TestADumbTerminalGetsLines(t *testing.T) {
 		t := g.t
 		g.env["TERM"] = "dumb"
 		g.terminal = true
-		if code := g.watchPlain(nil, "watch", "sample"); code != ExitInterrupted || !strings.Contains(g.out.String(), "sample: Healthy: ") {
+		if code := g.watchPlain(nil, "watch", "sample"); code != exit.ExitInterrupted || !strings.Contains(g.out.String(), "sample: Healthy: ") {
 			t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 		}
 		if !strings.Contains(g.err.String(), "TERM=dumb does not support the dashboard") {
@@ -138,7 +140,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 		code := g.watchPlain([]func(){
 			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
 		}, "watch", "sample", "--plain", "--record", path)
-		if code != ExitInterrupted {
+		if code != exit.ExitInterrupted {
 			t.Errorf("exit code %d: %s", code, &g.err)
 		}
 		seen = g.out.String()
@@ -166,7 +168,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	env := g.environment()
 	env.Client, env.Connect, env.Follow = nil, nil, nil // nothing is queried
 	*env.Kube.KubeConfig = "/nowhere/kubeconfig"
-	if code := Run(t.Context(), env, []string{"watch", "--replay", path, "--plain"}); code != ExitDone {
+	if code := Run(t.Context(), env, []string{"watch", "--replay", path, "--plain"}); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	if g.out.String() != seen {
@@ -196,7 +198,7 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, cut, err := readRecording(strings.NewReader(tc.text))
+			_, cut, err := dashboard.ReadRecording(strings.NewReader(tc.text))
 			if cut != tc.cut {
 				t.Errorf("cut %t", cut)
 			}
@@ -204,42 +206,6 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
 		})
-	}
-}
-
-func TestCommandsOfAReplayAreAboutWhatWasRecorded(t *testing.T) {
-	where, namespace, fdb, kubectl := asRecorded(inspect.Metadata{Cluster: "c", Namespace: "there", Context: "prod"})
-	if where != "prod" || namespace != "there" || fdb("why", "c") != "kubectl fdb why c -n there --context prod" {
-		t.Errorf("%s, %s, %s", where, namespace, fdb("why", "c"))
-	}
-	if got := kubectl("describe", "node", "a b"); got != "kubectl describe node 'a b' -n there --context prod" {
-		t.Error(got)
-	}
-}
-
-func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "full")
-	keep, done, err := newRecorder(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
-	if err := done(); err != nil {
-		t.Error(err)
-	}
-	keep(tui.Entry{Cluster: "late", Pass: json.RawMessage("{}")}) // from a sender that has not ended yet
-	text, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(text), "\n") != 1 {
-		t.Errorf("%v: %s", err, text)
-	}
-	closed, err := os.Open(path) // for reading alone
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &recorder{file: closed}
-	r.keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
-	if err := r.close(); err == nil || !strings.Contains(err.Error(), "writing the recording") {
-		t.Errorf("%v", err)
 	}
 }
 
@@ -264,10 +230,10 @@ func TestLinesOfPassesInWords(t *testing.T) {
 // A flag that goes with no replay is no hint to who looks at one.
 func TestAReplayNamesNoFlagThatItDoesNotTake(t *testing.T) {
 	env := newGiven(t).environment()
-	if s := env.screen(nil); s.AllowFlag != "" {
+	if s := dashboard.Screen(env, nil); s.AllowFlag != "" {
 		t.Errorf("%s allows actions", s.AllowFlag)
 	}
-	if err := (screenOptions{interval: screenInterval, replay: "night.ndjson", allow: true}).check(env, nil); err == nil {
+	if err := (dashboard.ScreenOptions{Interval: dashboard.ScreenInterval, Replay: "night.ndjson", Allow: true}).Check(env, nil); err == nil {
 		t.Error("a replay takes --allow-actions, and should name it")
 	}
 }

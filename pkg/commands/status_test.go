@@ -21,11 +21,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // mute is a cluster whose database does not answer.
 type mute struct {
-	session
+	simulated
 	err error
 }
 
@@ -33,7 +35,7 @@ func (m mute) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Face
 	if facets&plan.Database != 0 && m.err != nil {
 		return m.err
 	}
-	if err := m.session.Observe(ctx, into, facets&^plan.Database); err != nil {
+	if err := m.simulated.Observe(ctx, into, facets&^plan.Database); err != nil {
 		return err
 	}
 	if facets&plan.Database != 0 {
@@ -44,7 +46,7 @@ func (m mute) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Face
 
 // ReadClusterFiles reads what pods have; the database does not tell.
 func (m mute) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
-	files, err := m.session.ReadClusterFiles(ctx)
+	files, err := m.simulated.ReadClusterFiles(ctx)
 	files.Live, files.LiveUnknown = fdb.ConnectionString{}, "timed out"
 	return files, err
 }
@@ -56,38 +58,42 @@ func TestStatusExitCodes(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"healthy":                           {args: []string{"sample"}, want: ExitDone, says: "Healthy: available, data distribution is starting, safe to lose 1 more zone; matches its spec"},
-		"the only cluster of the namespace": {args: nil, want: ExitDone, says: "fdb/sample"},
-		"all clusters":                      {args: []string{"-A"}, want: ExitDone, says: "healthy"},
-		"its name":                          {args: []string{"-o", "name"}, want: ExitDone, says: "foundationdbcluster/sample\n"},
-		"one field":                         {args: []string{"-o", "jsonpath={.state}"}, want: ExitDone, says: "healthy"},
-		"a template":                        {args: []string{"-o", "go-template={{.faultTolerance.zones}}"}, want: ExitDone, says: "1"},
-		"columns":                           {args: []string{"-o", "custom-columns=NAME:.metadata.cluster,STATE:.state", "--no-headers"}, want: ExitDone, says: "sample   healthy\n"},
-		"columns of all":                    {args: []string{"-A", "-o", "custom-columns=NAME:metadata.cluster,X:.x"}, want: ExitDone, says: "sample   <none>\n"},
-		"no answer from the database":       {given: func(g *given) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } }, args: []string{"sample"}, want: ExitUnreachable, says: "Unknown: no answer from the database: timed out"},
+		"healthy":                           {args: []string{"sample"}, want: exit.ExitDone, says: "Healthy: available, data distribution is starting, safe to lose 1 more zone; matches its spec"},
+		"the only cluster of the namespace": {args: nil, want: exit.ExitDone, says: "fdb/sample"},
+		"all clusters":                      {args: []string{"-A"}, want: exit.ExitDone, says: "healthy"},
+		"its name":                          {args: []string{"-o", "name"}, want: exit.ExitDone, says: "foundationdbcluster/sample\n"},
+		"one field":                         {args: []string{"-o", "jsonpath={.state}"}, want: exit.ExitDone, says: "healthy"},
+		"a template":                        {args: []string{"-o", "go-template={{.faultTolerance.zones}}"}, want: exit.ExitDone, says: "1"},
+		"columns":                           {args: []string{"-o", "custom-columns=NAME:.metadata.cluster,STATE:.state", "--no-headers"}, want: exit.ExitDone, says: "sample   healthy\n"},
+		"columns of all":                    {args: []string{"-A", "-o", "custom-columns=NAME:metadata.cluster,X:.x"}, want: exit.ExitDone, says: "sample   <none>\n"},
+		"no answer from the database": {given: func(g *given) {
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+		}, args: []string{"sample"}, want: exit.ExitUnreachable, says: "Unknown: no answer from the database: timed out"},
 		"pods/exec is forbidden": {given: func(g *given) {
-			g.connect = func() (Session, error) { return mute{session{g.world, g}, forbidden}, nil }
-		}, args: []string{"sample"}, want: ExitUnreachable, says: "Unknown: no answer from the database: forbidden"},
-		"a cluster that does not answer, -A": {given: func(g *given) { g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil } }, args: []string{"-A"}, want: ExitUnreachable, says: "unknown"},
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, forbidden}, nil }
+		}, args: []string{"sample"}, want: exit.ExitUnreachable, says: "Unknown: no answer from the database: forbidden"},
+		"a cluster that does not answer, -A": {given: func(g *given) {
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+		}, args: []string{"-A"}, want: exit.ExitUnreachable, says: "unknown"},
 		"a pod is gone": {given: func(g *given) {
 			for name := range g.world.Pods {
 				delete(g.world.Pods, name)
 				return
 			}
-		}, args: []string{"sample"}, want: ExitNo, says: "Degraded"},
-		"no API server":               {given: func(g *given) { g.connect = func() (Session, error) { return nil, errNoAnswer } }, args: []string{"sample"}, want: ExitUnreachable},
-		"-A and a name":               {args: []string{"sample", "-A"}, want: ExitUsage},
-		"an unknown output":           {args: []string{"-o", "xml"}, want: ExitUsage},
-		"a template that is none":     {args: []string{"-o", "jsonpath={.state"}, want: ExitUsage},
-		"a column that is none":       {args: []string{"-o", "custom-columns=NAME"}, want: ExitUsage},
-		"--watch with --wait":         {args: []string{"-w", "--wait"}, want: ExitUsage},
-		"an unknown cluster":          {args: []string{"other"}, want: ExitUsage},
-		"which of two":                {given: func(g *given) { g.objects = append(g.objects, other()) }, args: nil, want: ExitUsage},
-		"two arguments":               {args: []string{"sample", "other"}, want: ExitUsage},
-		"--wait of a healthy cluster": {args: []string{"sample", "--wait"}, want: ExitDone, says: "Healthy"},
+		}, args: []string{"sample"}, want: exit.ExitNo, says: "Degraded"},
+		"no API server":               {given: func(g *given) { g.connect = func() (session.Session, error) { return nil, errNoAnswer } }, args: []string{"sample"}, want: exit.ExitUnreachable},
+		"-A and a name":               {args: []string{"sample", "-A"}, want: exit.ExitUsage},
+		"an unknown output":           {args: []string{"-o", "xml"}, want: exit.ExitUsage},
+		"a template that is none":     {args: []string{"-o", "jsonpath={.state"}, want: exit.ExitUsage},
+		"a column that is none":       {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
+		"--watch with --wait":         {args: []string{"-w", "--wait"}, want: exit.ExitUsage},
+		"an unknown cluster":          {args: []string{"other"}, want: exit.ExitUsage},
+		"which of two":                {given: func(g *given) { g.objects = append(g.objects, other()) }, args: nil, want: exit.ExitUsage},
+		"two arguments":               {args: []string{"sample", "other"}, want: exit.ExitUsage},
+		"--wait of a healthy cluster": {args: []string{"sample", "--wait"}, want: exit.ExitDone, says: "Healthy"},
 		"--wait ends at --timeout": {given: func(g *given) {
-			g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
-		}, args: []string{"sample", "--wait", "--timeout", "1m"}, want: ExitWaiting},
+			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+		}, args: []string{"sample", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -134,11 +140,12 @@ func (c impatient) NewTicker(time.Duration) clock.Ticker { //nolint:ireturn // t
 type oneTick struct{ c chan time.Time }
 
 func (t oneTick) C() <-chan time.Time { return t.c }
-func (t oneTick) Stop()               {}
+
+func (t oneTick) Stop() {}
 
 // slow is a database that takes its time.
 type slow struct {
-	session
+	simulated
 	asked chan struct{}
 }
 
@@ -150,13 +157,13 @@ func (s slow) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Face
 		case <-s.asked:
 		}
 	}
-	return s.session.Observe(ctx, into, facets)
+	return s.simulated.Observe(ctx, into, facets)
 }
 
 func TestASlowDatabaseDoesNotKeepPeopleWaitingForTheRest(t *testing.T) {
 	g := up(t)
 	answer := make(chan struct{})
-	g.connect = func() (Session, error) { return slow{session{g.world, g}, answer}, nil }
+	g.connect = func() (session.Session, error) { return slow{simulated{g.world, g}, answer}, nil }
 	env := g.environment()
 	env.Clock = impatient{g.clock}
 	env.ErrOut = onWrite(func(text string) {
@@ -165,7 +172,7 @@ func TestASlowDatabaseDoesNotKeepPeopleWaitingForTheRest(t *testing.T) {
 			close(answer)
 		}
 	})
-	if code := Run(t.Context(), env, []string{"status", "sample"}); code != ExitDone {
+	if code := Run(t.Context(), env, []string{"status", "sample"}); code != exit.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{"waiting for database status…\n", "Unknown: no answer from the database: no answer yet"} {
@@ -187,10 +194,10 @@ func (f onWrite) Write(p []byte) (int, error) {
 
 func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
 	g := up(t)
-	g.connect = func() (Session, error) { return slow{session{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return slow{simulated{g.world, g}, nil}, nil }
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(20*time.Millisecond, func() { cancel(&InterruptedError{Signal: os.Interrupt}) })
-	if code := g.runIn(ctx, "status", "sample"); code != ExitInterrupted {
+	time.AfterFunc(20*time.Millisecond, func() { cancel(&exit.InterruptedError{Signal: os.Interrupt}) })
+	if code := g.runIn(ctx, "status", "sample"); code != exit.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -233,22 +240,22 @@ func TestProcessGroupSelectors(t *testing.T) {
 		"by address":                  {args: []string{"--process-group", address}, want: 1},
 		"as IDs after the cluster":    {args: []string{id, "pod/sample-" + id, address}, want: 1},
 		"on stdin":                    {args: []string{"-"}, stdin: "processgroup/" + id + "\n", want: 1},
-		"an empty stdin":              {args: []string{"-"}, code: ExitUsage},
+		"an empty stdin":              {args: []string{"-"}, code: exit.ExitUsage},
 		"named, and of another class": {args: []string{id, "--class", "coordinator"}, want: 0},
-		"an unknown ID":               {args: []string{"--process-group", "storage-0"}, code: ExitUsage},
-		"an unknown ID after a known": {args: []string{id, "storage-0"}, code: ExitUsage},
+		"an unknown ID":               {args: []string{"--process-group", "storage-0"}, code: exit.ExitUsage},
+		"an unknown ID after a known": {args: []string{id, "storage-0"}, code: exit.ExitUsage},
 		"without conditions":          {args: []string{"--condition", "Ready"}, want: 9},
 		"with a condition":            {args: []string{"--condition", "PodFailing"}, want: 0},
 		"with any condition for long": {args: []string{"--older-than", "1h"}, want: 0},
-		"older than the future":       {args: []string{"--older-than", "-1h"}, code: ExitUsage},
-		"an unknown condition":        {args: []string{"--condition", "Sad"}, code: ExitUsage},
-		"an unknown class":            {args: []string{"--class", "sad"}, code: ExitUsage},
+		"older than the future":       {args: []string{"--older-than", "-1h"}, code: exit.ExitUsage},
+		"an unknown condition":        {args: []string{"--condition", "Sad"}, code: exit.ExitUsage},
+		"an unknown class":            {args: []string{"--class", "sad"}, code: exit.ExitUsage},
 		"on a node":                   {args: []string{"--node", "node-1"}, want: onNode},
 		"in a zone":                   {args: []string{"--zone", "nowhere"}, want: 0},
 		"being removed":               {args: []string{"--removing"}, want: 0},
 		"excluded":                    {args: []string{"--excluded"}, want: 0},
 		"by pod labels":               {args: []string{"-l", "foundationdb.org/fdb-process-class=log"}, want: 3},
-		"labels that are none":        {args: []string{"-l", "a=b=c"}, code: ExitUsage},
+		"labels that are none":        {args: []string{"-l", "a=b=c"}, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -264,7 +271,7 @@ func TestProcessGroupSelectors(t *testing.T) {
 func TestProcessGroupsByEveryNameAndForm(t *testing.T) {
 	g := up(t)
 	for _, name := range []string{"process-groups", "pg", "process-group", "processgroups"} {
-		if code := g.run("get", name, "sample", "--no-headers"); code != ExitDone || strings.Count(g.out.String(), "\n") != 9 {
+		if code := g.run("get", name, "sample", "--no-headers"); code != exit.ExitDone || strings.Count(g.out.String(), "\n") != 9 {
 			t.Errorf("get %s: exit code %d: %s%s", name, code, &g.out, &g.err)
 		}
 	}
@@ -276,10 +283,10 @@ func TestProcessGroupsByEveryNameAndForm(t *testing.T) {
 	if diff := cmp.Diff(strings.Repeat("storage"+"   "+"storage\n", 3), g.out.String()); diff != "" {
 		t.Error(diff)
 	}
-	if code := g.run("get", "pg", "sample", "--removing"); code != ExitDone || g.out.Len() > 0 || !strings.Contains(g.err.String(), "no process group of sample matches") {
+	if code := g.run("get", "pg", "sample", "--removing"); code != exit.ExitDone || g.out.Len() > 0 || !strings.Contains(g.err.String(), "no process group of sample matches") {
 		t.Errorf("an empty list: exit code %d, %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("get", "everything"); code != ExitUsage || !strings.Contains(g.err.String(), "process-groups") {
+	if code := g.run("get", "everything"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "process-groups") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -295,10 +302,10 @@ func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
 				t.Errorf("no object in one line: %s", line)
 			}
 			if shown++; shown == 3 {
-				cancel(&InterruptedError{Signal: os.Interrupt})
+				cancel(&exit.InterruptedError{Signal: os.Interrupt})
 			}
 		})
-		if code := Run(ctx, env, args); code != ExitInterrupted || shown != 3 {
+		if code := Run(ctx, env, args); code != exit.ExitInterrupted || shown != 3 {
 			t.Errorf("%q: exit code %d after %d documents", args, code, shown)
 		}
 	}
@@ -366,21 +373,21 @@ func TestCodesOfErrors(t *testing.T) {
 		err  error
 		want int
 	}{
-		"none":            {nil, ExitDone},
-		"an answer":       {answer{ExitNo}, ExitNo},
-		"forbidden":       {forbidden, ExitForbidden},
-		"someone's write": {conflict, ExitConflict},
-		"no answer":       {errNoAnswer, ExitUnreachable},
-		"not there":       {&live.NotFoundError{}, ExitUsage},
-		"not valid":       {&live.InvalidRecordError{Err: errors.New("x")}, ExitUsage},
-		"a mistake":       {usagef("x"), ExitUsage},
-		"Ctrl-C":          {&InterruptedError{Signal: os.Interrupt}, ExitInterrupted},
-		"a lost terminal": {&InterruptedError{Signal: syscall.SIGHUP}, ExitHungUp},
-		"--timeout":       {errTimeout, ExitWaiting},
-		"anything else":   {errors.New("x"), ExitInternal},
+		"none":            {nil, exit.ExitDone},
+		"an answer":       {exit.AnswerError{Code: exit.ExitNo}, exit.ExitNo},
+		"forbidden":       {forbidden, exit.ExitForbidden},
+		"someone's write": {conflict, exit.ExitConflict},
+		"no answer":       {errNoAnswer, exit.ExitUnreachable},
+		"not there":       {&live.NotFoundError{}, exit.ExitUsage},
+		"not valid":       {&live.InvalidRecordError{Err: errors.New("x")}, exit.ExitUsage},
+		"a mistake":       {exit.Usagef("x"), exit.ExitUsage},
+		"Ctrl-C":          {&exit.InterruptedError{Signal: os.Interrupt}, exit.ExitInterrupted},
+		"a lost terminal": {&exit.InterruptedError{Signal: syscall.SIGHUP}, exit.ExitHungUp},
+		"--timeout":       {exit.ErrTimeout, exit.ExitWaiting},
+		"anything else":   {errors.New("x"), exit.ExitInternal},
 	}
 	for name, tc := range tests {
-		if got := ExitCode(tc.err); got != tc.want {
+		if got := exit.Code(tc.err); got != tc.want {
 			t.Errorf("%s: exit code %d, want %d", name, got, tc.want)
 		}
 	}

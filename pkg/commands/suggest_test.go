@@ -3,6 +3,8 @@ package commands
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
@@ -21,7 +23,7 @@ func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
 		"auth role --for verson":            "version",
 	} {
 		code := g.run(strings.Fields(line)...)
-		if text := g.err.String(); code != ExitUsage || !strings.Contains(text, "; did you mean ") || !strings.Contains(text[strings.Index(text, "did you mean"):], meant) {
+		if text := g.err.String(); code != exit.ExitUsage || !strings.Contains(text, "; did you mean ") || !strings.Contains(text[strings.Index(text, "did you mean"):], meant) {
 			t.Errorf("%s: exit code %d: %s", line, code, text)
 		}
 	}
@@ -39,7 +41,7 @@ func TestHintsOfFailuresAreForTheContext(t *testing.T) {
 		"status a b":                               "hint: kubectl fdb status --help\n",
 	} {
 		g := up(t)
-		if code := g.run(strings.Fields(line)...); code != ExitUsage || !strings.Contains(g.err.String(), want) {
+		if code := g.run(strings.Fields(line)...); code != exit.ExitUsage || !strings.Contains(g.err.String(), want) {
 			t.Errorf("%s: exit code %d, want %q: %s", line, code, want, &g.err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 func TestTheReasonOfAWaitIsTheOneThatHoldsThingsUp(t *testing.T) {
@@ -39,11 +40,11 @@ func TestTheReasonOfAWaitIsTheOneThatHoldsThingsUp(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var s summary
+			var s session.Summary
 			for _, e := range tc.events {
-				s.report(e)
+				s.Report(e)
 			}
-			if got := s.words(reconcile.PassDone{}); got != tc.want {
+			if got := s.Words(reconcile.PassDone{}); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // Without permission to list nodes all else still works, and what is missing is reported.
@@ -13,7 +14,7 @@ func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
 	g.world.NodesHidden = "listing nodes is forbidden"
 	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("*"), DurationInSeconds: new(int64(60))}}
 	for _, command := range [][]string{{"reconcile", "sample", "--yes", "--wait"}, {"status", "sample"}, {"get", "pg", "sample"}} {
-		if code := g.run(command...); code != ExitDone {
+		if code := g.run(command...); code != exit.ExitDone {
 			t.Errorf("%v: exit code %d: %s", command, code, &g.err)
 		}
 		if said := g.out.String() + g.err.String(); !strings.Contains(said, "listing nodes is forbidden; recorded taints stay unchanged") {

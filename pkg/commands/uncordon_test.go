@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // What cordon does, uncordon undoes without being given the taint again.
@@ -27,11 +28,11 @@ func TestUncordonUndoesWhatCordonDid(t *testing.T) {
 			g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = nil
 			g.taint(disk)
 			node := g.nodeOf(v1beta2.ProcessClassStorage)
-			if code := g.run(append([]string{"cordon", node, "-c", "sample"}, words...)...); code != ExitDone || !g.world.Cordoned[node] {
+			if code := g.run(append([]string{"cordon", node, "-c", "sample"}, words...)...); code != exit.ExitDone || !g.world.Cordoned[node] {
 				t.Fatalf("cordon: exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			g.out.Reset()
-			if code := g.run("uncordon", node, "-c", "sample"); code != ExitDone || g.world.Cordoned[node] {
+			if code := g.run("uncordon", node, "-c", "sample"); code != exit.ExitDone || g.world.Cordoned[node] {
 				t.Fatalf("uncordon: exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			if diff := cmp.Diff([]corev1.Taint{disk}, g.world.Taints[node]); diff != "" {
@@ -59,17 +60,17 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 	}{
 		"set by others": {
 			given: func(*given, string) {}, taint: theirs,
-			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once its rule expires, counted from the next pass: storage-", lacks: "new pods may come", wants: ExitWaiting,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once its rule expires, counted from the next pass: storage-", lacks: "new pods may come", wants: exit.ExitWaiting,
 		},
 		"and seen by a pass": {
 			given: func(g *given, _ string) { g.run("reconcile", "sample", "--yes") }, taint: theirs,
-			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: ExitWaiting,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: exit.ExitWaiting,
 		},
 		"cordon found it there": {
 			given: func(g *given, node string) {
 				g.run("cordon", node, "-c", "sample", "--taint=example.com/maintenance:NoSchedule")
 			}, taint: theirs,
-			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: ExitWaiting,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: exit.ExitWaiting,
 		},
 		"changed since cordon set it": {
 			given: func(g *given, node string) {
@@ -77,13 +78,13 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 				g.run("cordon", node, "-c", "sample")
 				g.world.Taints[node][0].Value = "4711"
 			}, taint: theirs,
-			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once", lacks: "new pods may come", wants: ExitWaiting,
+			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once", lacks: "new pods may come", wants: exit.ExitWaiting,
 		},
 		"that no rule is about": {
 			given: func(g *given, _ string) {
 				g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = nil
 			}, taint: theirs,
-			says: "NODE: only pods that tolerate its taints are scheduled: example.com/maintenance=4711:NoSchedule", lacks: "new pods may come", wants: ExitDone,
+			says: "NODE: only pods that tolerate its taints are scheduled: example.com/maintenance=4711:NoSchedule", lacks: "new pods may come", wants: exit.ExitDone,
 		},
 	}
 	for name, tc := range tests {
@@ -96,7 +97,7 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 			g.out.Reset()
 			code := g.run("uncordon", node, "-c", "sample")
 			said := g.out.String()
-			if code != ExitDone || !strings.Contains(said, strings.ReplaceAll(tc.says, "NODE", node)) || strings.Contains(said, tc.lacks) {
+			if code != exit.ExitDone || !strings.Contains(said, strings.ReplaceAll(tc.says, "NODE", node)) || strings.Contains(said, tc.lacks) {
 				t.Errorf("exit code %d, want %q and not %q:\n%s%s", code, tc.says, tc.lacks, said, &g.err)
 			}
 			if g.world.Cordoned[node] || !slices.Contains(g.world.Taints[node], tc.taint) {

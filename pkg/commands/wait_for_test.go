@@ -9,8 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestWaitExitCodes(t *testing.T) {
@@ -20,38 +23,38 @@ func TestWaitExitCodes(t *testing.T) {
 		want  int
 		says  string // on stdout or stderr
 	}{
-		"everything holds":      {args: []string{"sample", "--for=available,healthy,reconciled", "--for", "exclusions=none,lock-free,version=7.3.79,tolerance=1,no-condition=PodFailing"}, want: ExitDone, says: "version=7.3.79            yes"},
-		"the only cluster":      {args: []string{"--for=available"}, want: ExitDone, says: ""},
-		"its name":              {args: []string{"--for=available", "-o", "name"}, want: ExitDone, says: "foundationdbcluster/sample\n"},
-		"a removed group":       {args: []string{"--for=pg=storage-1:removed"}, want: ExitDone, says: "pg=storage-1:removed"},
-		"a silent database":     {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "error: timed out after 1m0s: available: no answer from the database: timed out"},
-		"the result of it":      {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: ExitWaiting, says: "available   ?     -       no answer"},
-		"nothing to wait for":   {want: ExitUsage, says: "one or more of available, healthy"},
-		"no such condition":     {args: []string{"--for=happy"}, want: ExitUsage, says: `unknown condition "happy"`},
-		"a value too many":      {args: []string{"--for=healthy=true"}, want: ExitUsage, says: `must be healthy, not "healthy=true"`},
-		"a value too few":       {args: []string{"--for=tolerance"}, want: ExitUsage, says: "must be tolerance=ZONES"},
-		"no number":             {args: []string{"--for=tolerance=all"}, want: ExitUsage},
-		"no zone at all":        {args: []string{"--for=tolerance=0"}, want: ExitUsage},
-		"more than ever":        {args: []string{"--for=tolerance=2"}, want: ExitUsage, says: "tolerance=2 can never be met"},
-		"some exclusions":       {args: []string{"--for=exclusions=some"}, want: ExitUsage},
-		"an ID misspelled":      {args: []string{"--for=pg=storge-1:removed"}, want: ExitUsage, says: `unknown process class "storge"`},
-		"another fate":          {args: []string{"--for=pg=storage-1:happy"}, want: ExitUsage},
-		"no such trouble":       {args: []string{"--for=no-condition=Sadness"}, want: ExitUsage},
-		"half a version":        {args: []string{"--for=version=7.3"}, want: ExitUsage},
-		"a hectic interval":     {args: []string{"--for=available", "--interval", "10ms"}, want: ExitUsage},
-		"more stable than long": {args: []string{"--for=available", "--stable", "1m", "--timeout", "1m"}, want: ExitUsage, says: "must not exceed"},
-		"an unknown cluster":    {args: []string{"other", "--for=available"}, want: ExitUsage},
-		"an unknown output":     {args: []string{"--for=available", "-o", "xml"}, want: ExitUsage},
+		"everything holds":      {args: []string{"sample", "--for=available,healthy,reconciled", "--for", "exclusions=none,lock-free,version=7.3.79,tolerance=1,no-condition=PodFailing"}, want: exit.ExitDone, says: "version=7.3.79            yes"},
+		"the only cluster":      {args: []string{"--for=available"}, want: exit.ExitDone, says: ""},
+		"its name":              {args: []string{"--for=available", "-o", "name"}, want: exit.ExitDone, says: "foundationdbcluster/sample\n"},
+		"a removed group":       {args: []string{"--for=pg=storage-1:removed"}, want: exit.ExitDone, says: "pg=storage-1:removed"},
+		"a silent database":     {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: exit.ExitWaiting, says: "error: timed out after 1m0s: available: no answer from the database: timed out"},
+		"the result of it":      {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: exit.ExitWaiting, says: "available   ?     -       no answer"},
+		"nothing to wait for":   {want: exit.ExitUsage, says: "one or more of available, healthy"},
+		"no such condition":     {args: []string{"--for=happy"}, want: exit.ExitUsage, says: `unknown condition "happy"`},
+		"a value too many":      {args: []string{"--for=healthy=true"}, want: exit.ExitUsage, says: `must be healthy, not "healthy=true"`},
+		"a value too few":       {args: []string{"--for=tolerance"}, want: exit.ExitUsage, says: "must be tolerance=ZONES"},
+		"no number":             {args: []string{"--for=tolerance=all"}, want: exit.ExitUsage},
+		"no zone at all":        {args: []string{"--for=tolerance=0"}, want: exit.ExitUsage},
+		"more than ever":        {args: []string{"--for=tolerance=2"}, want: exit.ExitUsage, says: "tolerance=2 can never be met"},
+		"some exclusions":       {args: []string{"--for=exclusions=some"}, want: exit.ExitUsage},
+		"an ID misspelled":      {args: []string{"--for=pg=storge-1:removed"}, want: exit.ExitUsage, says: `unknown process class "storge"`},
+		"another fate":          {args: []string{"--for=pg=storage-1:happy"}, want: exit.ExitUsage},
+		"no such trouble":       {args: []string{"--for=no-condition=Sadness"}, want: exit.ExitUsage},
+		"half a version":        {args: []string{"--for=version=7.3"}, want: exit.ExitUsage},
+		"a hectic interval":     {args: []string{"--for=available", "--interval", "10ms"}, want: exit.ExitUsage},
+		"more stable than long": {args: []string{"--for=available", "--stable", "1m", "--timeout", "1m"}, want: exit.ExitUsage, says: "must not exceed"},
+		"an unknown cluster":    {args: []string{"other", "--for=available"}, want: exit.ExitUsage},
+		"an unknown output":     {args: []string{"--for=available", "-o", "xml"}, want: exit.ExitUsage},
 		"no pods/exec is named at once": {
-			given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"--for=available"}, want: ExitForbidden, says: "create pods/exec",
+			given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"--for=available"}, want: exit.ExitForbidden, says: "create pods/exec",
 		},
 		"no Lease to read is named at once": {
-			given: func(g *given) { g.denied = []string{"get leases.coordination.k8s.io"} }, args: []string{"--for=lock-free"}, want: ExitForbidden, says: "get leases",
+			given: func(g *given) { g.denied = []string{"get leases.coordination.k8s.io"} }, args: []string{"--for=lock-free"}, want: exit.ExitForbidden, says: "get leases",
 		},
 		"no Lease to read matters to locks alone": {
-			given: func(g *given) { g.denied = []string{"get leases.coordination.k8s.io"} }, args: []string{"--for=available"}, want: ExitDone,
+			given: func(g *given) { g.denied = []string{"get leases.coordination.k8s.io"} }, args: []string{"--for=available"}, want: exit.ExitDone,
 		},
-		"no API server": {given: func(g *given) { g.connect = func() (Session, error) { return nil, errNoAnswer } }, args: []string{"--for=available"}, want: ExitUnreachable},
+		"no API server": {given: func(g *given) { g.connect = func() (session.Session, error) { return nil, errNoAnswer } }, args: []string{"--for=available"}, want: exit.ExitUnreachable},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -69,12 +72,12 @@ func TestWaitExitCodes(t *testing.T) {
 }
 
 func silentSession(g *given) {
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 }
 
 // moody is a cluster with different observations: each is one of its moods, the last forever.
 type moody struct {
-	session
+	simulated
 	moods []error // nil is a good look
 	look  *int
 }
@@ -87,20 +90,20 @@ func (m moody) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fac
 			return mood
 		}
 	}
-	return m.session.Observe(ctx, into, facets)
+	return m.simulated.Observe(ctx, into, facets)
 }
 
 func moods(moods ...error) func(*given) {
 	return func(g *given) {
 		look := 0
-		g.connect = func() (Session, error) { return moody{session{g.world, g}, moods, &look}, nil }
+		g.connect = func() (session.Session, error) { return moody{simulated{g.world, g}, moods, &look}, nil }
 	}
 }
 
 func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 	g := up(t)
 	moods(nil, errNoAnswer, errNoAnswer, nil)(g)
-	if code := g.run("wait", "--for=available", "--stable", "20s", "--timeout", "10m", "-o", "json"); code != ExitDone {
+	if code := g.run("wait", "--for=available", "--stable", "20s", "--timeout", "10m", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	var v waiting.WaitView
@@ -119,7 +122,7 @@ func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 func TestAWaitThatNobodyAnswersAtFirstEndsAtOnce(t *testing.T) {
 	g := up(t)
 	moods(errNoAnswer)(g)
-	if code := g.run("wait", "--for=available"); code != ExitUnreachable || g.out.Len() > 0 {
+	if code := g.run("wait", "--for=available"); code != exit.ExitUnreachable || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
@@ -127,8 +130,8 @@ func TestAWaitThatNobodyAnswersAtFirstEndsAtOnce(t *testing.T) {
 func TestAWaitWithoutWhatItNeedsAsksNobody(t *testing.T) {
 	g := up(t)
 	g.denied = []string{"list pods"}
-	g.connect = func() (Session, error) { t.Error("connected all the same"); return nil, errNoAnswer }
-	if code := g.run("wait", "--for=available"); code != ExitForbidden {
+	g.connect = func() (session.Session, error) { t.Error("connected all the same"); return nil, errNoAnswer }
+	if code := g.run("wait", "--for=available"); code != exit.ExitForbidden {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
@@ -150,9 +153,9 @@ func TestHelpTellsAllConditions(t *testing.T) {
 	g := newGiven(t)
 	g.run("wait", "--help")
 	var missing []string
-	for _, kind := range waitKinds() {
-		if !strings.Contains(g.out.String(), kind.form) {
-			missing = append(missing, kind.form)
+	for _, kind := range diagnose.WaitKinds() {
+		if !strings.Contains(g.out.String(), kind.Form) {
+			missing = append(missing, kind.Form)
 		}
 	}
 	if diff := cmp.Diff([]string(nil), missing); diff != "" {

@@ -5,25 +5,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
 	g := newGiven(t)
-	h := &heartbeat{env: g.environment()}
-	h.report(reconcile.Observing{Facets: plan.Database})
+	h := &session.Heartbeat{Env: g.environment()}
+	h.Report(reconcile.Observing{Facets: plan.Database})
 	for range 35 {
 		g.world.Tick(time.Second)
-		h.beat()
+		h.Beat()
 	}
 	if said := strings.Count(g.err.String(), "reading database"); said != 3 {
 		t.Errorf("printed %d times in 35 s, want 3: %s", said, &g.err)
 	}
-	h.report(reconcile.Observed{})
+	h.Report(reconcile.Observed{})
 	g.err.Reset()
 	g.world.Tick(time.Minute)
-	h.beat()
+	h.Beat()
 	if g.err.Len() > 0 {
 		t.Errorf("nothing goes on, and yet: %s", &g.err)
 	}
@@ -54,7 +56,7 @@ func TestNoRestKeepsOtherStagesWaiting(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := restAfter(reconcile.PassDone{RetryAfter: tc.asked}, tc.interval); got != tc.want {
+			if got := apply.RestAfter(reconcile.PassDone{RetryAfter: tc.asked}, tc.interval); got != tc.want {
 				t.Errorf("rests %s, want %s", got, tc.want)
 			}
 		})

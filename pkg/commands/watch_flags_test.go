@@ -3,6 +3,8 @@ package commands
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestFlagsOfAWatch(t *testing.T) {
@@ -11,19 +13,19 @@ func TestFlagsOfAWatch(t *testing.T) {
 		want int
 		says string
 	}{
-		"without a terminal somebody has to have agreed": {[]string{"--watch"}, ExitUnconfirmed, "--yes"},
-		"--wait ends":                    {[]string{"--watch", "--yes", "--wait"}, ExitUsage, "--wait conflicts with --watch"},
-		"a dry run looks once":           {[]string{"--watch", "--dry-run"}, ExitUsage, "--dry-run conflicts with --watch"},
-		"also one that the server tries": {[]string{"--watch", "--yes", "--dry-run=server"}, ExitUsage, "--dry-run conflicts with --watch"},
-		"it does not give up":            {[]string{"--watch", "--yes", "--timeout", "1m"}, ExitUsage, "--timeout conflicts with --watch"},
-		"no interval at all":             {[]string{"--watch", "--yes", "--interval", "0s"}, ExitUsage, "at least 1s"},
-		"a resync below the interval":    {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, ExitUsage, "must not be less"},
-		"--resync alone":                 {[]string{"--yes", "--resync", "30s"}, ExitUsage, "--resync requires --watch"},
-		"--metrics-addr alone":           {[]string{"--yes", "--metrics-addr", ":8080"}, ExitUsage, "--metrics-addr requires --watch"},
-		"an address without a port":      {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, ExitUsage, "HOST:PORT"},
-		"a port that is none":            {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, ExitUsage, "up to 65535"},
-		"a port that is too large":       {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, ExitUsage, "up to 65535"},
-		"an address of somebody else's":  {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, ExitUsage, "set another address"},
+		"without a terminal somebody has to have agreed": {[]string{"--watch"}, exit.ExitUnconfirmed, "--yes"},
+		"--wait ends":                    {[]string{"--watch", "--yes", "--wait"}, exit.ExitUsage, "--wait conflicts with --watch"},
+		"a dry run looks once":           {[]string{"--watch", "--dry-run"}, exit.ExitUsage, "--dry-run conflicts with --watch"},
+		"also one that the server tries": {[]string{"--watch", "--yes", "--dry-run=server"}, exit.ExitUsage, "--dry-run conflicts with --watch"},
+		"it does not give up":            {[]string{"--watch", "--yes", "--timeout", "1m"}, exit.ExitUsage, "--timeout conflicts with --watch"},
+		"no interval at all":             {[]string{"--watch", "--yes", "--interval", "0s"}, exit.ExitUsage, "at least 1s"},
+		"a resync below the interval":    {[]string{"--watch", "--yes", "--interval", "1m", "--resync", "30s"}, exit.ExitUsage, "must not be less"},
+		"--resync alone":                 {[]string{"--yes", "--resync", "30s"}, exit.ExitUsage, "--resync requires --watch"},
+		"--metrics-addr alone":           {[]string{"--yes", "--metrics-addr", ":8080"}, exit.ExitUsage, "--metrics-addr requires --watch"},
+		"an address without a port":      {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, exit.ExitUsage, "HOST:PORT"},
+		"a port that is none":            {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, exit.ExitUsage, "up to 65535"},
+		"a port that is too large":       {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, exit.ExitUsage, "up to 65535"},
+		"an address of somebody else's":  {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, exit.ExitUsage, "set another address"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -41,13 +43,13 @@ func TestFlagsOfAWatch(t *testing.T) {
 func TestAWatchAsksForItsRightsFirst(t *testing.T) {
 	g := newGiven(t)
 	g.denied = []string{"watch pods"}
-	if code := g.run("reconcile", "sample", "--yes", "--watch"); code != ExitForbidden || !strings.Contains(g.err.String(), "watch pods") {
+	if code := g.run("reconcile", "sample", "--yes", "--watch"); code != exit.ExitForbidden || !strings.Contains(g.err.String(), "watch pods") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }
 
 func TestAWatchOnATerminalAsksOnce(t *testing.T) {
-	for answer, want := range map[string]int{"y\n": ExitDone, "n\n": ExitUnconfirmed, "": ExitUnconfirmed} {
+	for answer, want := range map[string]int{"y\n": exit.ExitDone, "n\n": exit.ExitUnconfirmed, "": exit.ExitUnconfirmed} {
 		t.Run(answer, func(t *testing.T) {
 			w := &watched{given: newGiven(t)}
 			w.input = &answer
@@ -55,7 +57,7 @@ func TestAWatchOnATerminalAsksOnce(t *testing.T) {
 			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without another prompt?") {
 				t.Errorf("exit code %d, want %d: %s", code, want, &w.err)
 			}
-			if done := w.world.Record.Status.Configured; done != (want == ExitDone) {
+			if done := w.world.Record.Status.Configured; done != (want == exit.ExitDone) {
 				t.Errorf("the cluster came up: %t", done)
 			}
 		})
@@ -65,7 +67,7 @@ func TestAWatchOnATerminalAsksOnce(t *testing.T) {
 func TestAWatchIsNotAgreedToWhereItWouldBeRefused(t *testing.T) {
 	g := newGiven(t)
 	g.gates, g.input = operatorLives, new("y\n")
-	if code := g.run("reconcile", "sample", "--watch"); code != ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
+	if code := g.run("reconcile", "sample", "--watch"); code != exit.ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }

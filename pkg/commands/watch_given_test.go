@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // watched runs `reconcile --watch` over a simulated cluster. In every interval that counts the
@@ -52,7 +53,7 @@ func (w *watched) rest(d time.Duration, cancel context.CancelCauseFunc) (still b
 	switch {
 	case !w.counts(d):
 	case w.next == len(w.steps):
-		cancel(&InterruptedError{Signal: w.signal})
+		cancel(&exit.InterruptedError{Signal: w.signal})
 		return true
 	default:
 		w.next++

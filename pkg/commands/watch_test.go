@@ -19,6 +19,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
@@ -34,7 +36,7 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 			w.ring(plan.Record)
 		},
 	}
-	if code := w.run("--yes"); code != ExitDone {
+	if code := w.run("--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
 	if len(w.world.Acted) == 0 || w.world.Record.Status.Generations.Reconciled != w.world.Record.Generation {
@@ -53,7 +55,7 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 
 func TestAWatchOfANewClusterGoesOnUntilItIsUp(t *testing.T) {
 	w := &watched{given: newGiven(t)}
-	if code := w.run("--yes"); code != ExitDone || !w.world.Record.Status.Configured {
+	if code := w.run("--yes"); code != exit.ExitDone || !w.world.Record.Status.Configured {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
 }
@@ -62,7 +64,7 @@ func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
 	w := &watched{given: newGiven(t)}
 	w.gates = slices.Clone(operatorLives)
 	w.steps = []func(){func() {}, func() { w.ring(plan.Pods) }, func() { w.gates = nil; w.ring(plan.Pods) }}
-	if code := w.run("--yes"); code != ExitDone {
+	if code := w.run("--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	for _, line := range []string{"blocked: manual intervention required: G-OPERATOR", "blocked  G-OPERATOR"} {
@@ -79,7 +81,7 @@ func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
 	w.world.LeaseHolder = "alice"
 	w.steps = []func(){func() {}, func() {}, func() { w.world.LeaseHolder = "" }}
-	if code := w.run("--yes"); code != ExitDone {
+	if code := w.run("--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	if n := strings.Count(w.out.String(), "waiting: another run is active: the lease is held by alice"); n != 1 {
@@ -105,7 +107,7 @@ func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
 			var rests []time.Duration
 			note := func() { rests = append(rests, w.timers[len(w.timers)-1]) }
 			w.steps = []func(){note, note, note, func() { note(); w.world.Refuse = nil }}
-			if code := w.run("--yes"); code != ExitDone {
+			if code := w.run("--yes"); code != exit.ExitDone {
 				t.Errorf("exit code %d", code)
 			}
 			if n := strings.Count(w.out.String(), "failed, will retry"); n != 1 {
@@ -145,9 +147,9 @@ func TestHowAWatchEnds(t *testing.T) {
 		want   int
 		says   string
 	}{
-		"SIGTERM is how a watch is meant to end": {signal: syscall.SIGTERM, want: ExitDone, says: "signal: terminated"},
-		"Ctrl-C":                                 {signal: os.Interrupt, want: ExitInterrupted, says: "Ctrl-C"},
-		"SIGTERM, and the Lease could not be given back": {signal: syscall.SIGTERM, kept: errors.New("too many requests"), want: ExitTerminated, says: "too many requests"},
+		"SIGTERM is how a watch is meant to end": {signal: syscall.SIGTERM, want: exit.ExitDone, says: "signal: terminated"},
+		"Ctrl-C":                                 {signal: os.Interrupt, want: exit.ExitInterrupted, says: "Ctrl-C"},
+		"SIGTERM, and the Lease could not be given back": {signal: syscall.SIGTERM, kept: errors.New("too many requests"), want: exit.ExitTerminated, says: "too many requests"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +158,7 @@ func TestHowAWatchEnds(t *testing.T) {
 			g.endErr = tc.kept
 			g.world.Refuse = func(a plan.Action) error {
 				if plan.KindOf(a) == "ApplyConfigMap" {
-					cancel(&InterruptedError{Signal: tc.signal})
+					cancel(&exit.InterruptedError{Signal: tc.signal})
 				}
 				return nil
 			}
@@ -176,7 +178,7 @@ func TestHowAWatchEnds(t *testing.T) {
 
 // goneLater is a session whose cluster is deleted at some time.
 type goneLater struct {
-	Session
+	session.Session
 	gone *bool
 }
 
@@ -190,9 +192,9 @@ func (s goneLater) Observe(ctx context.Context, into *plan.Snapshot, facets plan
 func TestAWatchEndsWithItsCluster(t *testing.T) {
 	w := &watched{given: up(t)}
 	gone := false
-	w.connect = func() (Session, error) { return goneLater{session{w.world, w.given}, &gone}, nil }
+	w.connect = func() (session.Session, error) { return goneLater{simulated{w.world, w.given}, &gone}, nil }
 	w.steps = []func(){func() { gone = true; w.ring(plan.Record) }}
-	if code := w.run("--yes"); code != ExitDone || !strings.HasSuffix(w.out.String(), ": the cluster was deleted\n") {
+	if code := w.run("--yes"); code != exit.ExitDone || !strings.HasSuffix(w.out.String(), ": the cluster was deleted\n") {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
 }
@@ -201,7 +203,7 @@ func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
 	w.endErr = errors.New("release the Lease: too many requests")
 	w.steps = []func(){func() {}, func() { w.endErr = nil }}
-	if code := w.run("--yes"); code != ExitDone {
+	if code := w.run("--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
 	if !strings.Contains(w.out.String(), "failed, will retry: release the Lease") {
@@ -288,7 +290,7 @@ func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
 	w.steps = []func(){func() {
 		w.follower.trouble(plan.Nodes, forbidden)
 		w.follower.trouble(plan.Nodes, forbidden)
-		w.world.Tick(troubleInterval)
+		w.world.Tick(session.TroubleInterval)
 		w.follower.trouble(plan.Nodes, forbidden)
 		w.ring(plan.Pods)
 	}}

@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
@@ -21,7 +23,7 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 	restoring := func(v *vault) {
 		v.runs()
 		v.fdbcli(`writemode on; clearrange "" \xff`)
-		v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
+		v.must(exit.ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
 	}
 	tests := map[string]struct {
 		given func(*vault)
@@ -30,37 +32,37 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 		says  string
 	}{
 		"a cluster whose backup has no agents": {
-			args: []string{"why", "sample"}, want: ExitNo,
+			args: []string{"why", "sample"}, want: exit.ExitNo,
 			says: "fdb/sample: fdbbackup/nightly has no agents: 0 of 1 agent ready: nothing is written, and what is restorable is unknown  next: kubectl fdb plan fdbbackup/nightly -n fdb --context test\n",
 		},
-		"a cluster whose backup is well": {given: (*vault).runs, args: []string{"why", "sample"}, want: ExitDone, says: "fdbrestore/again is not started"},
+		"a cluster whose backup is well": {given: (*vault).runs, args: []string{"why", "sample"}, want: exit.ExitDone, says: "fdbrestore/again is not started"},
 		"a cluster whose agents are paused": {
-			given: paused, args: []string{"why", "sample"}, want: ExitNo, says: "fdbbackup/nightly is paused: all agents of the database are paused  next: kubectl fdb plan fdbbackup/nightly",
+			given: paused, args: []string{"why", "sample"}, want: exit.ExitNo, says: "fdbbackup/nightly is paused: all agents of the database are paused  next: kubectl fdb plan fdbbackup/nightly",
 		},
-		"as names":                   {given: paused, args: []string{"why", "sample", "-o", "name"}, want: ExitNo, says: "fdbbackup/nightly\n"},
-		"as a table":                 {given: paused, args: []string{"why", "sample", "-o", "wide"}, want: ExitNo, says: "all agents of the database are paused"},
-		"as JSON":                    {given: paused, args: []string{"why", "sample", "-o", "json"}, want: ExitNo, says: `"fdbbackup/nightly"`},
-		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: ExitNo, says: "fdbrestore/again is in progress, and the database is locked: "},
-		"a backup that is well":      {given: (*vault).runs, args: []string{"why", "fdbbackup/nightly"}, want: ExitDone, says: "fdb/fdbbackup/nightly: nothing is blocked"},
+		"as names":                   {given: paused, args: []string{"why", "sample", "-o", "name"}, want: exit.ExitNo, says: "fdbbackup/nightly\n"},
+		"as a table":                 {given: paused, args: []string{"why", "sample", "-o", "wide"}, want: exit.ExitNo, says: "all agents of the database are paused"},
+		"as JSON":                    {given: paused, args: []string{"why", "sample", "-o", "json"}, want: exit.ExitNo, says: `"fdbbackup/nightly"`},
+		"a cluster that is restored": {given: restoring, args: []string{"why", "sample"}, want: exit.ExitNo, says: "fdbrestore/again is in progress, and the database is locked: "},
+		"a backup that is well":      {given: (*vault).runs, args: []string{"why", "fdbbackup/nightly"}, want: exit.ExitDone, says: "fdb/fdbbackup/nightly: nothing is blocked"},
 		"a backup that is paused": {
-			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "fdb/fdbbackup/nightly: is paused: all agents of the database are paused",
+			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: exit.ExitNo, says: "fdb/fdbbackup/nightly: is paused: all agents of the database are paused",
 		},
-		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: ExitNo, says: "nothing blocks a pass; none has run"},
+		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: exit.ExitNo, says: "nothing blocks a pass; none has run"},
 		"a restore that is not started": {
 			given: func(v *vault) { v.runs(); v.fdbcli(`writemode on; clearrange "" \xff`) },
-			args:  []string{"why", "fdbrestore/again"}, want: ExitDone, says: "next: kubectl fdb reconcile fdbrestore/again -n fdb --context test",
+			args:  []string{"why", "fdbrestore/again"}, want: exit.ExitDone, says: "next: kubectl fdb reconcile fdbrestore/again -n fdb --context test",
 		},
-		"a restore without agents": {args: []string{"why", "fdbrestore/again"}, want: ExitNo, says: "no pod of a backup agent is ready"},
-		"a restore as JSON":        {given: restoring, args: []string{"why", "fdbrestore/again", "-o", "json"}, want: ExitNo, says: `"fdbrestore/again"`},
+		"a restore without agents": {args: []string{"why", "fdbrestore/again"}, want: exit.ExitNo, says: "no pod of a backup agent is ready"},
+		"a restore as JSON":        {given: restoring, args: []string{"why", "fdbrestore/again", "-o", "json"}, want: exit.ExitNo, says: `"fdbrestore/again"`},
 		"a backup that is not there": {
-			args: []string{"why", "fdbbackup/other"}, want: ExitUsage, says: "FoundationDBBackup other not found",
+			args: []string{"why", "fdbbackup/other"}, want: exit.ExitUsage, says: "FoundationDBBackup other not found",
 		},
-		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: ExitUsage, says: "name is required: fdbbackup/NAME"},
-		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: ExitUsage, says: "conflicts with cluster sample"},
-		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "nightly: does not match its spec: all agents of the database are paused"},
-		"all of it, and the reason": {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "fdbbackup/nightly  is paused  blocked"},
-		"all of it, and commands":   {given: paused, args: []string{"describe", "sample"}, want: ExitDone, says: "kubectl fdb backup status nightly -n fdb --context test"},
-		"all of it, as JSON":        {given: paused, args: []string{"describe", "sample", "-o", "json"}, want: ExitDone, says: `"restores": [`},
+		"a backup without a name":   {args: []string{"why", "fdbbackup/"}, want: exit.ExitUsage, says: "name is required: fdbbackup/NAME"},
+		"a backup and a cluster":    {args: []string{"why", "fdbbackup/nightly", "-c", "sample"}, want: exit.ExitUsage, says: "conflicts with cluster sample"},
+		"all of a cluster":          {given: paused, args: []string{"describe", "sample"}, want: exit.ExitDone, says: "nightly: does not match its spec: all agents of the database are paused"},
+		"all of it, and the reason": {given: paused, args: []string{"describe", "sample"}, want: exit.ExitDone, says: "fdbbackup/nightly  is paused  blocked"},
+		"all of it, and commands":   {given: paused, args: []string{"describe", "sample"}, want: exit.ExitDone, says: "kubectl fdb backup status nightly -n fdb --context test"},
+		"all of it, as JSON":        {given: paused, args: []string{"describe", "sample", "-o", "json"}, want: exit.ExitDone, says: `"restores": [`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -78,9 +80,9 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
-	v.must(ExitDone, "warning: backups and restores could not be read: forbidden: ", "why", "sample")
-	v.must(ExitDone, "nothing is blocked: the cluster matches its spec", "why", "sample")
-	said := v.must(ExitDone, "warning: backups and restores could not be read: forbidden: ", "describe", "sample")
+	v.must(exit.ExitDone, "warning: backups and restores could not be read: forbidden: ", "why", "sample")
+	v.must(exit.ExitDone, "nothing is blocked: the cluster matches its spec", "why", "sample")
+	said := v.must(exit.ExitDone, "warning: backups and restores could not be read: forbidden: ", "describe", "sample")
 	if !strings.Contains(said, "Nodes") || len(v.ran) > 0 {
 		t.Errorf("ran %v, and printed %s", v.ran, said)
 	}
@@ -91,7 +93,7 @@ func TestWhyDoesNotWaitForToolsForever(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		v.stuck = true
 		began := time.Now()
-		v.must(ExitUnreachable, "fdbbackup/nightly has an unknown state: ", "why", "sample")
+		v.must(exit.ExitUnreachable, "fdbbackup/nightly has an unknown state: ", "why", "sample")
 		if took := time.Since(began); took > 2*time.Minute {
 			g.t.Errorf("it took %s", took)
 		}
@@ -102,7 +104,7 @@ func TestWhyOfAProcessGroupAsksNoTool(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.ran = nil
-	v.must(ExitDone, "nothing blocks storage-", "why", "sample", v.named("OTHER"))
+	v.must(exit.ExitDone, "nothing blocks storage-", "why", "sample", v.named("OTHER"))
 	if len(v.ran) > 0 {
 		t.Errorf("ran %v", v.ran)
 	}
@@ -110,12 +112,12 @@ func TestWhyOfAProcessGroupAsksNoTool(t *testing.T) {
 
 // lockedBy has the database say that it is locked; with an empty UID it does not say anything.
 type lockedBy struct {
-	session
+	simulated
 	uid string
 }
 
 func (l lockedBy) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	err := l.session.Observe(ctx, into, facets)
+	err := l.simulated.Observe(ctx, into, facets)
 	if into.Database.Status == nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (l lockedBy) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 func (v *vault) uid() string {
 	v.t.Helper()
 	var status inspect.RestoreStatusView
-	if err := json.Unmarshal([]byte(v.must(ExitDone, "", "restore", "status", "again", "-o", "json")), &status); err != nil || status.UID == "" {
+	if err := json.Unmarshal([]byte(v.must(exit.ExitDone, "", "restore", "status", "again", "-o", "json")), &status); err != nil || status.UID == "" {
 		v.t.Fatalf("uid %q: %v", status.UID, err)
 	}
 	return status.UID
@@ -143,12 +145,12 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 	begun := func(v *vault) {
 		v.runs()
 		v.fdbcli(`writemode on; clearrange "" \xff`)
-		v.must(ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
+		v.must(exit.ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
 	}
 	done := func(v *vault) {
 		v.runs()
 		v.fdbcli(`writemode on; clearrange "" \xff`)
-		v.must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+		v.must(exit.ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	}
 	tests := map[string]struct {
 		given   func(*vault)
@@ -158,7 +160,7 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 		next    string
 	}{
 		"its agents are paused": {
-			given: func(v *vault) { begun(v); v.tool(v.t.Context(), "fdbbackup", "pause") }, want: ExitNo,
+			given: func(v *vault) { begun(v); v.tool(v.t.Context(), "fdbbackup", "pause") }, want: exit.ExitNo,
 			cluster: "fdb/sample: fdbrestore/again is in progress, and the database is locked: all agents of the database are paused, so it does not continue",
 			restore: "fdb/fdbrestore/again: is in progress, and the database is locked: all agents of the database are paused, so it does not continue",
 			next:    "next: kubectl fdb backup resume nightly -n fdb --context test",
@@ -167,8 +169,8 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 			given: func(v *vault) {
 				done(v)
 				uid := v.uid()
-				v.connect = func() (Session, error) { return lockedBy{session{v.world, v.given}, uid}, nil }
-			}, want: ExitNo,
+				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.world, v.given}, uid}, nil }
+			}, want: exit.ExitNo,
 			cluster: "fdbrestore/again  completed, and left the database locked  blocked",
 			restore: "fdb/fdbrestore/again: completed, and left the database locked: the lock is the restore's",
 			next:    "next: kubectl fdb restore status again -n fdb --context test",
@@ -176,14 +178,14 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 		"nobody tells whether it left the database locked": {
 			given: func(v *vault) {
 				done(v)
-				v.connect = func() (Session, error) { return lockedBy{session{v.world, v.given}, ""}, nil }
-			}, want: ExitUnreachable,
+				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.world, v.given}, ""}, nil }
+			}, want: exit.ExitUnreachable,
 			cluster: "fdb/sample: database does not answer: timed out",
 			restore: "fdb/fdbrestore/again: may have left the database locked: cannot determine whether the database is left locked: timed out",
 			next:    "next: kubectl fdb ",
 		},
 		"it is done, and the database is not locked": {
-			given: done, want: ExitDone, cluster: "nothing is blocked", restore: "fdb/fdbrestore/again: nothing is blocked",
+			given: done, want: exit.ExitDone, cluster: "nothing is blocked", restore: "fdb/fdbrestore/again: nothing is blocked",
 		},
 	}
 	for name, tc := range tests {
@@ -206,9 +208,9 @@ func TestWhyOfARestoreWithoutTheRightToBackupsIsNoAllClear(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.must(ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
+	v.must(exit.ExitDone, "the restore is completed", "reconcile", "fdbrestore/again", "--yes", "--wait")
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
-	out := v.must(ExitUnreachable, "may have left the database locked", "why", "fdbrestore/again")
+	out := v.must(exit.ExitUnreachable, "may have left the database locked", "why", "fdbrestore/again")
 	if want := "warning: backups and restores could not be read: forbidden: "; !strings.Contains(v.err.String(), want) || strings.Contains(out, "nothing is blocked") {
 		t.Errorf("stdout: %s\nstderr: %s", out, &v.err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // podsOf are the names of the pods of a class, in the order of the record.
@@ -32,7 +34,7 @@ func withoutNode(t *testing.T) (g *given, pod string) {
 	pod = g.podsOf("storage")[1]
 	g.world.Unschedulable = map[string]bool{pod: true}
 	g.world.KillPod(pod)
-	if code := g.run("reconcile", "sample", "--yes"); code != ExitWaiting {
+	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	g.world.Tick(38 * time.Minute)
@@ -51,25 +53,25 @@ func TestWhyEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"nothing is wrong":                    {given: up, want: ExitDone, says: "fdb/sample: nothing is blocked: the cluster matches its spec\n"},
-		"a new cluster":                       {given: newGiven, want: ExitDone, says: "nothing blocks a pass; none has run  next: kubectl fdb reconcile sample -n fdb --context test\n"},
-		"a pod without a node":                {given: unscheduled, want: ExitNo, says: "its pod is Pending, no node fits: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
-		"one group, by its pod":               {given: unscheduled, args: []string{"POD"}, want: ExitNo, says: "no node fits"},
-		"one group, from stdin":               {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: ExitNo, says: "no node fits"},
-		"a group that is fine":                {given: unscheduled, args: []string{"OTHER"}, want: ExitDone, says: "nothing blocks storage-"},
-		"a group that does not exist":         {given: up, args: []string{"storage-0"}, want: ExitUsage},
-		"names of the groups":                 {given: unscheduled, args: []string{"-o", "name"}, want: ExitNo, says: "processgroup/storage-"},
-		"one field":                           {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: ExitNo, says: "blocked"},
-		"a row per reason":                    {given: unscheduled, args: []string{"-o", "wide"}, want: ExitNo, says: "SUBJECT"},
-		"an unknown output":                   {given: up, args: []string{"-o", "xml"}, want: ExitUsage},
-		"the database does not answer":        {given: withoutAnswer, want: ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
-		"a group, and the database is silent": {given: withoutAnswer, args: []string{"OTHER"}, want: ExitUnreachable, says: "database does not answer"},
+		"nothing is wrong":                    {given: up, want: exit.ExitDone, says: "fdb/sample: nothing is blocked: the cluster matches its spec\n"},
+		"a new cluster":                       {given: newGiven, want: exit.ExitDone, says: "nothing blocks a pass; none has run  next: kubectl fdb reconcile sample -n fdb --context test\n"},
+		"a pod without a node":                {given: unscheduled, want: exit.ExitNo, says: "its pod is Pending, no node fits: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
+		"one group, by its pod":               {given: unscheduled, args: []string{"POD"}, want: exit.ExitNo, says: "no node fits"},
+		"one group, from stdin":               {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: exit.ExitNo, says: "no node fits"},
+		"a group that is fine":                {given: unscheduled, args: []string{"OTHER"}, want: exit.ExitDone, says: "nothing blocks storage-"},
+		"a group that does not exist":         {given: up, args: []string{"storage-0"}, want: exit.ExitUsage},
+		"names of the groups":                 {given: unscheduled, args: []string{"-o", "name"}, want: exit.ExitNo, says: "processgroup/storage-"},
+		"one field":                           {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: exit.ExitNo, says: "blocked"},
+		"a row per reason":                    {given: unscheduled, args: []string{"-o", "wide"}, want: exit.ExitNo, says: "SUBJECT"},
+		"an unknown output":                   {given: up, args: []string{"-o", "xml"}, want: exit.ExitUsage},
+		"the database does not answer":        {given: withoutAnswer, want: exit.ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
+		"a group, and the database is silent": {given: withoutAnswer, args: []string{"OTHER"}, want: exit.ExitUnreachable, says: "database does not answer"},
 		"a live operator": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := newGiven(t)
 			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
 			return g
-		}, want: ExitNo, says: "G-OPERATOR: is no live operator managing this cluster? one is"},
+		}, want: exit.ExitNo, says: "G-OPERATOR: is no live operator managing this cluster? one is"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -108,13 +110,13 @@ func unscheduled(t *testing.T) *given {
 func withoutAnswer(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.connect = func() (Session, error) { return mute{session{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 	return g
 }
 
 // countingLooks counts the reads of the database.
 type countingLooks struct {
-	session
+	simulated
 	asked *int
 }
 
@@ -122,13 +124,13 @@ func (c countingLooks) Observe(ctx context.Context, into *plan.Snapshot, facets 
 	if facets&plan.Database != 0 {
 		*c.asked++
 	}
-	return c.session.Observe(ctx, into, facets)
+	return c.simulated.Observe(ctx, into, facets)
 }
 
 func TestWhyAsksTheDatabaseOnce(t *testing.T) {
 	g, _ := withoutNode(t)
 	asked := 0
-	g.connect = func() (Session, error) { return countingLooks{session{g.world, g}, &asked}, nil }
+	g.connect = func() (session.Session, error) { return countingLooks{simulated{g.world, g}, &asked}, nil }
 	g.run("why", "sample")
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)

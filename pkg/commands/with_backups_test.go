@@ -11,9 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // vaultOfAll has the API server list the vault's records, and those of another cluster.
@@ -35,13 +34,13 @@ func vaultOfAll(t *testing.T) *vault {
 
 func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 	v := vaultOfAll(t)
-	out := v.must(ExitNo, "ApplyAgents", "plan", "sample", "--with-backups")
+	out := v.must(exit.ExitNo, "ApplyAgents", "plan", "sample", "--with-backups")
 	if strings.Contains(out, "another") || strings.Index(out, "sample: ") > strings.Index(out, "fdbbackup/nightly: ") || strings.Index(out, "fdbbackup/nightly: ") > strings.Index(out, "fdbrestore/again: ") {
 		t.Errorf("got %s", out)
 	}
 	v.run("reconcile", "fdbbackup/nightly", "--yes") // the agents
-	v.must(ExitWaiting, "StartRestore                 waiting  FoundationDBBackup nightly writes to the destination", "reconcile", "sample", "--with-backups", "--yes")
-	out = v.must(ExitDone, "fdbrestore/again: reconciled (", "reconcile", "sample", "--with-backups", "--yes", "--wait")
+	v.must(exit.ExitWaiting, "StartRestore                 waiting  FoundationDBBackup nightly writes to the destination", "reconcile", "sample", "--with-backups", "--yes")
+	out = v.must(exit.ExitDone, "fdbrestore/again: reconciled (", "reconcile", "sample", "--with-backups", "--yes", "--wait")
 	want := "sample: already reconciled, no changes\nfdbbackup/nightly: reconciled ("
 	if !strings.Contains(out, want) {
 		t.Errorf("got %s", out)
@@ -52,16 +51,16 @@ func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 	if n := strings.Count(strings.Join(v.ran, "\n"), "fdbrestore start"); n != 1 {
 		t.Errorf("the restore was started %d times: %v", n, v.ran)
 	}
-	v.must(ExitDone, "", "reconcile", "sample", "--with-backups", "--yes")
-	v.must(ExitDone, "", "plan", "sample", "--with-backups")
+	v.must(exit.ExitDone, "", "reconcile", "sample", "--with-backups", "--yes")
+	v.must(exit.ExitDone, "", "plan", "sample", "--with-backups")
 }
 
 func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
 	v := vaultOfAll(t)
 	v.fdbcli("writemode on; set greeting hello")
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
-	out := v.must(ExitRefused, "", "reconcile", "sample", "--with-backups", "--yes", "--wait", "-o", "json")
+	out := v.must(exit.ExitRefused, "", "reconcile", "sample", "--with-backups", "--yes", "--wait", "-o", "json")
 	seen := map[string]bool{}
 	var last struct {
 		Kind      string
@@ -84,27 +83,27 @@ func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
 	if len(seen) != 3 || !seen["sample"] || !seen["fdbbackup/nightly"] || !seen["fdbrestore/again"] {
 		t.Errorf("resources %v", seen)
 	}
-	if last.Kind != "ReconcileResultList" || last.ExitCode != ExitRefused || len(last.Resources) != 3 || last.Resources[1].ExitCode != ExitDone ||
+	if last.Kind != "ReconcileResultList" || last.ExitCode != exit.ExitRefused || len(last.Resources) != 3 || last.Resources[1].ExitCode != exit.ExitDone ||
 		!strings.Contains(last.Resources[2].Reason, "holds data") {
 		t.Errorf("the last line is %+v", last)
 	}
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	valid(t, "plan --with-backups", []byte(v.must(ExitNo, "", "plan", "sample", "--with-backups", "-o", "json")))
+	valid(t, "plan --with-backups", []byte(v.must(exit.ExitNo, "", "plan", "sample", "--with-backups", "-o", "json")))
 	valid(t, "reconcile --with-backups", []byte(out))
 }
 
 // One question is for all, and shows the restore as well.
 func TestOneQuestionIsForAllOfACluster(t *testing.T) {
-	for answer, want := range map[string]int{"y\n": ExitWaiting, "n\n": ExitUnconfirmed} {
+	for answer, want := range map[string]int{"y\n": exit.ExitWaiting, "n\n": exit.ExitUnconfirmed} {
 		v := vaultOfAll(t)
-		v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.world.FDB.Advance(time.Minute)
 		v.ran, v.input = nil, &answer
 		v.must(want, "restore everything", "reconcile", "sample", "--with-backups")
 		if n := strings.Count(v.err.String(), "[y/N]"); n != 1 {
 			t.Errorf("%d questions: %s", n, &v.err)
 		}
-		if started := strings.Contains(strings.Join(v.ran, "\n"), "fdbrestore start"); started != (want != ExitUnconfirmed) {
+		if started := strings.Contains(strings.Join(v.ran, "\n"), "fdbrestore start"); started != (want != exit.ExitUnconfirmed) {
 			t.Errorf("after %q the restore was started: %t", answer, started)
 		}
 	}
@@ -112,7 +111,7 @@ func TestOneQuestionIsForAllOfACluster(t *testing.T) {
 
 func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 	v := vaultOfAll(t)
-	v.must(ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.world.FDB.Advance(time.Minute)
 	for name := range v.world.Pods {
 		v.world.KillServers(name)
@@ -121,25 +120,6 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 	v.run("reconcile", "sample", "--with-backups", "--yes")
 	if !strings.Contains(v.out.String(), "waiting for the database of cluster sample to be available") || strings.Contains(strings.Join(v.ran, "\n"), "fdbrestore start") {
 		t.Errorf("%s%s%v", &v.out, &v.err, v.ran)
-	}
-}
-
-// A pass that ends before it reads the database, because another run holds the Lease,
-// determines nothing about it: what an earlier pass of a watch saw may be outdated.
-func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
-	f, restore := &resourceSet{}, &passes{run: run{record: restoreKind}}
-	available := plan.Snapshot{}
-	available.Database.Status = &fdb.Status{}
-	available.Database.Status.Client.DatabaseStatus.Available = true
-	available.Database.Status.Cluster.Processes = map[string]fdb.Process{"a": {}}
-	f.seesDatabase(reconcile.PassStarted{Round: 1})
-	f.seesDatabase(reconcile.Observed{Facets: plan.Database, Snapshot: available})
-	if why := f.notYet(restore); why != "" {
-		t.Fatalf("the database is available: %s", why)
-	}
-	f.seesDatabase(reconcile.PassStarted{Round: 1})
-	if f.notYet(restore) == "" {
-		t.Error("a restore begins on what an earlier pass saw")
 	}
 }
 
@@ -159,7 +139,7 @@ func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 	const then = "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason"
 	t.Run("once", func(t *testing.T) {
 		v := again(t)
-		v.must(ExitUnconfirmed, then, "reconcile", "sample", "--with-backups", "--yes")
+		v.must(exit.ExitUnconfirmed, then, "reconcile", "sample", "--with-backups", "--yes")
 		if v.deleted() {
 			t.Error("deleted")
 		}
@@ -167,15 +147,15 @@ func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 	t.Run("watching", func(t *testing.T) {
 		v := again(t)
 		w := &watched{given: v.given, steps: []func(){func() {}, func() {}}}
-		if code := w.run("--with-backups", "--yes"); code != ExitDone || v.deleted() ||
-			strings.Count(v.err.String(), then) != 1 || !strings.Contains(v.err.String(), lossNotWatched) {
+		if code := w.run("--with-backups", "--yes"); code != exit.ExitDone || v.deleted() ||
+			strings.Count(v.err.String(), then) != 1 || !strings.Contains(v.err.String(), apply.LossNotWatched) {
 			t.Errorf("exit code %d, deleted %t: %s%s", code, v.deleted(), &v.out, &v.err)
 		}
 	})
 	t.Run("by name", func(t *testing.T) {
 		v := again(t)
 		v.input = new("y\nnightly\n")
-		v.must(ExitWaiting, "Type the name of the backup", "reconcile", "sample", "--with-backups") // the restore has no agents now
+		v.must(exit.ExitWaiting, "Type the name of the backup", "reconcile", "sample", "--with-backups") // the restore has no agents now
 		if !v.deleted() {
 			t.Error("not deleted")
 		}
@@ -187,7 +167,7 @@ func TestAWatchLooksAfterBackupsAndNewOnes(t *testing.T) {
 	all := v.objects
 	v.objects = nil
 	w := &watched{given: v.given, steps: []func(){func() { v.objects = all }, func() {}, func() {}}}
-	if code := w.run("--with-backups", "--yes"); code != ExitDone {
+	if code := w.run("--with-backups", "--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s", code, &v.err)
 	}
 	if !strings.Contains(v.out.String(), "start a backup on tag default") || !strings.Contains(v.out.String(), "restore everything") {
@@ -202,14 +182,14 @@ func TestWhatIsWrongWithWithBackups(t *testing.T) {
 		want   int
 		says   string
 	}{
-		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: ExitUsage, says: "the stages of one resource"},
-		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: ExitUsage, says: "--plan conflicts with --with-backups"},
-		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: ExitUsage, says: "the stages of one resource"},
-		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: ExitUsage, says: "--with-backups requires a cluster"},
-		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: ExitUsage, says: "--with-backups requires a cluster"},
+		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: exit.ExitUsage, says: "the stages of one resource"},
+		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: exit.ExitUsage, says: "--plan conflicts with --with-backups"},
+		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: exit.ExitUsage, says: "the stages of one resource"},
+		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: exit.ExitUsage, says: "--with-backups requires a cluster"},
+		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: exit.ExitUsage, says: "--with-backups requires a cluster"},
 		"a missing right": {
 			args: []string{"reconcile", "sample", "--yes"}, denied: []string{"list foundationdbrestores.apps.foundationdb.org"},
-			want: ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org (nothing was changed)",
+			want: exit.ExitForbidden, says: "list foundationdbrestores.apps.foundationdb.org (nothing was changed)",
 		},
 	}
 	for name, tc := range tests {
@@ -225,18 +205,18 @@ func TestWhatIsWrongWithWithBackups(t *testing.T) {
 }
 
 func TestTheMostTellingEnd(t *testing.T) {
-	refused, waits := &failure{code: ExitRefused}, &failure{code: ExitWaiting}
+	refused, waits := &exit.Error{Code: exit.ExitRefused}, &exit.Error{Code: exit.ExitWaiting}
 	tests := map[string]struct {
 		ends []error
 		want int
 	}{
-		"all well":         {[]error{nil, nil}, ExitDone},
-		"one waits":        {[]error{nil, waits}, ExitWaiting},
-		"one is refused":   {[]error{waits, refused, nil}, ExitRefused},
-		"one is not known": {[]error{waits, &failure{code: ExitUsage}, refused}, ExitUsage},
+		"all well":         {[]error{nil, nil}, exit.ExitDone},
+		"one waits":        {[]error{nil, waits}, exit.ExitWaiting},
+		"one is refused":   {[]error{waits, refused, nil}, exit.ExitRefused},
+		"one is not known": {[]error{waits, &exit.Error{Code: exit.ExitUsage}, refused}, exit.ExitUsage},
 	}
 	for name, tc := range tests {
-		if got := ExitCode(mostSignificant(tc.ends)); got != tc.want {
+		if got := exit.Code(apply.MostSignificant(tc.ends)); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}

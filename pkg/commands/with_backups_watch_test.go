@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const ofBackups = plan.Backup | plan.Restore | plan.Agents
@@ -21,7 +22,7 @@ func TestAWatchIsToldOfBackups(t *testing.T) {
 		passes = strings.Count(v.out.String(), "waiting for changes")
 		w.ring(plan.Backup)
 	}}
-	if code := w.run("--with-backups", "--yes"); code != ExitDone {
+	if code := w.run("--with-backups", "--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s", code, &v.err)
 	}
 	if v.follower.facets&ofBackups != ofBackups {
@@ -35,7 +36,7 @@ func TestAWatchIsToldOfBackups(t *testing.T) {
 func TestAWatchOfTheClusterAloneFollowsNoBackups(t *testing.T) {
 	v := vaultOfAll(t)
 	w := &watched{given: v.given}
-	if code := w.run("--yes"); code != ExitDone || v.follower.facets&ofBackups != 0 {
+	if code := w.run("--yes"); code != exit.ExitDone || v.follower.facets&ofBackups != 0 {
 		t.Errorf("exit code %d, followed %s: %s", code, v.follower.facets, &v.err)
 	}
 }
@@ -46,7 +47,7 @@ func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
 	v := vaultOfAll(t)
 	v.denied = []string{"watch foundationdbrestores.apps.foundationdb.org", "list deployments.apps"}
 	w := &watched{given: v.given, steps: []func(){func() {}, func() {}}}
-	if code := w.run("--with-backups", "--yes"); code != ExitDone || v.follower.facets&ofBackups != plan.Backup {
+	if code := w.run("--with-backups", "--yes"); code != exit.ExitDone || v.follower.facets&ofBackups != plan.Backup {
 		t.Errorf("exit code %d, followed %s: %s", code, v.follower.facets, &v.err)
 	}
 	const said = "some changes of backups and restores are only seen every 1m0s: not permitted to list deployments.apps, watch foundationdbrestores.apps.foundationdb.org in namespace fdb"

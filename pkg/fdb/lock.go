@@ -160,9 +160,10 @@ func (d LockDecision) QuietUntil(now time.Time) time.Time {
 }
 
 // DecideLock decides on a request, given the existing lock (nil for none) and the deny
-// list. The deny list applies even to a free lock, unlike in the operator. A takeover
-// keeps the start of the old lock. A lock held manually is not granted to another user
-// or to a run before it expires, not even with the same owner ID.
+// list. The deny list applies even to a free lock, unlike in the operator. The start is when
+// the owner took the lock: an extension keeps it, and a takeover sets it to the time of
+// the request, where the operator keeps the start of the previous owner. A lock held manually
+// is not granted to another user or to a run before it expires, not even with the same owner ID.
 func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 	refuse := func(o LockOutcome) LockDecision { return LockDecision{Outcome: o, Holder: found} }
 	grant := func(o LockOutcome, start time.Time) LockDecision {
@@ -180,7 +181,7 @@ func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 	case found.Owner == r.Owner:
 		return grant(LockExtended, found.Start)
 	case found.MayBeTakenOver(denied, r.Now):
-		return grant(LockTakenOver, found.Start)
+		return grant(LockTakenOver, r.Now)
 	default:
 		return refuse(LockHeld)
 	}

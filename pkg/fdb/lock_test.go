@@ -34,9 +34,9 @@ func TestWhoGetsTheLock(t *testing.T) {
 			found: &theirs,
 			want:  LockDecision{Outcome: LockHeld, Holder: &theirs},
 		},
-		"another's ran out, and the start is kept": {
+		"another's ran out, and the start is ours": {
 			found: &expired,
-			want:  LockDecision{Outcome: LockTakenOver, Write: write(expired.Start), Holder: &expired},
+			want:  LockDecision{Outcome: LockTakenOver, Write: write(noon), Holder: &expired},
 		},
 		"another's ends this very second": {
 			found: &endingNow,
@@ -44,7 +44,7 @@ func TestWhoGetsTheLock(t *testing.T) {
 		},
 		"the holder is denied": {
 			found: &theirs, denied: []string{"dc2"},
-			want: LockDecision{Outcome: LockTakenOver, Write: write(theirs.Start), Holder: &theirs},
+			want: LockDecision{Outcome: LockTakenOver, Write: write(noon), Holder: &theirs},
 		},
 		"we are denied and hold it": {
 			found: &mine, denied: []string{"dc1"},

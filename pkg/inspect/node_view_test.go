@@ -18,6 +18,9 @@ func TestTimersOfATaintedNode(t *testing.T) {
 	const minute = 60
 	note := func(f Facts, c v1beta2.ProcessGroupConditionType, ago time.Duration) {
 		f.Recorded.ProcessGroup("storage-1").SetCondition(c, noon.Add(-ago))
+		if c == v1beta2.ConditionNodeTaintDetected {
+			inspecttest.RecordTaint(f.Pod(f.Cluster.ProcessGroup("storage-1")), f.Nodes["node-1"].Spec.Taints[0].Key, noon.Add(-ago))
+		}
 	}
 	tests := map[string]struct {
 		given func(Facts)
@@ -85,6 +88,7 @@ func TestAReplacementThatNeverComesShowsNoDate(t *testing.T) {
 		f := of(inspecttest.Tainted(t))
 		f.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = &seconds
 		f.Recorded.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Hour))
+		inspecttest.RecordTaint(f.Pod(f.Cluster.ProcessGroup("storage-1")), "example.com/maintenance", noon.Add(-2*time.Hour))
 		v := f.Node("node-1", f.GroupsByNode()["node-1"], nil)
 		if v.DetectAt == nil || v.ReplaceAt != nil {
 			t.Errorf("%d s: detected at %v, replaced at %v; want a date and none", seconds, v.DetectAt, v.ReplaceAt)

@@ -74,6 +74,7 @@ func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 func TestNodeTable(t *testing.T) {
 	noted := of(inspecttest.Tainted(t))
 	noted.Recorded.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Minute))
+	inspecttest.RecordTaint(noted.Pod(noted.Cluster.ProcessGroup("storage-1")), "example.com/maintenance", noon.Add(-2*time.Minute))
 	delete(noted.Nodes, "node-2")
 	noted.Nodes["node-3"].Spec.Unschedulable = true
 	noted.Nodes["node-3"].Status.Conditions[0].Status = corev1.ConditionUnknown

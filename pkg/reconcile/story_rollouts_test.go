@@ -64,6 +64,7 @@ func TestAKnobChangeRestartsAllProcessesTogether(t *testing.T) {
 func TestAStorageChangeRollsZoneByZoneUnderMaintenance(t *testing.T) {
 	w := oldAndQuiet(t, 9, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
+		c.Spec.AutomationOptions.MaintenanceModeOptions.MaintenanceModeTimeSeconds = new(900)
 	})
 	down := maxDown(w)
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) {

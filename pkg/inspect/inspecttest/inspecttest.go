@@ -183,6 +183,13 @@ func Tainted(tb testing.TB) Given {
 	return g
 }
 
+// RecordTaint records on a pod, as passes do, since when its node has a taint.
+func RecordTaint(pod *corev1.Pod, key string, since time.Time) {
+	for name, value := range (plan.RecordTaints{Pod: pod.Name, Seen: map[string]int64{key: since.Unix()}}).Patch().Annotations {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, name, value)
+	}
+}
+
 // Connected returns the healthy cluster with clients of several kinds.
 func Connected(tb testing.TB) Given {
 	tb.Helper()

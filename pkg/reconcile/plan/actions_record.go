@@ -64,7 +64,7 @@ func (AddGroups) effect() Effect { return Effect{Stale: Record, Impact: NoImpact
 func (a AddGroups) Apply(s Snapshot) Snapshot {
 	s.Cluster = s.Cluster.DeepCopy()
 	for _, g := range a.Groups {
-		s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, g.record(a.At))
+		s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, g.record(s.Cluster, a.At))
 	}
 	slices.SortFunc(s.Cluster.Status.ProcessGroups, func(a, b *v1beta2.ProcessGroupStatus) int {
 		return strings.Compare(string(a.ProcessGroupID), string(b.ProcessGroupID))
@@ -73,12 +73,15 @@ func (a AddGroups) Apply(s Snapshot) Snapshot {
 }
 
 // record is the group's first status: nothing of it exists yet.
-func (g NewGroup) record(at time.Time) *v1beta2.ProcessGroupStatus {
+func (g NewGroup) record(c *v1beta2.FoundationDBCluster, at time.Time) *v1beta2.ProcessGroupStatus {
 	record := &v1beta2.ProcessGroupStatus{ProcessGroupID: g.ID, ProcessClass: g.Class}
 	record.SetCondition(v1beta2.ConditionMissingProcesses, at)
 	record.SetCondition(v1beta2.ConditionMissingPod, at)
 	if g.Class.IsStateful() {
 		record.SetCondition(v1beta2.ConditionMissingPVC, at)
+	}
+	if c.PublicIPFromService() {
+		record.SetCondition(v1beta2.ConditionMissingService, at)
 	}
 	return record
 }

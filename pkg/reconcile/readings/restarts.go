@@ -61,12 +61,19 @@ func (b *Bounce) Classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
 		b.outdated = append(b.outdated, string(g.ProcessGroupID))
 	case !mustRestart(s, g):
-	case s.Database.Status != nil && len(AddressesOf(s.Database.Status, g.ProcessGroupID)) == 0:
+	case unaddressed(s, g) && KeepsItsConfig(s.Cluster, g):
+		// it starts with its new arguments when it comes back
+	case unaddressed(s, g):
 		b.notReporting = append(b.notReporting, string(g.ProcessGroupID))
 		b.Groups = append(b.Groups, g.ProcessGroupID)
 	default:
 		b.Add(s, g)
 	}
+}
+
+// unaddressed reports whether the database reports no address of a group that could be restarted.
+func unaddressed(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	return s.Database.Status != nil && len(AddressesOf(s.Database.Status, g.ProcessGroupID)) == 0
 }
 
 func (b *Bounce) Add(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {

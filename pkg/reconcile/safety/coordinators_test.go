@@ -168,6 +168,10 @@ func TestCoordinatorLimits(t *testing.T) {
 		"three per data hall of three_data_hall": {func(c *v1beta2.FoundationDBCluster) {
 			c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
 		}, map[string]int{fdb.LocalityZoneID: 1, fdb.LocalityDataHall: 3}},
+		"five of nine, a majority, in each of two data centers: no choice has fewer": {func(c *v1beta2.FoundationDBCluster) {
+			c.Spec.DatabaseConfiguration.UsableRegions = 2
+			c.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}, {Datacenters: []v1beta2.DataCenter{{ID: "dc2"}}}}
+		}, map[string]int{fdb.LocalityZoneID: 1, fdb.LocalityDCID: 5}},
 		"an equal share per data center of several regions": {regions, map[string]int{fdb.LocalityZoneID: 1, fdb.LocalityDCID: 3}},
 	}
 	for name, tc := range tests {

@@ -38,8 +38,10 @@ func TestTheAgeOfATaintKey(t *testing.T) {
 	}
 	recorded := func(key string, seconds int) string { return fmt.Sprintf(`{%q: %d}`, key, at(seconds).Unix()) }
 	tests := map[string]struct {
+		rules    []string // the keys that have one; repair and drain where empty
 		taints   []corev1.Taint
-		record   string // of an earlier pass; none where empty
+		created  time.Time // the pod
+		record   string    // of an earlier pass; none where empty
 		detected time.Time
 		want     map[string]time.Time
 	}{
@@ -82,11 +84,20 @@ func TestTheAgeOfATaintKey(t *testing.T) {
 		"an unreadable record": {
 			taints: []corev1.Taint{taint("repair", "NoSchedule")}, record: "?", detected: at(3), want: map[string]time.Time{"repair": {}},
 		},
-		"a condition without a record, and one key": {
-			taints: []corev1.Taint{taint("repair", "NoSchedule")}, detected: at(3), want: map[string]time.Time{"repair": at(3)},
+		"a condition without a record, and rules about one key": {
+			rules: []string{"repair"}, taints: []corev1.Taint{taint("repair", "NoSchedule")}, detected: at(3), want: map[string]time.Time{"repair": at(3)},
 		},
 		"a condition without a record, and one key with two effects": {
-			taints: []corev1.Taint{taint("repair", "NoSchedule"), taint("repair", "NoExecute")}, detected: at(3), want: map[string]time.Time{"repair": at(3)},
+			rules: []string{"repair"}, taints: []corev1.Taint{taint("repair", "NoSchedule"), taint("repair", "NoExecute")}, detected: at(3), want: map[string]time.Time{"repair": at(3)},
+		},
+		"a condition without a record that began before the pod was created": {
+			rules: []string{"repair"}, taints: []corev1.Taint{taint("repair", "NoSchedule")}, created: at(5), detected: at(3), want: map[string]time.Time{"repair": at(5)},
+		},
+		"a condition without a record that may be about a key that was removed": {
+			taints: []corev1.Taint{taint("repair", "NoSchedule")}, detected: at(3), want: map[string]time.Time{"repair": {}},
+		},
+		"a condition without a record, and a rule about all keys": {
+			rules: []string{"*"}, taints: []corev1.Taint{taint("repair", "NoSchedule")}, detected: at(3), want: map[string]time.Time{"repair": {}},
 		},
 		"a condition without a record, and two keys": {
 			taints: []corev1.Taint{taint("repair", "NoSchedule"), taint("drain", "NoSchedule")}, detected: at(3), want: map[string]time.Time{"repair": {}, "drain": {}},
@@ -95,10 +106,14 @@ func TestTheAgeOfATaintKey(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			node, pod := &corev1.Node{Spec: corev1.NodeSpec{Taints: tc.taints}}, &corev1.Pod{}
+			pod.CreationTimestamp = metav1.NewTime(tc.created)
+			if len(tc.rules) == 0 {
+				tc.rules = []string{"repair", "drain"}
+			}
 			if tc.record != "" {
 				pod.Annotations = map[string]string{plan.AnnotationTaintsSeen: tc.record}
 			}
-			clocks, got := TaintClocks(withTaintRules("repair", "drain"), node, pod, tc.detected), map[string]time.Time{}
+			clocks, got := TaintClocks(withTaintRules(tc.rules...), node, pod, tc.detected), map[string]time.Time{}
 			for _, clock := range clocks {
 				got[clock.Key] = clock.Since
 			}

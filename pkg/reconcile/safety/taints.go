@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -33,7 +34,7 @@ func TaintClocks(c *v1beta2.FoundationDBCluster, node *corev1.Node, pod *corev1.
 		}
 	}
 	for i := range clocks {
-		recorded := recordedSince(clocks[i].Key, pod, detected, len(clocks) == 1)
+		recorded := recordedSince(c, clocks[i].Key, pod, detected)
 		clocks[i].Since = taintedSince(clocks[i].Key, node, recorded)
 	}
 	return clocks
@@ -60,23 +61,37 @@ func taintedSince(key string, node *corev1.Node, recorded time.Time) time.Time {
 
 // recordedSince is since when passes have recorded a key. The condition is cleared when no taint
 // with a rule is left, so no age is older than it. It alone counts where no pass has recorded
-// the keys, as after the operator ran, and only while it can be about no other key.
-func recordedSince(key string, pod *corev1.Pod, detected time.Time, only bool) time.Time {
+// the keys, as after the operator ran, and only while it can be about no other key and no
+// other pod: a recreated pod may be on another node.
+func recordedSince(c *v1beta2.FoundationDBCluster, key string, pod *corev1.Pod, detected time.Time) time.Time {
 	if detected.IsZero() {
 		return time.Time{}
 	}
 	seen, recorded := plan.TaintsSeen(pod)
 	at, found := seen[key]
 	switch {
-	case !recorded && only:
-		return detected
+	case !recorded && rulesAreOnlyAbout(c, key):
+		return latestOf(detected, pod.CreationTimestamp.Time)
 	case !found:
 		return time.Time{}
-	case at < detected.Unix():
-		return detected
 	default:
-		return time.Unix(at, 0).UTC()
+		return latestOf(detected, time.Unix(at, 0).UTC())
 	}
+}
+
+// rulesAreOnlyAbout reports whether no rule of the spec matches a taint with another key.
+func rulesAreOnlyAbout(c *v1beta2.FoundationDBCluster, key string) bool {
+	return !slices.ContainsFunc(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions, func(rule v1beta2.TaintReplacementOption) bool {
+		other := ptr.Deref(rule.Key, "")
+		return other != "" && other != key && ptr.Deref(rule.DurationInSeconds, -1) >= 0
+	})
+}
+
+func latestOf(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // Outlasts reports whether the key has been on the node for longer than a rule allows.

@@ -1,6 +1,10 @@
 package check
 
 import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -38,7 +42,22 @@ func coordinators() []Rule {
 			Why:  "Removing its process group removes one vote of the quorum, unless coordinators change first. A pass does that.",
 			find: removedCoordinators,
 		},
+		{
+			Code: "COORD-005", Severity: Warning, Title: "No data center of several has a majority of the coordinators", needs: availableDatabase,
+			Why:  "The loss of that data center makes the database unavailable, whatever the others hold. With two data centers one of them always has a majority; a third one, for example a satellite, avoids it.",
+			find: coordinatorMajority,
+		},
 	}
+}
+
+// coordinatorMajority finds coordinators of a database in several regions that do not survive the
+// loss of a data center. Without a quorum COORD-001 reports more.
+func coordinatorMajority(f Facts) ([]Finding, string) {
+	if safety.CoordinatorSite(f.Cluster) != fdb.LocalityDCID || safety.JudgeCoordinators(f.Snapshot).Tolerance.Sites != 0 {
+		return nil, ""
+	}
+	all := len(f.Database.Status.Coordinators())
+	return with(one(database, fmt.Sprintf("the loss of one data center leaves no quorum of the %s", phrase.Count(all, "coordinator")), "fdb", "coordinators", "list", f.Cluster.Name))
 }
 
 func unreachableCoordinators(f Facts) ([]Finding, string) {

@@ -46,7 +46,12 @@ func pods() []Rule {
 		{
 			Code: "POD-005", Severity: Info, Title: "Unreachable-node tolerations match the process class",
 			Why:  "How long a pod stays bound to a lost node should depend on what it holds; docs/eviction.md has the table. A changed template replaces process groups or recreates pods, so choose the time.",
-			find: unsuitableTolerations,
+			find: func(f Facts) ([]Finding, string) { return unsuitableTolerations(f, waitsForAWhile) },
+		},
+		{
+			Code: "POD-006", Severity: Warning, Title: "Pods with the only copy of data wait for their node",
+			Why:  "Without a toleration Kubernetes evicts a pod from a lost node after 300 s. With one replica no other process has its data: the eviction gains nothing, and interrupts the database once more when the node returns. A changed template replaces process groups or recreates pods, so choose the time.",
+			find: func(f Facts) ([]Finding, string) { return unsuitableTolerations(f, waitsForever) },
 		},
 	}
 }
@@ -132,15 +137,22 @@ func slowToTerminate(f Facts) ([]Finding, string) {
 	return finding.some(), ""
 }
 
-// unsuitableTolerations compares the pod template of each class with docs/eviction.md.
-func unsuitableTolerations(f Facts) ([]Finding, string) {
+// waitsForever selects the classes whose pods should never leave a lost node.
+func waitsForever(t corev1.Toleration) bool { return t.TolerationSeconds == nil }
+
+// waitsForAWhile selects the classes whose pods should leave it at some time.
+func waitsForAWhile(t corev1.Toleration) bool { return !waitsForever(t) }
+
+// unsuitableTolerations compares the pod template of each class with docs/eviction.md, for the
+// classes whose desired tolerations are selected.
+func unsuitableTolerations(f Facts, selected func(corev1.Toleration) bool) ([]Finding, string) {
 	var found []Finding
 	for _, class := range v1beta2.ProcessClasses() {
 		if f.Cluster.DesiredProcessCounts()[class] <= 0 {
 			continue
 		}
 		want := safety.TolerationsFor(f.Cluster, class)
-		if suits(f.Cluster.Settings(class).PodTemplate, want) {
+		if !selected(want[0]) || suits(f.Cluster.Settings(class).PodTemplate, want) {
 			continue
 		}
 		patch, err := tolerationPatch(f.Record, class, want)

@@ -188,5 +188,19 @@ func TestNewGroupsCarryThePrefixAndTheirFirstConditions(t *testing.T) {
 		if _, ok := g.Condition(v1beta2.ConditionMissingPVC); ok != g.ProcessClass.IsStateful() {
 			t.Errorf("%s misses a claim: %t", g.ProcessGroupID, ok)
 		}
+		if g.HasCondition(v1beta2.ConditionMissingService) {
+			t.Errorf("%s misses a service that it does not need", g.ProcessGroupID)
+		}
+	}
+}
+
+func TestNewGroupsMissTheirServicesWhereAddressesComeFromThose(t *testing.T) {
+	s := stagestest.EmptyCluster(t)
+	s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
+	after := AddProcessGroups.Decide(s).Actions[0].(plan.Edit).Apply(s)
+	for _, g := range after.Groups() {
+		if since, ok := g.Condition(v1beta2.ConditionMissingService); !ok || !since.Equal(stagestest.Noon) {
+			t.Errorf("%s misses its service since %s: %t, want since noon", g.ProcessGroupID, since, ok)
+		}
 	}
 }

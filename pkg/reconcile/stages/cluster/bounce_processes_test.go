@@ -42,6 +42,11 @@ func TestBounceProcesses(t *testing.T) {
 			have("storage-114", v1beta2.ConditionMissingProcesses, 29*time.Second)(s)
 			stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}, Holds: "the database does not report their addresses"},
+		"does not wait for a marked group that is just missing": {From: stagestest.NewKnobs, Given: func(s *plan.Snapshot) {
+			s.Cluster.ProcessGroup("storage-114").MarkForRemoval(stagestest.Noon)
+			have("storage-114", v1beta2.ConditionMissingProcesses, time.Second)(s)
+			stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-114"))
+		}, Does: []string{two}},
 		"does not wait for a pod that cannot start":      {From: stagestest.NewKnobs, Given: have("storage-114", v1beta2.ConditionPodPending, 6*time.Minute), Does: []string{two}},
 		"leaves a pod to be recreated first":             {From: stagestest.NewKnobs, Given: have("storage-114", v1beta2.ConditionIncorrectPodSpec, time.Hour), Does: []string{two}},
 		"leaves a pod out whose sidecar does not answer": {From: stagestest.NewKnobs, Given: have("storage-114", v1beta2.ConditionSidecarUnreachable, time.Hour), Does: []string{two}},

@@ -25,6 +25,12 @@ func TestForHowLongAPodIsUnsettled(t *testing.T) {
 			s.Pod(g).DeletionTimestamp = new(metav1.NewTime(stagestest.Noon.Add(-ago)))
 		}
 	}
+	without := func(edit func(*plan.Snapshot, *v1beta2.ProcessGroupStatus)) func(*plan.Snapshot, *v1beta2.ProcessGroupStatus) {
+		return func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+			edit(s, g)
+			stagestest.DropProcess(s, g)
+		}
+	}
 	patience := stagestest.HealthyCluster(t).Cluster.IgnoreTerminatingPodsFor()
 	for name, tc := range map[string]struct {
 		given func(*plan.Snapshot, *v1beta2.ProcessGroupStatus)
@@ -35,7 +41,9 @@ func TestForHowLongAPodIsUnsettled(t *testing.T) {
 		"its pod was lost 90 s ago":   {lost(podVanishedFor), false},
 		"its pod was never seen lost": {func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { delete(s.Pods, g.PodName(s.Cluster)) }, true},
 		"its pod terminates":          {ends(patience - time.Second), true},
-		"its pod terminates for long": {ends(patience), false},
+		"its pod terminates for long, and its processes still report":   {ends(patience), true},
+		"its pod terminates, and its processes report no more":          {without(ends(patience - time.Second)), true},
+		"its pod terminates for long, and its processes report no more": {without(ends(patience)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)

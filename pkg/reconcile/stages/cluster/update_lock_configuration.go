@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
@@ -24,6 +25,9 @@ var UpdateLockConfiguration = plan.Stage{
 			return plan.Decision{}
 		}
 		if !c.LocksUsed() {
+			if !slices.ContainsFunc(c.Spec.LockOptions.DenyList, func(e v1beta2.LockDenyListEntry) bool { return !e.Allow }) {
+				return plan.Decision{} // whatever it allows is allowed already
+			}
 			return plan.Decision{Hold: &plan.Hold{
 				Code:   plan.HoldLocksDisabled,
 				Human:  true,

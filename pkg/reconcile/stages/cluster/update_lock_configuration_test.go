@@ -43,6 +43,13 @@ func TestUpdateLockConfiguration(t *testing.T) {
 			Given: stagestest.Combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
 			Holds: "spec.lockOptions.denyList has no effect", Human: true,
 		},
+		"is not blocked without locks by a list that allows only": {
+			Given: stagestest.Combined(denying(nil, allow), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
+		},
+		"reports one that denies besides": {
+			Given: stagestest.Combined(denying(nil, allow, v1beta2.LockDenyListEntry{ID: "dc3"}), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
+			Holds: "spec.lockOptions.denyList has no effect", Human: true,
+		},
 		"has nothing to do before there is a database": {
 			Given: stagestest.Combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
 		},

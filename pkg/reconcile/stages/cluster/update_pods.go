@@ -48,7 +48,7 @@ func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []stri
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
 			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(outdated)))}}
 	}
-	if why := UnsettledPods(s); len(why) > 0 {
+	if why := blockingUpdate(s); len(why) > 0 {
 		return plan.Wait(PodUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+readings.SomeOf(why))
 	}
 	if len(notReporting) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
@@ -190,14 +190,14 @@ func turn(pods []outdatedPod) int {
 }
 
 // withinUnavailableBudget returns the zones that may go down in addition to those which have
-// unavailable pods: all, as long as spec.maxZonesWithUnavailablePods is not reached.
+// unavailable pods: all, as long as spec.maxZonesWithUnavailablePods is not reached. The zones
+// with unavailable pods always may, or a spec that broke them could not be corrected. The
+// operator deletes nothing there either once more than the maximum are unavailable.
 func withinUnavailableBudget(s plan.Snapshot, zones []string) ([]string, plan.Check) {
 	c := plan.Check{ID: plan.CheckOneFaultDomainDown, Question: "may pods of one more fault domain be unavailable?", Gate: plan.GateReplicas, OK: true}
 	unavailable, most := zonesWithUnavailablePods(s), s.Cluster.MaxZonesWithUnavailablePods()
 	if len(unavailable) >= most {
-		zones = slices.DeleteFunc(zones, func(zone string) bool {
-			return len(unavailable) > most || !slices.Contains(unavailable, zone)
-		})
+		zones = slices.DeleteFunc(zones, func(zone string) bool { return !slices.Contains(unavailable, zone) })
 		c.OK = len(zones) > 0
 		c.Evidence = fmt.Sprintf("%s %s unavailable pods (%s); spec.maxZonesWithUnavailablePods is %d", phrase.Count(len(unavailable), "fault domain"), phrase.Has(len(unavailable)), readings.SomeOf(unavailable), most)
 	}

@@ -125,10 +125,7 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, 
 		}
 		return ""
 	case pod.DeletionTimestamp != nil:
-		if s.Now.Sub(pod.DeletionTimestamp.Time) < s.Cluster.IgnoreTerminatingPodsFor() {
-			return "has a terminating pod"
-		}
-		return ""
+		return stillTerminating(s, pod, processes)
 	case g.HasCondition(v1beta2.ConditionMissingPod):
 		return "has a pod that this pass created" // whatever this machine's clock shows
 	case s.Now.Sub(pod.CreationTimestamp.Time) < podYoungFor:
@@ -136,6 +133,38 @@ func unsettled(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, 
 	default:
 		return elsewhereThan(pod, processes)
 	}
+}
+
+// stillTerminating describes a terminating pod until ignoreTerminatingPodsSeconds of the spec are over, and
+// after that while one of its processes reports: it can end at any moment, and until then the
+// database counts its replicas. The operator ignores it by its age alone.
+func stillTerminating(s plan.Snapshot, pod *corev1.Pod, processes []fdb.Process) string {
+	switch {
+	case s.Now.Sub(pod.DeletionTimestamp.Time) < s.Cluster.IgnoreTerminatingPodsFor():
+		return "has a terminating pod"
+	case slices.ContainsFunc(processes, fdb.Process.Reporting):
+		return "has a terminating pod whose processes still report"
+	default:
+		return ""
+	}
+}
+
+// blockingUpdate describes the pods for which an update of others waits: the unsettled ones, and
+// terminating ones of stateless groups that stay. Those hold no data, but each that goes down
+// can cost a recovery. The operator waits for stateful ones only.
+func blockingUpdate(s plan.Snapshot) []string {
+	reasons := UnsettledPods(s)
+	processes := processesByGroup(s.Database.Status)
+	for _, g := range s.Staying() {
+		pod := s.Pod(g)
+		if g.ProcessClass.IsStateful() || pod == nil || pod.DeletionTimestamp == nil {
+			continue
+		}
+		if why := stillTerminating(s, pod, processes[string(g.ProcessGroupID)]); why != "" {
+			reasons = append(reasons, fmt.Sprintf("%s %s", g.ProcessGroupID, why))
+		}
+	}
+	return reasons
 }
 
 // elsewhereThan describes a process that reports an address that its pod does not have: it belongs

@@ -74,6 +74,25 @@ func TestUpdatePods(t *testing.T) {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Pods["sample-storage-116"].DeletionTimestamp = new(stagestest.NoonTime()) },
 			Holds: "storage-116 has a terminating pod",
 		},
+		"waits while a stateless pod terminates": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Pod(stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)).DeletionTimestamp = new(stagestest.NoonTime())
+			}, Holds: "stateless-105 has a terminating pod",
+		},
+		"does not wait for a stateless pod that terminates with its group": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
+				g.MarkForRemoval(stagestest.Noon)
+				s.Pod(g).DeletionTimestamp = new(stagestest.NoonTime())
+			}, Does: []string{oneZone}, Holds: "1 remaining",
+		},
+		"does not wait for one that terminates for long and does not report": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
+				s.Pod(g).DeletionTimestamp = new(metav1.NewTime(stagestest.Noon.Add(-time.Hour)))
+				stagestest.DropProcess(s, g)
+			}, Does: []string{oneZone}, Holds: "1 remaining",
+		},
 		"waits for a pod that this pass created, whatever the clock shows": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-time.Hour))
@@ -217,12 +236,26 @@ func TestUpdatePods(t *testing.T) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 			}, Does: []string{theOther}, Holds: "2 remaining",
 		},
-		"takes nothing down where too many zones are unavailable": {
+		"takes no further zone down where too many are unavailable": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+				stagestest.FirstOf(*s, v1beta2.ProcessClassLog).SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+			}, Holds: "2 fault domains have unavailable pods",
+		},
+		"corrects the pods of unavailable zones, one zone at a time, however many there are": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 				storage(s, "storage-114").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
-			}, Holds: "2 fault domains have unavailable pods",
+			}, Does: []string{oneZone}, Holds: "1 remaining",
+		},
+		"corrects an unavailable zone where none may be": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(0)
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
+			}, Does: []string{theOther}, Holds: "2 remaining",
 		},
 	}
 	for name, tc := range tests {

@@ -2,6 +2,7 @@ package replacements
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +42,9 @@ func TestReplaceFailedPods(t *testing.T) {
 		"does nothing when switched off": {
 			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(bool) }),
 		},
+		"replaces nothing while no process is to run": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.Buggify.EmptyMonitorConf = true }),
+		},
 		"replaces nothing that may fail for longer than any duration has": {
 			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(math.MaxInt)
@@ -73,5 +77,24 @@ func TestReplaceFailedPods(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceFailedPods) })
+	}
+}
+
+// The manual has automatic replacement off, so a plan that relies on the default names the field.
+func TestAPlanNamesTheDefaultThatReplaces(t *testing.T) {
+	for name, tc := range map[string]struct {
+		enabled *bool
+		want    bool
+	}{
+		"by default":     {nil, true},
+		"set explicitly": {new(true), false},
+	} {
+		s := stagestest.HealthyCluster(t)
+		s.Cluster.Spec.AutomationOptions.Replacements.Enabled = tc.enabled
+		s.Groups()[13].SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-3*time.Hour))
+		d := ReplaceFailedPods.Decide(s)
+		if got := strings.Contains(d.Why, "spec.automationOptions.replacements.enabled"); got != tc.want || len(d.Actions) != 1 {
+			t.Errorf("%s: %v because %q", name, stagestest.Described(d), d.Why)
+		}
 	}
 }

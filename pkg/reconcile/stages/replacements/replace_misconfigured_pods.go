@@ -71,8 +71,7 @@ func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
 
 // decision marks as many groups as may be replaced at once, in order.
 func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
-	free := s.Cluster.MaxConcurrentMisconfigurationReplacements() - beingReplaced(s)
-	now := m.groups[:min(max(free, 0), len(m.groups))]
+	now := m.groups[:min(max(freeReplacements(s), 0), len(m.groups))]
 	d := plan.Decision{Hold: m.Hold(s.Cluster, len(m.groups)-len(now))}
 	if len(now) > 0 {
 		d.Why = m.why(now)
@@ -82,6 +81,15 @@ func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 	}
 	return d
+}
+
+// freeReplacements returns how many more groups may be marked now. Without a monitor configuration
+// no process runs that could take over, nor one that could be drained.
+func freeReplacements(s plan.Snapshot) int {
+	if s.Cluster.Spec.Buggify.EmptyMonitorConf {
+		return 0
+	}
+	return s.Cluster.MaxConcurrentMisconfigurationReplacements() - beingReplaced(s)
 }
 
 // beingReplaced counts the groups that are marked for removal and not drained yet, whatever the
@@ -100,9 +108,13 @@ func beingReplaced(s plan.Snapshot) (n int) {
 func (m misconfigured) Hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.Hold {
 	var reasons []string
 	most := c.MaxConcurrentMisconfigurationReplacements()
+	limited := fmt.Sprintf("spec.automationOptions.maxConcurrentReplacements is %d", most)
+	if c.Spec.Buggify.EmptyMonitorConf {
+		most, limited = 0, "spec.buggify.emptyMonitorConf is set"
+	}
 	if waiting > 0 {
 		later := m.groups[len(m.groups)-waiting:]
-		reasons = append(reasons, fmt.Sprintf("%s that %s not match the spec %s to be replaced (%s): spec.automationOptions.maxConcurrentReplacements is %d", phrase.Count(waiting, "process group"), phrase.Either(waiting, "does", "do"), phrase.Either(waiting, "waits", "wait"), readings.SomeOf(later), most))
+		reasons = append(reasons, fmt.Sprintf("%s that %s not match the spec %s to be replaced (%s): %s", phrase.Count(waiting, "process group"), phrase.Either(waiting, "does", "do"), phrase.Either(waiting, "waits", "wait"), readings.SomeOf(later), limited))
 	}
 	if len(m.unclear) > 0 {
 		reasons = append(reasons, "cannot determine whether to replace: "+readings.SomeOf(m.unclear))

@@ -17,6 +17,7 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 	atMost := func(n int) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = &n }
 	}
+	noProcesses := func(s *plan.Snapshot) { s.Cluster.Spec.Buggify.EmptyMonitorConf = true }
 	mark := func(ids string) []string { return []string{"mark for removal: " + ids} }
 	tests := map[string]stagestest.RemovalCase{
 		"replaces all at once by default":      {Given: volumeSize("64G"), Does: mark(allStorage)},
@@ -27,6 +28,8 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 			Given: stagestest.All(volumeSize("64G"), atMost(1), stagestest.ExcludeFirst), Does: mark("storage-115"), Holds: "1 process group that does not match the spec",
 		},
 		"replaces none when none may be":             {Given: stagestest.All(volumeSize("64G"), atMost(0)), Holds: "maxConcurrentReplacements is 0"},
+		"replaces none while no process is to run":   {Given: stagestest.All(volumeSize("64G"), noProcesses), Holds: "3 process groups that do not match the spec wait to be replaced (storage-114; storage-115; storage-116): spec.buggify.emptyMonitorConf is set"},
+		"holds nothing when none is to be replaced":  {Given: noProcesses},
 		"holds nothing when none may be and none is": {Given: atMost(0)},
 		"marks no group twice":                       {Given: stagestest.All(volumeSize("64G"), stagestest.MarkFirst), Does: mark("storage-115, storage-116")},
 		"replaces the others when one cannot be compared": {
@@ -95,6 +98,16 @@ func TestAKeptDifferenceNeedsAUser(t *testing.T) {
 	h := ReplaceMisconfiguredPods(readings.Options{}).Decide(s).Hold
 	if h == nil || !h.Human || h.Follows || h.Code != plan.HoldKeptDiffer || len(h.Subjects) != 1 {
 		t.Errorf("got %+v", h)
+	}
+}
+
+// Only a change of the spec ends what an empty monitor configuration prevents.
+func TestAnEmptyMonitorConfNeedsAUser(t *testing.T) {
+	s := stagestest.HealthyCluster(t)
+	volumeSize("64G")(&s)
+	s.Cluster.Spec.Buggify.EmptyMonitorConf = true
+	if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || !d.Hold.Human || d.Hold.Follows {
+		t.Errorf("%+v", d.Hold)
 	}
 }
 

@@ -80,11 +80,15 @@ func (t taintSpread) evidence() string {
 	return fmt.Sprintf("%s %s tainted, at most %d allowed (spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", phrase.CountOf(t.tainted, t.all, "fault domain"), phrase.EitherOf(t.tainted, t.all, "is", "are"), t.most)
 }
 
-// whyFailed describes the timers that may have expired.
+// whyFailed describes the timers that may have expired, and where nothing in the spec enables
+// replacements, that they are the default.
 func whyFailed(c *v1beta2.FoundationDBCluster, taints taintSpread) string {
 	why := fmt.Sprintf("failed for longer than %s", c.FailureDetectionTime())
 	if taints.due > 0 && taints.few() {
 		why += fmt.Sprintf(", or on a tainted node for longer than %s", c.TaintReplacementTime())
+	}
+	if c.Spec.AutomationOptions.Replacements.Enabled == nil {
+		why += "; automatic replacement is on by default (spec.automationOptions.replacements.enabled)"
 	}
 	return why
 }

@@ -61,6 +61,15 @@ var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f GroupFacts) (verd
 	return verdictOf(len(labels)+len(annotations) > 0), nil
 }}
 
+// missingService: the spec takes public addresses from services, and the group has none. The
+// operator defines the condition, and replaces a group that has it for long, but never sets it.
+var missingService = condition{v1beta2.ConditionMissingService, func(f GroupFacts) (verdict, error) {
+	if !f.S.Cluster.PublicIPFromService() {
+		return gone, nil
+	}
+	return verdictOf(f.S.Services[f.Group.ServiceName(f.S.Cluster)] == nil), nil
+}}
+
 // sidecarUnreachable: the files of the sidecar could not be read.
 var sidecarUnreachable = condition{v1beta2.ConditionSidecarUnreachable, func(f GroupFacts) (verdict, error) {
 	files, asked := f.S.PodFiles[f.pod.Name]

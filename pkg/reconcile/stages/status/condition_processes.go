@@ -14,15 +14,19 @@ var missingProcesses = condition{v1beta2.ConditionMissingProcesses, func(f Group
 	return verdictOf(len(f.processes) < f.servers), nil
 }}
 
-// markedAsExcluded: a process of a group that should stay is excluded.
+// markedAsExcluded: a process of a group that should stay is excluded. One is enough, whether the
+// others of the pod report or not; that none is shows only when all report.
 var markedAsExcluded = condition{v1beta2.ConditionProcessIsMarkedAsExcluded, func(f GroupFacts) (verdict, error) {
-	if !f.allReport() {
+	if !f.databaseAnswers {
 		return keep, nil
 	}
 	for _, p := range f.processes {
 		if p.IsExcluded() {
 			return holds, nil
 		}
+	}
+	if !f.allReport() {
+		return keep, nil
 	}
 	return gone, nil
 }}

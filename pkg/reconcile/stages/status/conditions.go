@@ -60,10 +60,10 @@ func (f GroupFacts) began(name v1beta2.ProcessGroupConditionType) time.Time {
 
 // The conditions to determine, by what is left of a group.
 var (
-	whenGone       = []condition{missingPod, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
-	whenEnding     = []condition{missingPod, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
+	whenGone       = []condition{missingPod, missingService, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
+	whenEnding     = []condition{missingPod, missingService, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
 	aboutProcesses = []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError, highRunLoopBusy}
-	aboutObjects   = []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, podPending, nodeTaintDetected, nodeTaintReplacing}
+	aboutObjects   = []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, missingService, podPending, nodeTaintDetected, nodeTaintReplacing}
 	whenPending    = slices.Concat(aboutProcesses, aboutObjects)
 	whenRunning    = slices.Concat(whenPending, []condition{podFailing})
 )

@@ -1,0 +1,122 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Identity is the resource and the generation of its spec that a decision was made for.
+type Identity struct {
+	UID        string
+	Generation int64
+}
+
+// identityOf returns the identity of the resource of a pass; ok is false before it was read.
+func identityOf(s plan.Snapshot) (of Identity, ok bool) {
+	switch {
+	case s.Backup != nil:
+		return Identity{string(s.Backup.UID), s.Backup.Generation}, true
+	case s.Restore != nil:
+		return Identity{string(s.Restore.UID), s.Restore.Generation}, true
+	case s.Cluster != nil:
+		return Identity{string(s.Cluster.UID), s.Cluster.Generation}, true
+	}
+	return Identity{}, false
+}
+
+// bound reads for passes that may carry out approved actions only while the spec is the
+// approved one: the text of an action names what it creates, not its content.
+type bound struct {
+	reconcile.Observer
+	approved *Approval
+}
+
+// Observe implements reconcile.Observer. No decision is made on a spec that was not approved.
+func (b bound) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if err := b.Observer.Observe(ctx, into, facets); err != nil {
+		return err
+	}
+	return b.approved.HoldsFor(*into)
+}
+
+// About binds the approval to what was shown. Approvals for another spec become void.
+func (a *Approval) About(of Identity) {
+	if a.Everything {
+		return
+	}
+	if a.of != nil && *a.of != of {
+		*a = Approval{}
+	}
+	a.of = &of
+}
+
+// HoldsFor returns why the approval is void for what was read; nil if it holds.
+func (a *Approval) HoldsFor(s plan.Snapshot) error {
+	now, read := identityOf(s)
+	if read && a.Named != nil && *a.Named != now {
+		a.Named = nil // the name was typed for another spec or resource
+	}
+	if a.Everything || a.of == nil || !read {
+		return nil
+	}
+	if now != *a.of && !a.wroteOnly(now, s) {
+		return &reconcile.BeyondPlanError{Moved: specChange(*a.of, now)}
+	}
+	a.of, a.spec, a.wrote = &now, specsOf(s), nil
+	return nil
+}
+
+// specs are the specs of the resources of a pass. A restore's is never written.
+type specs struct {
+	cluster *v1beta2.FoundationDBClusterSpec
+	backup  *v1beta2.FoundationDBBackupSpec
+}
+
+func specsOf(s plan.Snapshot) *specs {
+	of := &specs{}
+	switch {
+	case s.Backup != nil:
+		of.backup = s.Backup.Spec.DeepCopy()
+	case s.Restore == nil && s.Cluster != nil:
+		of.cluster = s.Cluster.Spec.DeepCopy()
+	}
+	return of
+}
+
+func specChange(approved, now Identity) string {
+	if approved.UID != now.UID {
+		return "the approved resource was deleted and recreated under the same name"
+	}
+	return fmt.Sprintf("the spec changed since the plan was approved: generation %d, now %d", approved.Generation, now.Generation)
+}
+
+// Carried notes what a pass has written to a spec: spec.skip of a cluster, or spec.backupState.
+// It never writes other fields.
+func (a *Approval) Carried(e reconcile.Event) {
+	done, ok := e.(reconcile.ActionDone)
+	if !ok || done.Err != nil {
+		return
+	}
+	switch set := done.Action.(type) { //nolint:gochecksumtype // no other action writes a spec
+	case plan.SetSkip:
+		a.wrote = func(of *specs) { of.cluster.Skip = set.Skip }
+	case plan.SetBackupState:
+		a.wrote = func(of *specs) { of.backup.BackupState = set.State }
+	}
+}
+
+// wroteOnly reports whether the spec differs only by what a pass wrote.
+func (a *Approval) wroteOnly(now Identity, s plan.Snapshot) bool {
+	if a.wrote == nil || a.spec == nil || now != (Identity{a.of.UID, a.of.Generation + 1}) {
+		return false
+	}
+	a.wrote(a.spec)
+	is := specsOf(s)
+	return apiequality.Semantic.DeepEqual(a.spec.cluster, is.cluster) && apiequality.Semantic.DeepEqual(a.spec.backup, is.backup)
+}

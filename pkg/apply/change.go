@@ -1,0 +1,271 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Values of --dry-run.
+const (
+	dryRunClient = "client"
+	DryRunServer = "server"
+	DryRunNone   = "none"
+)
+
+// longestFieldManager is the maximum length that the API server accepts.
+const longestFieldManager = 128
+
+// ChangeFlags are the flags of every command that changes a cluster: such a command is a list
+// of stages for the engine, with common approval, output and waiting.
+type ChangeFlags struct {
+	DryRun  string
+	Yes     bool
+	Coexist bool
+	Wait    bool
+	// waitAll is true if the command also waits for housekeeping.
+	waitAll  bool
+	timeout  time.Duration
+	Interval time.Duration
+	Output   string
+	Reason   string
+	Plan     string
+	// FieldManager is the field manager of changes; empty means the default.
+	FieldManager string
+	OverrideFlags
+
+	// Reversible is true for a command that another one reverts without a trace: it never
+	// prompts.
+	Reversible bool
+	// removes is true for a command whose passes remove process groups, and so may leave
+	// housekeeping.
+	removes bool
+	// Dangerous is true for a command that may lose data: --yes is not enough.
+	Dangerous bool
+	// Confirmed is the name of the cluster or resource given with --confirm; empty if none.
+	Confirmed string
+	// named is the kind of that resource; empty for a cluster.
+	named string
+}
+
+// Add adds the flags; waitsFor completes the sentence "repeat passes until …".
+func (f *ChangeFlags) Add(cmd *cobra.Command, waitsFor string) {
+	f.AddBrief(cmd)
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&f.Coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	f.addWait(cmd, waitsFor)
+	flags.DurationVar(&f.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	flags.DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes")
+}
+
+// AddReversible adds the flags of a command that another one reverts. It never prompts; --yes
+// is accepted for scripts that always pass it.
+func (f *ChangeFlags) AddReversible(cmd *cobra.Command, waitsFor string) {
+	f.Reversible = true
+	f.Add(cmd, waitsFor)
+}
+
+// AddBrief adds the flags of a command that completes at once and is not blocked by the state
+// of the cluster.
+func (f *ChangeFlags) AddBrief(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.DryRun, "dry-run", DryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
+	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
+	flags.StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
+	yes := "If true, approve without a prompt"
+	if f.Reversible {
+		yes = "If true, approve; this command has no prompt, since another one reverts it"
+	}
+	flags.BoolVarP(&f.Yes, "yes", "y", false, yes)
+	flags.StringVar(&f.FieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
+	flags.StringVar(&f.Reason, "reason", "", "reason recorded in the audit log and the Lease")
+	flags.StringVar(&f.Plan, "plan", "", "plan file to apply exclusively, as printed by --dry-run -o json of the same command; exit code 6 if the cluster state changed since")
+	session.Complete(cmd, "output", func() []string {
+		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
+	})
+	session.Complete(cmd, "dry-run", func() []string { return []string{dryRunClient, DryRunServer, DryRunNone} })
+}
+
+// Check validates the flags before anything is read, and notes the overridden gates.
+func (f ChangeFlags) Check(env *session.Env) (err error) {
+	if err := (format.Flags{Format: f.Output}).Check(); err != nil {
+		return err
+	}
+	switch {
+	case !f.dry() && f.DryRun != DryRunNone:
+		return exit.Usagef("--dry-run must be none, client or server, not %q", f.DryRun)
+	case f.dry() && f.Plan != "":
+		return exit.Usagef("--dry-run conflicts with --plan")
+	case len(f.FieldManager) > longestFieldManager:
+		return exit.Usagef("--field-manager must be no more than %d characters", longestFieldManager)
+	case f.timeout < 0 || f.Interval < 0:
+		return exit.Usagef("--timeout and --interval must not be negative")
+	case f.DryRun == DryRunNone && !f.Yes && !f.Reversible && !env.IsTerminal(env.In):
+		return &exit.Error{
+			Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)"),
+			Hints: []string{"preview the changes with --dry-run"},
+		}
+	case f.DryRun == DryRunNone && f.Dangerous && !f.agreed() && !env.IsTerminal(env.In):
+		return &exit.Error{
+			Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal and data may be lost: --yes is not sufficient (nothing was changed)"),
+			Hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; --dry-run -o json prints the plan"},
+		}
+	}
+	env.FieldManager = f.FieldManager
+	if env.Overrides, err = f.Gates(); err != nil || f.Plan == "" {
+		return err
+	}
+	env.Planned, err = ReadPlan(f.Plan)
+	return err
+}
+
+// dry reports whether the command makes no changes.
+func (f ChangeFlags) dry() bool { return f.DryRun == dryRunClient || f.DryRun == DryRunServer }
+
+// PrintsText reports whether progress is printed as text on stdout, which is otherwise reserved for
+// a document.
+func (f ChangeFlags) PrintsText() bool { return format.Flags{Format: f.Output}.IsTable() }
+
+// Intent returns the access that the command needs: a dry run only reads.
+func (f ChangeFlags) Intent() session.Intent {
+	if f.dry() {
+		return session.Reads
+	}
+	return session.Writes
+}
+
+// Shared returns the flags to repeat when the command is run again.
+func (f ChangeFlags) Shared() []string {
+	var words []string
+	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist} {
+		if set {
+			words = append(words, flag)
+		}
+	}
+	if wait := f.waitFlag(); wait != "" {
+		words = append(words, wait)
+	}
+	slices.Sort(words)
+	for _, override := range f.Given {
+		words = append(words, "--override", override)
+	}
+	if f.FieldManager != "" && f.FieldManager != live.FieldManager {
+		words = append(words, "--field-manager", f.FieldManager)
+	}
+	if f.Plan != "" {
+		words = append(words, "--plan", f.Plan)
+	}
+	if f.Confirmed != "" {
+		words = append(words, "--confirm", f.Confirmed, "--reason", f.Reason)
+	}
+	return words
+}
+
+// Change is what a command does to one resource.
+type Change struct {
+	ChangeFlags
+	// Words are the command and its arguments, without the flags common to all changes.
+	Words []string
+	// Stages are the stages of one pass.
+	Stages []plan.Stage
+	// Permissions are the required permissions.
+	Permissions []session.Permission
+	// Goal is what the command waits for; nil means that no stage has anything left to do.
+	Goal goal
+	// Undo is the command that reverts it; nil if there is none.
+	Undo []string
+	// Nodes is true for commands about nodes.
+	Nodes bool
+	// Beside is true if running operators do not matter, because the command is about them.
+	Beside bool
+	// Lockless is true for commands that never need the database lock.
+	Lockless bool
+	// Partial is true if stages of a full pass are missing.
+	Partial bool
+	// Record is the kind of the resource if it is not a cluster.
+	Record *session.RecordKind
+}
+
+// Command returns the command with all flags that affect what it does. Approval and reason are
+// not among them.
+func (c Change) Command() []string {
+	c.Yes, c.Plan, c.Confirmed = false, "", ""
+	return slices.Concat(c.Words, c.Shared())
+}
+
+// goal is what a command waits for, where that is less than a reconciled cluster.
+type goal interface {
+	// Progress returns how far each target is, and whether all are reached. It may read the
+	// cluster again.
+	Progress(ctx context.Context, s session.Session) (targets []inspect.Target, reached bool, err error)
+	// Summary describes what was reached, or begun if the command does not wait.
+	Summary(reached bool) string
+}
+
+// PassesOver returns the passes of a change, once its permissions are verified.
+func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) (*Passes, error) {
+	if err := e.MayDo(ctx, key.Namespace, c.Permissions); err != nil {
+		return nil, err
+	}
+	audit := NewAuditor(e, key, c)
+	if c.Reason != "" {
+		e.Holder += " (" + c.Reason + ")"
+	}
+	return openPasses(ctx, e, key, c, audit)
+}
+
+func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, audit *Auditor) (*Passes, error) {
+	p := &Passes{Run: runOf(e, c), Change: c, Approved: Approval{Everything: c.agreed()}, audit: audit}
+	if e.Planned != nil {
+		if err := p.adopt(e.Planned, key); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.Open(ctx, key)
+}
+
+// agreed reports whether no prompt is needed.
+func (f ChangeFlags) agreed() bool {
+	if f.Dangerous {
+		return f.agreedByName()
+	}
+	return f.Yes || f.Reversible
+}
+
+func runOf(e *session.Env, c Change) Run {
+	return Run{Env: e, StageList: c.Stages, Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, Record: c.Record}
+}
+
+// CarryOut previews a change, or confirms it and carries it out.
+func CarryOut(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) error {
+	if c.dry() {
+		return preview(ctx, e, key, c)
+	}
+	p, err := PassesOver(ctx, e, key, c)
+	if err != nil {
+		return err
+	}
+	return p.All(ctx)
+}
+
+// preview is a dry run.
+func preview(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) error {
+	r := runOf(e, c)
+	if err := r.Open(ctx, key); err != nil {
+		return err
+	}
+	return r.ShowPlan(ctx, PlanOptions{Flags: format.Flags{Format: c.Output}, server: c.DryRun == DryRunServer})
+}

@@ -1,0 +1,28 @@
+package apply
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+// isTidy reports whether housekeeping allows the command to end. With --wait=all that takes a
+// pass that neither did nor left any.
+func (p *Passes) isTidy() bool { return !p.waitAll || p.Last.Settled() }
+
+// retryAfter returns how long the pass should wait at least; if only housekeeping is left, the
+// time that takes.
+func retryAfter(done reconcile.PassDone) time.Duration {
+	if done.Outcome == reconcile.Done {
+		return max(done.RetryAfter, done.TidyAfter())
+	}
+	return done.RetryAfter
+}
+
+// noteHousekeeping prints the housekeeping that the last pass left for later.
+func (p *Passes) noteHousekeeping() {
+	for _, h := range p.Last.Housekeeping {
+		fmt.Fprintf(p.Env.Out, "%s: deferred to a later pass: %s\n", p.subject(), h.Words())
+	}
+}

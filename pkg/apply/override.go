@@ -1,0 +1,51 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// overridable are the gates that a user may override, one at a time and with a reason. All
+// others protect data or other runs: they open with time or repair.
+var overridable = []plan.Gate{plan.GateLockOwner, plan.GateOperator}
+
+// OverrideFlags are the gates that the user overrides.
+type OverrideFlags struct{ Given []string }
+
+func (o *OverrideFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&o.Given, "override", nil, "gate to override, as GATE=REASON; can be repeated. Gates: "+gateNames())
+	session.Complete(cmd, "override", func() []string {
+		names := make([]string, len(overridable))
+		for i, gate := range overridable {
+			names[i] = string(gate) + "="
+		}
+		return names
+	})
+}
+
+func gateNames() string { return phrase.List(overridable) }
+
+// Gates returns the gates with their reasons.
+func (o *OverrideFlags) Gates() (map[plan.Gate]string, error) {
+	gates := map[plan.Gate]string{}
+	for _, text := range o.Given {
+		name, reason, _ := strings.Cut(text, "=")
+		gate := plan.Gate(name)
+		switch {
+		case !slices.Contains(overridable, gate):
+			return nil, exit.Usagef("--override %s: gate cannot be overridden: must be one of %s", name, gateNames())
+		case strings.TrimSpace(reason) == "":
+			return nil, exit.Usage(fmt.Errorf("--override %s requires a reason", name), fmt.Sprintf("add the reason: --override '%s=REASON'", name))
+		}
+		gates[gate] = reason
+	}
+	return gates, nil
+}

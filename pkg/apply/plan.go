@@ -1,0 +1,163 @@
+package apply
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// PlanOptions are the options of `kubectl fdb plan`.
+type PlanOptions struct {
+	session.ClusterFlag
+	StageFlags
+	format.Flags
+	Coexist bool
+	// server validates the plan with the API server.
+	server bool
+	// WithBackups also plans for the cluster's backups and restores.
+	WithBackups bool
+}
+
+// ShowPlan prints what a pass would do, and reports whether it would do anything.
+func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
+	view, done, err := r.Preview(ctx)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := o.show(r.Env, view); err != nil {
+		return err
+	}
+	if o.server && len(view.Items) > 0 {
+		if err := r.tryOut(ctx, view); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	}
+	return planEnd(view, done)
+}
+
+func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
+	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
+		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})
+	}})
+}
+
+// subjectsOf returns the subjects of the plan's actions by kind.
+func subjectsOf(v planned.PlanView) []string {
+	var names []string
+	for _, item := range v.Items {
+		names = append(names, item.Kind+"/"+item.Subject)
+	}
+	return names
+}
+
+// planEnd returns the end of a plan command: the answer to "is there anything to do?", unless
+// no plan could be made.
+func planEnd(v planned.PlanView, done reconcile.PassDone) error {
+	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
+	switch {
+	case failed:
+		return &exit.Error{Code: passCode(done), Err: failureOf(done), Printed: true}
+	case len(v.Items) > 0, len(v.Holds) > 0:
+		return exit.AnswerError{Code: exit.ExitNo}
+	default:
+		return nil
+	}
+}
+
+// Run holds the passes of one command over one cluster.
+type Run struct {
+	Env       *session.Env
+	Key       types.NamespacedName
+	Session   session.Session
+	StageList []plan.Stage
+	Seed      uint64
+	Gates     live.GateOptions
+	// Command carries out what a preview shows.
+	Command []string
+	// readsNodes includes nodes regardless of the spec's rules.
+	readsNodes bool
+	// lockless is true for commands that never need the database lock.
+	lockless bool
+	// Record is the kind of the resource if it is not a cluster.
+	Record *session.RecordKind
+	// Seen is the snapshot of the last preview, and lease the name of its Lease.
+	Seen  Identity
+	Lease string
+	// readsOnly marks a preview for a read-only command: it accepts any valid spec.
+	readsOnly bool
+}
+
+func (r *Run) Open(ctx context.Context, key types.NamespacedName) (err error) {
+	r.Key, r.Env.About = key, key
+	if r.Record != nil {
+		r.Session, err = r.Record.Connect(r.Env, key)
+		return err
+	}
+	r.Session, err = r.Env.Connect(ctx, key)
+	if err == nil && r.readsNodes {
+		r.Session.ReadNodes()
+	}
+	return err
+}
+
+// Preview decides all stages and changes nothing.
+func (r *Run) Preview(ctx context.Context) (planned.PlanView, reconcile.PassDone, error) {
+	recorder, beat := &planned.PlanRecorder{}, &session.Heartbeat{Env: r.Env}
+	r.Seen = Identity{}
+	defer beat.Start()()
+	p := r.pass(all(recorder.Report, beat.Report, r.remember))
+	done, err := p.Run(ctx)
+	view := recorder.View(r.Env.Metadata(r.Record.Named(r.Key)))
+	view.Command, view.Seed = r.Command, strconv.FormatUint(r.Seed, 10)
+	return view, done, err
+}
+
+// remember keeps the first snapshot of a preview.
+func (r *Run) remember(e reconcile.Event) {
+	if o, ok := e.(reconcile.Observed); ok && r.Seen == (Identity{}) {
+		r.Seen, _ = identityOf(o.Snapshot)
+		r.Lease = leaseOf(o.Snapshot)
+	}
+}
+
+// observer rejects specs that must not be carried out, if the run carries them out.
+func (r *Run) observer() reconcile.Observer { //nolint:ireturn // two kinds of observers
+	if r.readsOnly {
+		return r.Session
+	}
+	return specObserver{Observer: r.Session, key: r.Key, stages: r.StageList}
+}
+
+// pass is a preview until it is given an actor.
+func (r *Run) pass(report func(reconcile.Event)) *reconcile.Pass {
+	p := &reconcile.Pass{
+		Stages: r.StageList, Observer: r.observer(), Seed: r.Seed, Report: report,
+		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.Session.Gates(ctx, r.Gates) },
+	}
+	if r.Record == nil && !r.lockless {
+		p.Known, p.KnownReads = r.lockAllowed, safety.LockAllowedReads
+	}
+	return p
+}
+
+// lockAllowed reads whether this control-plane instance may take the database lock.
+func (r *Run) lockAllowed(s plan.Snapshot) []plan.Check {
+	return safety.LockAllowed(s, safety.LockRights{
+		AllowNameless: r.Env.Overrides[plan.GateLockOwner] != "",
+		MendsDenyList: slices.ContainsFunc(r.StageList, clusterstages.MendsDenyList),
+	})
+}

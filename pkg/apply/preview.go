@@ -1,0 +1,48 @@
+package apply
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+)
+
+// AlreadySeen answers a preview from an earlier snapshot, so that both show the same moment and
+// the database is queried once.
+type AlreadySeen struct {
+	session.Session
+	Seen plan.Snapshot
+}
+
+// Observe implements reconcile.Observer.
+func (a AlreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	for facet, take := range map[plan.Facet]func(){
+		plan.Record:       func() { into.Cluster = a.Seen.Cluster },
+		plan.Nodes:        func() { into.Nodes, into.NodesHidden = a.Seen.Nodes, a.Seen.NodesHidden },
+		plan.Pods:         func() { into.Pods = a.Seen.Pods },
+		plan.Volumes:      func() { into.Volumes = a.Seen.Volumes },
+		plan.Services:     func() { into.Services = a.Seen.Services },
+		plan.ConfigMap:    func() { into.ConfigMap = a.Seen.ConfigMap },
+		plan.PodFiles:     func() { into.PodFiles = a.Seen.PodFiles },
+		plan.Database:     func() { into.Database = a.Seen.Database },
+		plan.Coordination: func() { into.Coordination = a.Seen.Coordination },
+	} {
+		if facets&facet != 0 {
+			take()
+		}
+	}
+	into.Now = a.Seen.Now
+	return nil
+}
+
+// Preview decides what a full pass would do about the observed snapshot. It changes nothing.
+func Preview(ctx context.Context, l session.Observation, env *session.Env, key types.NamespacedName, gates live.GateOptions) (planned.PlanView, error) {
+	r := Run{Env: env, Key: key, Session: AlreadySeen{l.Session, l.Seen}, StageList: stages.Cluster(), Seed: env.Random(), Gates: gates, Command: []string{"reconcile", key.Name}, readsOnly: true}
+	view, _, err := r.Preview(ctx)
+	return view, err
+}

@@ -1,0 +1,306 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// Passes are the passes of one change: one, or with --wait as many as required.
+type Passes struct {
+	Run
+	Change
+	Approved Approval
+	audit    *Auditor
+
+	count   int
+	acted   int
+	started time.Time // of the first pass
+	Last    reconcile.PassDone
+	// trouble is what kept the last pass from running to its end.
+	trouble    error
+	kept       error // why the Lease or the lock was not released
+	why        session.Summary
+	report     func(reconcile.Event)
+	lastReason string // identifies what was last printed to wait
+	// lossReported is true once a watch has printed that it never loses data.
+	lossReported bool
+	// paused is the last seen pause, so that it is printed once.
+	paused string
+
+	// targets are the subjects of the command with their progress; reached is true once all
+	// reached their goal.
+	targets []inspect.Target
+	Reached bool
+
+	// added are the process groups that were created.
+	added []v1beta2.ProcessGroupID
+
+	// retries spaces retries while there is no answer; since is when that began, zero while
+	// there are answers.
+	retries pace.Pace
+	since   time.Time
+}
+
+// All runs passes until one of them settles how the command ends.
+func (p *Passes) All(ctx context.Context) error {
+	p.report = p.reporter()
+	if p.Env.Planned != nil {
+		if err := p.confirmPlan(ctx, p.Env.Planned); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	} else if !p.Approved.Everything && !p.Approved.asked {
+		if err := p.ask(ctx); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	}
+	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.timeout)
+	defer stop()
+	for {
+		err := p.once(ctx)
+		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
+			return p.finish(ctx, err)
+		}
+		again, err := p.shouldContinue(ctx, err)
+		if err != nil || !again {
+			return p.finish(ctx, err)
+		}
+	}
+}
+
+// ask shows what a pass would do and prompts for confirmation. It is never called while the
+// Lease or the lock is held.
+func (p *Passes) ask(ctx context.Context) error {
+	view, err := p.show(ctx)
+	if err != nil {
+		return err
+	}
+	p.Approved.About(p.Seen)
+	if len(view.Items) == 0 {
+		return nil // nothing to approve; the pass reports what it waits for
+	}
+	if err := p.question(ctx, view); err != nil {
+		return err
+	}
+	p.Approved.Add(view)
+	return nil
+}
+
+// question prompts for the confirmation of what was shown.
+func (p *Passes) question(ctx context.Context, view planned.PlanView) error {
+	if !p.LosesData(view) {
+		return p.Env.Agrees(ctx, view, "Apply these changes?")
+	}
+	if err := p.Env.AgreesByName(ctx, view, p.noun(), p.Key.Name); err != nil {
+		return err
+	}
+	p.Approved.Named = &p.Seen
+	return nil
+}
+
+// show shows what a pass would do. The error is why none could do anything.
+func (p *Passes) show(ctx context.Context) (planned.PlanView, error) {
+	view, done, err := p.Preview(ctx)
+	if err != nil {
+		return view, err
+	}
+	return view, p.showView(view, done)
+}
+
+func (p *Passes) showView(view planned.PlanView, done reconcile.PassDone) error {
+	if p.Env.Observer != nil { // the prompt shows the plan
+		return RefusalOf(view, done)
+	}
+	if err := ui.WritePlan(p.Env.ErrOut, view, ui.PlanOptions{Paint: p.Env.Paint(p.Env.ErrOut)}); err != nil {
+		return err
+	}
+	return RefusalOf(view, done)
+}
+
+// RefusalOf returns why a pass could carry out nothing of its plan; nil if it could.
+func RefusalOf(v planned.PlanView, done reconcile.PassDone) error {
+	if done.Outcome == reconcile.Failed || done.Stopped != nil {
+		return &exit.Error{Code: passCode(done), Err: failureOf(done), Printed: true}
+	}
+	if refused := v.Refused(); len(refused) > 0 {
+		err := &reconcile.RefusedError{Check: refused[0]}
+		return &exit.Error{Code: exit.RefusalCode(err), Err: err, Printed: true}
+	}
+	return nil
+}
+
+// once runs one pass. The error is one that kept it from running to its end.
+func (p *Passes) once(ctx context.Context) error {
+	if p.started.IsZero() {
+		p.started = p.Env.Clock.Now()
+	}
+	p.kept = nil
+	end, err := p.Env.Turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	beat := &session.Heartbeat{Env: p.Env}
+	defer beat.Start()()
+	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes))
+	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.Approved}, p.Session, p.Approved.Permits
+	done, err := pass.Run(ctx)
+	if done.Acted > 0 {
+		p.Approved.Passed()
+	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have got there
+		done.Housekeeping = p.Last.Housekeeping
+	}
+	p.count, p.acted, p.Last = p.count+1, p.acted+done.Acted, done
+	p.Env.Acted += done.Acted
+	if kept := new(*reconcile.KeptError); errors.As(err, kept) {
+		p.kept = *kept
+	}
+	return err
+}
+
+func (p *Passes) reporter() func(reconcile.Event) {
+	if p.Env.Observer != nil {
+		return p.Env.Observer.Event
+	}
+	switch {
+	case p.Output == "json":
+		return ui.JSON(p.Env.Out)
+	case !p.PrintsText():
+		return func(reconcile.Event) {} // only the document at the end is printed
+	}
+	return ui.Text(p.Env.Out, ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0})
+}
+
+// shouldContinue decides whether to run another pass, and waits until it is due. The error is
+// one of the last pass that is not retryable.
+func (p *Passes) shouldContinue(ctx context.Context, trouble error) (bool, error) {
+	var beyond *reconcile.BeyondPlanError
+	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.CanBeAsked() {
+		p.Env.Logf("%s", beyond.Error())
+		return true, p.ask(ctx)
+	}
+	if p.Goal != nil && p.Last.Stopped == nil && trouble == nil {
+		if trouble = p.readProgress(ctx); trouble == nil && p.Reached && p.isTidy() {
+			return false, nil
+		}
+	}
+	why := trouble
+	if why == nil && passCode(p.Last) == exit.ExitUnreachable {
+		why = failureOf(p.Last)
+	}
+	switch {
+	case why != nil && p.retryable(why):
+		return p.backOff(ctx, why)
+	case trouble != nil:
+		return false, trouble
+	case why == nil:
+		p.since = time.Time{}
+	}
+	if !p.Wait || !p.worthWaiting() {
+		return false, nil
+	}
+	key, reason := p.waitsFor()
+	if key != p.lastReason {
+		p.waitFor(reason)
+	}
+	p.lastReason = key
+	return true, p.Env.Pause(ctx, RestAfter(p.Last, p.Interval), reason)
+}
+
+// readProgress reads how far the targets are.
+func (p *Passes) readProgress(ctx context.Context) error {
+	all, reached, err := p.Goal.Progress(ctx, p.Session)
+	if err != nil {
+		return fmt.Errorf("reading the progress: %w", err)
+	}
+	if !p.waitAll {
+		all, reached = targets.Removed(all, reached, p.Last.Housekeeping)
+	}
+	if p.PrintsText() && p.Wait {
+		printProgress(p.Env, p.targets, all)
+	}
+	p.targets, p.Reached = all, reached
+	return nil
+}
+
+// printProgress prints the targets whose progress changed, or passes them to the observer.
+func printProgress(e *session.Env, before, now []inspect.Target) {
+	if e.Observer == nil {
+		ui.WriteProgress(e.Out, before, now)
+		return
+	}
+	for _, t := range now {
+		if !slices.Contains(before, t) {
+			e.Observer.Progress(t)
+		}
+	}
+}
+
+// waitsFor returns what the next pass may find changed, and what identifies that.
+func (p *Passes) waitsFor() (key, reason string) {
+	if words := p.why.Words(p.Last); words != "" {
+		return p.why.Key(p.Last), words
+	}
+	for _, t := range p.targets {
+		if !t.Reached && (!p.Last.Interrupted || p.Last.Acted == 0) { // else they were read before the changes
+			reason = fmt.Sprintf("%s is %s", t.ID, t.Phase)
+			return reason, reason
+		}
+	}
+	if len(p.Last.Housekeeping) > 0 {
+		return strings.Join(p.Last.Housekeeping[0].Exclusions, ","), p.Last.Housekeeping[0].Words()
+	}
+	reason = "the next pass reads what this one has changed"
+	return reason, reason
+}
+
+// longestRest bounds the interval between two passes. What one stage waits for can take ten
+// minutes, while another one could already continue: a waiting run receives no events. The
+// operator requeues after 15 s for most causes.
+const longestRest = 15 * time.Second
+
+// RestAfter returns the interval after a pass that waits, at least --interval.
+func RestAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
+	return max(min(retryAfter(done), longestRest), interval)
+}
+
+// waitFor prints what the command waits for; with text output that is already on stdout.
+func (p *Passes) waitFor(reason string) {
+	if !p.PrintsText() {
+		p.Env.Logf("waiting: %s", reason)
+		return
+	}
+	p.Env.Touch()
+}
+
+// worthWaiting reports whether time can improve the end of the next pass, or whether the last
+// one changed something that must be read again.
+func (p *Passes) worthWaiting() bool {
+	switch passCode(p.Last) {
+	case exit.ExitDone:
+		return p.Last.Outcome == reconcile.Changed || p.Goal != nil || !p.isTidy()
+	case exit.ExitWaiting:
+		return true
+	case exit.ExitPartly:
+		return p.unfinished() != nil
+	case exit.ExitConflict:
+		var beyond *reconcile.BeyondPlanError
+		var refused *reconcile.RefusedError // on the deny list until a user removes it
+		return !errors.As(p.Last.Stopped, &beyond) && !errors.As(p.Last.Stopped, &refused)
+	default:
+		return false
+	}
+}

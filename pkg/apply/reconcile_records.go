@@ -1,0 +1,94 @@
+package apply
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// leaseOf returns the name of the Lease of the observed resource.
+func leaseOf(s plan.Snapshot) string {
+	switch {
+	case s.Backup != nil:
+		return live.BackupLeaseName(s.Backup.Name)
+	case s.Restore != nil:
+		return live.LeaseName(s.Restore.Spec.DestinationClusterName)
+	case s.Cluster != nil:
+		return live.LeaseName(s.Cluster.Name)
+	}
+	return ""
+}
+
+// RunOn runs a pass over a backup or a restore.
+func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *session.RecordKind, name string) error {
+	selected, err := o.checkOn(env, kind, name)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.Namespace()
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	return CarryOut(ctx, env, key, Change{
+		ChangeFlags: o.ChangeFlags, Words: o.Words(kind.Named(key).Name), Stages: selected, Permissions: kind.Permissions(),
+		Partial: len(o.Only)+len(o.Skip) > 0, Record: kind,
+	})
+}
+
+// checkOn validates the flags before anything is read.
+func (o ReconcileOptions) checkOn(env *session.Env, kind *session.RecordKind, name string) ([]plan.Stage, error) {
+	switch {
+	case o.WithBackups:
+		return nil, exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)
+	case o.Watch || o.metricsAddr != "":
+		return nil, exit.Usagef("--watch requires a cluster: use --wait for %s/%s", kind.Short, name)
+	}
+	if err := o.CheckConfirm(kind, name); err != nil {
+		return nil, err
+	}
+	if err := o.Check(env); err != nil {
+		return nil, err
+	}
+	return o.StagesOn(kind, name, o.Name)
+}
+
+// StagesOn returns the stages to run over a backup or a restore; cluster is the value of -c.
+func (f StageFlags) StagesOn(kind *session.RecordKind, name, cluster string) ([]plan.Stage, error) {
+	switch {
+	case name == "" || strings.Contains(name, "/"):
+		return nil, exit.Usagef("name is required: %s/NAME", kind.Short)
+	case cluster != "":
+		return nil, exit.Usagef("%s/%s conflicts with cluster %s", kind.Short, name, cluster)
+	case f.options != readings.Options{}:
+		return nil, exit.Usagef("--adopt and --replace-on-security-context-change require a cluster")
+	}
+	return f.chosen(kind.Stages())
+}
+
+// AbortPermissions are required to end a restore, once it is known to belong to no other
+// resource.
+func AbortPermissions() []session.Permission {
+	return append(session.RestorePermissions(), session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbrestores"})
+}
+
+// noun returns the noun of the resource in prompts.
+func (p *Passes) noun() string { return noun(p.Run.Record) }
+
+func noun(k *session.RecordKind) string {
+	if k == nil {
+		return "cluster"
+	}
+	return strings.TrimPrefix(k.Short, "fdb")
+}
+
+// subject returns the resource of the passes, as the command named it.
+func (p *Passes) subject() string { return p.Run.Record.Named(p.Key).Name }

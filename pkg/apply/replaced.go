@@ -1,0 +1,49 @@
+package apply
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+)
+
+// SplitReplaced removes the words that name already replaced process groups: the status has none of
+// them, and the audit, the file or Events, has their removal. A repeated command then proceeds
+// with the others, while a mistyped word is still an error.
+func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
+	unknown := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return len(session.GroupsFor(s, word)) > 0 })
+	if len(unknown) == 0 {
+		return words, nil
+	}
+	known := removals(ctx, e, key)
+	for _, word := range words {
+		name := strings.TrimPrefix(strings.TrimPrefix(word, session.GroupPrefix), session.PodPrefix)
+		if slices.Contains(unknown, word) && known[name] {
+			gone = append(gone, v1beta2.ProcessGroupID(name))
+			continue
+		}
+		left = append(left, word)
+	}
+	return left, gone
+}
+
+// removals returns the removals of process groups in the audit. What cannot be read of it
+// proves nothing.
+func removals(ctx context.Context, e *session.Env, key types.NamespacedName) audit.Removals {
+	known := audit.Removals{}
+	if path, err := audit.Path(e.Getenv); err == nil {
+		err = known.AddFile(path, audit.Run{Context: e.ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+		if err != nil {
+			e.Logf("warning: %s", err)
+		}
+	}
+	events, _ := e.EventsOf(ctx, key, key.Name)
+	known.AddEvents(events)
+	return known
+}

@@ -1,0 +1,69 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// specValidation are checks of a spec that only apply to passes with certain stages: other
+// passes, and all read-only commands, accept such a spec.
+var specValidation = []struct {
+	stage    plan.StageName
+	validate func(*v1beta2.FoundationDBCluster) error
+}{
+	{"UpdateDatabaseConfiguration", (*v1beta2.FoundationDBCluster).ValidateRegions},
+	{"UpdateConfigMap", (*v1beta2.FoundationDBCluster).ValidateKnobs},
+}
+
+// specObserver rejects a spec that the stages of a pass must not carry out, as soon as it is
+// read: before the first action.
+type specObserver struct {
+	reconcile.Observer
+	key    types.NamespacedName
+	stages []plan.Stage
+}
+
+// Observe implements reconcile.Observer.
+func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if err := o.Observer.Observe(ctx, into, facets); err != nil {
+		return err
+	}
+	if facets&plan.Record == 0 || into.Cluster == nil {
+		return nil
+	}
+	if err := validateSpec(into.Cluster, o.stages); err != nil {
+		return &reconcile.InvalidSpecError{Err: &live.InvalidRecordError{Key: o.key, Err: err}}
+	}
+	return nil
+}
+
+// MayCarryOut rejects a spec at the start that a pass would reject when it reads it.
+func MayCarryOut(e *session.Env, c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
+	err := validateSpec(c, from)
+	if err == nil {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", c.Name, c.Namespace, err),
+		e.KubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
+}
+
+func validateSpec(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
+	var errs []error
+	for _, v := range specValidation {
+		if slices.ContainsFunc(from, func(s plan.Stage) bool { return s.Name == v.stage }) {
+			errs = append(errs, v.validate(c))
+		}
+	}
+	return errors.Join(errs...)
+}

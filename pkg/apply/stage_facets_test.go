@@ -1,0 +1,18 @@
+package apply
+
+import (
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+)
+
+// Who follows what steps look at follows what they look at seldom as well.
+func TestFacetsOfStepsAreAllThatTheyMayLookAt(t *testing.T) {
+	if got := facetsOf([]plan.Stage{{Reads: plan.Record}, {Reads: plan.Pods, More: plan.Database}}); got != plan.Record|plan.Pods|plan.Database {
+		t.Errorf("got %s", got)
+	}
+	if got := facetsOf(backup.Backup()); got&plan.BackupUse == 0 {
+		t.Errorf("got %s", got)
+	}
+}

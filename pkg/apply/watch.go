@@ -1,0 +1,221 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
+)
+
+// watching is `reconcile --watch`: continuous passes until the user ends it.
+type watching struct {
+	*Passes
+	WatchFlags
+	pace      *pace.Pace
+	notifier  *session.ChangeNotifier
+	follows   session.Follower
+	liveness  *metrics.Pulse
+	ending    pace.Ending  // how the last pass ended
+	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
+	lastState string       // the last printed state
+}
+
+// errClusterDeleted ends a watch whose cluster was deleted.
+var errClusterDeleted = errors.New("the cluster was deleted")
+
+// WatchOver runs passes at every change, until a signal or the deletion of the cluster.
+func WatchOver(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, flags WatchFlags) error {
+	p, err := PassesOver(ctx, e, key, c)
+	if err != nil {
+		return err
+	}
+	return watchPasses(ctx, &watching{Passes: p, WatchFlags: flags})
+}
+
+func watchPasses(ctx context.Context, w *watching) error {
+	if w.dry() { // must not act in a dry run
+		return exit.Usagef("--dry-run conflicts with --watch")
+	}
+	w.pace, w.notifier, w.liveness = &pace.Pace{Interval: w.Interval, Resync: w.Resync}, session.NewChangeNotifier(), &metrics.Pulse{}
+	if err := w.agree(ctx); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	stop, err := w.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for {
+		if err := w.one(ctx); err != nil {
+			return w.conclude(ctx, err)
+		}
+		w.printEnding()
+		if err := w.rest(ctx, w.pace.After(w.ending, w.retryAfter())); err != nil {
+			return w.conclude(ctx, err)
+		}
+	}
+}
+
+// agree prompts for approval of all that later passes may do: there is no prompt once a watch
+// has made changes.
+func (w *watching) agree(ctx context.Context) error {
+	const question = "Apply these changes, and those of later passes, without another prompt?"
+	if w.Approved.Everything {
+		return nil
+	}
+	if w.resources != nil {
+		return w.resources.agreeForGood(ctx, question)
+	}
+	view, err := w.show(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Env.Agrees(ctx, view, question); err != nil {
+		return err
+	}
+	w.Approved.Everything = true
+	return nil
+}
+
+// prepare starts what runs concurrently with passes. The returned function ends it.
+func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
+	if w.resources == nil { // otherwise they report under their names
+		w.report = w.reporter()
+	}
+	facets := facetsOf(w.StageList) | plan.Record
+	if w.resources != nil {
+		facets |= w.resources.followable(ctx)
+	}
+	w.follows, err = w.Env.Follow(w.Key, facets, w.notifier.Notify, w.trouble())
+	if err != nil {
+		return nil, err
+	}
+	w.report = all(w.report, w.alive, w.followRecord(ctx))
+	if w.metricsAddr == "" {
+		return w.follows.Stop, nil
+	}
+	counts := metrics.New(w.Key.Name, w.Key.Namespace, w.Env.Clock.Now)
+	w.liveness.Beat(w.Env.Clock.Now())
+	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.liveness))
+	if err != nil {
+		return nil, exit.Usage(err, "set another address with --metrics-addr")
+	}
+	w.Env.Logf("metrics on http://%s/metrics", address)
+	w.report = all(w.report, counts.Report)
+	return func() { w.follows.Stop(); end() }, nil
+}
+
+// alive takes every event as a sign of life.
+func (w *watching) alive(reconcile.Event) { w.liveness.Beat(w.Env.Clock.Now()) }
+
+// followRecord watches what belongs to the cluster as each pass has read it.
+func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
+	return func(e reconcile.Event) {
+		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.Record != 0 && o.Snapshot.Cluster != nil {
+			w.follows.Follow(ctx, o.Snapshot.Cluster)
+		}
+	}
+}
+
+// trouble reports that changes of a facet are not seen.
+func (w *watching) trouble() func(plan.Facet, error) {
+	spoken := session.NewReported()
+	return func(facet plan.Facet, err error) {
+		if spoken.Due(facet, w.Env.Clock.Now()) {
+			w.Env.Logf("watching %s: %s; changes are only seen every %s", facet, exit.Explain(err), w.Resync)
+		}
+	}
+}
+
+// one runs one pass. The error is one that ends the watch: a signal, or the deletion of the
+// cluster. If the Lease could not be released, only the pass failed: the next one still holds
+// it.
+func (w *watching) one(ctx context.Context) error {
+	w.kept = nil
+	_ = w.once(ctx) // the context's error, or the one in kept
+	switch {
+	case ctx.Err() != nil:
+		return exit.CauseOf(ctx, ctx.Err())
+	case isDeleted(w.Last):
+		return errClusterDeleted
+	}
+	w.ending = endingOf(w.Last, w.kept)
+	if w.resources == nil {
+		return nil
+	}
+	return w.resources.follow(ctx)
+}
+
+func isDeleted(done reconcile.PassDone) bool {
+	var missing *live.NotFoundError
+	return errors.As(failureOf(done), &missing)
+}
+
+// endingOf classifies how a pass ended, which determines the interval after it.
+func endingOf(done reconcile.PassDone, kept error) pace.Ending {
+	var held *reconcile.HeldError
+	switch {
+	case kept != nil:
+		return pace.Failed
+	case errors.As(failureOf(done), &held) && done.Outcome == reconcile.Waiting:
+		return pace.Held
+	}
+	switch done.Outcome {
+	case reconcile.Done:
+		if len(done.Housekeeping) > 0 {
+			return pace.Waiting
+		}
+		return pace.Settled
+	case reconcile.Changed:
+		return pace.Unfinished
+	case reconcile.Waiting:
+		return pace.Waiting
+	case reconcile.Blocked:
+		return pace.Blocked
+	case reconcile.Failed:
+	}
+	return pace.Failed
+}
+
+// rest waits until the next pass is due.
+func (w *watching) rest(ctx context.Context, r pace.Rest) error {
+	alarm := pace.NewAlarm(w.Env.Clock.Now(), r)
+	w.liveness.Rest(alarm.Due(), w.ending == pace.Failed)
+	w.print(ui.NewWaitStarted(w.count, w.ending, w.reason(), r, w.Env.Clock.Now()))
+	for {
+		due := alarm.Due()
+		woken, err := w.doze(ctx, due.Sub(w.Env.Clock.Now()))
+		if err != nil {
+			return err
+		}
+		if !woken {
+			w.print(ui.NewWaitEnded(w.count, alarm.Woken(), w.notifier.Facets()))
+			return nil
+		}
+		alarm.Changed(w.Env.Clock.Now(), w.notifier.Take()&(plan.Record|plan.Backup|plan.Restore) != 0)
+	}
+}
+
+// doze waits for d, or for a change.
+func (w *watching) doze(ctx context.Context, d time.Duration) (woken bool, err error) {
+	timer := w.Env.Clock.NewTimer(max(0, d))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false, exit.CauseOf(ctx, ctx.Err())
+	case <-w.notifier.Ready:
+		return true, nil
+	case <-timer.C():
+		return false, nil
+	}
+}

@@ -1,0 +1,66 @@
+package apply
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// WatchFlags are the flags of --watch.
+type WatchFlags struct {
+	Watch       bool
+	Resync      time.Duration
+	metricsAddr string
+}
+
+// leastWatchInterval bounds the load of a watch on API server and database.
+const leastWatchInterval = time.Second
+
+func (w *WatchFlags) Add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&w.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
+	flags.DurationVar(&w.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
+	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
+}
+
+// CheckWatch validates --watch and the flags that go with it.
+func (o ReconcileOptions) CheckWatch() error {
+	switch {
+	case !o.Watch && o.metricsAddr != "":
+		return exit.Usagef("--metrics-addr requires --watch")
+	case !o.Watch:
+		return nil
+	case o.Wait:
+		return exit.Usagef("--wait conflicts with --watch")
+	case o.dry():
+		return exit.Usagef("--dry-run conflicts with --watch")
+	case o.timeout > 0:
+		return exit.Usagef("--timeout conflicts with --watch")
+	case o.Interval < leastWatchInterval:
+		return exit.Usagef("--interval must be at least %s with --watch", leastWatchInterval)
+	case o.Resync < o.Interval:
+		return exit.Usagef("--resync (%s) must not be less than --interval (%s)", o.Resync, o.Interval)
+	}
+	return checkAddress(o.metricsAddr)
+}
+
+// checkAddress accepts HOST:PORT with a numeric port, and the empty string.
+func checkAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return exit.Usagef("--metrics-addr must be HOST:PORT or :PORT, not %q", address)
+	}
+	const bits = 16
+	if _, err := strconv.ParseUint(port, 10, bits); err != nil {
+		return exit.Usagef("--metrics-addr %s: the port must be a number up to 65535", address)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// print prints a document of the watch into the stream of events.
+func (w *watching) print(line any) {
+	if w.Env.Observer != nil {
+		w.Env.Observer.Document(line)
+	}
+	if w.Output == "json" {
+		_ = ui.WriteJSON(w.Env.Out, line) // SIGPIPE ends the process
+	}
+}
+
+// reason returns why the last pass left something undone; empty if it did not.
+func (w *watching) reason() string {
+	if w.kept != nil {
+		return exit.Explain(w.kept)
+	}
+	if words := w.why.Words(w.Last); words != "" {
+		return words
+	}
+	if len(w.Last.Housekeeping) > 0 {
+		return w.Last.Housekeeping[0].Words()
+	}
+	return ""
+}
+
+// printEnding prints the state of the cluster as text, once for as long as it stays the same.
+// What a pass waits for is already printed by its stages.
+func (w *watching) printEnding() {
+	if w.Last.Acted > 0 && w.Last.Outcome <= reconcile.Changed {
+		w.lastState = ""
+	}
+	sentence := w.sentence()
+	if w.Output == "json" || sentence == "" || sentence == w.lastState {
+		return
+	}
+	w.lastState = sentence
+	fmt.Fprintln(w.Env.Out, sentence)
+}
+
+func (w *watching) sentence() string {
+	name := w.Key.Name
+	switch w.ending {
+	case pace.Settled:
+		return name + ": reconciled; waiting for changes"
+	case pace.Held:
+		return fmt.Sprintf("%s: waiting: another run is active: %s", name, w.holder())
+	case pace.Blocked:
+		return fmt.Sprintf("%s: blocked: manual intervention required: %s", name, w.reason())
+	case pace.Failed:
+		return fmt.Sprintf("%s: failed, will retry: %s", name, w.reason())
+	case pace.Waiting:
+		if w.Last.Outcome == reconcile.Done {
+			return fmt.Sprintf("%s: reconciled except for housekeeping: %s", name, w.Last.Housekeeping[0].Task())
+		}
+	case pace.Unfinished:
+	}
+	return ""
+}
+
+// holder returns who holds the Lease, without its expiry: that changes all the time.
+func (w *watching) holder() string {
+	var held *reconcile.HeldError
+	if !errors.As(failureOf(w.Last), &held) {
+		return w.reason()
+	}
+	return (&reconcile.HeldError{What: held.What, Holder: held.Holder}).Error()
+}
+
+// conclude ends the watch. SIGTERM and the deletion of the cluster end it without an error;
+// Ctrl-C, and what could not be released, keep their exit codes.
+func (w *watching) conclude(ctx context.Context, err error) error {
+	end := w.end(ctx, err)
+	cause := exit.CauseOf(ctx, err)
+	interrupted := new(*exit.InterruptedError)
+	terminated := errors.As(cause, interrupted) && (*interrupted).Signal == syscall.SIGTERM
+	if w.kept == nil && (terminated || errors.Is(cause, errClusterDeleted)) {
+		end = nil
+	}
+	if w.Env.Observer != nil {
+		w.Env.Observer.Document(w.result(end))
+	}
+	did := phrase.Count(w.acted, "action") + " in " + phrase.Count(w.count, "pass")
+	if w.Output == "json" {
+		r := w.result(end)
+		r.Reason = exit.Explain(w.withKept(cause))
+		return errors.Join(ui.WriteJSON(w.Env.Out, r), end)
+	}
+	fmt.Fprintf(w.Env.Out, "%s: the watch ended after %s: %s\n", w.Key.Name, did, exit.Explain(w.withKept(cause)))
+	return end
+}

@@ -1,0 +1,203 @@
+package apply
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// resourceSet runs passes over a cluster, its backups and the restores into it, in this order:
+// a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
+// of its resource, and releases it before the next begins.
+type resourceSet struct {
+	env     *session.Env
+	key     types.NamespacedName // of the cluster
+	options ReconcileOptions
+	members []*Passes // the cluster's come first
+	known   map[types.UID]*Passes
+	out     *sectionWriter
+	// available is whether the cluster's last pass found its database available.
+	available bool
+}
+
+// CheckTogether validates the flags with --with-backups.
+func (o ReconcileOptions) CheckTogether() error {
+	switch {
+	case !o.WithBackups:
+		return nil
+	case len(o.Only)+len(o.Skip) > 0:
+		return exit.Usagef("--only and --skip conflict with --with-backups: they name the stages of one resource")
+	case o.Plan != "":
+		return exit.Usagef("--plan conflicts with --with-backups: apply a plan per resource")
+	default:
+		return nil
+	}
+}
+
+// togetherPermissions are required to run passes over a cluster, its backups and restores.
+func (o ReconcileOptions) togetherPermissions() []session.Permission {
+	return WithBackups(o.Permissions())
+}
+
+// WithBackups adds the permissions for passes over backups and restores, and to find them, to
+// those for the cluster.
+func WithBackups(cluster []session.Permission) []session.Permission {
+	var needs []session.Permission
+	for _, p := range slices.Concat(cluster, session.BackupPermissions(), session.RestorePermissions(), FindRecordPermissions()) {
+		if !slices.Contains(needs, p) {
+			needs = append(needs, p)
+		}
+	}
+	return needs
+}
+
+// FindRecordPermissions are required to find the backups and restores of a cluster.
+func FindRecordPermissions() []session.Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []session.Permission{{Verb: "list", Group: crd, Resource: "foundationdbbackups"}, {Verb: "list", Group: crd, Resource: "foundationdbrestores"}}
+}
+
+func resources(e *session.Env, key types.NamespacedName, o ReconcileOptions) *resourceSet {
+	return &resourceSet{env: e, key: key, options: o, out: &sectionWriter{w: e.Out}, known: map[types.UID]*Passes{}}
+}
+
+// ReconcileTogether reconciles a cluster, its backups and its restores.
+func ReconcileTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions) error {
+	if o.dry() {
+		return PlanTogether(ctx, e, key, o, PlanOptions{Flags: format.Flags{Format: o.Output}})
+	}
+	t := resources(e, key, o)
+	cluster, err := PassesOver(ctx, e, key, t.change(nil))
+	if err != nil {
+		return err
+	}
+	t.attach(cluster)
+	if o.Watch {
+		return watchTogether(ctx, e, cluster, t)
+	}
+	if err := t.discover(ctx); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return t.all(ctx)
+}
+
+// change returns the change of a resource of a kind; nil is the cluster.
+func (t *resourceSet) change(kind *session.RecordKind) Change {
+	c := Change{ChangeFlags: t.options.ChangeFlags, Words: t.options.Words(t.key.Name), Permissions: t.options.togetherPermissions(), Record: kind}
+	if kind == nil {
+		c.Stages = stages.ClusterWith(t.options.options)
+		return c
+	}
+	c.Stages = kind.Stages()
+	return c
+}
+
+// discover finds the current backups and restores of the cluster. Passes over known ones
+// continue as they were.
+func (t *resourceSet) discover(ctx context.Context) error {
+	c, err := t.env.Client()
+	if err != nil {
+		return err
+	}
+	members := t.members[:1:1]
+	for _, kind := range []*session.RecordKind{session.BackupKind, session.RestoreKind} {
+		records, err := kind.Records(ctx, c, t.key.Namespace)
+		if err != nil {
+			return err
+		}
+		for _, record := range records {
+			if kind.Cluster(record) != t.key.Name {
+				continue
+			}
+			p, err := t.member(ctx, kind, record)
+			if err != nil {
+				return err
+			}
+			members = append(members, p)
+		}
+	}
+	t.members = members
+	t.env.About = t.key
+	return nil
+}
+
+// member returns the passes over a resource: the existing ones if there are any.
+func (t *resourceSet) member(ctx context.Context, kind *session.RecordKind, record client.Object) (*Passes, error) {
+	if p := t.known[record.GetUID()]; p != nil {
+		return p, nil
+	}
+	c, key := t.change(kind), client.ObjectKeyFromObject(record)
+	p, err := openPasses(ctx, t.env, key, c, NewAuditor(t.env, key, c))
+	if err != nil {
+		return nil, err
+	}
+	t.known[record.GetUID()] = p
+	t.attach(p)
+	return p, nil
+}
+
+// attach makes passes report under the name of their resource.
+func (t *resourceSet) attach(p *Passes) {
+	p.report = p.reporterTo(t.out.under(p.subject()), p.subject())
+	if p.Run.Record == nil {
+		p.report = all(p.report, t.seesDatabase)
+		t.members = []*Passes{p}
+	}
+}
+
+// seesDatabase records whether the database is available whenever a pass reads it. An earlier
+// pass does not count: one that ends before reading it determines nothing.
+func (t *resourceSet) seesDatabase(e reconcile.Event) {
+	switch e := e.(type) { //nolint:gochecksumtype // no other event is about the database
+	case reconcile.PassStarted:
+		t.available = t.available && e.Round > 1
+	case reconcile.Observed:
+		if e.Facets&plan.Database != 0 {
+			t.available = e.Snapshot.Database.Available()
+		}
+	}
+}
+
+// reporterTo reports the events of passes that share a stream.
+func (p *Passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) {
+	if p.Output == "json" {
+		return ui.JSONOf(p.Env.Out, resource)
+	}
+	return ui.Text(w, ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0})
+}
+
+// sectionWriter writes the output of several resources, with a header whenever the resource
+// changes.
+type sectionWriter struct {
+	w    io.Writer
+	last string
+}
+
+func (h *sectionWriter) under(name string) io.Writer { return sectionPart{h, name} }
+
+type sectionPart struct {
+	*sectionWriter
+	name string
+}
+
+func (s sectionPart) Write(text []byte) (int, error) {
+	if s.last != s.name {
+		s.last = s.name
+		if _, err := io.WriteString(s.w, s.name+"\n"); err != nil {
+			return 0, err
+		}
+	}
+	return s.w.Write(text)
+}

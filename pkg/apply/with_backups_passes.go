@@ -1,0 +1,279 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// PlanTogether shows what passes over all of them would do. A plan that could not be made does
+// not withhold the others.
+func PlanTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions, show PlanOptions) error {
+	t := resources(e, key, o)
+	cluster := &Passes{Run: runOf(e, t.change(nil)), Change: t.change(nil)}
+	if err := cluster.Open(ctx, key); err != nil {
+		return err
+	}
+	t.attach(cluster)
+	if err := t.discover(ctx); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	var views []planned.PlanView
+	var ends []error
+	for _, p := range t.members {
+		view, done, err := p.Preview(ctx)
+		if err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+		views, ends = append(views, view), append(ends, planEnd(view, done))
+	}
+	if err := show.printAll(e, e.Metadata(key), views); err != nil {
+		return err
+	}
+	return MostSignificant(ends)
+}
+
+func (o PlanOptions) printAll(env *session.Env, m inspect.Metadata, views []planned.PlanView) error {
+	all := format.Printable{Document: planned.NewPlanList(m, views), Table: func(io.Writer) error {
+		for _, view := range views {
+			if err := o.show(env, view); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	for _, view := range views {
+		all.Names = append(all.Names, subjectsOf(view)...)
+	}
+	return o.Print(env.Out, all)
+}
+
+// all runs passes over all of them in turn, until nothing is left that a wait could change.
+func (t *resourceSet) all(ctx context.Context) error {
+	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	ctx, stop := session.WithTimeout(ctx, t.env.Clock, t.options.timeout)
+	defer stop()
+	for {
+		err := t.round(ctx)
+		rest, again := t.rest()
+		if err != nil || !again {
+			return t.finish(ctx, err)
+		}
+		if err := t.env.Pause(ctx, rest, t.waitsFor()); err != nil {
+			return t.finish(ctx, err)
+		}
+	}
+}
+
+// agree prompts once for what all of them would do, and also for the name of what would lose
+// data. Nothing was changed before.
+func (t *resourceSet) agree(ctx context.Context, question string) error {
+	if t.options.agreed() {
+		return nil
+	}
+	views, wanted := make([]planned.PlanView, len(t.members)), 0
+	for i, p := range t.members {
+		view, err := p.show(ctx)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // its own pass reports it; the others continue
+			t.env.Logf("%s: %s", p.subject(), exit.Explain(err))
+			view = planned.PlanView{}
+		}
+		views[i] = view
+		wanted += len(view.Items)
+		p.Approved.About(p.Seen)
+	}
+	if wanted == 0 {
+		return nil
+	}
+	if err := t.env.Confirm(ctx, question); err != nil {
+		return err
+	}
+	for i, p := range t.members {
+		if p.LosesData(views[i]) {
+			if err := p.question(ctx, views[i]); err != nil {
+				return err
+			}
+		}
+		p.Approved.Add(views[i])
+	}
+	return nil
+}
+
+// round runs one pass over each. The error is one that ends the command.
+func (t *resourceSet) round(ctx context.Context) error {
+	for _, p := range t.members {
+		if why := t.notYet(p); why != "" {
+			p.holdUp(why)
+			continue
+		}
+		if err := t.one(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notYet returns why a resource has to wait: nothing is restored to a cluster whose database
+// was not found available in this round.
+func (t *resourceSet) notYet(p *Passes) string {
+	if p.Run.Record == session.RestoreKind && !t.available {
+		return "waiting for the database of cluster " + t.key.Name + " to be available"
+	}
+	return ""
+}
+
+// holdUp stands for a pass that has to wait.
+func (p *Passes) holdUp(why string) {
+	const delay = 10 * time.Second
+	p.trouble, p.Last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, session.Summary{}
+	p.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
+	p.why.Report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
+}
+
+// one runs a pass over one of them, and again if the user approves actions beyond what was
+// shown.
+func (t *resourceSet) one(ctx context.Context, p *Passes) error {
+	for {
+		p.trouble = p.once(ctx)
+		if ctx.Err() != nil {
+			return exit.CauseOf(ctx, ctx.Err())
+		}
+		var beyond *reconcile.BeyondPlanError
+		if !errors.As(p.Last.Stopped, &beyond) || !p.Env.CanBeAsked() {
+			return nil
+		}
+		p.Env.Logf("%s: %s", p.subject(), beyond.Error())
+		if err := p.ask(ctx); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	}
+}
+
+// rest returns the interval before the next round; again is false if none makes sense.
+func (t *resourceSet) rest() (rest time.Duration, again bool) {
+	if !t.options.Wait {
+		return 0, false
+	}
+	rest = longestRest
+	for _, p := range t.members {
+		if p.mayImprove() {
+			rest, again = min(rest, RestAfter(p.Last, p.Interval)), true
+		}
+	}
+	return max(rest, t.options.Interval), again
+}
+
+// mayImprove reports whether another pass can end better.
+func (p *Passes) mayImprove() bool {
+	why := p.trouble
+	if why == nil && passCode(p.Last) == exit.ExitUnreachable {
+		why = failureOf(p.Last)
+	}
+	switch {
+	case why == nil:
+		p.since = time.Time{}
+		return p.worthWaiting()
+	case !p.retryable(why):
+		return false
+	case p.since.IsZero():
+		p.since = p.Env.Clock.Now()
+	}
+	return true
+}
+
+// waiting returns the first of them that waits, or the cluster's passes if none does.
+func (t *resourceSet) waiting() *Passes {
+	for _, p := range t.members {
+		if p.mayImprove() {
+			return p
+		}
+	}
+	return t.members[0]
+}
+
+func (t *resourceSet) waitsFor() string {
+	_, reason := t.waiting().waitsFor()
+	return t.waiting().subject() + ": " + reason
+}
+
+// finish prints how each ended, and ends the command with the most significant end.
+func (t *resourceSet) finish(ctx context.Context, err error) error {
+	ends := make([]error, len(t.members))
+	for i, p := range t.members {
+		ends[i] = p.end(ctx, p.trouble)
+	}
+	end := MostSignificant(ends)
+	if err != nil {
+		end = t.waiting().end(ctx, err)
+	}
+	if t.options.Output == "json" {
+		return errors.Join(ui.WriteJSON(t.env.Out, t.document(ends, end)), end)
+	}
+	for i, p := range t.members {
+		if p.hadNoTurn() {
+			fmt.Fprintf(t.env.Out, "%s: no pass was run\n", p.subject())
+			continue
+		}
+		fmt.Fprintln(t.env.Out, p.sentence(ends[i]))
+		p.noteHousekeeping()
+	}
+	return end
+}
+
+// hadNoTurn reports whether no pass ran over it, nor was held up.
+func (p *Passes) hadNoTurn() bool { return p.count == 0 && len(p.why.Ends) == 0 }
+
+func (t *resourceSet) document(ends []error, end error) inspect.ReconcileResultList {
+	v := inspect.ReconcileResultList{
+		Document: inspect.NewDocument("ReconcileResultList", t.env.Metadata(t.key), t.env.Clock.Now(), inspect.SourceLive),
+		ExitCode: exit.Code(end),
+	}
+	for i, p := range t.members {
+		if p.hadNoTurn() {
+			continue
+		}
+		r := p.result(ends[i])
+		v.Outcome, v.Acted = max(v.Outcome, r.Outcome), v.Acted+r.Acted
+		v.Resources = append(v.Resources, inspect.ResourceReconcile{
+			Resource: p.subject(), Outcome: r.Outcome, Passes: r.Passes, Acted: r.Acted, Reason: r.Reason, ExitCode: r.ExitCode,
+		})
+	}
+	return v
+}
+
+// codesBySignificance are exit codes by significance: first what the user must fix, then what is
+// unknown, then what other runs or time will clear.
+var codesBySignificance = []int{
+	exit.ExitInternal, exit.ExitUsage, exit.ExitForbidden, exit.ExitUnreachable, exit.ExitUnconfirmed, exit.ExitPartly, exit.ExitRefused, exit.ExitConflict, exit.ExitWaiting, exit.ExitNo,
+}
+
+// MostSignificant returns the end of a command over several resources: the most significant of
+// theirs, the first of its kind.
+func MostSignificant(ends []error) error {
+	for _, code := range codesBySignificance {
+		for _, end := range ends {
+			if end != nil && exit.Code(end) == code {
+				return end
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package backups
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// NewBackup is the parent of the backup commands. It does nothing by itself.
+func NewBackup(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup",
+		Short: "Manage backups and their data",
+	}
+	cmd.AddCommand(newBackupList(env), newBackupStatus(env), newBackupDescribe(env), newBackupExpire(env), newBackupDelete(env))
+	for _, verb := range backupVerbs {
+		cmd.AddCommand(newBackupChange(env, verb))
+	}
+	cmdutil.AsParent(cmd, "backup command")
+	return cmd
+}
+
+// backupStatusOptions are the options of `kubectl fdb backup status`.
+type backupStatusOptions struct {
+	cmdutil.RecordViewOptions
+	maxLag time.Duration
+}
+
+func newBackupStatus(env *session.Env) *cobra.Command {
+	var o backupStatusOptions
+	cmd := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show the state of a backup",
+		Long: `Show the state of a backup, as a summary sentence and in detail: the report of the backup
+tools, which run in a pod of the backup agents, the agents, and the desired state of the
+FoundationDBBackup.
+
+The restorable point is the newest version that the backup can be restored to, and AGE is
+its distance from the current version of the database. If the backup tools cannot be
+queried, only the last recorded state is shown.
+
+Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
+		Example: `  # Show the state of a backup
+  kubectl fdb backup status nightly
+
+  # Wait until it is restorable
+  kubectl fdb backup status nightly --wait --timeout 10m
+
+  # Print the newest restorable version, for scripts
+  kubectl fdb backup status nightly -o jsonpath={.latestRestorable.version}`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.maxLag <= 0 {
+				return exit.Usagef("--max-lag must be positive")
+			}
+			return o.Display(cmd.Context(), env, session.BackupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) cmdutil.Output {
+				return o.view(cmd.Context(), env, key, s)
+			})
+		},
+	}
+	o.Add(cmd, env, session.BackupKind)
+	o.AddWatch(cmd)
+	o.AddWait(cmd, "the backup matches its spec")
+	cmd.Flags().DurationVar(&o.maxLag, "max-lag", inspect.DefaultMaxLag, "maximum age of the newest restorable point")
+	return cmd
+}
+
+func (o backupStatusOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName, s plan.Snapshot) cmdutil.Output {
+	v := inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, o.maxLag))
+	code := session.VerdictCode(v.Reconciled)
+	hint(ctx, o.RecordViewOptions, env, session.BackupKind, key, code)
+	return cmdutil.Output{
+		Printable: format.Printable{
+			Document: v, Names: []string{"foundationdbbackup/" + key.Name},
+			Table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, screen(o.RecordViewOptions, env, w)) },
+		},
+		Code: code, Reason: v.Summary,
+	}
+}
+
+func screen(o cmdutil.RecordViewOptions, env *session.Env, w io.Writer) ui.StatusOptions {
+	return ui.StatusOptions{Paint: env.Paint(w), Absolute: o.Absolute, Now: env.Clock.Now()}
+}
+
+// hint prints the command that reconciles the resource.
+func hint(ctx context.Context, o cmdutil.RecordViewOptions, env *session.Env, kind *session.RecordKind, key types.NamespacedName, code int) {
+	if code == exit.ExitNo && o.IsTable() && !o.Watch && !o.Wait && ctx.Err() == nil {
+		env.Logf("hint: %s", env.Command("reconcile", kind.Named(key).Name, "--dry-run"))
+	}
+}

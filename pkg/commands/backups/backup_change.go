@@ -1,0 +1,131 @@
+package backups
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// backupVerb is a command that changes the state of a backup.
+type backupVerb struct {
+	name, short, long string
+	state             v1beta2.BackupState
+	// requiresActive is true for a verb that requires a backup that is not stopped.
+	requiresActive bool
+	// done describes the reached state, begun a change in progress.
+	done, begun string
+	// until completes the sentence "repeat passes until …".
+	until string
+	// undo is the verb that reverts it; empty if there is none.
+	undo string
+}
+
+const carriesOut = `
+
+spec.backupState is set, and nothing else of the spec; then a pass reconciles the backup
+with its whole spec, like kubectl fdb reconcile fdbbackup/NAME.`
+
+var backupVerbs = []backupVerb{
+	{
+		name: "start", state: v1beta2.BackupStateRunning, until: "the backup runs and is restorable",
+		short: "Start a backup and its agents",
+		long:  "Start a backup and its agents. A stopped backup starts again with a new full snapshot." + carriesOut,
+		done:  "the backup runs and is restorable", begun: "the backup is starting; it is restorable once its first snapshot is complete",
+	},
+	{
+		name: "stop", state: v1beta2.BackupStateStopped, until: "the backup is stopped",
+		short: "Stop a backup once it is restorable",
+		long:  "Stop a backup once it is restorable. Its data and its agents stay: restores need them." + carriesOut,
+		done:  "the backup is stopped; its data remains", begun: "the backup is stopping; it ends once it is restorable",
+	},
+	{
+		name: "pause", state: v1beta2.BackupStatePaused, requiresActive: true, until: "the backup is paused", undo: "resume",
+		short: "Pause all backup agents of the database",
+		long:  "Pause all backup agents of the database: one switch for all its backups and restores. While\nthey are paused, the database stores all changes that are not backed up yet, which takes\nspace." + carriesOut,
+		done:  "the backup and all other agents of the database are paused", begun: "the backup agents are pausing",
+	},
+	{
+		name: "resume", state: v1beta2.BackupStateRunning, requiresActive: true, until: "the backup runs", undo: "pause",
+		short: "Resume all backup agents of the database",
+		long:  "Resume all backup agents of the database, for all its backups and restores." + carriesOut,
+		done:  "the backup runs", begun: "the backup agents are resuming",
+	},
+}
+
+// backupChangeOptions are the options of `kubectl fdb backup start`, stop, pause and resume.
+type backupChangeOptions struct{ apply.ChangeFlags }
+
+func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
+	var o backupChangeOptions
+	cmd := &cobra.Command{
+		Use:   verb.name + " [NAME]",
+		Short: verb.short,
+		Long:  verb.long,
+		Example: `  # Preview the changes
+  kubectl fdb backup ` + verb.name + ` nightly --dry-run
+
+  # Apply them and wait
+  kubectl fdb backup ` + verb.name + ` nightly --yes --wait --timeout 10m`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: session.BackupKind.Complete(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, verb, args)
+		},
+	}
+	o.Add(cmd, verb.until)
+	return cmd
+}
+
+func (o backupChangeOptions) run(ctx context.Context, env *session.Env, verb backupVerb, args []string) error {
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	key, err := session.BackupKind.Key(ctx, env, args, o.Intent())
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	c := apply.Change{
+		ChangeFlags: o.ChangeFlags, Words: []string{"backup", verb.name, key.Name}, Record: session.BackupKind, Permissions: session.BackupPermissions(),
+		Stages: slices.Concat([]plan.Stage{backup.SetBackupState(verb.state, verb.requiresActive)}, backup.Backup()), Goal: &changingBackup{backupVerb: verb},
+	}
+	if verb.undo != "" {
+		c.Undo = []string{"backup", verb.undo, key.Name}
+	}
+	return apply.CarryOut(ctx, env, key, c)
+}
+
+// changingBackup is the goal of a verb, and the last observed state of the backup.
+type changingBackup struct {
+	backupVerb
+	observed inspect.Target
+}
+
+func (c *changingBackup) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
+	seen := plan.Snapshot{}
+	if err := s.Observe(ctx, &seen, plan.Backup|plan.Agents|plan.BackupStatus); err != nil {
+		return nil, false, err
+	}
+	c.observed = targets.BackupTo(session.BackupFacts(seen, inspect.DefaultMaxLag), c.state)
+	return []inspect.Target{c.observed}, c.observed.Reached, nil
+}
+
+func (c *changingBackup) Summary(reached bool) string {
+	switch {
+	case reached && c.observed.Phase == targets.BackupComplete:
+		return "the backup is complete (a single snapshot) and restorable"
+	case reached:
+		return c.done
+	default:
+		return c.begun
+	}
+}

@@ -1,0 +1,2 @@
+// Package backups holds the commands for backups and restores.
+package backups

@@ -1,0 +1,91 @@
+package backups
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// restoreAbortOptions are the options of `kubectl fdb restore abort`.
+type restoreAbortOptions struct{ apply.ChangeFlags }
+
+func newRestoreAbort(env *session.Env) *cobra.Command {
+	var o restoreAbortOptions
+	cmd := &cobra.Command{
+		Use:   "abort [NAME]",
+		Short: "Abort a restore before it is complete",
+		Long: `Abort a restore that was started by a FoundationDBRestore and is not complete. This cannot
+be undone, and the restore cannot be continued. FoundationDB unlocks the database with
+partially restored data: clients read and write it from then on, unless they are kept away.
+The backup is not changed.
+
+On a terminal this requires the typed name of the restore, elsewhere --yes --confirm NAME
+--plan FILE --reason TEXT. A restore that this resource did not start, or that another one
+may have started, is not aborted.
+
+Afterwards the lock of the database is verified, and the status of the resource records the
+abort, so that no pass starts the restore again. To restore again, empty the database and
+recreate the resource.`,
+		Example: `  # Preview the abort
+  kubectl fdb restore abort nightly-again --dry-run
+
+  # Abort, and confirm with the typed name
+  kubectl fdb restore abort nightly-again
+
+  # Abort without a terminal
+  kubectl fdb restore abort nightly-again --dry-run -o json > plan.json
+  kubectl fdb restore abort nightly-again --plan plan.json --yes --confirm nightly-again --reason "the wrong backup"`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: session.RestoreKind.Complete(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.Add(cmd, "the restore is aborted")
+	o.AddConfirm(cmd, session.RestoreKind)
+	return cmd
+}
+
+func (o restoreAbortOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	key, err := session.RestoreKind.Key(ctx, env, args, o.Intent())
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := o.ConfirmedAs(key.Name); err != nil {
+		return err
+	}
+	return apply.CarryOut(ctx, env, key, apply.Change{
+		ChangeFlags: o.ChangeFlags, Words: []string{"restore", "abort", key.Name}, Record: session.RestoreKind, Permissions: apply.AbortPermissions(),
+		Stages: backup.AbortRestore(), Goal: &abortingRestore{},
+	})
+}
+
+// abortingRestore is the goal of `restore abort`: the restore and the database, read back.
+type abortingRestore struct{ target inspect.Target }
+
+func (a *abortingRestore) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
+	seen := plan.Snapshot{}
+	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.Database); err != nil {
+		return nil, false, err
+	}
+	a.target = targets.RestoreAborted(seen, backup.OwnRestore(seen))
+	return []inspect.Target{a.target}, a.target.Reached, nil
+}
+
+func (a *abortingRestore) Summary(reached bool) string {
+	if !reached {
+		return "the restore is " + a.target.Phase
+	}
+	return "the restore is aborted and will not continue; " + a.target.Note
+}

@@ -1,0 +1,106 @@
+package backups
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// restoreStartOptions are the options of `kubectl fdb restore start`.
+type restoreStartOptions struct{ apply.ChangeFlags }
+
+func newRestoreStart(env *session.Env) *cobra.Command {
+	var o restoreStartOptions
+	cmd := &cobra.Command{
+		Use:   "start [NAME]",
+		Short: "Start a restore into an empty database",
+		Long: `Start the restore of a FoundationDBRestore, like kubectl fdb reconcile fdbrestore/NAME. The
+database is locked until the restore is done. Into a database with data nothing is
+restored: FoundationDB refuses, and nothing is overwritten.
+
+A restore is started once, regardless of its result: to restore again, delete and recreate
+the resource. Without --wait the command ends when the restore has started; with --wait,
+when it is done.`,
+		Example: `  # Preview the restore
+  kubectl fdb restore start nightly-again --dry-run
+
+  # Start it and wait until the data is restored
+  kubectl fdb restore start nightly-again --yes --wait --timeout 2h`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: session.RestoreKind.Complete(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.Add(cmd, "the restore is done")
+	return cmd
+}
+
+func (o restoreStartOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	key, err := session.RestoreKind.Key(ctx, env, args, o.Intent())
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	p := &startingRestore{wait: o.Wait, follow: env.Command("restore", "wait", key.Name)}
+	err = apply.CarryOut(ctx, env, key, apply.Change{
+		ChangeFlags: o.ChangeFlags, Words: []string{"restore", "start", key.Name}, Record: session.RestoreKind, Permissions: session.RestorePermissions(),
+		Stages: backup.Restore(), Goal: p,
+	})
+	return p.withHint(env, err)
+}
+
+// startingRestore is the goal of `restore start`: a running restore, or with --wait a completed
+// one.
+type startingRestore struct {
+	wait bool
+	// follow is the command that shows its progress.
+	follow  string
+	cluster string
+	// occupied is true if the restore was not started because the database holds data.
+	occupied bool
+	target   inspect.Target
+}
+
+func (p *startingRestore) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
+	seen := plan.Snapshot{}
+	if err := s.Observe(ctx, &seen, plan.Restore|plan.RestoreStatus|plan.RestoreTarget); err != nil {
+		return nil, false, err
+	}
+	p.cluster = seen.Restore.Spec.DestinationClusterName
+	p.occupied = len(seen.RestoreTarget.Occupied) > 0
+	p.target = targets.RestoreStarted(seen, backup.OwnRestore(seen), p.wait)
+	return []inspect.Target{p.target}, p.target.Reached, nil
+}
+
+func (p *startingRestore) Summary(bool) string {
+	text := "the restore is " + p.target.Phase
+	if p.target.Note != "" {
+		text += ", " + p.target.Note
+	}
+	if !p.target.Reached || p.wait || p.target.Phase == targets.RestoreDone {
+		return text
+	}
+	return text + "; show its progress: " + p.follow
+}
+
+// withHint adds to the refusal of a database with data how to see the data. How to delete it is
+// no hint.
+func (p *startingRestore) withHint(env *session.Env, err error) error {
+	var f *exit.Error
+	if errors.As(err, &f) && f.Code == exit.ExitRefused && p.occupied {
+		f.Hints = append(f.Hints, "show the data: "+env.Command("cli", p.cluster, "--", `getrangekeys "" \xff 10`))
+	}
+	return err
+}

@@ -1,0 +1,150 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// statusOptions are the options of `kubectl fdb status`.
+type statusOptions struct {
+	session.ClusterFlag
+	format.Flags
+	cmdutil.PollOptions
+	all      bool
+	sections []string
+}
+
+// NewStatus returns the command `status`.
+func NewStatus(env *session.Env) *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status [CLUSTER]",
+		Short: "Show the health of a cluster",
+		Long: `Show the health of a cluster: a summary sentence, followed by its evidence. Each section
+names the source of its facts and their age. A database that does not answer is never
+reported as available.
+
+Exit code 0: healthy. 1: not healthy. 8: unknown.`,
+		Example: `  # Show the health of a cluster
+  kubectl fdb status sample-cluster
+
+  # Show only data and coordinators
+  kubectl fdb status sample-cluster --sections fault-tolerance,coordinators
+
+  # List all clusters that you may read
+  kubectl fdb status -A
+
+  # Wait at most ten minutes until it is healthy
+  kubectl fdb status sample-cluster --wait --timeout 10m`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	o.AddWatch(cmd)
+	o.AddWait(cmd, "the cluster is healthy")
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
+	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))
+	session.Complete(cmd, "sections", ui.StatusSections)
+	return cmd
+}
+
+// checkSections validates --sections.
+func (o statusOptions) checkSections() error {
+	if len(o.sections) == 0 {
+		return nil
+	}
+	if o.all || !o.IsTable() {
+		return exit.Usagef("--sections conflicts with -A and -o %s", o.Format)
+	}
+	for _, name := range o.sections {
+		if !slices.Contains(ui.StatusSections(), name) {
+			return exit.Usagef("unknown section %q: must be one of %s", name, strings.Join(ui.StatusSections(), ", "))
+		}
+	}
+	return nil
+}
+
+func (o statusOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check(), o.checkSections()); err != nil {
+		return err
+	}
+	ctx, stop := session.WithTimeout(ctx, env.Clock, o.Timeout)
+	defer stop()
+	see, err := o.reader(ctx, env, args)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return o.Run(ctx, env, o.Flags, see)
+}
+
+// reader returns the function that reads once: one cluster, or all.
+func (o statusOptions) reader(ctx context.Context, env *session.Env, args []string) (cmdutil.ViewFunc, error) {
+	if o.all {
+		if len(args) > 0 || o.Name != "" {
+			return nil, exit.Usagef("-A conflicts with a cluster name")
+		}
+		return func(ctx context.Context) (cmdutil.Output, error) { return listClusters(ctx, env, o.Flags, "") }, nil
+	}
+	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	if err != nil {
+		return nil, err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.About = key
+	return func(ctx context.Context) (cmdutil.Output, error) { return o.view(ctx, env, key) }, nil
+}
+
+func (o statusOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	metadata := env.Metadata(key)
+	seen := session.ClusterReader{Env: env, Key: key}
+	if o.IsTable() && !o.Wait && !env.Global.Quiet {
+		seen.Slow = func(f inspect.Facts) { _ = o.screen(env, env.ErrOut, inspect.NewStatusView(metadata, f)) }
+	}
+	facts, err := seen.Facts(ctx)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	if facts.Backups, err = (session.BackupsReader{Env: env, Key: key}).Records(ctx); err != nil {
+		return cmdutil.Output{}, err
+	}
+	v := inspect.NewStatusView(metadata, facts)
+	return cmdutil.Output{
+		Printable: format.Printable{
+			Document: v, Names: []string{"foundationdbcluster/" + key.Name},
+			Table: func(w io.Writer) error { return o.screen(env, w, v) },
+		},
+		Code: stateCode(v.State), Reason: v.Summary,
+	}, nil
+}
+
+func (o statusOptions) screen(env *session.Env, w io.Writer, v inspect.StatusView) error {
+	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.Paint(w), Wide: o.Format == "wide", Absolute: o.Absolute, Now: env.Clock.Now(), Sections: o.sections})
+}
+
+func stateCode(s inspect.State) int {
+	switch s {
+	case inspect.StateHealthy:
+		return exit.ExitDone
+	case inspect.StateUnknown:
+		return exit.ExitUnreachable
+	default:
+		return exit.ExitNo
+	}
+}

@@ -1,0 +1,59 @@
+package clusters
+
+import (
+	"context"
+	"io"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// listClusters reads all clusters of a namespace, or of all if it is empty.
+func listClusters(ctx context.Context, env *session.Env, o format.Flags, namespace string) (cmdutil.Output, error) {
+	views, err := cmdutil.OfEach(ctx, env, namespace, func(key types.NamespacedName, record *session.Cluster) inspect.StatusView {
+		return statusOrWhyNot(ctx, env, key, record)
+	})
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	r := listed(env, o, views)
+	if len(views) == 0 {
+		r.None = "no FoundationDBCluster found " + session.InNamespace(namespace)
+	}
+	return r, nil
+}
+
+// statusOrWhyNot returns the status of one cluster of several. One that cannot be read is shown
+// from its listed resource, with the reason; the others are still shown.
+func statusOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedName, record *session.Cluster) inspect.StatusView {
+	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
+	if err == nil {
+		return inspect.NewStatusView(env.Metadata(key), facts)
+	}
+	why := exit.Explain(err)
+	facts = inspect.Facts{Recorded: record}
+	facts.Cluster, facts.Now, facts.Database.Unreachable = record, env.Clock.Now(), why
+	facts.Warnings = []string{"cannot read the cluster: " + why}
+	return inspect.NewStatusView(env.Metadata(key), facts)
+}
+
+func listed(env *session.Env, o format.Flags, views []inspect.StatusView) cmdutil.Output {
+	list := ui.NewStatusListView(env.Metadata(types.NamespacedName{}), env.Clock.Now(), views)
+	r := cmdutil.Output{Printable: format.Printable{
+		Document: list,
+		Table:    func(w io.Writer) error { return ui.WriteStatusList(w, list, o.List(env)) },
+	}}
+	for _, v := range views {
+		r.Names = append(r.Names, "foundationdbcluster/"+v.Metadata.Cluster)
+		if code := stateCode(v.State); code > r.Code {
+			r.Code, r.Reason = code, v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.Summary
+		}
+	}
+	return r
+}

@@ -1,0 +1,29 @@
+package cmdutil
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// AsParent makes a command that only groups others list them. Cobra by itself prints its help
+// for an unknown one, and succeeds.
+func AsParent(cmd *cobra.Command, what string) {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var children []string
+		for _, child := range cmd.Commands() {
+			if child.IsAvailableCommand() {
+				children = append(children, child.Name())
+			}
+		}
+		one := "must be one of " + strings.Join(children, ", ")
+		if len(args) == 0 {
+			return exit.Usage(errors.New(what+" is required: "+one), cmd.CommandPath()+" --help")
+		}
+		return exit.Usage(fmt.Errorf("unknown %s %q: %s", what, args[0], one), cmd.CommandPath()+" --help")
+	}
+}

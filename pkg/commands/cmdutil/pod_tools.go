@@ -1,0 +1,89 @@
+package cmdutil
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// AfterDash splits the arguments of `VERB [CLUSTER] -- WORD…`.
+func AfterDash(cmd *cobra.Command, args []string) (cluster, words []string, err error) {
+	at := cmd.ArgsLenAtDash()
+	if at < 0 || at == len(args) {
+		return nil, nil, exit.Usagef("a command is required after --: %s", cmd.UseLine())
+	}
+	if at > 1 {
+		return nil, nil, exit.Usagef("only one cluster is allowed, not %s", strings.Join(args[:at], " and "))
+	}
+	return args[:at], args[at:], nil
+}
+
+// Pods reads the cluster's resource and pods, once the permission to run programs in them is
+// verified.
+func Pods(ctx context.Context, e *session.Env, record *session.Cluster) (plan.Snapshot, error) {
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	e.About = key
+	if err := e.MayDo(ctx, key.Namespace, session.ToolPermissions()); err != nil {
+		return plan.Snapshot{}, err
+	}
+	conn, err := e.Connect(ctx, key)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	s := plan.Snapshot{}
+	return s, conn.Observe(ctx, &s, plan.Record|plan.Pods)
+}
+
+// PodChoice selects the pod to run a program in; the zero value selects the best one.
+type PodChoice struct{ Pod, Group string }
+
+func (c PodChoice) Check() error {
+	if c.Pod != "" && c.Group != "" {
+		return exit.Usagef("--pod conflicts with --process-group")
+	}
+	return nil
+}
+
+// In finds the pod. A named one is used if its container runs; of all others the best: not
+// marked for removal, and a coordinator.
+func (c PodChoice) In(s plan.Snapshot) (*corev1.Pod, error) {
+	name := strings.TrimPrefix(c.Pod, session.PodPrefix)
+	if c.Group != "" {
+		groups, err := session.GroupsNamed(s, []string{c.Group})
+		if err != nil {
+			return nil, err
+		}
+		name = groups[0].PodName(s.Cluster)
+	}
+	if name == "" {
+		return Best(s)
+	}
+	pod := s.Pods[name]
+	switch {
+	case pod == nil && c.Group != "":
+		return nil, &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("pod %s of process group %s not found", name, c.Group)}
+	case pod == nil:
+		return nil, exit.Usagef("cluster %s: pod %q not found", s.Cluster.Name, name)
+	case pod.Status.Phase != corev1.PodRunning:
+		return nil, &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("pod %s is not running: its phase is %s", name, pod.Status.Phase)}
+	}
+	return pod, nil
+}
+
+// Best returns the pods that fit a question best, the best first.
+func Best(s plan.Snapshot) (*corev1.Pod, error) {
+	usable := live.ToolPods(s.Cluster, s.Pods)
+	if len(usable) == 0 {
+		return nil, &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("cluster %s has no suitable running pod", s.Cluster.Name)}
+	}
+	return usable[0], nil
+}

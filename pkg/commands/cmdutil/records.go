@@ -1,0 +1,48 @@
+package cmdutil
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// RecordViewOptions are the options of commands that show one backup or restore.
+type RecordViewOptions struct {
+	format.Flags
+	PollOptions
+}
+
+func (o *RecordViewOptions) Add(cmd *cobra.Command, env *session.Env, kind *session.RecordKind) {
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.ValidArgsFunction = kind.Complete(env)
+	o.Flags.Add(cmd)
+	o.Interval = PollInterval
+}
+
+// Display finds the resource and prints what read returns.
+func (o RecordViewOptions) Display(ctx context.Context, env *session.Env, kind *session.RecordKind, args []string, facets plan.Facet, read func(types.NamespacedName, plan.Snapshot) Output) error {
+	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
+		return err
+	}
+	ctx, stop := session.WithTimeout(ctx, env.Clock, o.Timeout)
+	defer stop()
+	key, err := kind.Key(ctx, env, args, session.Reads)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	env.About = kind.Named(key)
+	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) {
+		s, err := env.ObserveRecord(ctx, kind, key, facets)
+		if err != nil {
+			return Output{}, exit.CauseOf(ctx, err)
+		}
+		return read(key, s), nil
+	})
+}

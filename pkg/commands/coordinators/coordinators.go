@@ -1,0 +1,72 @@
+package coordinators
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// NewCoordinators is the parent of the coordinators commands. It does nothing by itself.
+func NewCoordinators(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "coordinators",
+		Aliases: []string{"coordinator"},
+		Short:   "List, change and repair coordinators",
+	}
+	cmd.AddCommand(NewCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
+	cmdutil.AsParent(cmd, "coordinators command")
+	return cmd
+}
+
+// coordinatorsListOptions are the options of `kubectl fdb coordinators list`.
+type coordinatorsListOptions struct{ cmdutil.ViewOptions }
+
+// NewCoordinatorsList is one command under two names: coordinators list and get coordinators.
+func NewCoordinatorsList(env *session.Env, name string) *cobra.Command {
+	var o coordinatorsListOptions
+	cmd := &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List coordinators and their reachability",
+		Long: `List coordinators: the process group of each, its reachability, and whether it is marked for
+removal or excluded; a pass changes such coordinators before it removes anything of their
+process groups. If the database does not answer, the last recorded coordinators are listed
+with unknown reachability.`,
+		Example: `  # List coordinators and their reachability
+  kubectl fdb coordinators list sample-cluster
+
+  # For scripts
+  kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+				return o.view(ctx, env, key)
+			})
+		},
+	}
+	o.Add(cmd, env)
+	return cmd
+}
+
+func (o coordinatorsListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Facts(ctx)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	v := inspect.NewCoordinatorListView(env.Metadata(key), facts)
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
+		Document: v, Names: session.NamesOf("coordinator", v.Items, func(c inspect.CoordinatorDetailView) string { return c.Address }),
+		Table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.List(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.None = key.Name + " has no coordinators yet: it has no connection string"
+	}
+	return r, nil
+}

@@ -1,0 +1,249 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// ScreenOptions are the options of `kubectl fdb watch`.
+type ScreenOptions struct {
+	session.ClusterFlag
+	Interval  time.Duration
+	Allow     bool
+	reconcile bool
+	record    string
+	Replay    string
+	plain     bool
+}
+
+const (
+	// ScreenInterval is how often the dashboard reads the database.
+	ScreenInterval      = 2 * time.Second
+	leastScreenInterval = time.Second
+)
+
+const screenLong = `Watch clusters live in a dashboard: a summary sentence, and one view per number key:
+process groups, nodes and zones, exclusions, coordinators, the next pass and why it waits,
+locks, events, the running pass, and backups. "?" lists all keys, "q" quits.
+
+Every fact shows its age. If the API server or the database does not answer, its facts age
+and all others stay current. Without CLUSTER the dashboard covers all clusters of the
+namespace, one at a time.
+
+The dashboard changes nothing, unless --allow-actions enables the keys for replace,
+exclude, include, restart, reconcile and cordon: each shows the plan of the command of that
+name and prompts as the command does. --reconcile runs passes like reconcile --watch and
+shows them.
+
+--record writes what is shown to a file, without the secrets of the database; --replay
+shows such a file without a cluster, forwards and backwards. --plain prints one line per
+change instead of the dashboard: for screen readers, pipes and simple terminals.`
+
+// NewWatch returns the command `watch`.
+func NewWatch(env *session.Env) *cobra.Command {
+	var o ScreenOptions
+	cmd := &cobra.Command{
+		Use:   "watch [CLUSTER]",
+		Short: "Watch clusters live in a dashboard",
+		Long:  screenLong,
+		Example: `  # Watch a cluster
+  kubectl fdb watch sample-cluster
+
+  # Watch a cluster, and act on it by key after a plan and a prompt
+  kubectl fdb watch sample-cluster --allow-actions
+
+  # Print one line per change
+  kubectl fdb watch sample-cluster --plain
+
+  # Record, and replay later without a cluster
+  kubectl fdb watch sample-cluster --record night.ndjson
+  kubectl fdb watch --replay night.ndjson`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.Add(cmd, env)
+	flags := cmd.Flags()
+	flags.DurationVar(&o.Interval, "interval", ScreenInterval, "interval between updates")
+	flags.BoolVar(&o.Allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
+	flags.BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
+	flags.StringVar(&o.record, "record", "", "file to record to; it must not exist")
+	flags.StringVar(&o.Replay, "replay", "", "recorded file to show instead of a cluster")
+	flags.BoolVar(&o.plain, "plain", false, "If true, print one line per change instead of the dashboard")
+	completeFiles(cmd, "record", "replay")
+	return cmd
+}
+
+// completeFiles completes flags with files.
+func completeFiles(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		if err := cmd.MarkFlagFilename(flag); err != nil {
+			panic(err) // a flag that does not exist
+		}
+	}
+}
+
+// Check validates the flags and the terminal before anything is read.
+func (o ScreenOptions) Check(env *session.Env, args []string) error {
+	acts := o.Allow || o.reconcile
+	switch {
+	case o.Interval < leastScreenInterval:
+		return exit.Usagef("--interval must be at least %s", leastScreenInterval)
+	case o.Replay != "" && (acts || o.record != ""):
+		return exit.Usagef("--replay conflicts with all other flags except --plain")
+	case o.Replay != "" && len(args)+len(o.Name) > 0:
+		return exit.Usagef("--replay conflicts with CLUSTER: it shows the clusters of the recording")
+	case o.plain && o.Allow:
+		return exit.Usagef("--allow-actions conflicts with --plain")
+	case o.plain && o.reconcile:
+		return exit.Usage(errors.New("--reconcile conflicts with --plain"), "print passes as text: "+env.Command("reconcile", "--watch"))
+	case !o.plain && (!env.IsTerminal(env.In) || !env.IsTerminal(env.Out)):
+		return exit.Usage(errors.New("the dashboard requires a terminal as stdin and stdout"),
+			"print a line per change: "+env.Command(o.words(args, "watch", "--plain")...),
+			"print a table continuously: "+env.Command(o.words(args, "get", "pg", "-w")...))
+	case o.isDumb(env) && acts:
+		return exit.Usagef("TERM=dumb does not support the dashboard, which actions require")
+	}
+	return nil
+}
+
+// words returns a command line about the named cluster.
+func (o ScreenOptions) words(args []string, words ...string) []string {
+	cluster := slices.Clone(args)
+	if o.Name != "" {
+		cluster = []string{o.Name}
+	}
+	at := len(words) - 1
+	return slices.Concat(words[:at], cluster, words[at:])
+}
+
+// isDumb reports whether the terminal supports lines but not the dashboard.
+func (o ScreenOptions) isDumb(env *session.Env) bool { return env.Getenv("TERM") == "dumb" }
+
+func (o ScreenOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(env, args); err != nil {
+		return err
+	}
+	if o.isDumb(env) && !o.plain {
+		env.Logf("TERM=dumb does not support the dashboard: printing a line per change")
+		o.plain = true
+	}
+	if o.Replay != "" {
+		return o.runReplay(ctx, env)
+	}
+	namespace, clusters, err := o.clusters(ctx, env, args)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	keep, done, err := monitor.NewRecorder(o.record)
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.show(ctx, env, namespace, clusters, keep), done())
+}
+
+// clusters returns the clusters to show: the named one, or all of the namespace.
+func (o ScreenOptions) clusters(ctx context.Context, env *session.Env, args []string) (namespace string, names []string, err error) {
+	name, err := env.ClusterName(args, o.Name)
+	if err != nil {
+		return "", nil, err
+	}
+	if namespace, err = env.Namespace(); err != nil {
+		return "", nil, err
+	}
+	c, err := env.Client()
+	if err != nil {
+		return "", nil, err
+	}
+	if name != "" {
+		names = []string{name}
+		_, err = env.Read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
+	} else if names, err = clusterNamesIn(ctx, env, namespace); err == nil && o.reconcile && len(names) > 1 {
+		err = exit.Usagef("cluster name is required with --reconcile: namespace %s has %s", namespace, strings.Join(names, ", "))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return namespace, names, env.MaySee(ctx, namespace)
+}
+
+// clusterNamesIn returns the names of all clusters of a namespace.
+func clusterNamesIn(ctx context.Context, env *session.Env, namespace string) ([]string, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	there, err := session.ClustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if len(there) == 0 {
+		return nil, exit.Usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", env.KubectlIn("", "fdb", "status", "-A"))
+	}
+	names := make([]string, len(there))
+	for i, c := range there {
+		names[i] = c.Name
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// show shows clusters until the user quits, which is no error, or something ends it.
+func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace string, clusters []string, keep func(tui.Entry)) error {
+	env.Client = sync.OnceValues(env.Client) // shared by all reads: creating a client costs more than a read
+	if o.plain {
+		feed := &monitor.ScreenFeed{Env: env, Namespace: namespace, Interval: o.Interval}
+		return o.showPlain(ctx, env, clusters, feed, keep)
+	}
+	actions := NewScreenActions(env, namespace)
+	var feed tui.Feed = &monitor.ScreenFeed{Env: beside(env, io.Discard), Namespace: namespace, Interval: o.Interval}
+	passes := &ReconcilingFeed{Feed: feed, Actions: actions}
+	if o.reconcile {
+		feed = passes
+	}
+	s := Screen(env, clusters)
+	s.AllowFlag = "--allow-actions"
+	s.Feed, s.Namespace, s.Interval, s.Passes = monitor.Recorded{Feed: feed, Keep: keep}, namespace, o.Interval, o.reconcile
+	if o.Allow {
+		s.Actions = monitor.Kept{Actions: actions, Keep: keep}
+	}
+	err := tui.Run(ctx, s)
+	actions.Wait(env)
+	return errors.Join(err, passes.End())
+}
+
+// Screen returns a TUI on this terminal.
+func Screen(e *session.Env, clusters []string) tui.Options {
+	return tui.Options{
+		In: e.In, Out: e.Out, Clusters: clusters, Context: e.ContextName(),
+		Command: e.Command, Kubectl: e.Kubectl, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
+	}
+}
+
+// beside returns an environment for what runs while the TUI is up: its output does not reach
+// the terminal, where it would break the display.
+func beside(e *session.Env, output io.Writer) *session.Env {
+	other := &session.Env{
+		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
+		Global: session.GlobalFlags{Color: session.ColorNever, Verbose: e.Global.Verbose}, Started: true,
+	}
+	other.In, other.Out, other.ErrOut = e.In, output, output
+	return other
+}

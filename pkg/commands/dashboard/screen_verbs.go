@@ -1,0 +1,86 @@
+package dashboard
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+)
+
+// screenVerb returns the change of a key, like the command of that name.
+type screenVerb func(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error)
+
+// ScreenVerbs are the commands behind keys.
+var ScreenVerbs = map[string]screenVerb{
+	"replace":   screenReplace,
+	"exclude":   screenExclude,
+	"include":   screenInclude,
+	"restart":   screenRestart,
+	"reconcile": screenReconcile,
+	"cordon":    screenCordon,
+}
+
+// screenFlags are the flags of a command of a key: its progress is followed to the end if wait
+// is set, and the user answers in the TUI.
+func screenFlags(wait bool) apply.ChangeFlags {
+	return apply.ChangeFlags{DryRun: apply.DryRunNone, Output: "text", Wait: wait, Interval: pace.DefaultInterval}
+}
+
+func screenReplace(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	o := groups.ReplaceOptions{ChangeFlags: screenFlags(true), Selection: cmdutil.Selection{IDs: subjects}, Most: 1}
+	chosen, err := o.Choose(ctx, env, key)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	return o.Change(key.Name, chosen), nil
+}
+
+func screenExclude(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	return groups.ExcludeOptions{ChangeFlags: screenFlags(false), Selection: cmdutil.Selection{IDs: subjects}}.Prepare(ctx, env, key)
+}
+
+func screenInclude(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	o := groups.IncludeOptions{ChangeFlags: screenFlags(false), Selection: cmdutil.Selection{IDs: subjects}}
+	o.Reversible = true
+	return o.Prepare(ctx, env, key)
+}
+
+func screenRestart(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	o := groups.RestartOptions{ChangeFlags: screenFlags(true), Selection: cmdutil.Selection{IDs: subjects}, Strategy: string(operations.RestartByWave)}
+	return o.Prepare(ctx, env, key)
+}
+
+func screenReconcile(_ context.Context, _ *session.Env, key types.NamespacedName, _ []string) (apply.Change, error) {
+	o := apply.ReconcileOptions{ChangeFlags: screenFlags(false)}
+	selected, err := o.Stages()
+	return apply.Change{ChangeFlags: o.ChangeFlags, Words: o.Words(key.Name), Stages: selected, Permissions: o.Permissions()}, err
+}
+
+// screenCordon evacuates groups by taint if the spec has a rule for it, and otherwise only
+// cordons.
+func screenCordon(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	o := nodes.CordonOptions{ChangeFlags: screenFlags(false), Evacuate: nodes.EvacuateByTaint, Most: 1}
+	o.Reversible = true
+	record, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	var taint *corev1.Taint
+	if taint, err = o.TaintFor(record, nil); err != nil {
+		env.Logf("process groups stay: no rule of the spec replaces them because of a taint")
+		o.Evacuate = nodes.EvacuateNone
+	}
+	nodes, err := o.Names(ctx, env, subjects)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	return o.Prepare(ctx, env, key, nodes, taint)
+}

@@ -1,0 +1,160 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// NewAuth is the parent of the commands about permissions. It does nothing by itself.
+func NewAuth(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "auth COMMAND",
+		Short: "Inspect the permissions of commands",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Usage(errors.New("auth command is required: can-i or role"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
+			}
+			return exit.Usage(fmt.Errorf("unknown auth command %q: must be can-i or role", args[0]), "kubectl fdb auth --help")
+		},
+	}
+	cmd.AddCommand(newAuthCanI(env), newAuthRole(env))
+	return cmd
+}
+
+// canIOptions are the options of `kubectl fdb auth can-i`.
+type canIOptions struct{ format.Flags }
+
+func newAuthCanI(env *session.Env) *cobra.Command {
+	var o canIOptions
+	cmd := &cobra.Command{
+		Use:   "can-i [COMMAND]",
+		Short: "Check whether the permissions of a command are granted",
+		Long: `Check whether the permissions of a command are granted in the namespace, and list them.
+Without COMMAND all commands are checked. Nothing is changed.
+
+Exit code 0: all required permissions are granted. 1: some are not.`,
+		Example: `  # Check the permissions of reconcile
+  kubectl fdb auth can-i reconcile
+
+  # Check the permissions of a command with a flag
+  kubectl fdb auth can-i "reconcile --watch"`,
+		ValidArgs: cmdutil.NamesWithRequirements(),
+		Args:      cobra.ArbitraryArgs,
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+	}
+	o.Add(cmd)
+	return cmd
+}
+
+func (o canIOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	var named []string
+	if len(args) > 0 {
+		named = []string{strings.Join(args, " ")}
+	}
+	commands, err := cmdutil.RequirementsOf(named)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.Namespace()
+	if err != nil {
+		return err
+	}
+	items, err := reviewAll(ctx, env, namespace, commands)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	v := lists.NewAccessView(env.Metadata(types.NamespacedName{Namespace: namespace}), items, env.Clock.Now())
+	if err := o.Print(env.Out, format.Printable{
+		Document: v, Names: permissionNames(items),
+		Table: func(w io.Writer) error { return ui.WriteAccess(w, v, o.List(env)) },
+	}); err != nil {
+		return err
+	}
+	if !v.Allowed {
+		return exit.AnswerError{Code: exit.ExitNo}
+	}
+	return nil
+}
+
+func permissionNames(items []lists.PermissionView) []string {
+	names := make([]string, len(items))
+	for i, p := range items {
+		names[i] = p.Verb + "/" + p.Resource
+	}
+	return names
+}
+
+// reviewAll checks each permission once, however many commands need it.
+func reviewAll(ctx context.Context, e *session.Env, namespace string, commands []cmdutil.CommandRequirements) ([]lists.PermissionView, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	type question struct {
+		session.Permission
+		everywhere bool
+	}
+	answers := map[question]*bool{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(session.ParallelReviews)
+	var items []lists.PermissionView
+	for _, command := range commands {
+		for _, n := range command.Requirements {
+			asked := question{n.Permission, n.Everywhere}
+			if answers[asked] != nil {
+				continue
+			}
+			allowed := new(bool)
+			answers[asked] = allowed
+			group.Go(func() (err error) {
+				*allowed, err = session.Review(ctx, c, namespaceOf(n, namespace), n.Permission)
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("checking permissions: %w", err)
+	}
+	for _, command := range commands {
+		for _, n := range command.Requirements {
+			items = append(items, view(n, command.Command, namespace, *answers[question{n.Permission, n.Everywhere}]))
+		}
+	}
+	return items, nil
+}
+
+// namespace returns where the permission is required; empty for cluster-wide.
+func namespaceOf(n cmdutil.Requirement, namespace string) string {
+	if n.Everywhere {
+		return ""
+	}
+	return namespace
+}
+
+func view(n cmdutil.Requirement, command, namespace string, allowed bool) lists.PermissionView {
+	v := lists.PermissionView{
+		Command: command, Verb: n.Verb, Resource: n.Path(),
+		Allowed: allowed, Required: n.Without == "", Without: n.Without,
+	}
+	if !n.Everywhere {
+		v.Namespace = &namespace
+	}
+	return v
+}

@@ -1,0 +1,184 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// roleOptions are the options of `kubectl fdb auth role`.
+type roleOptions struct {
+	commands []string
+	name     string
+	least    bool
+	output   string
+}
+
+var roleOutputs = []string{"yaml", "json"}
+
+func newAuthRole(env *session.Env) *cobra.Command {
+	o := roleOptions{}
+	cmd := &cobra.Command{
+		Use:   "role --for COMMAND[,COMMAND...]",
+		Short: "Print the minimal Role for commands",
+		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
+namespaced or are read in all namespaces. The output is suitable for kubectl apply. Nothing
+is changed, and no API server is contacted.`,
+		Example: `  # Create the Role of a pipeline that reads and waits
+  kubectl fdb auth role --for status,wait | kubectl apply -f -
+
+  # Print only the required permissions of a pass
+  kubectl fdb auth role --for reconcile --required-only`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return o.run(env) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands; can be repeated")
+	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
+	flags.BoolVar(&o.least, "required-only", false, "If true, omit optional permissions")
+	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
+	session.Complete(cmd, "for", cmdutil.NamesWithRequirements)
+	session.Complete(cmd, "output", func() []string { return roleOutputs })
+	return cmd
+}
+
+func (o roleOptions) run(env *session.Env) error {
+	switch {
+	case len(o.commands) == 0:
+		return exit.Usagef("--for is required: one or more of %s", strings.Join(cmdutil.NamesWithRequirements(), ", "))
+	case !slices.Contains(roleOutputs, o.output):
+		return exit.Usagef("-o must be one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
+	}
+	commands, err := cmdutil.RequirementsOf(o.commands)
+	if err != nil {
+		return err
+	}
+	namespace, err := env.Namespace()
+	if err != nil {
+		return err
+	}
+	roles := o.roles(commands, namespace)
+	if err := o.print(env, roles); err != nil {
+		return err
+	}
+	for _, r := range roles {
+		env.Logf("hint: %s", r.binding())
+	}
+	return nil
+}
+
+// role is the manifest of a Role or a ClusterRole.
+type role struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Metadata   roleHead   `json:"metadata"`
+	Rules      []roleRule `json:"rules"`
+}
+
+type roleHead struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+type roleRule struct {
+	APIGroups []string `json:"apiGroups"`
+	Resources []string `json:"resources"`
+	Verbs     []string `json:"verbs"`
+}
+
+// roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
+// required.
+func (o roleOptions) roles(commands []cmdutil.CommandRequirements, namespace string) []role {
+	var here, everywhere []session.Permission
+	for _, command := range commands {
+		for _, n := range command.Requirements {
+			switch {
+			case o.least && n.Without != "":
+			case n.Everywhere:
+				everywhere = append(everywhere, n.Permission)
+			default:
+				here = append(here, n.Permission)
+			}
+		}
+	}
+	const version = "rbac.authorization.k8s.io/v1"
+	roles := []role{{version, "Role", roleHead{o.name, namespace}, rulesFor(here)}}
+	if len(everywhere) > 0 {
+		roles = append(roles, role{version, "ClusterRole", roleHead{Name: o.name}, rulesFor(everywhere)})
+	}
+	return roles
+}
+
+// rulesFor returns the fewest rules that grant exactly the permissions: resources of one group
+// with the same verbs share a rule.
+func rulesFor(powers []session.Permission) []roleRule {
+	verbs := map[[2]string][]string{} // by group and resource
+	for _, p := range powers {
+		at := [2]string{p.Group, p.Within()}
+		if !slices.Contains(verbs[at], p.Verb) {
+			verbs[at] = append(verbs[at], p.Verb)
+		}
+	}
+	var rules []roleRule
+	for at, list := range verbs {
+		slices.SortFunc(list, byVerb)
+		i := slices.IndexFunc(rules, func(r roleRule) bool { return r.APIGroups[0] == at[0] && slices.Equal(r.Verbs, list) })
+		if i < 0 {
+			rules = append(rules, roleRule{[]string{at[0]}, []string{at[1]}, list})
+			continue
+		}
+		rules[i].Resources = append(rules[i].Resources, at[1])
+		slices.Sort(rules[i].Resources)
+	}
+	slices.SortFunc(rules, func(a, b roleRule) int {
+		return cmp.Or(cmp.Compare(a.APIGroups[0], b.APIGroups[0]), cmp.Compare(a.Resources[0], b.Resources[0]))
+	})
+	return rules
+}
+
+// byVerb orders read verbs before write verbs.
+func byVerb(a, b string) int {
+	order := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+	return cmp.Compare(slices.Index(order, a), slices.Index(order, b))
+}
+
+func (o roleOptions) print(env *session.Env, roles []role) error {
+	if o.output == "json" {
+		return ui.WriteIndentedJSON(env.Out, map[string]any{"apiVersion": "v1", "kind": "List", "items": roles})
+	}
+	for i, r := range roles {
+		text, err := yaml.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("printing YAML: %w", err)
+		}
+		if i > 0 {
+			fmt.Fprintln(env.Out, "---")
+		}
+		if _, err := env.Out.Write(text); err != nil {
+			return fmt.Errorf("printing YAML: %w", err)
+		}
+	}
+	return nil
+}
+
+// binding returns the command that binds the role to a user.
+func (r role) binding() string {
+	kind, flag := "rolebinding", "--role="
+	if r.Kind == "ClusterRole" {
+		kind, flag = "clusterrolebinding", "--clusterrole="
+	}
+	words := []string{"kubectl create", kind, r.Metadata.Name, flag + r.Metadata.Name, "--user=USER"}
+	if r.Metadata.Namespace != "" {
+		words = append(words, "-n", r.Metadata.Namespace)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,125 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+func newCanReconcile(env *session.Env) *cobra.Command {
+	var o canOptions
+	cmd := &cobra.Command{
+		Use:   "reconcile [CLUSTER]",
+		Short: "Check whether a reconcile pass could act now",
+		Long: `Check whether a reconcile pass could act on a cluster now: its permissions, whether an
+operator manages the cluster, and whether another run or another control-plane instance
+acts on it. Use plan for the actions of the pass.
+
+Exit code 0: yes. 1: no.`,
+		Example: `  # Check whether a pass could act
+  kubectl fdb can reconcile sample-cluster`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.ask(cmd.Context(), env, args, question{verb: "reconcile", answer: canReconcile})
+		},
+	}
+	o.add(cmd, env)
+	return cmd
+}
+
+// canReconcile requires no answer from the database: passes also start a database that is down.
+func canReconcile(ctx context.Context, e *session.Env, l session.Observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+	in.NeedsDatabase = false
+	rights, err := rights(ctx, e, l.Cluster.Namespace)
+	if err != nil {
+		return err
+	}
+	gates, err := l.Session.Gates(ctx, live.GateOptions{})
+	if err != nil {
+		return fmt.Errorf("evaluating the gates: %w", err)
+	}
+	checks := append(append([]plan.Check{rights}, gates...), l.LeaseFree())
+	lock, _ := safety.LockFree(l.Snapshot)
+	if l.Database.Available() {
+		checks = append(checks, lock)
+	} else {
+		in.Notes = append(in.Notes, "lock state unknown: the database is unavailable; stages that need the lock wait")
+	}
+	in.Checks = lists.About("", checks)
+	in.Subjects = []string{"foundationdbcluster/" + l.Cluster.Name}
+	in.What = "a reconcile pass may change " + l.Cluster.Name
+	in.Do = []string{e.Command("reconcile", l.Cluster.Name)}
+	return nil
+}
+
+// rights checks all permissions that a pass requires.
+func rights(ctx context.Context, e *session.Env, namespace string) (plan.Check, error) {
+	c := plan.Check{ID: plan.CheckPermissions, Question: "are all permissions of a pass granted?"}
+	api, err := e.Client()
+	if err != nil {
+		return c, err
+	}
+	missing, err := session.MissingPermissions(ctx, api, namespace, session.ReconcilePermissions())
+	if err != nil {
+		return c, fmt.Errorf("checking permissions: %w", err)
+	}
+	c.OK, c.Evidence = len(missing) == 0, "all granted"
+	if !c.OK {
+		c.Evidence = fmt.Sprintf("not granted in namespace %s: %s", namespace, strings.Join(missing, ", "))
+	}
+	return c, nil
+}
+
+func newCanUpgrade(env *session.Env) *cobra.Command {
+	var o canOptions
+	var version string
+	cmd := &cobra.Command{
+		Use:   "upgrade [CLUSTER] --to VERSION",
+		Short: "Check whether the database can be upgraded now",
+		Long: `Check whether the database can be upgraded to another version now, and whether its clients
+support that version. The checks are those of a pass before it creates anything of the new
+version.
+
+Exit code 0: yes. 1: no. 8: unknown.`,
+		Example: `  # Check whether clients would lose the connection after an upgrade
+  kubectl fdb can upgrade sample-cluster --to 7.4.6`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := fdb.ParseVersion(version); err != nil {
+				return exit.Usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")
+			}
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, _ *session.Env, l session.Observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+				canUpgrade(env, l.Snapshot, version, in)
+				return nil
+			}})
+		},
+	}
+	o.add(cmd, env)
+	cmd.Flags().StringVar(&version, "to", "", "version to upgrade to")
+	return cmd
+}
+
+func canUpgrade(e *session.Env, s plan.Snapshot, version string, in *lists.CanInput) {
+	in.Checks = lists.About("", clusterstages.UpgradeChecks(s, version))
+	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
+	in.What = fmt.Sprintf("%s may be upgraded from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
+	if version == s.Cluster.Spec.Version && version == s.Cluster.RunningVersion() {
+		in.Notes = []string{"the cluster already runs " + version + ", the version in its spec"}
+		return
+	}
+	in.Do = []string{e.Kubectl("patch", "fdb", s.Cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}
+}

@@ -1,0 +1,289 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+// checkOptions are the options of `kubectl fdb check`.
+type checkOptions struct {
+	session.ClusterFlag
+	format.Flags
+	rules   []string
+	skip    []string
+	failOn  string
+	list    bool
+	all     bool
+	wait    bool
+	timeout time.Duration
+}
+
+// reportFormats are the report formats of CI systems.
+var reportFormats = []string{"junit", "sarif", "markdown"}
+
+// NewCheck returns the command `check`.
+func NewCheck(env *session.Env) *cobra.Command {
+	o := checkOptions{Flags: format.Flags{Own: reportFormats}}
+	cmd := &cobra.Command{
+		Use:   "check [CLUSTER]",
+		Short: "Check a cluster for problems by rule",
+		Long: `Check a cluster for problems, by rules with codes and severities. Each row is a finding
+about one or more subjects, with a command that fixes it or shows more; no such command is
+run. A rule that could not be evaluated prints the cause, and never counts as passed.
+
+Exit code 0: no finding of --fail-on severity or higher. 1: such a finding. 8: no such
+finding, but a rule that could produce one was not evaluated; use --skip to ignore it.`,
+		Example: `  # Check a cluster
+  kubectl fdb check sample-cluster
+
+  # Check all clusters that you may read
+  kubectl fdb check -A
+
+  # Explain all rules
+  kubectl fdb check --list
+
+  # For a pipeline: fail on warnings, and skip one rule with a reason
+  kubectl fdb check sample-cluster --fail-on warning --skip POD-005="nodes never restart" -o junit
+
+  # Check only volumes and one rule about coordinators
+  kubectl fdb check sample-cluster --rules VOL,COORD-001`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")
+	flags.StringArrayVar(&o.skip, "skip", nil, "rule or group to skip: RULE or RULE=REASON; can be repeated")
+	flags.StringVar(&o.failOn, "fail-on", string(check.Error), "minimum severity of findings for exit code 1: info, warning, error or critical")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, check the clusters of all namespaces")
+	flags.BoolVar(&o.list, "list", false, "If true, explain the rules without checking a cluster")
+	flags.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
+	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	session.Complete(cmd, "fail-on", func() []string { return phrase.Strings(check.Severities()) })
+	session.Complete(cmd, "rules", ruleNames)
+	session.Complete(cmd, "skip", ruleNames)
+	return cmd
+}
+
+func ruleNames() []string {
+	var names []string
+	for _, r := range check.Rules() {
+		if !slices.Contains(names, r.Family()) {
+			names = append(names, r.Family())
+		}
+		names = append(names, r.Code)
+	}
+	return names
+}
+
+func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	wanted, err := o.wanted()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.list:
+		return o.explain(env, args)
+	case o.all && (len(args) > 0 || o.Name != ""):
+		return exit.Usagef("-A conflicts with a cluster name")
+	}
+	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
+	defer stop()
+	if o.all {
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, wanted) })
+	}
+	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.About = key
+	wanted.Command = env.Kubectl
+	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
+		r, err := o.evaluate(ctx, env, key, wanted)
+		return checked{verdict: r.Verdict, words: r.Words(), write: func() error { return o.write(env, r) }}, err
+	})
+}
+
+// checked is the result of one check, of one cluster or of all.
+type checked struct {
+	verdict check.Verdict
+	words   string
+	write   func() error
+}
+
+// wanted validates the flags before anything is read.
+func (o checkOptions) wanted() (check.Options, error) {
+	wanted := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
+	if err := o.Check(); err != nil {
+		return wanted, err
+	}
+	switch {
+	case !slices.Contains(check.Severities(), wanted.FailOn):
+		return wanted, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
+	case o.timeout < 0:
+		return wanted, exit.Usagef("--timeout must not be negative")
+	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.Format)):
+		return wanted, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
+	}
+	for _, s := range o.skip {
+		name, reason, given := strings.Cut(s, "=")
+		if !given || reason == "" {
+			reason = "--skip"
+		}
+		wanted.Skip[name] = reason
+	}
+	for _, names := range [][]string{o.rules, keys(wanted.Skip)} {
+		if _, unknown := check.Named(names); unknown != "" {
+			return wanted, exit.Usage(errors.New("unknown rule or group "+session.Quoted(unknown)), "kubectl fdb check --list")
+		}
+	}
+	return wanted, nil
+}
+
+func keys(m map[string]string) []string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// explain prints the rules.
+func (o checkOptions) explain(env *session.Env, args []string) error {
+	if len(args) > 0 || o.Name != "" {
+		return exit.Usagef("--list conflicts with a cluster name")
+	}
+	rules, _ := check.Named(o.rules)
+	list := check.NewRuleList(env.Metadata(types.NamespacedName{}), rules)
+	p := format.Printable{Document: list, Table: func(w io.Writer) error { return check.WriteRules(w, rules, o.List(env)) }}
+	for _, r := range rules {
+		p.Names = append(p.Names, "rule/"+r.Code)
+	}
+	return o.Print(env.Out, p)
+}
+
+// evaluate checks the cluster once.
+func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
+	c, err := env.Client()
+	if err != nil {
+		return check.Report{}, err
+	}
+	facts := check.Facts{}
+	backups := backupsBeside(ctx, env, key, wanted)
+	seen, err := (session.ClusterReader{Env: env, Key: key}).Read(ctx)
+	if err != nil {
+		return check.Report{}, err
+	}
+	facts.Facts = seen.Facts
+	lookUpNames(ctx, seen.Session, &facts, wanted)
+	if facts.Backups, err = backups(); err != nil {
+		return check.Report{}, err
+	}
+	if facts.Record, err = env.Read(ctx, c, key); err != nil {
+		return check.Report{}, err
+	}
+	facts.Status = inspect.NewStatusView(env.Metadata(key), facts.Facts)
+	facts.Secrets = CertificatesOf(ctx, c, facts.Snapshot)
+	missing, err := session.MissingPermissions(ctx, c, key.Namespace, session.ReconcilePermissions())
+	facts.Missing, facts.MissingRead = missing, err == nil
+	if ctx.Err() != nil {
+		return check.Report{}, exit.CauseOf(ctx, ctx.Err())
+	}
+	return check.NewReport(env.Metadata(key), facts, wanted), nil
+}
+
+// backupsBeside reads backups concurrently if a rule needs them. The returned function waits
+// for the result; the backup tools have timeouts of their own.
+func backupsBeside(ctx context.Context, env *session.Env, key types.NamespacedName, wanted check.Options) func() (inspect.ClusterBackups, error) {
+	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
+		return func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
+	}
+	return session.BackupsReader{Env: env, Key: key}.Beside(ctx)
+}
+
+// until checks once, or with --wait until the answer is yes.
+func (o checkOptions) until(ctx context.Context, env *session.Env, look func(context.Context) (checked, error)) error {
+	printed := ""
+	for {
+		r, err := look(ctx)
+		if err != nil {
+			return o.ended(ctx, err, printed)
+		}
+		if !o.wait || r.verdict == check.VerdictPassed {
+			return r.end(env)
+		}
+		if r.words != printed {
+			env.Logf("waiting: %s", r.words)
+			printed = r.words
+		}
+		if err := env.Pause(ctx, cmdutil.PollInterval, printed); err != nil {
+			return o.ended(ctx, err, printed)
+		}
+	}
+}
+
+// ended handles a wait that was interrupted.
+func (o checkOptions) ended(ctx context.Context, err error, said string) error {
+	cause := exit.CauseOf(ctx, err)
+	if errors.Is(cause, exit.ErrTimeout) && said != "" {
+		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + o.timeout.String() + ": " + said)}
+	}
+	return cause
+}
+
+func (r checked) end(env *session.Env) error {
+	if err := r.write(); err != nil {
+		return err
+	}
+	env.Logf("%s", r.words)
+	switch r.verdict {
+	case check.VerdictPassed:
+		return nil
+	case check.VerdictFailed:
+		return exit.AnswerError{Code: exit.ExitNo}
+	case check.VerdictCannotTell:
+	}
+	return exit.AnswerError{Code: exit.ExitUnreachable}
+}
+
+func (o checkOptions) write(env *session.Env, r check.Report) error {
+	for _, warning := range r.Warnings {
+		env.Logf("warning: %s", warning)
+	}
+	switch o.Format {
+	case "junit":
+		return check.WriteJUnit(env.Out, r)
+	case "sarif":
+		return check.WriteSARIF(env.Out, r)
+	case "markdown":
+		return check.WriteMarkdown(env.Out, r, o.List(env))
+	}
+	p := format.Printable{Document: r, Table: func(w io.Writer) error { return check.WriteTable(w, r, o.List(env)) }}
+	for _, item := range r.Items {
+		if len(item.Findings) > 0 {
+			p.Names = append(p.Names, "rule/"+item.Rule)
+		}
+	}
+	return o.Print(env.Out, p)
+}

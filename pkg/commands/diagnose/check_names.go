@@ -1,0 +1,24 @@
+package diagnose
+
+import (
+	"context"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+// lookUpNames measures how the coordinators' DNS names resolve in a pod, if there are names and
+// a rule needs them. A failed measurement is a fact.
+func lookUpNames(ctx context.Context, r session.Reader, into *check.Facts, wanted check.Options) {
+	names, unknown := into.CoordinatorNames()
+	if len(names) == 0 || unknown != "" || !wanted.AsksFor("CONN-003") {
+		return
+	}
+	lookups, err := r.ReadNames(ctx, names)
+	if err != nil {
+		into.NamesUnread = exit.Explain(err)
+		return
+	}
+	into.Names = lookups
+}

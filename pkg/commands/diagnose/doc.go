@@ -1,0 +1,2 @@
+// Package diagnose holds the commands that answer questions: why, can, check, wait and auth.
+package diagnose

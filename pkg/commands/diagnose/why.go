@@ -1,0 +1,166 @@
+package diagnose
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// whyOptions are the options of `kubectl fdb why`.
+type whyOptions struct {
+	session.ClusterFlag
+	format.Flags
+}
+
+// NewWhy returns the command `why`.
+func NewWhy(env *session.Env) *cobra.Command {
+	var o whyOptions
+	cmd := &cobra.Command{
+		Use:   "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
+		Short: "Explain what blocks a cluster and how to fix it",
+		Long: `Explain what blocks a cluster and how to fix it. The scope is the cluster with its backups
+and the restores into it, some of its process groups, or one backup or restore. The output
+is a chain from the desired state to its blocker; act on the first line. Nothing is
+changed.
+
+ID is a process group ID, a pod name, an address, or - for stdin.
+
+Exit code 0: nothing is blocked. 1: something is blocked. 8: unknown.`,
+		Example: `  # Explain why the cluster is not reconciled
+  kubectl fdb why sample-cluster
+
+  # Explain why a process group is not removed yet
+  kubectl fdb why sample-cluster storage-12345
+
+  # Explain why a restore does not start
+  kubectl fdb why fdbrestore/nightly-again
+
+  # Print one row per reason
+  kubectl fdb why sample-cluster -o wide`,
+		ValidArgsFunction: env.ClusterThenGroups,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	return cmd
+}
+
+func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if kind, name := session.RecordKindOf(args); kind != nil {
+		return o.runOn(ctx, env, kind, name)
+	}
+	cluster, ids := session.SplitIDs(args, o.Name)
+	ids, err := cmdutil.ExpandArgs(ids, env.In)
+	if err != nil {
+		return err
+	}
+	record, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.About = key
+	report, err := explain(ctx, env, key, ids)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return o.printReport(env, report)
+}
+
+func (o whyOptions) printReport(env *session.Env, report why.Report) error {
+	for _, warning := range report.Warnings {
+		env.Logf("warning: %s", warning)
+	}
+	if err := o.Print(env.Out, o.printable(env, report)); err != nil {
+		return err
+	}
+	return whyEnd(report)
+}
+
+// why reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
+// process groups.
+func explain(ctx context.Context, e *session.Env, key types.NamespacedName, words []string) (why.Report, error) {
+	backups := func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
+	if len(words) == 0 {
+		backups = session.BackupsReader{Env: e, Key: key}.Beside(ctx)
+	}
+	l, err := session.ClusterReader{Env: e, Key: key}.Read(ctx)
+	if err != nil {
+		return why.Report{}, err
+	}
+	groups, err := session.GroupsNamed(l.Snapshot, words)
+	if err != nil {
+		return why.Report{}, err
+	}
+	preview, err := apply.Preview(ctx, l, e, key, live.GateOptions{})
+	if err != nil {
+		return why.Report{}, err
+	}
+	e.WithNodes(ctx, &l.Facts)
+	found, err := backups()
+	if err != nil {
+		return why.Report{}, err
+	}
+	l.Backups = &found
+	return why.NewReport(e.Metadata(key), why.Input{Facts: l.Facts, Plan: preview, Only: idsOf(groups), Commands: e.Commands()}), nil
+}
+
+func idsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {
+	ids := make([]v1beta2.ProcessGroupID, len(groups))
+	for i, g := range groups {
+		ids[i] = g.ProcessGroupID
+	}
+	return ids
+}
+
+func (o whyOptions) printable(env *session.Env, v why.Report) format.Printable {
+	var names []string
+	for _, c := range v.Items {
+		for _, subject := range c.Subjects {
+			name := session.GroupPrefix + subject
+			if c.IsOfRecord() {
+				name = subject
+			}
+			if (c.IsOfGroups() || c.IsOfRecord()) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
+		if o.Format == "wide" {
+			return ui.WriteWhyTable(w, v, o.List(env))
+		}
+		return ui.WriteWhy(w, v, ui.WhyOptions{Paint: env.Paint(w), ListOptions: o.List(env)})
+	}}
+}
+
+func whyEnd(v why.Report) error {
+	switch v.State {
+	case why.Ready:
+		return nil
+	case why.Unknown:
+		return exit.AnswerError{Code: exit.ExitUnreachable}
+	case why.Waiting, why.Blocked:
+		return exit.AnswerError{Code: exit.ExitNo}
+	}
+	return exit.AnswerError{Code: exit.ExitInternal}
+}

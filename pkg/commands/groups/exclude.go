@@ -1,0 +1,119 @@
+package groups
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// ExcludeOptions are the options of `kubectl fdb exclude`.
+type ExcludeOptions struct {
+	session.ClusterFlag
+	cmdutil.Selection
+	apply.ChangeFlags
+}
+
+// NewExclude returns the command `exclude`.
+func NewExclude(env *session.Env) *cobra.Command {
+	var o ExcludeOptions
+	cmd := &cobra.Command{
+		Use:   "exclude [CLUSTER] [ID…]",
+		Short: "Exclude process groups without removing them",
+		Long: `Exclude process groups: the database moves all data and roles off them. The groups keep
+running without data until they are included again. To remove a process group use replace:
+it adds a new group first, excludes the old one, and removes it.
+
+The redundancy mode limits the number of excluded processes, including earlier exclusions,
+and enough fault domains for the data must remain. Coordinators are changed first. A
+process that is already excluded is never excluded again, since this would restart data
+distribution. With --wait, passes repeat until the database proves that nothing depends on
+any of the groups.
+
+A pass replaces a process group that stays excluded for longer than
+automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
+		Example: `  # Preview the exclusion
+  kubectl fdb exclude sample-cluster storage-3 --dry-run
+
+  # Exclude a process group and wait until it is drained
+  kubectl fdb exclude sample-cluster storage-3 --wait --yes
+
+  # Revert the exclusion
+  kubectl fdb include sample-cluster storage-3`,
+		ValidArgsFunction: env.ClusterThenGroups,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	Add(&o.Selection, cmd, env)
+	o.ChangeFlags.Add(cmd, "the process groups are drained")
+	return cmd
+}
+
+func (o ExcludeOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	if _, err := o.Filter(); err != nil {
+		return err // fail before reading
+	}
+	cluster, err := o.ReadIDs(env, args, o.Name)
+	if err != nil {
+		return err
+	}
+	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	c, err := o.Prepare(ctx, env, key)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := apply.CarryOut(ctx, env, key, c); err != nil {
+		return err
+	}
+	if record.ReplacementsEnabled() && record.FailureDetectionTime() < v1beta2.Never {
+		env.Logf("process groups that stay excluded for %s are replaced by a pass (automationOptions.replacements)", record.FailureDetectionTime())
+	}
+	return nil
+}
+
+// Prepare selects the groups, and builds the change.
+func (o ExcludeOptions) Prepare(ctx context.Context, env *session.Env, key types.NamespacedName) (apply.Change, error) {
+	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	chosen, err := o.ChooseFrom(env, key, facts)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	c := o.change(key.Name, chosen)
+	// Groups that were excluded before stay excluded when this is reverted.
+	before := both(chosen, targets.ExcludedGroups(facts))
+	ours := slices.DeleteFunc(slices.Clone(chosen), func(id v1beta2.ProcessGroupID) bool { return slices.Contains(before, id) })
+	if len(ours) > 0 {
+		c.Undo = append([]string{"include", key.Name}, phrase.Strings(ours)...)
+	}
+	return c, nil
+}
+
+// change returns the stages that exclude the groups.
+func (o ExcludeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) apply.Change {
+	return apply.Change{
+		ChangeFlags: o.ChangeFlags, Words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), Permissions: session.DatabasePermissions(),
+		Stages: stages.Excluding(chosen), Goal: Excluding(chosen),
+	}
+}

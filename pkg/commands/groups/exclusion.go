@@ -1,0 +1,115 @@
+package groups
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// NewExclusion is the parent of the exclusion commands. It does nothing by itself.
+func NewExclusion(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "exclusion",
+		Aliases: []string{"exclusions"},
+		Short:   "Show exclusions and their progress",
+	}
+	cmd.AddCommand(newExclusionStatus(env), NewExclusionList(env, "list"), newExclusionWait(env))
+	cmdutil.AsParent(cmd, "exclusion command")
+	return cmd
+}
+
+// exclusionFacts returns the facts about one cluster and its exclusions, from one status
+// document and one read of the lists. It never excludes anything to learn more: that would
+// start moving data again.
+func exclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
+	why := ""
+	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, More: func(ctx context.Context, r session.Reader, s *plan.Snapshot) error {
+		if !s.Database.Available() {
+			return nil // the database is unavailable, and trying takes a minute
+		}
+		read, err := r.ReadExclusions(ctx)
+		if err != nil && ctx.Err() == nil {
+			why = exit.Explain(err)
+		}
+		s.Coordination = read
+		return ctx.Err()
+	}}.Facts(ctx)
+	if why != "" {
+		facts.Warnings = append(facts.Warnings, "cannot read exclusions: "+why)
+	}
+	return facts, err
+}
+
+// exclusionListOptions are the options of `kubectl fdb exclusion list`.
+type exclusionListOptions struct{ cmdutil.ViewOptions }
+
+// NewExclusionList is one command under two names: exclusion list and get exclusions.
+func NewExclusionList(env *session.Env, name string) *cobra.Command {
+	var o exclusionListOptions
+	cmd := &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List the exclusions in the database",
+		Long: `List the exclusions in the database: those of process groups of this cluster, those of
+other control-plane instances that share the database, and leftovers of removed process
+groups. Use "kubectl fdb exclusion status" for their progress.`,
+		Example: `  # List all exclusions
+  kubectl fdb exclusion list sample-cluster
+
+  # Print the targets as used by fdbcli
+  kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+				return o.view(ctx, env, key)
+			})
+		},
+	}
+	o.Add(cmd, env)
+	return cmd
+}
+
+func (o exclusionListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	facts, err := exclusionFacts(ctx, env, key)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	if !facts.Coordination.ExclusionsRead {
+		return cmdutil.Output{}, Unanswered(facts, "the exclusions")
+	}
+	v := lists.NewExclusionListView(env.Metadata(key), facts)
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
+		Document: v, Names: session.NamesOf("exclusion", v.Items, func(e lists.ExclusionView) string { return e.Target }),
+		Table: func(w io.Writer) error { return ui.WriteExclusions(w, v, o.List(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.None = "no exclusions in the database of " + key.Name
+	}
+	return r, nil
+}
+
+// Unanswered ends a command whose answer requires the database.
+func Unanswered(f inspect.Facts, question string) error {
+	why := f.Database.Why()
+	switch {
+	case why == "" && !f.Database.Available():
+		why = "the database is unavailable"
+	case why == "" && len(f.Warnings) > 0:
+		why = f.Warnings[len(f.Warnings)-1]
+	}
+	code := exit.ExitUnreachable
+	if f.Database.Forbidden {
+		code = exit.ExitForbidden
+	}
+	return &exit.Error{Code: code, Err: fmt.Errorf("cannot determine %s: %s", question, why)}
+}

@@ -1,0 +1,186 @@
+package groups
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// exclusionStatusOptions are the options of `kubectl fdb exclusion status`.
+type exclusionStatusOptions struct {
+	cmdutil.ViewOptions
+	cmdutil.Selection
+	// others also lists exclusions of no process group of the resource.
+	others bool
+}
+
+// ExclusionInterval is how often the progress of exclusions is read.
+const ExclusionInterval = 15 * time.Second
+
+const exclusionStatusLong = `Show the progress of exclusions per process, and which processes are safe to remove.
+
+  pending     marked for removal, not excluded yet
+  requested   excluded, progress unknown
+  moving      excluded, still has data or roles
+  unverified  no data or roles are reported any more, but this is not proven; see the reason
+  safe        proven: nothing of the database depends on the process
+
+Only a "safe" process may be removed. The proof is the one that a pass requires before a
+deletion. The remaining amount is in bytes of storage; a log is drained with its
+generation. RATE and ETA need three observations, so --watch or --wait; the range after the
+ETA is its uncertainty. Nothing is changed, and no exclusion is repeated.
+
+Exit code 0: all listed processes are safe. 1: some are not. 3: timeout. 8: unknown.`
+
+func newExclusionStatus(env *session.Env) *cobra.Command {
+	var o exclusionStatusOptions
+	cmd := &cobra.Command{
+		Use:   "status [CLUSTER] [ID...]",
+		Short: "Show exclusion progress and safety of removal",
+		Long:  exclusionStatusLong,
+		Example: `  # Show the progress
+  kubectl fdb exclusion status sample-cluster
+
+  # Repeat every 15 s, with rate and ETA
+  kubectl fdb exclusion status sample-cluster -w
+
+  # Print one JSON object per line, for scripts
+  kubectl fdb exclusion status sample-cluster -w -o json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env)
+	o.AddWatch(cmd)
+	o.AddWait(cmd, "all listed processes are safe")
+	o.Interval = ExclusionInterval
+	return cmd
+}
+
+// newExclusionWait is exclusion status --wait under a name of its own.
+func newExclusionWait(env *session.Env) *cobra.Command {
+	var o exclusionStatusOptions
+	cmd := &cobra.Command{
+		Use:   "wait [CLUSTER] [ID...]",
+		Short: "Wait until exclusions are safe to remove",
+		Long:  "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
+		Example: `  # Wait for all exclusions
+  kubectl fdb exclusion wait sample-cluster --timeout 2h
+
+  # Wait for process groups, even if they are not excluded yet
+  kubectl fdb exclusion wait sample-cluster storage-4711 storage-4712`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Wait = true
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd, env)
+	o.AddTimeout(cmd)
+	o.Interval = ExclusionInterval
+	return cmd
+}
+
+func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *session.Env) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.ValidArgsFunction = env.ClusterThenGroups
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	Add(&o.Selection, cmd, env)
+	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
+	cmd.Flags().DurationVar(&o.Interval, "interval", ExclusionInterval, "interval between observations")
+}
+
+func (o exclusionStatusOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	const shortest = time.Second
+	if o.Interval < shortest {
+		return exit.Usagef("--interval must be at least %s", shortest)
+	}
+	cluster, ids := session.SplitIDs(args, o.Name)
+	words, err := cmdutil.ExpandArgs(append(ids, o.IDs...), env.In)
+	if err != nil {
+		return err
+	}
+	o.IDs = nil
+	keep, err := o.Filter()
+	if err != nil {
+		return err
+	}
+	history := &inspect.DrainHistory{}
+	return o.Display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+		return o.view(ctx, env, key, words, keep, history)
+	})
+}
+
+func (o exclusionStatusOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName, words []string, keep cmdutil.GroupFilter, h *inspect.DrainHistory) (cmdutil.Output, error) {
+	facts, err := exclusionFacts(ctx, env, key)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	named, err := session.GroupsNamed(facts.Snapshot, words)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	isNamed := func(g inspect.GroupView) bool {
+		return len(named) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
+	}
+	v := inspect.NewExclusionStatusView(env.Metadata(key), facts, inspect.ExclusionQuestion{
+		Keep: func(g inspect.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
+	}, h)
+	r := cmdutil.Output{
+		Warnings: v.Warnings, Code: drainCode(v), Reason: v.Summary,
+		Printable: format.Printable{
+			Document: v, Names: drainNames(v),
+			Table: func(w io.Writer) error { return ui.WriteExclusionStatus(w, v, o.List(env)) },
+		},
+	}
+	if v.Safe == nil {
+		r.Warnings = append(slices.Clone(v.Warnings), v.Summary)
+	}
+	if len(v.Items) == 0 && v.Safe != nil {
+		r.None = noneExcluded(v)
+	}
+	return r, nil
+}
+
+func drainCode(v inspect.ExclusionStatusView) int {
+	switch {
+	case v.Safe == nil:
+		return exit.ExitUnreachable
+	case *v.Safe:
+		return exit.ExitDone
+	default:
+		return exit.ExitNo
+	}
+}
+
+// drainNames returns the process groups, each once.
+func drainNames(v inspect.ExclusionStatusView) []string {
+	var names []string
+	for _, d := range v.Items {
+		if name := "processgroup/" + d.ID; d.ID != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func noneExcluded(v inspect.ExclusionStatusView) string {
+	words := "no matching process group of " + v.Metadata.Cluster + " is excluded or to be excluded"
+	if v.Others != nil && *v.Others > 0 {
+		words += "; " + phrase.Count(*v.Others, "exclusion") + phrase.Either(*v.Others, " of others, --all lists it", " of others, --all lists them")
+	}
+	return words
+}

@@ -1,0 +1,129 @@
+package groups
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// groupsOptions are the options of `kubectl fdb get process-groups`.
+type groupsOptions struct {
+	cmdutil.ViewOptions
+	cmdutil.Selection
+	all bool
+}
+
+// NewGetProcessGroups returns the command `process-groups`.
+func NewGetProcessGroups(env *session.Env) *cobra.Command {
+	var o groupsOptions
+	cmd := &cobra.Command{
+		Use:     "process-groups [CLUSTER] [ID...]",
+		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
+		Short:   "List process groups",
+		Long: `List process groups with their pods, roles, conditions and exclusions.
+
+ID is a process group ID, a pod name, an address, or - for stdin.`,
+		Example: `  # List all process groups
+  kubectl fdb get pg sample-cluster
+
+  # List those that have been failing for half an hour
+  kubectl fdb get pg sample-cluster --condition PodFailing,MissingProcesses --older-than 30m
+
+  # Find a process group by address
+  kubectl fdb get pg sample-cluster 10.1.0.7:4501
+
+  # List those without a pod, in all clusters
+  kubectl fdb get pg -A --condition MissingPod
+
+  # Print IDs, for scripts
+  kubectl fdb get pg sample-cluster --class storage -o name`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.Add(cmd, env)
+	Add(&o.Selection, cmd, env)
+	cmd.ValidArgsFunction = env.ClusterThenGroups
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
+	return cmd
+}
+
+func (o groupsOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	cluster, ids := session.SplitIDs(args, o.Name)
+	ids, err := cmdutil.ExpandArgs(slices.Concat(ids, o.IDs), env.In)
+	if err != nil {
+		return err
+	}
+	o.IDs = ids
+	keep, err := o.Filter()
+	if err != nil {
+		return err
+	}
+	if o.all {
+		return o.runOnAll(ctx, env, len(args) > 0 || o.Name != "" || len(ids) > 0, keep)
+	}
+	return o.Display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+		return o.view(ctx, env, key)
+	})
+}
+
+func (o groupsOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	among, err := o.Match(env, key, facts)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	v := inspect.NewGroupListView(env.Metadata(key), facts)
+	v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool { return !HasGroup(among, g.ID) })
+	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
+}
+
+func (o groupsOptions) listed(env *session.Env, v inspect.GroupListView, none string) cmdutil.Output {
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
+		Document: v, Names: session.NamesOf("processgroup", v.Items, func(g inspect.GroupView) string { return g.ID }),
+		Table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.List(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.None = none
+	}
+	return r
+}
+
+// HasGroup reports whether one of the groups is selected.
+func HasGroup(groups []*v1beta2.ProcessGroupStatus, id string) bool {
+	return slices.ContainsFunc(groups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == id })
+}
+
+// Add adds the flags of a command that views process groups.
+func Add(s *cmdutil.Selection, cmd *cobra.Command, env *session.Env) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&s.IDs, "process-group", nil, "comma-separated process groups to select, by ID, pod name or address; - reads stdin")
+	flags.StringSliceVar(&s.Classes, "class", nil, "comma-separated process classes to select")
+	flags.StringSliceVar(&s.Conditions, "condition", nil, "comma-separated conditions; select process groups with any of them")
+	flags.StringSliceVar(&s.Zones, "zone", nil, "comma-separated zones to select")
+	flags.StringSliceVar(&s.Nodes, "node", nil, "comma-separated nodes to select")
+	flags.DurationVar(&s.OlderThan, "older-than", 0, "minimum age of a condition of selected process groups; with --condition, of one of these conditions")
+	flags.BoolVar(&s.Removing, "removing", false, "If true, select process groups marked for removal")
+	flags.BoolVar(&s.Excluded, "excluded", false, "If true, select process groups with an exclusion, in progress or complete")
+	flags.StringVarP(&s.Labels, "selector", "l", "", "label selector for the pods of process groups")
+	session.Complete(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
+	session.Complete(cmd, "condition", func() []string { return phrase.Strings(cmdutil.ConditionTypes()) })
+	session.CompleteWith(cmd, "process-group", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	session.CompleteWith(cmd, "node", env.NodeNames)
+	session.CompleteWith(cmd, "zone", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
+}

@@ -1,0 +1,61 @@
+package groups
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// runOnAll lists the process groups of the clusters of all namespaces.
+func (o groupsOptions) runOnAll(ctx context.Context, env *session.Env, named bool, keep cmdutil.GroupFilter) error {
+	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
+		return err
+	}
+	if named {
+		return exit.Usagef("-A conflicts with names of clusters and process groups")
+	}
+	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.viewAll(ctx, env, keep) })
+}
+
+// groupsOrWhyNot holds the process groups of one cluster of several, or the error.
+type groupsOrWhyNot struct {
+	key    types.NamespacedName
+	groups inspect.GroupListView
+	err    error
+}
+
+// viewAll reads all clusters. One that cannot be read causes a warning and sets the exit code;
+// the others are still shown.
+func (o groupsOptions) viewAll(ctx context.Context, env *session.Env, keep cmdutil.GroupFilter) (cmdutil.Output, error) {
+	all, err := cmdutil.OfEach(ctx, env, "", func(key types.NamespacedName, _ *session.Cluster) groupsOrWhyNot {
+		facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
+		if err != nil {
+			return groupsOrWhyNot{key: key, err: err}
+		}
+		v := inspect.NewGroupListView(env.Metadata(key), facts)
+		v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool { return !keep(g, facts.Now) })
+		return groupsOrWhyNot{key: key, groups: v}
+	})
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	code, list := exit.ExitDone, inspect.NewGroupsOfAll(env.Metadata(types.NamespacedName{}), env.Clock.Now())
+	for _, one := range all {
+		if one.err != nil {
+			code = exit.ExitUnreachable
+			list.Warnings = append(list.Warnings, one.key.String()+" could not be read: "+exit.Explain(one.err))
+			continue
+		}
+		list.Add(one.groups)
+	}
+	r := o.listed(env, list, "no process group of any cluster matches")
+	r.Code = code
+	return r, nil
+}

@@ -1,0 +1,174 @@
+package groups
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// ReplaceOptions are the options of `kubectl fdb replace`.
+type ReplaceOptions struct {
+	session.ClusterFlag
+	cmdutil.Selection
+	apply.ChangeFlags
+	Most    int
+	perZone bool
+	undo    bool
+	skip    bool
+}
+
+// NewReplace returns the command `replace`.
+func NewReplace(env *session.Env) *cobra.Command {
+	var o ReplaceOptions
+	cmd := &cobra.Command{
+		Use:   "replace [CLUSTER] [ID…]",
+		Short: "Replace process groups",
+		Long: `Replace process groups. Each is marked for removal and a new group is added for it. The
+database moves data and roles away; once it proves that nothing depends on the old group
+any more, its pod, PVC and entry in the status are removed. No data is lost, and at most
+--max-concurrent groups are marked for removal at once.
+
+ID is a process group ID, a pod name, an address, or - for stdin; the flags select by
+class, condition, node, zone or label. Without --wait the groups are only marked, and the
+next pass continues. With --wait, passes repeat until they are removed; these passes make
+no other changes of the spec. --undo removes the marks, as long as no data was moved.
+
+--skip-exclusion removes groups that cannot be drained together with the data on them.
+On a terminal it requires the typed name of the cluster, elsewhere --yes --confirm CLUSTER
+--plan FILE --reason TEXT. It is refused unless other copies of all data remain, the
+database has its full fault tolerance, and the remaining processes can hold the data.
+Groups are removed one fault domain at a time. This cannot be undone.`,
+		Example: `  # Preview the replacement
+  kubectl fdb replace sample-cluster storage-3 --dry-run
+
+  # Replace a process group and wait for its removal
+  kubectl fdb replace sample-cluster storage-3 --wait --yes
+
+  # Replace all groups that have been failing for half an hour, one at a time
+  kubectl fdb replace sample-cluster --condition PodFailing,MissingProcesses --older-than 30m --wait --yes
+
+  # Remove a group that cannot be drained, with its data, after an approval
+  kubectl fdb replace sample-cluster storage-3 --skip-exclusion --dry-run -o json > plan.json
+  kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is lost"
+
+  # Remove the mark again
+  kubectl fdb replace sample-cluster storage-3 --undo --yes`,
+		ValidArgsFunction: env.ClusterThenGroups,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	Add(&o.Selection, cmd, env)
+	o.AddRemoving(cmd, "the process groups are removed")
+	flags := cmd.Flags()
+	flags.IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
+	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")
+	flags.BoolVar(&o.undo, "undo", false, "If true, remove the marks, as long as no data was moved")
+	flags.BoolVar(&o.skip, "skip-exclusion", false, "If true, remove the groups with the data on them, provided that other copies of all of it remain; this cannot be undone")
+	flags.StringVar(&o.Confirmed, "confirm", "", "name of the cluster, to confirm --skip-exclusion")
+	session.CompleteWith(cmd, "confirm", env.ClusterNames)
+	return cmd
+}
+
+func (o ReplaceOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	o.Dangerous = o.skip
+	if err := o.check(env); err != nil {
+		return err
+	}
+	cluster, err := o.ReadIDs(env, args, o.Name)
+	if err != nil {
+		return err
+	}
+	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
+	if err != nil {
+		return err
+	}
+	if err := o.ConfirmedAs(record.Name); err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	chosen, err := o.Choose(ctx, env, key)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return apply.CarryOut(ctx, env, key, o.Change(key.Name, chosen))
+}
+
+// Choose selects the process groups, and keeps those that were already removed: repeating the
+// command reports them, with the same meaning.
+func (o ReplaceOptions) Choose(ctx context.Context, env *session.Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
+	if o.undo {
+		return o.Selection.Choose(ctx, env, key)
+	}
+	if _, err := o.Filter(); err != nil {
+		return nil, err // fail before reading
+	}
+	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var gone []v1beta2.ProcessGroupID
+	o.IDs, gone = apply.SplitReplaced(ctx, env, key, facts.Snapshot, o.IDs)
+	if len(gone) > 0 && len(o.IDs) == 0 {
+		return gone, nil
+	}
+	chosen, err := o.ChooseFrom(env, key, facts)
+	if err != nil {
+		return nil, err
+	}
+	return append(chosen, gone...), nil
+}
+
+// check validates the flags before anything is read.
+func (o ReplaceOptions) check(env *session.Env) error {
+	switch {
+	case o.Most < 1:
+		return exit.Usagef("--max-concurrent must be at least 1")
+	case o.skip && (o.undo || o.Most > 1 || o.perZone):
+		return exit.Usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
+	case o.Confirmed != "" && !o.skip:
+		return exit.Usagef("--confirm requires --skip-exclusion")
+	case o.undo && o.Wait:
+		return exit.Usagef("--undo conflicts with --wait: it completes at once")
+	}
+	return o.Check(env)
+}
+
+// Change returns the stages that replace the groups, or unmark them.
+func (o ReplaceOptions) Change(cluster string, chosen []v1beta2.ProcessGroupID) apply.Change {
+	words := []string{"replace", cluster}
+	for _, id := range chosen {
+		words = append(words, string(id))
+	}
+	c := apply.Change{ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: replacing(chosen)}
+	if o.undo {
+		c.Words, c.Stages, c.Goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
+		return c
+	}
+	if o.Most > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.Most))
+	}
+	if o.perZone {
+		words = append(words, "--per-zone")
+	}
+	first := operations.ReplaceGroups(operations.Replacement{Groups: chosen, Most: o.Most, ByZone: o.perZone})
+	if o.skip {
+		first, words = operations.SkipExclusion(chosen), append(words, "--skip-exclusion")
+	}
+	c.Words, c.Stages = words, stages.Marking(first)
+	if o.Wait {
+		c.Stages = stages.Replacing(first)
+	}
+	return c
+}

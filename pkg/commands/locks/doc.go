@@ -1,0 +1,2 @@
+// Package locks holds the commands for locks, maintenance and pauses.
+package locks

@@ -1,0 +1,99 @@
+package locks
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// NewLocks is the parent of the commands about the database lock. It does nothing by itself.
+func NewLocks(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "locks",
+		Aliases: []string{"lock"},
+		Short:   "Manage the database lock and its deny list",
+	}
+	cmd.AddCommand(NewLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
+	cmdutil.AsParent(cmd, "locks command")
+	return cmd
+}
+
+// locksListOptions are the options of `kubectl fdb locks list`.
+type locksListOptions struct{ cmdutil.ViewOptions }
+
+// NewLocksList is one command under two names: locks list and get locks.
+func NewLocksList(env *session.Env, name string) *cobra.Command {
+	var o locksListOptions
+	cmd := &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List the owner, expiry and deny list of the database lock",
+		Long: `List the owner and expiry of the database lock, and the deny list.
+
+The lock is also read if the spec of the cluster does not use it. The second table compares
+the deny list in the database with spec.lockOptions.denyList: an entry that is only deleted
+from the spec stays denied. -o wide adds announced upgrades and the lists by which
+control-plane instances coordinate.`,
+		Example: `  # Show the owner and expiry of the lock
+  kubectl fdb locks list sample-cluster
+
+  # Include upgrades and lists of all control-plane instances
+  kubectl fdb locks list sample-cluster -o wide
+
+  # Print the seconds until the lock expires
+  kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+				return o.view(ctx, env, key)
+			})
+		},
+	}
+	o.Add(cmd, env)
+	return cmd
+}
+
+func (o locksListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	facts, err := sharedFacts(ctx, env, key)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	if !facts.Coordination.Read {
+		return cmdutil.Output{}, groups.Unanswered(facts, "the lock holder")
+	}
+	v := inspect.NewLockListView(env.Metadata(key), facts)
+	return cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
+		Document: v, Names: session.NamesOf("lock", v.Items, func(l inspect.LockView) string { return l.Cluster }),
+		Table: func(w io.Writer) error { return ui.WriteLocks(w, v, o.List(env)) },
+	}}, nil
+}
+
+// sharedFacts returns the facts about one cluster and the state shared by all control-plane
+// instances, whether or not the spec enables locks.
+func sharedFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
+	why := ""
+	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, More: func(ctx context.Context, r session.Reader, s *plan.Snapshot) error {
+		if !s.Database.Available() {
+			return nil // the database is unavailable, and trying takes a minute
+		}
+		read, err := r.ReadShared(ctx)
+		if err != nil && ctx.Err() == nil {
+			why = exit.Explain(err)
+		}
+		s.Coordination = read
+		return ctx.Err()
+	}}.Facts(ctx)
+	if why != "" {
+		facts.Warnings = append(facts.Warnings, "cannot read the shared state of control-plane instances: "+why)
+	}
+	return facts, err
+}

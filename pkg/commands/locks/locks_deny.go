@@ -1,0 +1,140 @@
+package locks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// denyOptions are the options of `kubectl fdb locks deny` and `locks allow`.
+type denyOptions struct {
+	session.ClusterFlag
+	apply.ChangeFlags
+	deny bool
+}
+
+func newLocksDeny(env *session.Env) *cobra.Command {
+	return newDenyListChange(env, true, &cobra.Command{
+		Use:   "deny [CLUSTER] INSTANCE",
+		Short: "Deny the database lock to a control-plane instance",
+		Long: `Deny the database lock to a control-plane instance, so that others can take over a lock
+that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is INSTANCE.
+
+The deny list in the database is changed and read back. The spec of the cluster is not
+changed; a hint prints the command that updates it.`,
+		Example: `  # Deny the lock to the control-plane instance of a lost data center
+  kubectl fdb locks deny sample-cluster dc2 --reason "dc2 is lost"`,
+	})
+}
+
+func newLocksAllow(env *session.Env) *cobra.Command {
+	return newDenyListChange(env, false, &cobra.Command{
+		Use:   "allow [CLUSTER] INSTANCE",
+		Short: "Allow the database lock to a control-plane instance",
+		Long: `Allow the database lock to a control-plane instance again. INSTANCE is its
+spec.processGroupIDPrefix; a single argument is INSTANCE.
+
+The deny list in the database is changed and read back. The spec of the cluster is not
+changed: while the spec denies the lock, the next pass restores the entry in the database,
+and a hint prints the command that updates the spec. Deleting the entry from the spec is
+not enough: it needs allow: true.`,
+		Example: `  # Allow the lock after the recovery of a data center
+  kubectl fdb locks allow sample-cluster dc2`,
+	})
+}
+
+func newDenyListChange(env *session.Env, deny bool, cmd *cobra.Command) *cobra.Command {
+	o := denyOptions{deny: deny}
+	cmd.Args = cobra.RangeArgs(1, 2)
+	cmd.ValidArgsFunction = env.FirstArgument
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
+	o.ClusterFlag.Add(cmd, env)
+	o.AddReversible(cmd, "the deny list in the database is changed")
+	return cmd
+}
+
+func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	instance := args[len(args)-1]
+	if instance == "" || strings.ContainsFunc(instance, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
+		return exit.Usagef("invalid control-plane instance %q: must be a spec.processGroupIDPrefix", instance)
+	}
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	record, err := env.Cluster(ctx, args[:len(args)-1], o.Name, o.Intent())
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	verb, undo := "allow", "deny"
+	if o.deny {
+		verb, undo = undo, verb
+	}
+	err = apply.CarryOut(ctx, env, key, apply.Change{
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: denying{instance, o.deny}, Lockless: true,
+		Words: []string{"locks", verb, key.Name, instance}, Undo: []string{"locks", undo, key.Name, instance},
+		Stages: []plan.Stage{operations.ShutOut(instance, o.deny, userAtHost(env), o.Reason)},
+	})
+	if err == nil && o.DryRun == apply.DryRunNone {
+		offerDenyList(env, record, instance, o.deny)
+	}
+	return err
+}
+
+// offerDenyList prints the command that makes the same change to the deny list in the spec. A
+// merge patch replaces the whole list, so it includes all entries.
+func offerDenyList(e *session.Env, record *v1beta2.FoundationDBCluster, instance string, deny bool) {
+	wanted := v1beta2.LockDenyListEntry{ID: instance, Allow: !deny}
+	there := record.Spec.LockOptions.DenyList
+	i := slices.IndexFunc(there, func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance })
+	if (i >= 0 && there[i] == wanted) || (i < 0 && !deny) {
+		return
+	}
+	why := "hint: to update the spec as well: "
+	if i >= 0 {
+		why = "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: "
+	}
+	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance }), wanted)
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"lockOptions": map[string]any{"denyList": list}}})
+	if err != nil {
+		return // strings always marshal
+	}
+	e.Logf("%s%s", why, apply.PatchCommand(e, record, patch))
+}
+
+// denying is the goal of `locks deny` and `locks allow`: the deny list in the database, read
+// back.
+type denying struct {
+	instance string
+	deny     bool
+}
+
+func (o denying) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
+	facts := inspect.Facts{}
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination); err != nil {
+		return nil, false, err
+	}
+	target := targets.ShutOut(facts, o.instance, o.deny)
+	return []inspect.Target{target}, target.Reached, nil
+}
+
+func (o denying) Summary(bool) string {
+	if o.deny {
+		return fmt.Sprintf("%s is on the deny list of the database", o.instance)
+	}
+	return fmt.Sprintf("%s is not on the deny list of the database", o.instance)
+}

@@ -1,0 +1,171 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// drainOptions are the options of `kubectl fdb drain`.
+type drainOptions struct {
+	session.ClusterFlag
+	nodeSelection
+	apply.ChangeFlags
+	most int
+}
+
+// NewDrain returns the command `drain`.
+func NewDrain(env *session.Env) *cobra.Command {
+	var o drainOptions
+	cmd := &cobra.Command{
+		Use:   "drain NODE…",
+		Short: "Drain the pods of a cluster from nodes",
+		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
+rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
+on other nodes, one at a time; process groups with a PVC are replaced after their data was
+moved. Pods of other workloads are not evicted; use kubectl drain for them afterwards.
+
+If the drain cannot start, the nodes that it cordoned are uncordoned again. After the first
+eviction, and when interrupted or timed out, they stay cordoned; run the same command again
+to continue.`,
+		Example: `  # Check whether the node can be drained, and preview the actions
+  kubectl fdb drain node-3 -c sample-cluster --dry-run
+
+  # Drain it before maintenance, in at most two hours
+  kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
+		ValidArgsFunction: session.AsCompletion(env.NodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.add(cmd)
+	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
+	o.Wait, cmd.Flag("wait").DefValue = true, apply.WaitDone
+	cmd.Flags().IntVar(&o.most, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
+	return cmd
+}
+
+func (o drainOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if o.most < 1 {
+		return exit.Usagef("--max-concurrent must be at least 1")
+	}
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	record, err := env.Cluster(ctx, nil, o.Name, o.Intent())
+	if err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	used, err := nodesOf(ctx, env, key)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	nodes, err := o.Names(ctx, env, args, used...) // pods of a deleted node must be drained too
+	if err != nil {
+		return err
+	}
+	if err := showEvacuation(ctx, env, key, nodes, nil); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	open, err := openAmong(ctx, env, nodes)
+	if err != nil {
+		return err
+	}
+	before, err := stayingOn(ctx, env, key, nodes)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	c := o.change(key.Name, nodes)
+	if len(open) > 0 { // nodes cordoned before are not ours to uncordon
+		c.Undo = uncordonWords(key.Name, open, nil)
+	}
+	end := apply.CarryOut(ctx, env, key, c)
+	if left, err := stayingOn(ctx, env, key, nodes); err != nil || left < before {
+		return end // pods are already draining: they must not return, and the same command resumes
+	}
+	return o.undoing(ctx, env, key, open, end)
+}
+
+func (o drainOptions) change(cluster string, nodes []string) apply.Change {
+	words := append(append([]string{"drain"}, nodes...), "-c", cluster)
+	if o.most > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.most))
+	}
+	if !o.Wait {
+		words = append(words, "--wait=false")
+	}
+	return apply.Change{
+		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
+		Stages: stages.Draining(nodes, o.most),
+		Goal:   emptying{nodes: nodes},
+	}
+}
+
+// nodesOf returns the nodes that run pods of a cluster.
+func nodesOf(ctx context.Context, e *session.Env, key types.NamespacedName) ([]string, error) {
+	s, err := placesOf(ctx, e, key)
+	var names []string
+	for _, pod := range s.Pods {
+		if pod.Spec.NodeName != "" {
+			names = append(names, pod.Spec.NodeName)
+		}
+	}
+	return names, err
+}
+
+// placesOf returns the process groups and their pods.
+func placesOf(ctx context.Context, e *session.Env, key types.NamespacedName) (s plan.Snapshot, err error) {
+	conn, err := e.Connect(ctx, key)
+	if err != nil {
+		return s, err
+	}
+	return s, conn.Observe(ctx, &s, plan.Record|plan.Pods)
+}
+
+// stayingOn returns the number of process groups on nodes that are not marked for removal.
+func stayingOn(ctx context.Context, e *session.Env, key types.NamespacedName, nodes []string) (int, error) {
+	s, err := placesOf(ctx, e, key)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, g := range s.Staying() {
+		if pod := s.Pod(g); pod != nil && slices.Contains(nodes, pod.Spec.NodeName) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// undoing uncordons the nodes that a failed command has cordoned. A command that waits or was
+// interrupted can be resumed, so its nodes stay cordoned.
+func (o drainOptions) undoing(ctx context.Context, env *session.Env, key types.NamespacedName, open []string, end error) error {
+	goesOn := []int{exit.ExitDone, exit.ExitNo, exit.ExitWaiting, exit.ExitConflict, exit.ExitUnconfirmed, exit.ExitHungUp, exit.ExitInterrupted, exit.ExitTerminated, exit.ExitUsage}
+	if slices.Contains(goesOn, exit.Code(end)) || ctx.Err() != nil {
+		return end
+	}
+	still, err := openAmong(ctx, env, open)
+	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
+	if err == nil && len(ours) > 0 {
+		env.Logf("the drain failed: uncordoning %s", strings.Join(ours, ", "))
+		o.Yes, o.Wait, o.Plan, env.Planned = true, false, "", nil // the cordon was approved, reverting it needs no approval
+		undo := CordonOptions{ClusterFlag: o.ClusterFlag, ChangeFlags: o.ChangeFlags}
+		err = apply.CarryOut(ctx, env, key, undo.uncordonChange(key.Name, ours, nil))
+	}
+	if err != nil {
+		env.Logf("nodes remain cordoned: %s; undo: %s", exit.Explain(err), env.Command(uncordonWords(key.Name, open, nil)...))
+	}
+	return end
+}

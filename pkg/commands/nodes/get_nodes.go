@@ -1,0 +1,70 @@
+package nodes
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// nodesOptions are the options of `kubectl fdb get nodes`.
+type nodesOptions struct {
+	cmdutil.ViewOptions
+	all bool
+}
+
+// NewGetNodes returns the command `nodes`.
+func NewGetNodes(env *session.Env) *cobra.Command {
+	var o nodesOptions
+	cmd := &cobra.Command{
+		Use:     "nodes [CLUSTER]",
+		Aliases: []string{"node", "no"},
+		Short:   "List the nodes of a cluster with taints and timers",
+		Long: `List the nodes that run pods of a cluster: their taints, the matching rules of the spec
+(automationOptions.replacements.taintReplacementOptions), and when their timers end. The
+rule key>300s tolerates the taint for 300 s. DETECT-IN is the time until this ends,
+REPLACE-IN the time until passes may replace the process groups on the node.
+"kubectl fdb plan" shows how many are replaced at once, and whether too many nodes are
+tainted for replacements.
+
+Nodes are not namespaced. Without the permission to list them, "?" is shown and the reason
+is printed on stderr.`,
+		Example: `  # List the nodes of a cluster and pending replacements
+  kubectl fdb get nodes sample-cluster
+
+  # Include nodes without pods of the cluster
+  kubectl fdb get nodes sample-cluster --all`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+				return o.view(ctx, env, key)
+			})
+		},
+	}
+	o.Add(cmd, env)
+	cmd.Flags().BoolVar(&o.all, "all", false, "If true, also list nodes without pods of the cluster")
+	return cmd
+}
+
+func (o nodesOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, Nodes: true}.Facts(ctx)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	v := inspect.NewNodeListView(env.Metadata(key), facts, o.all)
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
+		Document: v, Names: session.NamesOf("node", v.Items, func(n inspect.NodeView) string { return n.Name }),
+		Table: func(w io.Writer) error { return ui.WriteNodes(w, v, o.List(env)) },
+	}}
+	if len(v.Items) == 0 {
+		r.None = "no pod of " + key.Name + " runs on a node"
+	}
+	return r, nil
+}

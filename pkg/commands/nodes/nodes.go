@@ -1,0 +1,151 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// nodeSelection selects nodes: by name, by label, or, where a command allows it, by a taint.
+type nodeSelection struct {
+	labels string
+	// tainted is the taint that selects nodes if none is named; nil for none.
+	tainted *corev1.Taint
+	// anyEffect ignores the effect of the taint.
+	anyEffect bool
+}
+
+// byTaint reports whether nodes are selected by a taint.
+func (n nodeSelection) byTaint(args []string) bool {
+	return len(args) == 0 && n.labels == "" && n.tainted != nil
+}
+
+func (n *nodeSelection) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "label selector for nodes, instead of names")
+}
+
+// Names returns the selected nodes, each once. A node that was deleted is no error if it is
+// among those known to have existed.
+func (n nodeSelection) Names(ctx context.Context, env *session.Env, args []string, known ...string) ([]string, error) {
+	selector, err := labels.Parse(n.labels)
+	switch {
+	case err != nil:
+		return nil, exit.Usage(fmt.Errorf("invalid -l: %w", err))
+	case len(args) > 0 && n.labels != "":
+		return nil, exit.Usagef("node names conflict with -l")
+	case len(args) == 0 && n.labels == "" && n.tainted == nil:
+		return nil, exit.Usagef("nodes are required: as arguments, or selected with -l; the cluster is set with -c")
+	}
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case n.byTaint(args):
+		return n.withTaint(ctx, c)
+	case len(args) == 0:
+		return session.NodesWith(ctx, c, selector)
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(args)))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, "node/")
+		if names[i] == "" { // an unset shell variable: must not match pods without a node
+			return nil, exit.Usagef("node names must not be empty: %q", args)
+		}
+		if slices.Contains(known, names[i]) {
+			continue
+		}
+		if err := isNode(ctx, env, c, names[i]); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+func isNode(ctx context.Context, e *session.Env, c client.Client, name string) error {
+	err := c.Get(ctx, types.NamespacedName{Name: name}, &corev1.Node{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return exit.Usage(fmt.Errorf("node %s not found; the cluster is set with -c", name), e.KubectlIn("", "get", "nodes"))
+	case err != nil:
+		return fmt.Errorf("reading node %s: %w", name, err)
+	default:
+		return nil
+	}
+}
+
+// withTaint returns the nodes that have the taint, with its value if it has one.
+func (n nodeSelection) withTaint(ctx context.Context, c client.Client) ([]string, error) {
+	list := &corev1.NodeList{}
+	if err := c.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	var names []string
+	for _, node := range list.Items {
+		if slices.ContainsFunc(node.Spec.Taints, n.matches) {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) == 0 {
+		wanted := *n.tainted
+		if n.anyEffect {
+			wanted.Effect = ""
+		}
+		return nil, exit.Usagef("no node has the taint %s", wanted.ToString())
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (n nodeSelection) matches(t corev1.Taint) bool {
+	return t.Key == n.tainted.Key && (n.tainted.Value == "" || t.Value == n.tainted.Value) && (n.anyEffect || t.Effect == n.tainted.Effect)
+}
+
+// parseTaint parses KEY[=VALUE][:EFFECT]; the default effect is NoSchedule.
+func parseTaint(text string) (*corev1.Taint, error) {
+	if text == "" {
+		return nil, nil
+	}
+	rest, effect, given := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(rest, "=")
+	taint := &corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule}
+	if given {
+		taint.Effect = corev1.TaintEffect(effect)
+	}
+	known := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+	if key == "" || !slices.Contains(known, taint.Effect) {
+		return nil, exit.Usagef("--taint must be KEY[=VALUE][:EFFECT] with effect NoSchedule, PreferNoSchedule or NoExecute, not %q", text)
+	}
+	return taint, nil
+}
+
+// openAmong returns the nodes that are schedulable.
+func openAmong(ctx context.Context, e *session.Env, names []string) ([]string, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	var open []string
+	for _, name := range names {
+		node := &corev1.Node{}
+		err := c.Get(ctx, types.NamespacedName{Name: name}, node)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading node %s: %w", name, err)
+		}
+		if err == nil && !node.Spec.Unschedulable {
+			open = append(open, name)
+		}
+	}
+	return open, nil
+}

@@ -1,0 +1,2 @@
+// Package reconciling holds the commands reconcile and plan.
+package reconciling

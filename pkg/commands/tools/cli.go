@@ -1,0 +1,165 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// cliTimeout is the default timeout of fdbcli. It takes up to 19 s to report a database that is
+// down, and 18 s to change coordinators.
+const cliTimeout = 40 * time.Second
+
+// cliOptions are the options of `kubectl fdb cli`.
+type cliOptions struct {
+	session.ClusterFlag
+	yes     bool
+	timeout time.Duration
+}
+
+// NewCLI returns the command `cli`.
+func NewCLI(env *session.Env) *cobra.Command {
+	var o cliOptions
+	cmd := &cobra.Command{
+		Use:   "cli [CLUSTER] -- COMMAND...",
+		Short: "Run fdbcli commands in a pod of a cluster",
+		Long: `Run fdbcli commands in a pod of a cluster. Semicolons separate commands. The output and the
+exit code of fdbcli are passed through.
+
+No command is refused and no gate is checked: a command that may change the database is
+shown and requires confirmation.`,
+		Example: `  # Show the details of the database status
+  kubectl fdb cli sample-cluster -- status details
+
+  # Run commands in a script, without a prompt
+  kubectl fdb cli sample-cluster --yes -- "option on ACCESS_SYSTEM_KEYS; get \xff/conf/redundancy_mode"`,
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cluster, words, err := cmdutil.AfterDash(cmd, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), env, cluster, strings.Join(words, " "))
+		},
+	}
+	o.Add(cmd, env)
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, run the commands without a prompt")
+	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "maximum run time of fdbcli")
+	return cmd
+}
+
+func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, script string) error {
+	if o.timeout < time.Second {
+		return exit.Usagef("--timeout must be at least 1s")
+	}
+	changes := changesOf(script)
+	asks := len(changes) > 0 && !o.yes
+	if asks && !env.IsTerminal(env.In) {
+		return &exit.Error{
+			Code: exit.ExitUnconfirmed, Err: fmt.Errorf("stdin is not a terminal: use --yes to confirm commands that may change the database: %s (nothing was changed)", strings.Join(changes, "; ")),
+			Hints: []string{"use --yes to confirm"},
+		}
+	}
+	intent := session.Reads
+	if len(changes) > 0 {
+		intent = session.Writes
+	}
+	record, err := env.Cluster(ctx, args, o.Name, intent)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	s, err := cmdutil.Pods(ctx, env, record)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	cli, err := o.open(env, s)
+	if err != nil {
+		return err
+	}
+	if len(changes) > 0 {
+		env.Logf("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
+	}
+	if asks {
+		if err := env.Confirm(ctx, "Run them?"); err != nil {
+			return err
+		}
+	}
+	return o.pass(ctx, env, cli, script)
+}
+
+// open finds the best pods, and in them the fdbcli of the versions that processes may run.
+func (o cliOptions) open(env *session.Env, s plan.Snapshot) (*admin.FDBCLI, error) {
+	if _, err := cmdutil.Best(s); err != nil {
+		return nil, err
+	}
+	var places []admin.Transport
+	for _, pod := range live.ToolPods(s.Cluster, s.Pods) {
+		place, err := env.Tool(pod, v1beta2.ContainerMain)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, place)
+	}
+	running, _ := fdb.ParseVersion(s.Cluster.RunningVersion()) // no binary matches an unknown version
+	wanted, _ := fdb.ParseVersion(s.Cluster.Spec.Version)
+	options := admin.FDBCLIOptions{Binaries: admin.BinariesFor(running, wanted), Clock: env.Clock}
+	return admin.NewFDBCLI(admin.NewFailover(places...), options), nil
+}
+
+func (o cliOptions) pass(ctx context.Context, env *session.Env, cli *admin.FDBCLI, script string) error {
+	r, err := cli.Pass(ctx, script, o.timeout)
+	switch {
+	case admin.KindOf(err) == admin.KindBadInput:
+		return exit.Usage(err)
+	case err != nil:
+		return exit.CauseOf(ctx, err)
+	}
+	if _, err := env.Out.Write(r.Stdout); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	if _, err := env.ErrOut.Write(r.Stderr); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return ended(r.ExitCode)
+}
+
+// readOnlyCommands are the fdbcli commands that change nothing, with any arguments.
+var readOnlyCommands = []string{
+	"status", "help", "get", "getrange", "getrangekeys", "getversion", "getlocation", "getestimatedsize",
+	"gettenant", "listtenants", "option", "hotrange", "get_audit_status", "exit", "quit", "",
+}
+
+// readOnlyWithoutArguments are the commands that only list when they have no arguments.
+var readOnlyWithoutArguments = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
+
+// changesOf returns the commands of a script that may change the database: all except
+// the read-only ones. A semicolon inside quotes also splits a command, which can only add to them.
+func changesOf(script string) []string {
+	var changes []string
+	for part := range strings.FieldsFuncSeq(script, func(r rune) bool { return r == ';' || r == '\n' }) {
+		words := strings.Fields(part)
+		name := ""
+		if len(words) > 0 {
+			name = words[0]
+		}
+		if slices.Contains(readOnlyCommands, name) || (len(words) == 1 && slices.Contains(readOnlyWithoutArguments, name)) {
+			continue
+		}
+		changes = append(changes, strings.Join(words, " "))
+	}
+	return changes
+}

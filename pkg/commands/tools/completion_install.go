@@ -1,0 +1,112 @@
+package tools
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// CompletionProgram is the program that kubectl 1.26 and newer runs from the PATH to complete
+// `kubectl fdb`.
+const CompletionProgram = "kubectl_complete-fdb"
+
+// CompletionScript is the content of that program.
+const CompletionScript = `#!/bin/sh
+# kubectl asks this program for words after "kubectl fdb".
+exec kubectl-fdb __complete "$@"
+`
+
+// installOptions are the options of `kubectl fdb completion install`.
+type installOptions struct {
+	dir   string
+	force bool
+}
+
+func newCompletionInstall(env *session.Env) *cobra.Command {
+	var o installOptions
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install shell completion for kubectl",
+		Long: `Install shell completion for kubectl fdb: write the program ` + CompletionProgram + `, which
+kubectl (1.26 and newer) runs to complete arguments of kubectl fdb. It must be on the PATH,
+so it is written to the directory of kubectl-fdb unless --dir is given. An existing file of
+that name from another source is not replaced unless --force is given.`,
+		Example: `  # Install completion into a directory on the PATH
+  kubectl fdb completion install --dir ~/.local/bin`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return o.run(env) },
+	}
+	cmd.Flags().StringVar(&o.dir, "dir", "", "directory on the PATH to write to; if empty, the directory of kubectl-fdb")
+	cmd.Flags().BoolVar(&o.force, "force", false, "If true, replace an existing file from another source")
+	return cmd
+}
+
+func (o installOptions) run(env *session.Env) error {
+	dir, err := o.directory()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, CompletionProgram)
+	there, err := os.ReadFile(file) //nolint:gosec // a path given by the user
+	switch {
+	case err == nil && bytes.Equal(there, []byte(CompletionScript)):
+		env.Logf("%s already exists", file)
+	case err == nil && !o.force:
+		return exit.Usage(fmt.Errorf("%s already exists and is not from kubectl fdb (nothing was changed)", file), "kubectl fdb completion install --force", "kubectl fdb completion install --dir DIR")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return exit.Usage(fmt.Errorf("looking for an older one: %w", err))
+	}
+	if err := replaceFile(file, CompletionScript); err != nil {
+		return exit.Usage(err, "kubectl fdb completion install --dir DIR")
+	}
+	fmt.Fprintln(env.Out, file)
+	o.warn(env, dir)
+	return nil
+}
+
+func (o installOptions) directory() (string, error) {
+	if o.dir != "" {
+		return o.dir, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", exit.Usage(fmt.Errorf("finding this program: %w", err), "kubectl fdb completion install --dir DIR")
+	}
+	return filepath.Dir(self), nil
+}
+
+// replaceFile writes an executable file atomically, so that a partial one is never run.
+func replaceFile(file, text string) error {
+	fresh, err := os.CreateTemp(filepath.Dir(file), "."+CompletionProgram+"-")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	_, err = fresh.WriteString(text)
+	err = errors.Join(err, fresh.Chmod(0o755), fresh.Close())
+	if err == nil {
+		err = os.Rename(fresh.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(fresh.Name())
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return nil
+}
+
+// warn reports what prevents kubectl from finding the program.
+func (o installOptions) warn(env *session.Env, dir string) {
+	for _, place := range filepath.SplitList(env.Getenv("PATH")) {
+		if filepath.Clean(place) == filepath.Clean(dir) {
+			return
+		}
+	}
+	env.Logf("warning: %s is not on the PATH: kubectl does not find the program there", dir)
+}

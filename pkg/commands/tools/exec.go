@@ -1,0 +1,132 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// execOptions are the options of `kubectl fdb exec`.
+type execOptions struct {
+	session.ClusterFlag
+	cmdutil.PodChoice
+	container string
+	stdin     bool
+	timeout   time.Duration
+}
+
+// NewExec returns the command `exec`.
+func NewExec(env *session.Env) *cobra.Command {
+	var o execOptions
+	cmd := &cobra.Command{
+		Use:   "exec [CLUSTER] -- PROGRAM [ARGUMENT...]",
+		Short: "Run a program in a pod of a cluster",
+		Long: `Run a program in a pod of a cluster: the pod of --pod or --process-group, else the pod that
+is most likely to stay. The output is streamed and the exit code passed through. The
+program has no terminal. No gate is checked: this is kubectl exec with a selected pod.`,
+		Example: `  # Run a program in any running pod
+  kubectl fdb exec sample-cluster -- ls /var/fdb/data
+
+  # Run a program in the pod of a process group
+  kubectl fdb exec sample-cluster --process-group storage-30317 -- df /var/fdb/data`,
+		ValidArgsFunction: env.FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cluster, program, err := cmdutil.AfterDash(cmd, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), env, cluster, program)
+		},
+	}
+	o.Add(cmd, env)
+	flags := cmd.Flags()
+	flags.StringVar(&o.Pod, "pod", "", "name of the pod")
+	flags.StringVar(&o.Group, "process-group", "", "process group, by ID, to run the program in the pod of")
+	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "container of the pod")
+	flags.BoolVarP(&o.stdin, "stdin", "i", false, "If true, pass stdin to the program")
+	flags.DurationVar(&o.timeout, "timeout", 0, "maximum run time of the program (exit code 124); 0 means no limit")
+	session.CompleteWith(cmd, "pod", env.PodNames)
+	session.CompleteWith(cmd, "process-group", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	return cmd
+}
+
+func (o execOptions) run(ctx context.Context, env *session.Env, args, program []string) error {
+	if o.timeout < 0 {
+		return exit.Usagef("--timeout must not be negative")
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	s, err := cmdutil.Pods(ctx, env, record)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	pod, err := o.In(s)
+	if err != nil {
+		return err
+	}
+	env.Logf("using pod %s", pod.Name)
+	tool, err := env.Tool(pod, o.container)
+	if err != nil {
+		return err
+	}
+	code, err := o.pass(ctx, env, tool, program)
+	if err != nil {
+		return exit.CauseOf(ctx, fmt.Errorf("running %s in pod %s: %w", program[0], pod.Name, unreachable(err)))
+	}
+	return ended(code)
+}
+
+// pass runs the program and connects its streams.
+func (o execOptions) pass(ctx context.Context, env *session.Env, tool admin.Transport, program []string) (code int, err error) {
+	running, err := tool.Open(ctx, admin.Command{Argv: program, Limit: o.timeout})
+	if err != nil {
+		return 0, err
+	}
+	defer running.Close()
+	go func() {
+		if o.stdin {
+			_, _ = io.Copy(running.Stdin, env.In) // the program may end before its input does
+		}
+		_ = running.Stdin.Close()
+	}()
+	printed := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(env.ErrOut, running.Stderr)
+		printed <- err
+	}()
+	_, err = io.Copy(env.Out, running.Stdout)
+	err = errors.Join(err, <-printed)
+	code, waitErr := running.Wait()
+	return code, errors.Join(waitErr, err)
+}
+
+// ended returns the end of the command: it has the exit code of the program.
+func ended(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exit.AnswerError{Code: code}
+}
+
+// unreachable marks the error of a program that could not be run to its end.
+func unreachable(err error) error {
+	if _, lost := errors.AsType[*admin.TransportError](err); lost {
+		return &exit.Error{Code: exit.ExitUnreachable, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// previewLimit bounds one preview. Its parts have limits of their own; this one bounds all of
+// them together.
+const previewLimit = 2 * time.Minute
+
+// showSoon makes a frame due within d.
+func (e *poller) showSoon(d time.Duration) {
+	at := e.env.Clock.Now().Add(d)
+	if e.showBy.IsZero() || at.Before(e.showBy) {
+		e.showBy = at
+	}
+}
+
+// showWith shows an answer together with the other half of the same read, if that is quick.
+func (e *poller) showWith(other *SourceState) {
+	if other.askedAt.IsZero() {
+		e.showSoon(0)
+		return
+	}
+	e.showSoon(frameDelay)
+}
+
+// showWhatIsDue shows news once they are due, and the age of everything while a source is not
+// responding.
+func (e *poller) showWhatIsDue() {
+	now := e.env.Clock.Now()
+	silent := func(a SourceState) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
+	due := !e.showBy.IsZero() && !now.Before(e.showBy)
+	if !due && !silent(e.kubernetes) && !silent(e.database) {
+		return
+	}
+	e.showBy = time.Time{}
+	e.show(e.frame())
+}
+
+// frame returns what is known now.
+func (e *poller) frame() frame.Frame {
+	now := e.env.Clock.Now().UTC()
+	in := frame.Input{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Unknown: e.unknown()}
+	in.Now = now
+	if in.Unknown == "" {
+		in.Facts = e.facts(now)
+	}
+	for _, a := range e.sources() {
+		in.Sources = append(in.Sources, a.source())
+	}
+	return frame.NewFrame(e.env.Metadata(e.key), in)
+}
+
+// unknown returns why nothing is known of the cluster; empty if something is.
+func (e *poller) unknown() string {
+	switch {
+	case e.deleted:
+		return "the cluster was deleted"
+	case e.seen.Cluster != nil:
+		return ""
+	case e.kubernetes.trouble != "":
+		return e.kubernetes.trouble
+	default:
+		return "waiting for the API server"
+	}
+}
+
+// facts returns what is known, with an updated status.
+func (e *poller) facts(now time.Time) inspect.Facts {
+	facts := inspect.Facts{Lease: e.lease}
+	if e.unread != "" {
+		facts.Warnings = append(facts.Warnings, e.unread)
+	}
+	s := e.whole(now)
+	if !e.databaseKnown() {
+		s.Database.NotAsked = "no answer yet"
+	}
+	facts = session.Judged(facts, s)
+	facts.Cluster = e.conditions.Keep(facts.Cluster)
+	return facts
+}
+
+// whole returns all that was read, with the database facts that are still valid.
+func (e *poller) whole(now time.Time) plan.Snapshot {
+	s := e.seen
+	s.Now, s.Coordination = now, e.coordination
+	s.Database = CurrentDatabase(e.databaseFacts, &e.database, now)
+	if !s.Database.Available() { // exclusions and locks are in the database
+		s.Coordination = plan.CoordinationFacts{}
+	}
+	return s
+}
+
+// askPreview decides what a pass would do about what was read, and what it would wait for.
+// Files in pods are queried as in a pass; nothing is changed.
+func (e *poller) askPreview(ctx context.Context, now time.Time) {
+	e.preview.Begin(now)
+	seen, facts := e.whole(now), e.facts(now)
+	facts.Backups = e.backupsFound
+	e.beside(ctx, func() func() {
+		limited, cancel := context.WithTimeoutCause(ctx, previewLimit, errors.New("no answer within "+previewLimit.String()))
+		defer cancel()
+		view, report, err := e.decide(limited, seen, facts)
+		return func() {
+			now := e.env.Clock.Now()
+			if err != nil {
+				e.preview.end(now, time.Time{}, exit.Explain(exit.CauseOf(limited, err)))
+				return
+			}
+			e.plan, e.why = &view, &report
+			e.preview.end(now, seen.Now, "")
+			e.showSoon(frameDelay)
+		}
+	})
+}
+
+func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.Facts) (planned.PlanView, why.Report, error) {
+	if err := e.session.Observe(ctx, &seen, plan.PodFiles|plan.Coordination); err != nil {
+		return planned.PlanView{}, why.Report{}, err
+	}
+	r := apply.Run{
+		Env: e.env, Key: e.key, Session: apply.AlreadySeen{Session: e.session, Seen: seen}, StageList: stages.Cluster(), Seed: e.env.Random(), Gates: live.GateOptions{}, Command: []string{"reconcile", e.key.Name},
+	}
+	view, _, err := r.Preview(ctx)
+	if err != nil {
+		return view, why.Report{}, err
+	}
+	e.env.WithNodes(ctx, &facts)
+	return view, why.NewReport(e.env.Metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.Commands()}), nil
+}

@@ -1,0 +1,222 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+const (
+	// rereadFollowed is the interval at which watched objects are listed again: watch events
+	// are only hints.
+	rereadFollowed = time.Minute
+	// rereadUnfollowed is the interval for objects that are not watched.
+	rereadUnfollowed = 10 * time.Second
+	// rereadShared is the interval at which locks and exclusions are read while no process
+	// group is draining.
+	rereadShared = 10 * time.Second
+)
+
+// unwatched holds the facets that cannot be watched: those are listed more often.
+type unwatched struct {
+	mu   sync.Mutex
+	what plan.Facet
+}
+
+func (d *unwatched) add(what plan.Facet) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.what |= what
+}
+
+func (d *unwatched) end(what plan.Facet) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.what &^= what
+}
+
+func (d *unwatched) is(what plan.Facet) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.what&what != 0
+}
+
+// askKubernetes reads the resource, and the objects that changed or were read long ago.
+func (e *poller) askKubernetes(ctx context.Context, now time.Time) {
+	e.kubernetes.Begin(now)
+	facets, seen := e.stale(now), e.seen
+	e.changedFacets = 0
+	e.beside(ctx, func() func() {
+		err := e.session.Observe(ctx, &seen, facets)
+		lease := session.ClusterReader{Env: e.env, Key: e.key}.Lease(ctx)
+		return func() {
+			e.lease = lease
+			e.tookKubernetes(ctx, seen, facets, err)
+		}
+	})
+}
+
+// stale returns the facets of Kubernetes to read now. Nodes count as unwatched here: a Follower
+// only reports changes of their taints.
+func (e *poller) stale(now time.Time) plan.Facet {
+	facets := plan.Record
+	if e.changedFacets&plan.Pods != 0 {
+		facets |= plan.Nodes
+	}
+	for _, f := range []plan.Facet{plan.Pods, plan.Volumes, plan.Services, plan.ConfigMap, plan.Nodes} {
+		most := rereadFollowed
+		if f == plan.Nodes || e.unwatched.is(f) {
+			most = rereadUnfollowed
+		}
+		if e.changedFacets&f != 0 || now.Sub(e.readAt[f]) >= most {
+			facets |= f
+		}
+	}
+	return facets
+}
+
+func (e *poller) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets plan.Facet, err error) {
+	now := e.env.Clock.Now()
+	missing := new(*live.NotFoundError)
+	e.deleted = errors.As(err, missing)
+	if err != nil {
+		e.changedFacets |= facets
+		e.kubernetes.end(now, time.Time{}, exit.Explain(err))
+		e.showSoon(0)
+		return
+	}
+	e.kubernetes.end(now, seen.Now, "")
+	e.seen = seen
+	for _, f := range []plan.Facet{plan.Pods, plan.Volumes, plan.Services, plan.ConfigMap, plan.Nodes} {
+		if facets&f != 0 {
+			e.readAt[f] = now
+		}
+	}
+	e.follower.Follow(ctx, seen.Cluster)
+	e.showWith(&e.database)
+}
+
+// askDatabase reads one status document, the source of all that a frame shows of the database,
+// and sometimes the shared state of control-plane instances.
+func (e *poller) askDatabase(ctx context.Context, now time.Time) {
+	e.database.Begin(now)
+	seen, shared, unread := e.seen, e.coordination, ""
+	old := now.Sub(e.sharedAt) >= rereadShared
+	e.beside(ctx, func() func() {
+		err := e.session.Observe(ctx, &seen, plan.Database)
+		readAt := time.Time{}
+		if err == nil && seen.Database.Available() && (old || anyDraining(seen)) {
+			readAt = now
+			shared, unread = readCoordination(ctx, e.session)
+		}
+		return func() {
+			if !readAt.IsZero() {
+				e.coordination, e.unread, e.sharedAt = shared, unread, readAt
+			}
+			e.tookDatabase(seen.Database, err)
+		}
+	})
+}
+
+func (e *poller) tookDatabase(told plan.DatabaseFacts, err error) {
+	if err != nil {
+		told = plan.DatabaseFacts{Unreachable: exit.Explain(err)}
+	}
+	if !told.Available() { // exclusions and locks are unknown now
+		e.coordination, e.sharedAt, e.unread = plan.CoordinationFacts{}, time.Time{}, ""
+	}
+	e.databaseFacts = told
+	e.database.end(e.env.Clock.Now(), told.AsOf, told.Unreachable)
+	e.showWith(&e.kubernetes)
+}
+
+// anyDraining reports whether any process is draining, so that exclusion progress matters now.
+func anyDraining(s plan.Snapshot) bool {
+	for _, p := range s.Database.Status.ProcessList() {
+		if p.IsExcluded() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool { return g.IsMarkedForRemoval() || g.IsExcluded() })
+}
+
+// readCoordination reads exclusions and the shared state of control-plane instances. If that
+// fails, unread has the reason.
+func readCoordination(ctx context.Context, r session.Reader) (facts plan.CoordinationFacts, unread string) {
+	shared, sharedErr := r.ReadShared(ctx)
+	lists, listsErr := r.ReadExclusions(ctx)
+	shared.ExclusionsRead, shared.Exclusions = lists.ExclusionsRead, lists.Exclusions
+	shared.FailedExclusions, shared.InProgressExclusions = lists.FailedExclusions, lists.InProgressExclusions
+	if sharedErr != nil {
+		unread = "cannot read the shared state of control-plane instances: " + exit.Explain(sharedErr)
+	}
+	if listsErr != nil {
+		unread = "cannot read exclusions: " + exit.Explain(listsErr)
+	}
+	return shared, unread
+}
+
+func (e *poller) askEvents(ctx context.Context, now time.Time) {
+	e.events.Begin(now)
+	e.beside(ctx, func() func() {
+		c, err := e.env.Client()
+		if err != nil {
+			return func() { e.events.end(e.env.Clock.Now(), time.Time{}, exit.Explain(err)) }
+		}
+		events, err := session.EventsIn(ctx, c, e.key.Namespace)
+		return func() {
+			now := e.env.Clock.Now()
+			if err != nil {
+				e.events.end(now, time.Time{}, exit.Explain(err))
+				return
+			}
+			e.eventList = events
+			e.events.end(now, now, "")
+			e.showSoon(frameDelay)
+		}
+	})
+}
+
+// askBackups reads backups and restores. Errors are in the result; each query of an agent's pod
+// has a timeout of its own.
+func (e *poller) askBackups(ctx context.Context, now time.Time) {
+	e.backups.Begin(now)
+	e.beside(ctx, func() func() {
+		found, err := session.BackupsReader{Env: e.env, Key: e.key, Histories: e.ofRestores}.Read(ctx)
+		return func() {
+			now := e.env.Clock.Now()
+			if err != nil {
+				e.backups.end(now, time.Time{}, exit.Explain(err))
+				return
+			}
+			e.backupsFound, e.backupsView = &found, new(inspect.NewClusterBackupsView(found, now, e.ofBackups))
+			e.backups.end(now, now, "")
+			e.showSoon(frameDelay)
+		}
+	})
+}
+
+// CurrentDatabase returns what is still valid of the database facts. Once the next query has
+// taken too long, an earlier answer is void: an available database may have become unavailable.
+// A down database counts as down for longer, since it takes up to 19 s to report that again.
+func CurrentDatabase(told plan.DatabaseFacts, asked *SourceState, now time.Time) plan.DatabaseFacts {
+	const downFor = 40 * time.Second
+	waited := now.Sub(asked.askedAt)
+	switch {
+	case asked.askedAt.IsZero(), waited < session.SlowDatabase, told.Status == nil && told.Why() != "":
+		return told
+	case told.Status != nil && !told.Available() && now.Sub(told.AsOf) < downFor:
+		return told
+	}
+	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("waiting for database status for %s", waited.Truncate(time.Second))}
+}

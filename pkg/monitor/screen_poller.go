@@ -1,0 +1,199 @@
+package monitor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+const (
+	// leastGap is the minimum interval between two reads, however often something changes.
+	leastGap = 500 * time.Millisecond
+	// frameDelay is how long one half of a read waits for the other, so that one read
+	// causes one frame if both are quick.
+	frameDelay = 300 * time.Millisecond
+	// sampleGap is the interval between the samples that rates of exclusions are computed from.
+	sampleGap = 10 * time.Second
+)
+
+// poller continuously reads one cluster, and builds frames of it. One goroutine owns it; each
+// source is queried concurrently, one query at a time, so that none delays the others or the
+// display.
+type poller struct {
+	env     *session.Env
+	key     types.NamespacedName
+	show    func(frame.Frame)
+	refresh <-chan struct{}
+
+	session   session.Session
+	follower  session.Follower
+	notifier  *session.ChangeNotifier
+	unwatched *unwatched
+
+	kubernetes, database, events, preview, backups SourceState
+	answers                                        chan func()
+	workers                                        sync.WaitGroup
+	showBy                                         time.Time // deadline to show news; zero if there are none
+
+	seen          plan.Snapshot // last read from Kubernetes; the Cluster is nil before
+	deleted       bool          // the cluster was deleted
+	lease         inspect.Lease
+	readAt        map[plan.Facet]time.Time
+	changedFacets plan.Facet // facets that changed since they were read
+	databaseFacts plan.DatabaseFacts
+	coordination  plan.CoordinationFacts
+	sharedAt      time.Time
+	unread        string // why exclusions or locks could not be read
+	eventList     []corev1.Event
+	plan          *planned.PlanView
+	why           *why.Report
+	history       *inspect.DrainHistory
+	backupsView   *inspect.ClusterBackupsView
+	backupsFound  *inspect.ClusterBackups // the same, with what blocks them
+	ofBackups     *inspect.BackupHistory
+	ofRestores    map[string]*inspect.RestoreHistory
+	conditions    session.ConditionClock
+}
+
+func newPoller(env *session.Env, key types.NamespacedName, interval time.Duration, refresh <-chan struct{}, show func(frame.Frame)) *poller {
+	return &poller{
+		env: env, key: key, show: show, refresh: refresh, notifier: session.NewChangeNotifier(), unwatched: &unwatched{}, answers: make(chan func()),
+		kubernetes: SourceState{name: frame.SourceOfKubernetes, every: interval},
+		database:   SourceState{name: frame.SourceOfDatabase, every: interval},
+		events:     SourceState{name: frame.SourceOfEvents, every: max(interval, eventsInterval)},
+		preview:    SourceState{name: frame.SourceOfPreview, every: max(interval, previewInterval)},
+		backups:    SourceState{name: frame.SourceOfBackups, every: max(interval, backupsInterval)},
+		ofBackups:  &inspect.BackupHistory{}, ofRestores: map[string]*inspect.RestoreHistory{},
+		readAt: map[plan.Facet]time.Time{}, history: &inspect.DrainHistory{Gap: sampleGap},
+	}
+}
+
+// follow polls until the context ends. A source that does not answer does not delay that.
+func (e *poller) follow(ctx context.Context) {
+	defer e.workers.Wait()
+	if err := e.open(ctx); err != nil {
+		e.kubernetes.trouble = exit.Explain(err)
+		e.show(e.frame())
+		return
+	}
+	defer e.follower.Stop()
+	for ctx.Err() == nil {
+		e.ask(ctx)
+		e.await(ctx)
+		e.showWhatIsDue()
+	}
+}
+
+func (e *poller) open(ctx context.Context) (err error) {
+	if e.session, err = e.env.Connect(ctx, e.key); err != nil {
+		return err
+	}
+	e.session.ReadNodes()
+	e.follower, err = e.env.Follow(e.key, session.AskKubernetes, e.notifier.Notify, func(f plan.Facet, _ error) { e.unwatched.add(f) })
+	return err
+}
+
+// ask queries every source that is due.
+func (e *poller) ask(ctx context.Context) {
+	now := e.env.Clock.Now()
+	if e.kubernetes.isDue(now) {
+		e.askKubernetes(ctx, now)
+	}
+	if e.seen.Cluster == nil {
+		return // the database cannot be reached before the cluster is read
+	}
+	if e.database.isDue(now) {
+		e.askDatabase(ctx, now)
+	}
+	if e.events.isDue(now) {
+		e.askEvents(ctx, now)
+	}
+	if e.backups.isDue(now) {
+		e.askBackups(ctx, now)
+	}
+	if e.preview.isDue(now) && e.databaseKnown() {
+		e.askPreview(ctx, now)
+	}
+}
+
+// databaseKnown reports whether the database answered, or was found unreachable.
+func (e *poller) databaseKnown() bool {
+	return e.databaseFacts.Status != nil || e.databaseFacts.Why() != ""
+}
+
+// await waits for an answer, a change, or the next query.
+func (e *poller) await(ctx context.Context) {
+	timer := e.env.Clock.NewTimer(e.untilNext())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case apply := <-e.answers:
+		apply()
+	case <-e.notifier.Ready:
+		e.changed()
+	case <-e.refresh:
+		e.hurry()
+	case <-timer.C():
+	}
+}
+
+// beside runs a query concurrently. The function that it returns applies the answer.
+func (e *poller) beside(ctx context.Context, question func() (apply func())) {
+	e.workers.Go(func() {
+		apply := question()
+		select {
+		case e.answers <- apply:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// changed records what changed, and makes it due soon.
+func (e *poller) changed() {
+	what := e.notifier.Take()
+	e.changedFacets |= what
+	e.unwatched.end(what)
+	e.kubernetes.sooner(e.kubernetes.last.Add(leastGap))
+}
+
+// hurry makes all sources due now.
+func (e *poller) hurry() {
+	now := e.env.Clock.Now()
+	e.changedFacets = session.AskKubernetes
+	for _, a := range e.sources() {
+		a.sooner(now)
+	}
+}
+
+func (e *poller) sources() []*SourceState {
+	return []*SourceState{&e.kubernetes, &e.database, &e.events, &e.preview, &e.backups}
+}
+
+// untilNext returns how long there is nothing to do.
+func (e *poller) untilNext() time.Duration {
+	now := e.env.Clock.Now()
+	next := now.Add(e.kubernetes.every)
+	for _, a := range e.sources() {
+		if a.askedAt.IsZero() && a.due.After(now) && a.due.Before(next) {
+			next = a.due
+		}
+	}
+	if !e.showBy.IsZero() && e.showBy.Before(next) {
+		next = e.showBy
+	}
+	if late := e.database.askedAt.Add(session.SlowDatabase); late.After(now) && late.Before(next) {
+		next = late
+	}
+	return max(next.Sub(now), time.Millisecond)
+}

@@ -1,0 +1,132 @@
+package monitor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+)
+
+// recordingMode is readable by the user only: a recording has all of a cluster.
+const recordingMode fs.FileMode = 0o600
+
+// Recorded is a feed that is recorded.
+type Recorded struct {
+	tui.Feed
+	Keep func(tui.Entry)
+}
+
+// Follow implements tui.Feed.
+func (r Recorded) Follow(ctx context.Context, cluster string, send func(tui.Entry)) {
+	r.Feed.Follow(ctx, cluster, func(e tui.Entry) {
+		r.Keep(e)
+		send(e)
+	})
+}
+
+// Kept are actions that are recorded.
+type Kept struct {
+	tui.Actions
+	Keep func(tui.Entry)
+}
+
+// CarryOut implements tui.Actions.
+func (k Kept) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)) error {
+	return k.Actions.CarryOut(ctx, p, func(e tui.Entry) {
+		k.Keep(e)
+		send(e)
+	})
+}
+
+// NewRecorder records entries to a new file, whole lines at a time; without a path it records
+// nothing. done closes the file, and returns its error.
+func NewRecorder(path string) (keep func(tui.Entry), done func() error, err error) {
+	if path == "" {
+		return func(tui.Entry) {}, func() error { return nil }, nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode) //nolint:gosec // a path given by the user
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, nil, exit.Usagef("--record %s: file already exists and is not overwritten", path)
+	case err != nil:
+		return nil, nil, exit.Usage(fmt.Errorf("--record: %w", err))
+	}
+	r := &recorder{file: f}
+	return r.keep, r.close, nil
+}
+
+// unchangedInterval is how often a frame is recorded while only ages change: a recording of
+// days must not fill a disk.
+const unchangedInterval = 10 * time.Second
+
+// recorder writes one entry per line.
+type recorder struct {
+	mu    sync.Mutex
+	file  *os.File
+	fault error // the first failed write; nothing is written after it
+	// clusters are the clusters with recorded frames.
+	clusters map[string]*keptFrames
+}
+
+// keptFrames are the recorded frames of one cluster.
+type keptFrames struct {
+	teller ui.ChangeWriter
+	last   time.Time
+}
+
+// isNews reports whether to record a frame: something changed that has a text, or the last one
+// is old.
+func (r *recorder) isNews(e tui.Entry) bool {
+	if r.clusters == nil {
+		r.clusters = map[string]*keptFrames{}
+	}
+	k := r.clusters[e.Cluster]
+	if k == nil {
+		k = &keptFrames{}
+		r.clusters[e.Cluster] = k
+	}
+	news := len(k.teller.Changes(*e.Frame)) > 0
+	if !news && e.At.Sub(k.last) < unchangedInterval {
+		return false
+	}
+	k.last = e.At
+	return true
+}
+
+func (r *recorder) keep(e tui.Entry) {
+	if e.Frame == nil && e.Pass == nil {
+		return // a prompt cannot be answered in a replay
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault != nil || r.file == nil || (e.Frame != nil && !r.isNews(e)) {
+		return
+	}
+	text, err := json.Marshal(e) //nolint:gosec // a pass is not a password
+	if err == nil {
+		line := append([]byte(inspect.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
+		_, err = r.file.Write(line)
+	}
+	r.fault = err
+}
+
+func (r *recorder) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := errors.Join(r.fault, r.file.Close())
+	r.file = nil
+	if err != nil {
+		return fmt.Errorf("writing the recording: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Declined returns the failure of a run that the user did not confirm. It includes what was
+// done before: a prompt may come after the first change.
+func (e *Env) Declined() *exit.Error {
+	return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("declined (" + e.DoneSoFar() + ")")}
+}
+
+// DoneSoFar describes what the passes of this command have already done.
+func (e *Env) DoneSoFar() string {
+	if e.Acted == 0 {
+		return "nothing was changed"
+	}
+	return phrase.Count(e.Acted, "action") + phrase.Either(e.Acted,
+		" was carried out before", " were carried out before")
+}
+
+// Confirm asks a yes-or-no question on a terminal and waits for the answer. No answer means no.
+func (e *Env) Confirm(ctx context.Context, question string) error {
+	fmt.Fprintf(e.ErrOut, "%s [y/N] ", question)
+	line, err := e.readLine(ctx)
+	if err != nil {
+		fmt.Fprintln(e.ErrOut)
+		return err
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	default:
+		return e.Declined()
+	}
+}
+
+// confirmName requires the user to type the name of what is changed, which is not typed by
+// habit.
+func (e *Env) confirmName(ctx context.Context, noun, name string) error {
+	fmt.Fprintf(e.ErrOut, "%s ", nameQuestion(noun))
+	line, err := e.readLine(ctx)
+	if err != nil {
+		fmt.Fprintln(e.ErrOut)
+		return err
+	}
+	if strings.TrimSpace(line) != name {
+		return &exit.Error{Code: exit.ExitUnconfirmed, Err: fmt.Errorf("declined: the answer does not match %s (%s)", name, e.DoneSoFar())}
+	}
+	return nil
+}
+
+func nameQuestion(noun string) string {
+	return "Data may be lost. Type the name of the " + noun + " to confirm:"
+}
+
+// readLine reads one line of input, and returns early when the context ends. The reader
+// goroutine then ends with the program.
+func (e *Env) readLine(ctx context.Context) (string, error) {
+	type reply struct {
+		line string
+		err  error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		line, err := bufio.NewReader(e.In).ReadString('\n')
+		replies <- reply{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", exit.CauseOf(ctx, ctx.Err())
+	case r := <-replies:
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
+			return "", fmt.Errorf("reading the answer: %w", r.err)
+		}
+		return r.line, nil
+	}
+}

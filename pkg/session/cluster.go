@@ -1,0 +1,208 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// ClusterVariable is the environment variable of the default cluster.
+const ClusterVariable = "KUBECTL_FDB_CLUSTER"
+
+// ClusterFlag is the alternative to the first argument.
+type ClusterFlag struct{ Name string }
+
+func (f *ClusterFlag) Add(cmd *cobra.Command, env *Env) {
+	cmd.Flags().StringVarP(&f.Name, "fdb-cluster", "c", "", "name of the FoundationDBCluster; equivalent to the argument CLUSTER")
+	CompleteWith(cmd, "fdb-cluster", env.ClusterNames)
+}
+
+// Intent is the access that a command needs to a cluster.
+type Intent int
+
+const (
+	// Reads is the intent of a command that changes nothing.
+	Reads Intent = iota
+	// Writes is the intent of a command that changes the cluster: without a terminal, the cluster
+	// name is required.
+	Writes
+)
+
+// Cluster finds and reads the FoundationDBCluster of a command.
+func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent) (*v1beta2.FoundationDBCluster, error) {
+	name, err := e.ClusterName(args, flag)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := e.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return e.Read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
+	}
+	if i == Writes && !e.IsTerminal(e.In) {
+		return nil, exit.Usagef("cluster name is required because stdin is not a terminal: as an argument, with -c, or in %s", ClusterVariable)
+	}
+	return e.onlyCluster(ctx, c, namespace)
+}
+
+// ClusterName returns the name from the arguments, the flag or the environment.
+func (e *Env) ClusterName(args []string, flag string) (string, error) {
+	given := []string{}
+	for _, text := range append(slices.Clone(args), flag) {
+		name, err := bareName(text)
+		if err != nil {
+			return "", err
+		}
+		if name != "" && !slices.Contains(given, name) {
+			given = append(given, name)
+		}
+	}
+	switch len(given) {
+	case 0:
+		return bareName(e.Getenv(ClusterVariable))
+	case 1:
+		return given[0], nil
+	default:
+		return "", exit.Usagef("only one cluster is allowed, not both %s", strings.Join(given, " and "))
+	}
+}
+
+// bareName parses NAME and fdb/NAME.
+func bareName(text string) (string, error) {
+	prefix, name, found := strings.Cut(text, "/")
+	if !found {
+		return text, nil
+	}
+	kinds := []string{"fdb", "foundationdbcluster", "foundationdbclusters", "foundationdbclusters.apps.foundationdb.org"}
+	if !slices.Contains(kinds, strings.ToLower(prefix)) || name == "" {
+		return "", exit.Usagef("invalid cluster %q: must be NAME or fdb/NAME", text)
+	}
+	return name, nil
+}
+
+// Read reads a cluster and validates its spec, so that not every stage of a pass has to report
+// an invalid one.
+func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
+	record := &v1beta2.FoundationDBCluster{}
+	err := c.Get(ctx, key, record)
+	switch {
+	case isMissingKind(err):
+		return nil, missingKind(err)
+	case apierrors.IsNotFound(err):
+		return nil, e.unknownCluster(ctx, c, key)
+	case err != nil:
+		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
+	}
+	if _, err := record.Normalized(); err != nil {
+		return nil, exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", key.Name, key.Namespace, err),
+			e.KubectlIn(key.Namespace, "edit", "foundationdbcluster", key.Name))
+	}
+	return record, nil
+}
+
+// isMissingKind reports whether the API server does not have the resource type; it returns the
+// same code as for an object that does not exist.
+func isMissingKind(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || details.Name == ""
+}
+
+func missingKind(err error) error {
+	return exit.Usage(fmt.Errorf("this Kubernetes cluster has no FoundationDBCluster resources: %w", err),
+		"the custom resource definitions come with the FoundationDB operator; kubectl get crd foundationdbclusters.apps.foundationdb.org")
+}
+
+func (e *Env) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
+	err := fmt.Errorf("FoundationDBCluster %s not found in namespace %s", key.Name, key.Namespace)
+	there, listErr := ClustersIn(ctx, c, key.Namespace)
+	known := new(*exit.Error)
+	switch {
+	case errors.As(listErr, known):
+		return listErr // the resource type is missing
+	case listErr != nil:
+		return exit.Usage(err)
+	case len(there) == 0:
+		return exit.Usage(fmt.Errorf("%w, which has no FoundationDBCluster", err), e.KubectlIn("", "fdb", "status", "-A"), "choose another namespace with -n NAMESPACE")
+	default:
+		return exit.Usage(fmt.Errorf("%w, which has %s%s", err, names(there), OrMeant(key.Name, strings.Split(names(there), ", "))))
+	}
+}
+
+func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string) (*v1beta2.FoundationDBCluster, error) {
+	there, err := ClustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil, err
+	}
+	switch len(there) {
+	case 0:
+		return nil, exit.Usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", e.KubectlIn("", "fdb", "status", "-A"))
+	case 1:
+		e.Logf("using cluster %s, the only one in namespace %s", there[0].Name, namespace)
+		return e.Read(ctx, c, types.NamespacedName{Namespace: namespace, Name: there[0].Name})
+	default:
+		return nil, exit.Usagef("cluster name is required: namespace %s has %s", namespace, names(there))
+	}
+}
+
+// PageSize is the maximum number of objects per list request.
+const PageSize = 500
+
+// Cluster is the custom resource.
+type Cluster = v1beta2.FoundationDBCluster
+
+// ClustersIn lists the clusters of a namespace, or of all if it is empty.
+func ClustersIn(ctx context.Context, c client.Client, namespace string) ([]v1beta2.FoundationDBCluster, error) {
+	var all []v1beta2.FoundationDBCluster
+	var next string
+	for {
+		page := &v1beta2.FoundationDBClusterList{}
+		err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(PageSize), client.Continue(next))
+		switch {
+		case isMissingKind(err):
+			return nil, missingKind(err)
+		case err != nil:
+			return nil, fmt.Errorf("listing FoundationDBClusters %s: %w", InNamespace(namespace), err)
+		}
+		all = append(all, page.Items...)
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
+
+// InNamespace returns the words for a namespace in a message; for all namespaces they say so.
+func InNamespace(namespace string) string {
+	if namespace == "" {
+		return "in all namespaces"
+	}
+	return "in namespace " + namespace
+}
+
+func names(clusters []v1beta2.FoundationDBCluster) string {
+	words := make([]string, len(clusters))
+	for i, c := range clusters {
+		words[i] = c.Name
+	}
+	slices.Sort(words)
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,130 @@
+package session
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// completionBudget bounds the time of one shell completion. Values that are unknown by then are
+// not offered.
+const completionBudget = 2 * time.Second
+
+// Candidates returns the possible values at a position of the command line.
+type Candidates func(ctx context.Context, cmd *cobra.Command, args []string) []string
+
+// Complete completes a flag with a fixed list.
+func Complete(cmd *cobra.Command, flag string, list func() []string) {
+	CompleteWith(cmd, flag, func(context.Context, *cobra.Command, []string) []string { return list() })
+}
+
+// CompleteWith completes a flag with Candidates that are read from the API server.
+func CompleteWith(cmd *cobra.Command, flag string, list Candidates) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, AsCompletion(list)); err != nil {
+		panic(err) // a flag that does not exist, or is completed twice
+	}
+}
+
+// AsCompletion returns Candidates as a completion of arguments.
+func AsCompletion(list Candidates) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionBudget)
+		defer cancel()
+		return list(ctx, cmd, args), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// FirstArgument completes the argument CLUSTER with the names of clusters.
+func (e *Env) FirstArgument(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return AsCompletion(e.ClusterNames)(cmd, args, typed)
+}
+
+func (e *Env) ClusterNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	namespace, err := e.Namespace()
+	if err != nil {
+		return nil
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil
+	}
+	clusters, err := ClustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(clusters))
+	for i, c := range clusters {
+		names[i] = c.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (e *Env) NamespaceNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	c, err := e.Client()
+	if err != nil {
+		return nil
+	}
+	list := &corev1.NamespaceList{}
+	if err := c.List(ctx, list, client.Limit(PageSize)); err != nil {
+		return nil
+	}
+	names := make([]string, len(list.Items))
+	for i, n := range list.Items {
+		names[i] = n.Name
+	}
+	return names
+}
+
+func (e *Env) ContextNames(context.Context, *cobra.Command, []string) []string {
+	raw, err := e.Kube.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
+}
+
+// PodNames returns the pods of the cluster on the command line.
+func (e *Env) PodNames(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
+	if err != nil {
+		return nil
+	}
+	return e.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(record) })(ctx, cmd, args)
+}
+
+// GroupValues returns a value of each process group in the status of the cluster on the command
+// line.
+func (e *Env) GroupValues(value func(*v1beta2.ProcessGroupStatus) string) Candidates {
+	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+		record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
+		if err != nil {
+			return nil
+		}
+		var values []string
+		for _, g := range record.Status.ProcessGroups {
+			if v := value(g); v != "" && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		return values
+	}
+}
+
+// ClusterThenZone completes clusters for the first argument, and then zones.
+func (e *Env) ClusterThenZone(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
+		return e.FirstArgument(cmd, args, typed)
+	}
+	return AsCompletion(e.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))(cmd, args, typed)
+}

@@ -1,0 +1,262 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+const (
+	// unlimited turns off client-go's limit of requests per second. Commands bound their
+	// concurrency themselves, and the API server throttles clients that send too many requests.
+	unlimited = -1
+	// RequestTimeout bounds a request to the API server unless --request-timeout is set, so
+	// that a server that accepts connections and never answers causes an error.
+	RequestTimeout = 30 * time.Second
+)
+
+// NewEnv returns the environment of the real program.
+func NewEnv() *Env {
+	e := &Env{
+		IOStreams:  genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
+		Kube:       genericclioptions.NewConfigFlags(true),
+		Clock:      clock.RealClock{},
+		Getenv:     os.Getenv,
+		IsTerminal: printers.IsTerminal,
+		Random:     randomNumber,
+		Holder:     live.NewHolder(),
+		RunID:      strings.ToLower(rand.Text()[:10]),
+	}
+	e.Kube.WithWrapConfigFn(e.limits)
+	e.Client = e.openClient
+	e.Connect = e.openCluster
+	e.ConnectBackup = e.openBackup
+	e.ConnectRestore = e.openRestore
+	e.Follow = e.openFollower
+	e.Tool = e.openTool
+	return e
+}
+
+func (e *Env) limits(c *rest.Config) *rest.Config {
+	c.QPS = unlimited
+	c.UserAgent = "kubectl-fdb/" + Version
+	if c.Timeout == 0 {
+		c.Timeout = RequestTimeout
+	}
+	return c
+}
+
+func randomNumber() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// Config returns the client configuration. It fails without a kubeconfig: client-go would then
+// connect to localhost.
+func (e *Env) Config() (*rest.Config, error) {
+	loader := e.Kube.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), "check --kubeconfig and the environment variable KUBECONFIG")
+	}
+	if e.nowhere(raw.CurrentContext) && e.Getenv("KUBERNETES_SERVICE_HOST") == "" {
+		if len(raw.Contexts) == 0 {
+			return nil, exit.Usage(errors.New("no kubeconfig found"),
+				"set --kubeconfig FILE or the environment variable KUBECONFIG")
+		}
+		return nil, exit.Usage(errors.New("the kubeconfig has no current context"), "list contexts with kubectl config get-contexts, then select one with kubectl config use-context NAME or --context NAME")
+	}
+	config, err := e.Kube.ToRESTConfig()
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), "kubectl config get-contexts")
+	}
+	return config, nil
+}
+
+// nowhere reports whether neither the kubeconfig nor a flag names an API server.
+func (e *Env) nowhere(currentContext string) bool {
+	return currentContext == "" && text(e.Kube.Context) == "" && text(e.Kube.APIServer) == "" && text(e.Kube.ClusterName) == ""
+}
+
+func text(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+// ContextName returns the kubeconfig context in use; empty if there is none.
+func (e *Env) ContextName() string {
+	if name := text(e.Kube.Context); name != "" {
+		return name
+	}
+	raw, err := e.Kube.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return ""
+	}
+	return raw.CurrentContext
+}
+
+// Namespace returns the namespace of the flag, else that of the context.
+func (e *Env) Namespace() (string, error) {
+	namespace, _, err := e.Kube.ToRawKubeConfigLoader().Namespace()
+	if err != nil && !clientcmd.IsEmptyConfig(err) {
+		return "", exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err))
+	}
+	return namespace, nil
+}
+
+// NamespaceUnless returns that namespace, or "" for all of them.
+func (e *Env) NamespaceUnless(all bool) (string, error) {
+	if all {
+		return "", nil
+	}
+	return e.Namespace()
+}
+
+// openClient opens an uncached client: every read is current and includes our own writes.
+func (e *Env) openClient() (client.Client, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme, Mapper: NewMapper()})
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("creating the Kubernetes client: %w", err))
+	}
+	return client.WithFieldOwner(c, cmp.Or(e.FieldManager, live.FieldManager)), nil
+}
+
+// NewScheme returns the types that the client knows.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, v1beta2.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering kinds: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// NewMapper maps the kinds in use, which saves discovery requests to the API server.
+func NewMapper() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event", "Secret"} {
+		m.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	m.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
+	m.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
+	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
+	for _, kind := range []string{"FoundationDBCluster", "FoundationDBBackup", "FoundationDBRestore"} {
+		m.Add(v1beta2.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
+	}
+	return m
+}
+
+func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
+	w := &live.World{}
+	return w, e.fill(w, key)
+}
+
+func (e *Env) openBackup(key types.NamespacedName) (Session, error) {
+	w := &live.BackupWorld{}
+	return w, e.fill(&w.World, key)
+}
+
+func (e *Env) openRestore(key types.NamespacedName) (Session, error) {
+	w := &live.RestoreWorld{Name: key}
+	return w, e.fill(&w.World, types.NamespacedName{Namespace: key.Namespace})
+}
+
+// fill sets the API server access of a session.
+func (e *Env) fill(w *live.World, key types.NamespacedName) error {
+	config, err := e.Config()
+	if err != nil {
+		return err
+	}
+	w.Client, err = e.Client()
+	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.PlanDigest(), e.Overrides, e.Clock, rand.Text
+	w.Command = func(words ...string) string { return e.KubectlIn(key.Namespace, words...) }
+	w.Tell = func(words string) { e.Logf("%s", words) }
+	return err
+}
+
+func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(streaming(config), client.Options{Scheme: scheme, Mapper: NewMapper()})
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("creating the watch client: %w", err))
+	}
+	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
+}
+
+func (e *Env) openTool(pod *corev1.Pod, container string) (admin.Transport, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	return admin.NewPodExec(streaming(config), pod.Namespace, pod.Name, container)
+}
+
+// streaming is for connections into pods and for watches: they have no request timeout, but
+// limits of their own.
+func streaming(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0
+	return config
+}
+
+// NamesOf returns the rows for -o name: KIND/NAME.
+func NamesOf[T any](kind string, items []T, name func(T) string) []string {
+	names := make([]string, len(items))
+	for i, item := range items {
+		names[i] = kind + "/" + name(item)
+	}
+	return names
+}
+
+// ParallelReads bounds how many clusters are read concurrently.
+const ParallelReads = 8

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Env is the environment of every subcommand: everything external except its arguments.
+type Env struct {
+	genericiooptions.IOStreams
+	// Kube holds the flags that select the API server.
+	Kube *genericclioptions.ConfigFlags
+	// Clock returns the time and waits.
+	Clock clock.WithTicker
+	// Getenv reads an environment variable.
+	Getenv func(string) string
+	// IsTerminal reports whether a stream is an interactive terminal.
+	IsTerminal func(stream any) bool
+	// Random makes the random choices of a pass.
+	Random func() uint64
+	// Holder is our identity in a Lease: user, host and process.
+	Holder string
+	// Overrides are the overridden gates, with the reasons.
+	Overrides map[plan.Gate]string
+	// RunID identifies this run of the program in all its output.
+	RunID string
+	// Client opens the API server. Replaced in tests.
+	Client func() (client.Client, error)
+	// Connect opens a cluster. It is called once a command's input is validated. Replaced in
+	// tests.
+	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
+	// ConnectBackup and ConnectRestore open a backup and a restore. Replaced in tests.
+	ConnectBackup, ConnectRestore func(key types.NamespacedName) (Session, error)
+	// Follow opens a watch on a cluster's objects: changed is called with what changed, trouble
+	// with why something cannot be watched. Replaced in tests.
+	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
+
+	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
+	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
+
+	// Planned is the approved plan that the command applies; nil without --plan.
+	Planned *planned.ApprovedPlan
+	// FieldManager is the field manager of changes; empty means the default.
+	FieldManager string
+	// Acted is the number of actions that the passes of the command carried out.
+	Acted int
+	// Observer receives the events of passes and answers their prompts instead of the terminal;
+	// nil for the terminal.
+	Observer *RunObserver
+
+	Global  GlobalFlags
+	About   types.NamespacedName // the cluster of the command, once known
+	Started bool                 // the command line is valid
+
+	mu         sync.Mutex // guards spoken, and keeps lines whole
+	lastOutput time.Time  // when progress was last printed
+}
+
+// Session is one open cluster.
+type Session interface {
+	reconcile.Observer
+	reconcile.Actor
+	Reader
+	// ReadNodes includes nodes in observations regardless of the spec's rules.
+	ReadNodes()
+	// Gates evaluates what must hold before the first change.
+	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
+}
+
+// Reader reads what users want to know of a cluster and no pass needs. The resource and the
+// pods must have been observed before. It changes nothing.
+type Reader interface {
+	// ReadExclusions reads which exclusions are in force and in progress.
+	ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error)
+	// ReadShared reads all state shared by control-plane instances, whether or not the spec
+	// enables locks.
+	ReadShared(ctx context.Context) (plan.CoordinationFacts, error)
+	// ReadClusterFiles reads the connection strings in the database and in all pods.
+	ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
+	// ReadNames measures how DNS names resolve in one of the cluster's pods.
+	ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error)
+}
+
+// Follower reports changes of a cluster's objects.
+type Follower interface {
+	// Follow watches the objects that belong to the cluster.
+	Follow(ctx context.Context, c *v1beta2.FoundationDBCluster)
+	// Stop ends the watch, and returns once no more changes are reported.
+	Stop()
+}
+
+// Metadata returns the header of documents about a cluster; the zero key is for those about
+// several.
+func (e *Env) Metadata(key types.NamespacedName) inspect.Metadata {
+	return inspect.Metadata{
+		Cluster: key.Name, Namespace: key.Namespace, Context: e.ContextName(),
+		Tool: "kubectl-fdb " + Version, RunID: e.RunID,
+	}
+}
+
+// PlanDigest returns the digest of the approved plan; empty without one.
+func (e *Env) PlanDigest() string {
+	if e.Planned == nil {
+		return ""
+	}
+	return e.Planned.Digest
+}
+
+// Commands returns command lines as hints show them.
+func (e *Env) Commands() inspect.Commands {
+	return inspect.Commands{FDB: e.Command, Kubectl: e.Kubectl}
+}

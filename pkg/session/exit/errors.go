@@ -1,0 +1,224 @@
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// The exit codes. Scripts rely on them; docs/exit-codes.md explains each.
+const (
+	ExitDone        = 0
+	ExitNo          = 1
+	ExitUsage       = 2
+	ExitWaiting     = 3
+	ExitRefused     = 4
+	ExitForbidden   = 5
+	ExitConflict    = 6
+	ExitUnconfirmed = 7
+	ExitUnreachable = 8
+	ExitPartly      = 9
+	ExitInternal    = 10
+	ExitHungUp      = 129
+	ExitInterrupted = 130
+	ExitTerminated  = 143
+)
+
+// Error ends a command: the error, the exit code, and what to try next.
+type Error struct {
+	Code int
+	Err  error
+	// Hints are whole commands, or sentences, to try next.
+	Hints []string
+	// Differences are the differences of the cluster state since a plan was made.
+	Differences []planned.PlanDifference
+	// Printed is true if the result on stdout already contains the error, so that text output does
+	// not repeat it.
+	Printed bool
+}
+
+func (f *Error) Error() string { return f.Err.Error() }
+
+func (f *Error) Unwrap() error { return f.Err }
+
+// AnswerError ends a command that succeeded with an answer other than yes.
+type AnswerError struct{ Code int }
+
+func (a AnswerError) Error() string { return fmt.Sprintf("the answer is exit code %d", a.Code) }
+
+// Usage returns a failure caused by the user's input.
+func Usage(err error, hints ...string) error {
+	return &Error{Code: ExitUsage, Err: err, Hints: hints}
+}
+
+// Usagef returns an error of the command line, formatted.
+func Usagef(layout string, args ...any) error { return Usage(fmt.Errorf(layout, args...)) }
+
+// InterruptedError is the cause of a context that a signal ended, or a user in an equivalent
+// way.
+type InterruptedError struct {
+	Signal os.Signal
+	// Words describe the cause if it was no signal; empty for a signal.
+	Words string
+}
+
+func (e *InterruptedError) Error() string {
+	switch {
+	case e.Words != "":
+		return e.Words
+	case e.Signal == os.Interrupt:
+		return "Ctrl-C"
+	default:
+		return "signal: " + e.Signal.String()
+	}
+}
+
+// ErrTimeout is the cause of a context that --timeout ended.
+var ErrTimeout = errors.New("timed out")
+
+// Code returns the exit code of a command's error.
+func Code(err error) int {
+	var (
+		known       *Error
+		verdict     AnswerError
+		interrupted *InterruptedError
+	)
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &verdict):
+		return verdict.Code
+	case errors.As(err, &interrupted):
+		return InterruptCode(interrupted)
+	case errors.Is(err, ErrTimeout):
+		return ExitWaiting
+	case errors.As(err, &known):
+		return known.Code
+	default:
+		return CodeOf(err)
+	}
+}
+
+// InterruptCode follows the shell's convention: 128 and the signal's number.
+func InterruptCode(e *InterruptedError) int {
+	switch e.Signal {
+	case os.Interrupt:
+		return ExitInterrupted
+	case syscall.SIGHUP:
+		return ExitHungUp
+	default:
+		return ExitTerminated
+	}
+}
+
+// CodeOf returns the exit code of an error that has none yet.
+func CodeOf(err error) int {
+	var (
+		held        *reconcile.HeldError
+		refused     *reconcile.RefusedError
+		beyond      *reconcile.BeyondPlanError
+		unreachable *reconcile.UnreachableError
+		missing     *live.NotFoundError
+		invalid     *live.InvalidRecordError
+	)
+	switch {
+	case errors.As(err, &missing), errors.As(err, &invalid):
+		return ExitUsage
+	case errors.As(err, &held), errors.As(err, &beyond):
+		return ExitConflict
+	case errors.As(err, &refused):
+		return RefusalCode(refused)
+	case errors.As(err, &unreachable), isUnreachable(err):
+		return ExitUnreachable
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return ExitForbidden
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return ExitConflict
+	default:
+		return databaseCode(err)
+	}
+}
+
+// databaseCode returns the exit code of an error from the database, a store, or the connection
+// to them.
+func databaseCode(err error) int {
+	var said *admin.Error
+	if !errors.As(err, &said) {
+		return ExitInternal
+	}
+	switch said.Kind {
+	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable, admin.KindStoreSilent:
+		return ExitUnreachable
+	case admin.KindUnknownResult: // the cause determines the code
+		return databaseCode(said.Err)
+	case admin.KindConflict:
+		return ExitConflict
+	case admin.KindLocked, admin.KindRefused:
+		return ExitRefused
+	case admin.KindUnfinished:
+		return ExitPartly
+	default:
+		return ExitInternal
+	}
+}
+
+// RefusalCode separates refusals because another run is active from all others.
+func RefusalCode(e *reconcile.RefusedError) int {
+	switch e.Check.Gate {
+	case plan.GateDeny, plan.GateLease, plan.GateLock, plan.GatePlan:
+		return ExitConflict
+	default:
+		return ExitRefused
+	}
+}
+
+// isUnreachable reports whether an error means that there was no answer.
+func isUnreachable(err error) bool {
+	var (
+		status   apierrors.APIStatus
+		urlError *url.Error
+		netError net.Error
+	)
+	if errors.As(err, &status) {
+		return apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) ||
+			apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err)
+	}
+	return errors.As(err, &urlError) || errors.As(err, &netError) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Worst returns the most significant code of several errors; ExitDone if there are none. First
+// what the user can fix, then what is unreachable, then the rest.
+func Worst(errs []error) int {
+	found := map[int]bool{}
+	for _, err := range errs {
+		found[CodeOf(err)] = true
+	}
+	for _, code := range []int{ExitUsage, ExitUnreachable, ExitForbidden, ExitConflict, ExitRefused, ExitPartly, ExitInternal} {
+		if found[code] {
+			return code
+		}
+	}
+	return ExitDone
+}
+
+// Explain makes an API error name which verb on which resource was forbidden where.
+func Explain(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
+		return strings.TrimSpace(err.Error())
+	}
+	return "forbidden: " + strings.TrimSpace(err.Error())
+}

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+const (
+	// PodPrefix is the prefix of a pod where an ID is accepted.
+	PodPrefix = "pod/"
+	// GroupPrefix is the prefix that -o name prints.
+	GroupPrefix = "processgroup/"
+	FromStdin   = "-"
+)
+
+// SplitIDs separates the cluster from the process groups in the arguments of `VERB [CLUSTER]
+// [ID…]`. The first argument is the cluster, unless -c names one or the word cannot be a
+// cluster's name.
+func SplitIDs(args []string, flag string) (cluster, ids []string) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	first := args[0]
+	named, err := bareName(first)
+	switch {
+	case isOnlyID(first):
+		return nil, args
+	case flag != "" && (err != nil || named != strings.TrimPrefix(flag, "fdb/")):
+		return nil, args
+	default:
+		return args[:1], args[1:]
+	}
+}
+
+// isOnlyID reports whether a word can name process groups and no cluster.
+func isOnlyID(word string) bool {
+	return word == FromStdin || strings.HasPrefix(word, PodPrefix) || strings.HasPrefix(word, GroupPrefix) || hasAddress(word)
+}
+
+func hasAddress(word string) bool {
+	_, _, is := addressIn(word)
+	return is
+}
+
+// GroupsNamed returns the process groups that words name, each once, in the order of the words:
+// an ID, a pod's name, pod/NAME, processgroup/ID, or IP[:PORT]. A word that matches none or
+// several is a usage error, and no group is returned.
+func GroupsNamed(s plan.Snapshot, words []string) ([]*v1beta2.ProcessGroupStatus, error) {
+	var groups []*v1beta2.ProcessGroupStatus
+	var unknown []string
+	for _, word := range words {
+		found := GroupsFor(s, word)
+		switch len(found) {
+		case 0:
+			unknown = append(unknown, word)
+		case 1:
+			if !slices.Contains(groups, found[0]) {
+				groups = append(groups, found[0])
+			}
+		default:
+			return nil, exit.Usagef("%q is ambiguous: it matches %s and %s; use an ID", word, found[0].ProcessGroupID, found[1].ProcessGroupID)
+		}
+	}
+	if len(unknown) > 0 {
+		var ids []string
+		for _, g := range s.Groups() {
+			ids = append(ids, string(g.ProcessGroupID))
+		}
+		return nil, exit.Usagef("process groups of cluster %s not found: %s%s", s.Cluster.Name, strings.Join(unknown, ", "), OrMeant(unknown[0], ids))
+	}
+	return groups, nil
+}
+
+// GroupsFor returns the groups that a word may refer to. An ID or a pod's name refers to one.
+func GroupsFor(s plan.Snapshot, word string) []*v1beta2.ProcessGroupStatus {
+	if host, port, is := addressIn(word); is {
+		return groupsAt(s, host, port)
+	}
+	pod, onlyPod := strings.CutPrefix(word, PodPrefix)
+	id, onlyID := strings.CutPrefix(word, GroupPrefix)
+	for _, g := range s.Groups() {
+		isID, isPod := !onlyPod && string(g.ProcessGroupID) == id, !onlyID && g.PodName(s.Cluster) == pod
+		if isID || isPod {
+			return []*v1beta2.ProcessGroupStatus{g}
+		}
+	}
+	return nil
+}
+
+// addressIn parses IP, [IP], IP:PORT and the suffixes of the status document. The port is 0 if
+// there is none.
+func addressIn(word string) (host string, port int, is bool) {
+	if ip, err := netip.ParseAddr(strings.Trim(word, "[]")); err == nil {
+		return ip.String(), 0, true
+	}
+	if a, err := fdb.ParseAddress(word); err == nil && a.IsIP() {
+		return a.Host, a.Port, true
+	}
+	return "", 0, false
+}
+
+// groupsAt returns the groups at an address: those whose processes report from it, else those
+// that had it according to the status. Pod addresses are reused, so reporting processes take
+// precedence over recorded addresses.
+func groupsAt(s plan.Snapshot, host string, port int) []*v1beta2.ProcessGroupStatus {
+	var reporting, recorded []*v1beta2.ProcessGroupStatus
+	for _, g := range s.Groups() {
+		if reportsAt(s, g, host, port) {
+			reporting = append(reporting, g)
+		}
+		if slices.Contains(g.Addresses, host) {
+			recorded = append(recorded, g)
+		}
+	}
+	if len(reporting) > 0 || othersReportAt(s, host) {
+		return reporting
+	}
+	return recorded
+}
+
+func reportsAt(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, host string, port int) bool {
+	return s.Database.Status != nil && slices.ContainsFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool {
+		return p.Address.Host == host && (port == 0 || p.Address.Port == port)
+	})
+}
+
+// othersReportAt reports whether any process reports from a host, on any port.
+func othersReportAt(s plan.Snapshot, host string) bool {
+	return s.Database.Status != nil && slices.ContainsFunc(s.Database.Status.ProcessList(), func(p fdb.Process) bool {
+		return p.Reporting() && p.Address.Host == host
+	})
+}
+
+// IDsOnly splits arguments of which at least one must be a process group: a single word is one.
+func IDsOnly(args []string, flag string) (cluster, ids []string) {
+	if len(args) == 1 {
+		return nil, args
+	}
+	return SplitIDs(args, flag)
+}
+
+// ClusterThenGroups completes clusters for the first argument, and then process groups.
+func (e *Env) ClusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
+		return e.FirstArgument(cmd, args, typed)
+	}
+	groups := e.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) })
+	return AsCompletion(func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+		cluster, ids := SplitIDs(args, cmd.Flag("fdb-cluster").Value.String())
+		return slices.DeleteFunc(groups(ctx, cmd, cluster), func(id string) bool {
+			return slices.Contains(ids, id) || !strings.HasPrefix(id, typed)
+		})
+	})(cmd, args, typed)
+}

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// NodesWith returns the nodes on which process groups run.
+func NodesWith(ctx context.Context, c client.Client, selector labels.Selector) ([]string, error) {
+	list := &corev1.NodeList{}
+	if err := c.List(ctx, list, client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	if len(list.Items) == 0 {
+		return nil, exit.Usagef("no node matches the labels %s", selector)
+	}
+	var names []string
+	for _, node := range list.Items {
+		names = append(names, node.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// NodePermissions are required to cordon nodes.
+func NodePermissions() []Permission {
+	return []Permission{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
+}
+
+func (e *Env) NodeNames(ctx context.Context, _ *cobra.Command, given []string) []string {
+	c, err := e.Client()
+	if err != nil {
+		return nil
+	}
+	names, err := NodesWith(ctx, c, labels.Everything())
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
+}
+
+// TaintKeys returns the keys of the taints of all nodes.
+func (e *Env) TaintKeys(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	list := &corev1.NodeList{}
+	c, err := e.Client()
+	if err != nil || c.List(ctx, list) != nil {
+		return nil
+	}
+	var keys []string
+	for _, node := range list.Items {
+		for _, taint := range node.Spec.Taints {
+			keys = append(keys, taint.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// PlacesBeside returns the other nodes that pods could move to, with all that runs there. A
+// failure to read them is in the result, and not an error.
+func (e *Env) PlacesBeside(ctx context.Context, facts inspect.Facts, away []string) safety.Places {
+	p := safety.Places{Nodes: facts.Nodes, Away: away, Hidden: facts.NodesHidden}
+	if p.Hidden != "" {
+		return p
+	}
+	c, err := e.Client()
+	if err == nil {
+		p.Pods, err = runningPods(ctx, c)
+	}
+	switch {
+	case apierrors.IsForbidden(err):
+		p.Hidden = "not permitted to list the pods of all namespaces"
+	case err != nil:
+		p.Hidden = "pods on nodes are unknown: " + exit.Explain(err)
+	}
+	return p
+}
+
+// runningPods lists the pods of all namespaces that have not ended.
+func runningPods(ctx context.Context, c client.Client) ([]*corev1.Pod, error) {
+	var all []*corev1.Pod
+	var next string
+	for {
+		page := &corev1.PodList{}
+		if err := c.List(ctx, page, client.Limit(PageSize), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			ended := page.Items[i].Status.Phase == corev1.PodSucceeded || page.Items[i].Status.Phase == corev1.PodFailed
+			if !ended && page.Items[i].Spec.NodeName != "" {
+				all = append(all, &page.Items[i])
+			}
+		}
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
+
+// WithNodes adds the nodes of unhealthy pods, to show whether the node is the cause. If they
+// cannot be read, a warning is added and nothing else is missing.
+func (e *Env) WithNodes(ctx context.Context, f *inspect.Facts) {
+	names := NodesInTrouble(*f)
+	if len(names) == 0 {
+		return
+	}
+	all, err := e.Nodes(ctx)
+	if err != nil {
+		f.Warnings = append(f.Warnings, "cannot determine whether nodes are ready: "+exit.Explain(err))
+		return
+	}
+	nodes := maps.Clone(f.Nodes)
+	if nodes == nil {
+		nodes = map[string]*corev1.Node{}
+	}
+	for _, name := range names {
+		if nodes[name] = all[name]; nodes[name] == nil {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("node %s of some pods no longer exists", name))
+		}
+	}
+	f.Nodes = nodes
+}
+
+// Nodes returns all nodes by name.
+func (e *Env) Nodes(ctx context.Context) (map[string]*corev1.Node, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*corev1.Node{}
+	for next := ""; ; {
+		page := &corev1.NodeList{}
+		if err := c.List(ctx, page, client.Limit(PageSize), client.Continue(next)); err != nil {
+			return nil, fmt.Errorf("listing nodes: %w", err)
+		}
+		for i := range page.Items {
+			all[page.Items[i].Name] = &page.Items[i]
+		}
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
+
+// NodesInTrouble returns the unread nodes of pods that are not healthy.
+func NodesInTrouble(f inspect.Facts) []string {
+	var names []string
+	for _, g := range f.Groups() {
+		pod := f.Pod(g)
+		if pod == nil || pod.Spec.NodeName == "" || slices.Contains(names, pod.Spec.NodeName) || f.Nodes[pod.Spec.NodeName] != nil {
+			continue
+		}
+		if pod.DeletionTimestamp != nil || len(g.ProcessGroupConditions) > 0 || objects.IsUnready(pod) {
+			names = append(names, pod.Spec.NodeName)
+		}
+	}
+	return names
+}

@@ -1,0 +1,177 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+const (
+	// AskKubernetes are the facets read from the API server alone.
+	AskKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap
+	// askPods are the facets queried through the cluster's pods.
+	askPods = plan.Database | plan.Coordination | plan.PodFiles
+
+	// SlowDatabase is how long the database may take before the facts from Kubernetes are
+	// shown. It takes up to 19 s to report a database that is down.
+	SlowDatabase = 5 * time.Second
+)
+
+// ClusterReader reads one cluster without changing anything.
+type ClusterReader struct {
+	Env *Env
+	Key types.NamespacedName
+	// Nodes includes nodes regardless of the spec's rules.
+	Nodes bool
+	// Asks are the facets queried from the cluster's pods; 0 means all.
+	Asks plan.Facet
+	// More reads additional facts for the user; nil for none.
+	More func(context.Context, Reader, *plan.Snapshot) error
+	// Slow is called with the facts from Kubernetes if the database takes long; nil for none.
+	Slow func(inspect.Facts)
+}
+
+// Observation is the result of reading a cluster, and the session that read it.
+type Observation struct {
+	inspect.Facts
+	// Seen is the snapshot as a pass reads it: its status is not updated.
+	Seen    plan.Snapshot
+	Session Session
+}
+
+// Facts reads all facts about the cluster.
+func (o ClusterReader) Facts(ctx context.Context) (inspect.Facts, error) {
+	l, err := o.Read(ctx)
+	return l.Facts, err
+}
+
+func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
+	conn, err := o.Env.Connect(ctx, o.Key)
+	if err != nil {
+		return Observation{}, err
+	}
+	if o.Nodes {
+		conn.ReadNodes()
+	}
+	snapshot := plan.Snapshot{}
+	if err := conn.Observe(ctx, &snapshot, AskKubernetes); err != nil {
+		return Observation{}, err
+	}
+	facts := inspect.Facts{Lease: o.Lease(ctx)}
+	asked := make(chan error, 1)
+	full := snapshot
+	go func() { asked <- o.ask(ctx, conn, &full) }()
+
+	err = o.Await(asked, func() { o.reportSlow(facts, snapshot) })
+	switch {
+	case ctx.Err() != nil:
+		return Observation{}, exit.CauseOf(ctx, ctx.Err())
+	case err != nil:
+		full = snapshot
+		full.Database.Unreachable = exit.Explain(err)
+	}
+	return Observation{Facts: Judged(facts, full), Seen: full, Session: conn}, nil
+}
+
+// ask queries the cluster's pods.
+func (o ClusterReader) ask(ctx context.Context, conn Session, into *plan.Snapshot) error {
+	asks := o.Asks
+	if asks == 0 {
+		asks = askPods
+	}
+	if err := conn.Observe(ctx, into, asks); err != nil || o.More == nil {
+		return err
+	}
+	return o.More(ctx, conn, into)
+}
+
+// Await returns the answer. If it takes long, await calls slow once, and prints progress every
+// ten seconds.
+func (o ClusterReader) Await(asked <-chan error, slow func()) error {
+	ticker := o.Env.Clock.NewTicker(SlowDatabase)
+	defer ticker.Stop()
+	for ticks := 1; ; ticks++ {
+		select {
+		case err := <-asked:
+			return err
+		case <-ticker.C():
+		}
+		if ticks == 1 {
+			slow()
+		} else if ticks%2 == 1 {
+			o.Env.Logf("waiting for database status…")
+		}
+	}
+}
+
+func (o ClusterReader) reportSlow(facts inspect.Facts, s plan.Snapshot) {
+	o.Env.Logf("waiting for database status…")
+	if o.Slow == nil {
+		return
+	}
+	s.Database.Unreachable = "no answer yet"
+	o.Slow(Judged(facts, s))
+}
+
+// Lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being
+// shown.
+func (o ClusterReader) Lease(ctx context.Context) inspect.Lease {
+	return o.Env.LeaseNamed(ctx, types.NamespacedName{Namespace: o.Key.Namespace, Name: live.LeaseName(o.Key.Name)})
+}
+
+func (e *Env) LeaseNamed(ctx context.Context, key types.NamespacedName) inspect.Lease {
+	c, err := e.Client()
+	if err != nil {
+		return inspect.Lease{}
+	}
+	lease := &coordinationv1.Lease{}
+	err = c.Get(ctx, key, lease)
+	switch {
+	case apierrors.IsNotFound(err):
+		return inspect.Lease{Read: true}
+	case err != nil:
+		return inspect.Lease{}
+	case lease.Spec.RenewTime == nil:
+		return inspect.Lease{Read: true}
+	}
+	term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
+	return inspect.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
+}
+
+// Judged updates the status from what was observed, as a pass would, so that conditions are
+// current.
+func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
+	facts.Recorded = s.Cluster
+	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
+	if d.Hold != nil && d.Hold.Human {
+		facts.Unjudged = d.Hold.Text()
+		facts.Warnings = append(facts.Warnings, fmt.Sprintf("process groups are shown as of the last status update: %s", d.Hold.Text()))
+	}
+	for _, c := range d.Checks {
+		if !c.OK {
+			facts.Warnings = append(facts.Warnings, c.Words())
+		}
+	}
+	for _, a := range d.Actions {
+		if edit, ok := a.(plan.Edit); ok {
+			s = edit.Apply(s)
+		}
+	}
+	facts.Snapshot = s
+	facts.Desired = objects.DesiredConfiguration(s.Cluster)
+	facts.Gaps = statusstages.Gaps(s)
+	return facts
+}

@@ -1,0 +1,215 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Permission is a verb on a resource that a command uses in its namespace.
+type Permission struct{ Verb, Group, Resource, Subresource string }
+
+// String returns the permission in the notation of RBAC: "create pods/exec".
+func (p Permission) String() string { return p.Verb + " " + p.Path() }
+
+// Path returns the resource as kubectl writes it:
+// "foundationdbclusters.apps.foundationdb.org/status".
+func (p Permission) Path() string {
+	resource := p.Resource
+	if p.Group != "" {
+		resource += "." + p.Group
+	}
+	if p.Subresource != "" {
+		resource += "/" + p.Subresource
+	}
+	return resource
+}
+
+// Within returns the resource as rules of its group write it: "pods/exec".
+func (p Permission) Within() string {
+	if p.Subresource == "" {
+		return p.Resource
+	}
+	return p.Resource + "/" + p.Subresource
+}
+
+// ViewPermissions are required to read all of a cluster, its database included.
+func ViewPermissions() []Permission {
+	return []Permission{
+		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
+		{"list", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+		{"list", "", "persistentvolumeclaims", ""},
+		{"list", "", "services", ""},
+		{"get", "", "configmaps", ""},
+	}
+}
+
+// ToolPermissions are required to run programs in a cluster's pods.
+func ToolPermissions() []Permission {
+	return []Permission{
+		{"get", v1beta2.GroupVersion.Group, "foundationdbclusters", ""},
+		{"list", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+	}
+}
+
+// ReconcilePermissions are required by every pass.
+func ReconcilePermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []Permission{
+		{"get", crd, "foundationdbclusters", ""},
+		{"update", crd, "foundationdbclusters", "status"},
+		{"list", "", "pods", ""},
+		{"create", "", "pods", ""},
+		{"patch", "", "pods", ""},
+		{"delete", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+		{"list", "", "persistentvolumeclaims", ""},
+		{"create", "", "persistentvolumeclaims", ""},
+		{"patch", "", "persistentvolumeclaims", ""},
+		{"delete", "", "persistentvolumeclaims", ""},
+		{"list", "", "services", ""},
+		{"create", "", "services", ""},
+		{"update", "", "services", ""},
+		{"delete", "", "services", ""},
+		{"get", "", "configmaps", ""},
+		{"create", "", "configmaps", ""},
+		{"update", "", "configmaps", ""},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}
+
+// DatabasePermissions are required to change the database and to update the status, and nothing
+// else.
+func DatabasePermissions() []Permission {
+	return append(ViewPermissions(),
+		Permission{"update", v1beta2.GroupVersion.Group, "foundationdbclusters", "status"},
+		Permission{"get", "coordination.k8s.io", "leases", ""},
+		Permission{"create", "coordination.k8s.io", "leases", ""},
+		Permission{"update", "coordination.k8s.io", "leases", ""},
+	)
+}
+
+// WatchPermissions are required by --watch, besides those of every pass.
+func WatchPermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []Permission{
+		{"list", crd, "foundationdbclusters", ""},
+		{"watch", crd, "foundationdbclusters", ""},
+		{"watch", "", "pods", ""},
+		{"watch", "", "persistentvolumeclaims", ""},
+		{"watch", "", "services", ""},
+		{"list", "", "configmaps", ""},
+		{"watch", "", "configmaps", ""},
+	}
+}
+
+// MaySee verifies that a cluster may be read in Kubernetes. Without access to the database, its
+// values are shown as unknown.
+func (e *Env) MaySee(ctx context.Context, namespace string) error {
+	c, err := e.Client()
+	if err != nil {
+		return err
+	}
+	needs := slices.DeleteFunc(ViewPermissions(), func(p Permission) bool { return p.Subresource == "exec" })
+	return refuseWithout(ctx, c, namespace, needs, "")
+}
+
+// ParallelReviews bounds how many permissions are checked concurrently.
+const ParallelReviews = 10
+
+// MayDo verifies all required permissions of a command before anything is changed. All missing
+// ones are in one error.
+func (e *Env) MayDo(ctx context.Context, namespace string, needs []Permission) error {
+	c, err := e.Client()
+	if err != nil {
+		return err
+	}
+	return refuseWithout(ctx, c, namespace, needs, " (nothing was changed)")
+}
+
+// refuseWithout returns an error with all missing permissions and what that means.
+func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []Permission, meaning string) error {
+	missing, err := MissingPermissions(ctx, c, namespace, needs)
+	if err != nil {
+		return fmt.Errorf("checking permissions: %w", err)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return &exit.Error{
+		Code:  exit.ExitForbidden,
+		Err:   fmt.Errorf("not permitted in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
+		Hints: []string{"kubectl auth can-i --list -n " + namespace},
+	}
+}
+
+// MissingPermissions returns the permissions that the API server would refuse.
+func MissingPermissions(ctx context.Context, c client.Client, namespace string, needs []Permission) ([]string, error) {
+	allowed := make([]bool, len(needs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(ParallelReviews)
+	for i, p := range needs {
+		group.Go(func() (err error) {
+			allowed[i], err = Review(ctx, c, namespace, p)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var missing []string
+	for i, p := range needs {
+		if !allowed[i] {
+			missing = append(missing, p.String())
+		}
+	}
+	return missing, nil
+}
+
+// Review asks the API server whether a permission is given.
+func Review(ctx context.Context, c client.Client, namespace string, p Permission) (bool, error) {
+	r := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: p.Verb, Group: p.Group, Resource: p.Resource, Subresource: p.Subresource,
+		},
+	}}
+	if err := c.Create(ctx, r); err != nil {
+		return false, err
+	}
+	return r.Status.Allowed, nil
+}
+
+// StorePermissions returns the permissions required to delete backup data that belongs to no
+// other resource.
+func StorePermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return append(recordPermissions(),
+		Permission{"get", crd, "foundationdbbackups", ""},
+		Permission{"list", crd, "foundationdbbackups", ""},
+		Permission{"get", "apps", "deployments", ""},
+	)
+}
+
+// PausePermissions are required to set spec.skip.
+func PausePermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []Permission{
+		{"get", crd, "foundationdbclusters", ""},
+		{"patch", crd, "foundationdbclusters", ""},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+)
+
+// RecordKind is a kind of resource, other than a cluster, that a pass can reconcile.
+type RecordKind struct {
+	// Short is what the resource is called in commands.
+	Short       string
+	plural      string
+	kind        string
+	list        func() client.ObjectList
+	Stages      func() []plan.Stage
+	Permissions func() []Permission
+	Connect     func(e *Env, key types.NamespacedName) (Session, error)
+	// Cluster returns the name of the cluster that a resource belongs to.
+	Cluster func(client.Object) string
+}
+
+var (
+	// BackupKind is the kind of backups.
+	BackupKind = &RecordKind{
+		Short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", Stages: backup.Backup, Permissions: BackupPermissions,
+		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
+		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
+		Cluster: func(o client.Object) string {
+			if b, ok := o.(*v1beta2.FoundationDBBackup); ok {
+				return b.Spec.ClusterName
+			}
+			return ""
+		},
+	}
+	// RestoreKind is the kind of restores.
+	RestoreKind = &RecordKind{
+		Short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", Stages: backup.Restore, Permissions: RestorePermissions,
+		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
+		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
+		Cluster: func(o client.Object) string {
+			if r, ok := o.(*v1beta2.FoundationDBRestore); ok {
+				return r.Spec.DestinationClusterName
+			}
+			return ""
+		},
+	}
+)
+
+// RecordKindOf returns the kind in the argument and the rest of it; nil for all else.
+func RecordKindOf(args []string) (*RecordKind, string) {
+	if len(args) != 1 {
+		return nil, ""
+	}
+	prefix, name, found := strings.Cut(args[0], "/")
+	for _, kind := range []*RecordKind{BackupKind, RestoreKind} {
+		known := []string{kind.Short, strings.TrimSuffix(kind.plural, "s"), kind.plural, kind.plural + "." + v1beta2.GroupVersion.Group}
+		if found && slices.Contains(known, strings.ToLower(prefix)) {
+			return kind, name
+		}
+	}
+	return nil, ""
+}
+
+// Named returns a key in the notation of documents: fdbbackup/NAME, and a cluster by its name
+// alone.
+func (k *RecordKind) Named(key types.NamespacedName) types.NamespacedName {
+	if k != nil {
+		key.Name = k.Short + "/" + key.Name
+	}
+	return key
+}
+
+// BackupPermissions are required to run passes over backups.
+func BackupPermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return append(recordPermissions(),
+		Permission{"get", crd, "foundationdbbackups", ""},
+		Permission{"list", crd, "foundationdbbackups", ""},  // agents pause for all, and data may belong to another
+		Permission{"patch", crd, "foundationdbbackups", ""}, // finalizers, annotations of moves, and spec.backupState
+		Permission{"update", crd, "foundationdbbackups", "status"},
+		Permission{"get", "apps", "deployments", ""},
+		Permission{"create", "apps", "deployments", ""},
+		Permission{"update", "apps", "deployments", ""},
+		Permission{"delete", "apps", "deployments", ""},
+		Permission{"delete", "", "pods", ""},
+	)
+}
+
+// RestorePermissions are required to run passes over restores.
+func RestorePermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return append(recordPermissions(),
+		Permission{"get", crd, "foundationdbclusters", ""},
+		Permission{"list", crd, "foundationdbbackups", ""}, // to find their agents
+		Permission{"get", crd, "foundationdbrestores", ""},
+		Permission{"update", crd, "foundationdbrestores", "status"},
+	)
+}
+
+// recordPermissions are required by both: tools in pods of agents, and a Lease.
+func recordPermissions() []Permission {
+	return []Permission{
+		{"list", "", "pods", ""},
+		{"create", "", "pods", "exec"},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}

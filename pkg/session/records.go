@@ -1,0 +1,182 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Key returns the resource that the argument names, as NAME or KIND/NAME, or the only one in
+// the namespace.
+func (k *RecordKind) Key(ctx context.Context, env *Env, args []string, i Intent) (types.NamespacedName, error) {
+	key := types.NamespacedName{}
+	namespace, err := env.Namespace()
+	if err != nil {
+		return key, err
+	}
+	key.Namespace = namespace
+	if len(args) > 0 {
+		key.Name, err = k.bareName(args[0])
+		return key, err
+	}
+	if i == Writes && !env.IsTerminal(env.In) {
+		return key, exit.Usagef("name of the %s is required because stdin is not a terminal", k.kind)
+	}
+	there, err := k.names(ctx, env, namespace)
+	switch {
+	case err != nil:
+		return key, err
+	case len(there) == 0:
+		return key, exit.Usage(fmt.Errorf("no %s found in namespace %s", k.kind, namespace), "choose another namespace with -n NAMESPACE")
+	case len(there) > 1:
+		return key, exit.Usagef("name of the %s is required: namespace %s has %s", k.kind, namespace, strings.Join(there, ", "))
+	}
+	env.Logf("using %s %s, the only one in namespace %s", k.kind, there[0], namespace)
+	key.Name = there[0]
+	return key, nil
+}
+
+func (k *RecordKind) bareName(text string) (string, error) {
+	if !strings.Contains(text, "/") && text != "" {
+		return text, nil
+	}
+	if kind, name := RecordKindOf([]string{text}); kind == k && name != "" && !strings.Contains(name, "/") {
+		return name, nil
+	}
+	return "", exit.Usagef("invalid name %q of %s: must be NAME or %s/NAME", text, k.kind, k.Short)
+}
+
+// names returns the names of all resources of a namespace.
+func (k *RecordKind) names(ctx context.Context, env *Env, namespace string) ([]string, error) {
+	keys, err := k.Keys(ctx, env, namespace)
+	var all []string
+	for _, key := range keys {
+		all = append(all, key.Name)
+	}
+	return all, err
+}
+
+// Keys returns the keys of all resources of a namespace, or of all namespaces if it is empty.
+func (k *RecordKind) Keys(ctx context.Context, env *Env, namespace string) ([]types.NamespacedName, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	records, err := k.Records(ctx, c, namespace)
+	if isMissingKind(err) {
+		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
+	}
+	var all []types.NamespacedName
+	for _, r := range records {
+		all = append(all, client.ObjectKeyFromObject(r))
+	}
+	return all, err
+}
+
+// Records returns all resources of a namespace, or of all namespaces if it is empty, by name.
+func (k *RecordKind) Records(ctx context.Context, c client.Client, namespace string) ([]client.Object, error) {
+	var all []client.Object
+	for next := ""; ; {
+		page := k.list()
+		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(PageSize), client.Continue(next)); err != nil {
+			return nil, fmt.Errorf("listing %ss %s: %w", k.kind, InNamespace(namespace), err)
+		}
+		objects, err := meta.ExtractList(page)
+		if err != nil {
+			return nil, fmt.Errorf("listing %ss: %w", k.kind, err)
+		}
+		for _, o := range objects {
+			if record, ok := o.(client.Object); ok {
+				all = append(all, record)
+			}
+		}
+		if next = page.GetContinue(); next == "" {
+			slices.SortFunc(all, func(a, b client.Object) int {
+				return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
+			})
+			return all, nil
+		}
+	}
+}
+
+// Complete completes the first argument with the names of resources.
+func (k *RecordKind) Complete(env *Env) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return AsCompletion(func(ctx context.Context, _ *cobra.Command, _ []string) []string {
+			namespace, err := env.Namespace()
+			if err != nil {
+				return nil
+			}
+			names, _ := k.names(ctx, env, namespace) // nothing is offered if listing fails
+			return names
+		})(cmd, args, typed)
+	}
+}
+
+// Confirmed completes --confirm with the name in the first argument.
+func (k *RecordKind) Confirmed() func(context.Context, *cobra.Command, []string) []string {
+	return func(_ context.Context, _ *cobra.Command, args []string) []string {
+		if kind, name := RecordKindOf(args); kind == k {
+			return []string{name}
+		}
+		return nil
+	}
+}
+
+// ObserveRecord observes a resource, and prints progress: the tools wait for a database or
+// store that does not answer, up to their timeout.
+func (e *Env) ObserveRecord(ctx context.Context, kind *RecordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+	conn, err := kind.Connect(e, key)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	s, asked := plan.Snapshot{}, make(chan error, 1)
+	go func() { asked <- conn.Observe(ctx, &s, facets) }()
+	err = ClusterReader{Env: e}.Await(asked, func() { e.Logf("waiting for database status…") })
+	return s, err
+}
+
+// VerdictCode returns the exit code of an answer: yes, no, or unknown.
+func VerdictCode(good *bool) int {
+	switch {
+	case good == nil:
+		return exit.ExitUnreachable
+	case *good:
+		return exit.ExitDone
+	default:
+		return exit.ExitNo
+	}
+}
+
+// BackupFacts returns the facts that the view of a backup is built from.
+func BackupFacts(s plan.Snapshot, maxLag time.Duration) inspect.BackupFacts {
+	facts := inspect.BackupFacts{Snapshot: s, MaxLag: maxLag}
+	facts.URL, _ = objects.BackupURL(s.Backup) // shown as unknown if empty
+	if s.BackupStatus.Status != nil {
+		facts.Own, facts.Outstanding = backup.OwnBackup(s), backup.OutstandingOfBackup(s)
+	}
+	return facts
+}
+
+// RestoreFacts returns the facts that the view of a restore is built from.
+func RestoreFacts(s plan.Snapshot) inspect.RestoreFacts {
+	facts := inspect.RestoreFacts{Snapshot: s, Started: backup.WasStarted(s.Restore), Own: backup.OwnRestore(s)}
+	facts.URL, _ = objects.RestoreURL(s.Restore) // shown as unknown if empty
+	return facts
+}

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// Summary records how each stage ended in the newest pass that reached it, in the order of the
+// stages. After an interrupted pass, the earlier results of the stages that it did not reach
+// remain.
+type Summary struct {
+	Ends []stageEnd
+	next int // index of the stage that ends next
+	hold string
+}
+
+type stageEnd struct {
+	outcome reconcile.Outcome
+	stage   plan.StageName
+	reason  string
+	follows bool
+	hold    string // identifies the hold whatever its words; see ui.HoldKey
+}
+
+func (s *Summary) Report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.PassStarted:
+		if len(s.Ends) != len(e.Stages) {
+			s.Ends = make([]stageEnd, len(e.Stages))
+		}
+		s.next = 0
+	case reconcile.ActionDone:
+		if e.Err == nil { // the stage no longer waits
+			s.set(stageEnd{outcome: reconcile.Changed, stage: e.Stage})
+		}
+	case reconcile.StageDone:
+		if !e.Interrupted {
+			s.set(stageEnd{e.Outcome, e.Stage, e.Reason, e.Follows, s.hold})
+		}
+		s.next++
+	case reconcile.PassDone:
+		if !e.Interrupted {
+			clear(s.Ends[min(s.next, len(s.Ends)):]) // stages that did not run do not wait
+		}
+	case reconcile.StageDecided:
+		s.hold = ui.HoldKey(e.Hold)
+	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.LeaseTaken,
+		reconcile.LockTaken, reconcile.ActionStarted: // these end no stage
+	}
+}
+
+func (s *Summary) set(end stageEnd) {
+	for len(s.Ends) <= s.next {
+		s.Ends = append(s.Ends, stageEnd{})
+	}
+	s.Ends[s.next] = end
+}
+
+// worst returns the stage to report: the first of those with the worst end, except those that
+// only follow others.
+func (s *Summary) worst() stageEnd {
+	var worst stageEnd
+	for _, end := range s.Ends {
+		if end.outcome > worst.outcome || (end.outcome == worst.outcome && worst.follows && !end.follows) {
+			worst = end
+		}
+	}
+	return worst
+}
+
+// Key identifies why the pass ended as it did: the stage and its hold, or the error.
+func (s *Summary) Key(done reconcile.PassDone) string {
+	if worst := s.worst(); done.Stopped == nil && worst.reason != "" && worst.hold != "" {
+		return string(worst.stage) + " " + worst.hold
+	}
+	return s.Words(done)
+}
+
+// Words returns why the pass ended as it did; empty if nothing is left to do.
+func (s *Summary) Words(done reconcile.PassDone) string {
+	worst := s.worst()
+	switch {
+	case done.Stopped != nil:
+		return exit.Explain(done.Stopped)
+	case worst.reason != "":
+		return fmt.Sprintf("%s: %s", worst.stage, worst.reason)
+	case len(done.Failures) > 0:
+		return exit.Explain(errors.Join(done.Failures...))
+	default:
+		return ""
+	}
+}

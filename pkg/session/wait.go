@@ -1,0 +1,185 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Patience is the maximum time without output while waiting.
+const Patience = 10 * time.Second
+
+// WithTimeout ends the context after d, with the cause errTimeout; 0 means no limit.
+func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := func() { cancel(context.Canceled) }
+	if d <= 0 {
+		return ctx, stop
+	}
+	timer := c.NewTimer(d)
+	go func() {
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			cancel(exit.ErrTimeout)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, stop
+}
+
+// Pause waits for d. After ten seconds without output it prints what it waits for; if that is
+// empty it prints nothing.
+func (e *Env) Pause(ctx context.Context, d time.Duration, waitingFor string) error {
+	end := e.Clock.Now().Add(d)
+	for {
+		now := e.Clock.Now()
+		if !now.Before(end) {
+			return nil
+		}
+		step := end.Sub(now)
+		if waitingFor != "" {
+			if e.idleFor(now) >= Patience {
+				e.stillWaiting(waitingFor)
+			}
+			step = min(step, Patience-e.idleFor(now))
+		}
+		if err := e.sleep(ctx, step); err != nil {
+			return err
+		}
+	}
+}
+
+// stillWaiting prints what the command still waits for. An observer shows that by itself.
+func (e *Env) stillWaiting(reason string) {
+	if e.Observer != nil {
+		e.Touch()
+		return
+	}
+	e.Logf("still waiting: %s", reason)
+}
+
+func (e *Env) sleep(ctx context.Context, d time.Duration) error {
+	timer := e.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return exit.CauseOf(ctx, ctx.Err())
+	case <-timer.C():
+		return nil
+	}
+}
+
+// idleFor returns the time since the last output.
+func (e *Env) idleFor(now time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return now.Sub(e.lastOutput)
+}
+
+// Touch records output at the current time.
+func (e *Env) Touch() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lastOutput = e.Clock.Now()
+}
+
+// Logf prints a line of progress, unless --quiet is set.
+func (e *Env) Logf(layout string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lastOutput = e.Clock.Now()
+	if !e.Global.Quiet {
+		fmt.Fprintf(e.ErrOut, layout+"\n", args...)
+	}
+}
+
+// Heartbeat prints what a pass is busy with after ten seconds, and every ten seconds from then
+// on.
+type Heartbeat struct {
+	Env   *Env
+	mu    sync.Mutex
+	busy  string // empty when idle
+	most  string // the limit, if it is long
+	since time.Time
+}
+
+func (h *Heartbeat) Report(e reconcile.Event) {
+	switch e := e.(type) {
+	case reconcile.Observing:
+		h.set("reading "+e.Facets.String(), 0)
+	case reconcile.ActionStarted:
+		h.set(e.Action.Describe(), plan.EffectOf(e.Action).AtMost)
+	case reconcile.LeaseTaken, reconcile.LockTaken, reconcile.GatesChecked, reconcile.PassStarted, reconcile.Observed,
+		reconcile.StageDecided, reconcile.ActionDone, reconcile.StageDone, reconcile.PassDone:
+		h.set("", 0)
+	}
+}
+
+// set records what takes time now, and its limit; 0 for none to print.
+func (h *Heartbeat) set(busy string, most time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy, h.most, h.since = busy, "", h.Env.Clock.Now()
+	if most > 0 {
+		h.most = fmt.Sprintf(" (%s at most)", most)
+	}
+}
+
+// Start prints until the returned function is called.
+func (h *Heartbeat) Start() (stop func()) {
+	ticker := h.Env.Clock.NewTicker(time.Second)
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C():
+				h.Beat()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped
+	}
+}
+
+func (h *Heartbeat) Beat() {
+	h.mu.Lock()
+	busy, most, since := h.busy, h.most, h.since
+	h.mu.Unlock()
+	now := h.Env.Clock.Now()
+	if took := now.Sub(since); busy != "" && took >= Patience && h.Env.idleFor(now) >= Patience {
+		h.Env.Logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
+	}
+}
+
+// clearScreen moves the cursor to the upper left corner of an empty terminal.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// Watch repeats output continuously until it is interrupted. On a terminal each replaces the
+// previous one.
+func (e *Env) Watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
+	for {
+		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {
+			fmt.Fprint(e.Out, clearScreen)
+		}
+		if err := show(ctx); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+		if err := e.Pause(ctx, interval, ""); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
+	b := NewChangeNotifier()
+	b.Notify(plan.Pods)
+	b.Notify(plan.Record)
+	<-b.Ready
+	if got := b.Take(); got != plan.Pods|plan.Record || b.Take() != 0 {
+		t.Errorf("got %s", got)
+	}
+	b.Notify(plan.Services)
+	if got := b.Facets(); got != plan.Pods|plan.Record|plan.Services {
+		t.Errorf("all: %s", got)
+	}
+	<-b.Ready
+	if got := b.Take() | b.Facets(); got != plan.Services {
+		t.Errorf("what rang last was lost: %s", got)
+	}
+}
