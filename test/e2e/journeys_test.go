@@ -83,6 +83,14 @@ var journeys = map[string]journey{
 		codes: map[string][]int{"kubectl fdb connection-string drift sample-cluster": {no}},
 	},
 	"docs/support.md": {prepare: up(counts)},
+	"docs/failure-detection.md": {
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up(counts)(t, p)
+			p.must(t, "kubectl create namespace fdb")
+			atTheEnd(t, "kubectl", "delete", "namespace", "fdb", "--wait=false")
+		},
+	},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},
