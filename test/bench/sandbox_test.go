@@ -66,6 +66,8 @@ func newBox(tb testing.TB) *box {
 		}
 	})
 	b.must(tb, "kubectl", "apply", "--server-side", "-f", "../../manifests/crd")
+	// On a definition that has no conditions at all yet, waiting for one of them fails at once.
+	b.must(tb, "kubectl", "wait", "--for=jsonpath={.status.conditions}", "--timeout=30s", "crd", "--all")
 	b.must(tb, "kubectl", "wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
 	b.client = b.open(tb)
 	return b

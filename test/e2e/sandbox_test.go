@@ -71,6 +71,8 @@ func failed(err error) int {
 func applyCRDs() error {
 	for _, args := range [][]string{
 		{"apply", "--server-side", "-f", "../../manifests/crd"},
+		// On a definition that has no conditions at all yet, waiting for one of them fails at once.
+		{"wait", "--for=jsonpath={.status.conditions}", "--timeout=5m", "crd", "--all"},
 		{"wait", "--for=condition=Established", "--timeout=5m", "crd", "--all"},
 	} {
 		cmd := exec.Command(filepath.Join(binDir, "kubectl"), args...)
