@@ -25,16 +25,12 @@ const (
 )
 
 // Annotation returns the annotation that is the other form of the field.
-func (e Extension) Annotation() string {
-	switch e {
-	case ExtensionCancelReplacements:
-		return AnnotationCancelReplacements
-	case ExtensionDistributionConfig:
-		return AnnotationDistributionConfig
-	case ExtensionFailureDetectionCronJob:
-		return AnnotationFailureDetectionCronJob
-	}
-	return ""
+func (e Extension) Annotation() string { return annotationsOf[e] }
+
+var annotationsOf = map[Extension]string{
+	ExtensionCancelReplacements:      AnnotationCancelReplacements,
+	ExtensionDistributionConfig:      AnnotationDistributionConfig,
+	ExtensionFailureDetectionCronJob: AnnotationFailureDetectionCronJob,
 }
 
 // The same as paths, for errors.

@@ -120,7 +120,9 @@ func TestValidateExtensions(t *testing.T) {
 		"packing":                          {[]given{distributed(enabled)}, nil},
 		"packing into no domain":           {[]given{distributed(DistributionConfig{Enabled: new(true)})}, []string{"spec.distributionConfig.desiredFaultDomains", "at least 1"}},
 		"no packing into no domain":        {[]given{distributed(DistributionConfig{DesiredFaultDomains: new(0)})}, nil},
-		"a negative number of domains":     {[]given{distributed(DistributionConfig{DesiredFaultDomains: new(-1)})}, []string{"desiredFaultDomains", "-1", "negative"}},
+		"a negative number of domains":     {[]given{distributed(DistributionConfig{DesiredFaultDomains: new(-1)})}, []string{"desiredFaultDomains", "-1", "from 0"}},
+		"more domains than numbers":        {[]given{distributed(DistributionConfig{DesiredFaultDomains: new(MaxProcessGroupNumber + 1)})}, []string{"desiredFaultDomains", "100000", "from 0 to 99999"}},
+		"as many domains as numbers":       {[]given{distributed(DistributionConfig{Enabled: new(true), DesiredFaultDomains: new(MaxProcessGroupNumber)})}, nil},
 		"an unknown way to pack":           {[]given{distributed(DistributionConfig{BinPack: new(BinPack("class"))})}, []string{"spec.distributionConfig.binPack", `"class"`, `"All", "Stateful", "Class"`}},
 		"packing where each pod is a zone": {[]given{distributed(enabled), domain(FaultDomainKeyNone)}, []string{"spec.faultDomain.key", "foundationdb.org/none", "label of nodes"}},
 		"packing where the cluster is one": {[]given{distributed(enabled), domain(FaultDomainKeyKubernetesCluster)}, []string{"spec.faultDomain.key", "label of nodes"}},
@@ -130,7 +132,11 @@ func TestValidateExtensions(t *testing.T) {
 		"packing with a key in the labels": {[]given{distributed(enabled), func(c *FoundationDBCluster) {
 			c.Spec.Labels.ResourceLabels = map[string]string{LabelDistributionKey: "a"}
 		}}, []string{"spec.labels.resourceLabels"}},
-		"packing with a key that selects":    {[]given{distributed(enabled), func(c *FoundationDBCluster) { c.Spec.Labels.MatchLabels = map[string]string{LabelDistributionKey: "a"} }}, []string{"spec.labels.matchLabels"}},
+		"packing with a key that selects": {[]given{distributed(enabled), func(c *FoundationDBCluster) { c.Spec.Labels.MatchLabels = map[string]string{LabelDistributionKey: "a"} }}, []string{"spec.labels.matchLabels"}},
+		"packing with a key for classes": {[]given{distributed(enabled), func(c *FoundationDBCluster) {
+			c.Spec.Labels.ProcessClassLabels = []string{"class", LabelDistributionKey}
+		}}, []string{"spec.labels", "must not be the label of IDs or classes"}},
+		"packing with a key for IDs":         {[]given{distributed(enabled), func(c *FoundationDBCluster) { c.Spec.Labels.ProcessGroupIDLabels = []string{LabelDistributionKey} }}, []string{"spec.labels", "must not be the label of IDs or classes"}},
 		"packing by annotation into none":    {[]given{annotated(AnnotationDistributionConfig, `{"enabled":true}`)}, []string{"at least 1"}},
 		"a distribution that is no JSON":     {[]given{annotated(AnnotationDistributionConfig, `enabled: true`)}, []string{distribution, "must be the JSON of spec.distributionConfig"}},
 		"an empty distribution":              {[]given{annotated(AnnotationDistributionConfig, ``)}, []string{distribution, "must be the JSON"}},

@@ -42,16 +42,13 @@ func (s *ProcessGroupStatus) MayBeExcluded() bool {
 	return s.IsMarkedForRemoval() || s.HasCondition(ConditionProcessIsMarkedAsExcluded)
 }
 
-// MarkForRemoval marks the process group. An earlier mark keeps its time, and
-// no pass reverts a mark.
+// MarkForRemoval marks the process group. An earlier mark keeps its time. Only
+// the action KeepGroups reverts a mark.
 func (s *ProcessGroupStatus) MarkForRemoval(now time.Time) {
 	if s.RemovalTimestamp == nil {
 		s.RemovalTimestamp = timestamp(now)
 	}
 }
-
-// Keep reverts the mark.
-func (s *ProcessGroupStatus) Keep() { s.RemovalTimestamp = nil }
 
 // IsExcluded reports whether the exclusion is complete or skipped.
 func (s *ProcessGroupStatus) IsExcluded() bool {

@@ -30,8 +30,8 @@ func (c *FoundationDBCluster) checkDistribution(spec *field.Path) field.ErrorLis
 	wanted := c.Distribution()
 	domains := distributionPath.Child("desiredFaultDomains")
 	errs := oneOf(distributionPath.Child("binPack"), wanted.BinPack, BinPackAll, BinPackStateful, BinPackClass)
-	if wanted.DesiredFaultDomains < 0 {
-		errs = append(errs, field.Invalid(domains, wanted.DesiredFaultDomains, "must not be negative"))
+	if n := wanted.DesiredFaultDomains; n < 0 || n > MaxProcessGroupNumber {
+		errs = append(errs, field.Invalid(domains, n, fmt.Sprintf("must be from 0 to %d, the largest number of a process group", MaxProcessGroupNumber)))
 	}
 	if !wanted.Enabled {
 		return errs
@@ -63,6 +63,9 @@ func (c *FoundationDBCluster) checkDistributionLabel(spec *field.Path) field.Err
 	}
 	check(spec.Child("labels", "matchLabels"), c.Spec.Labels.MatchLabels)
 	check(spec.Child("labels", "resourceLabels"), c.Spec.Labels.ResourceLabels)
+	if slices.Contains(slices.Concat(c.Spec.Labels.ProcessGroupIDLabels, c.Spec.Labels.ProcessClassLabels), LabelDistributionKey) {
+		errs = append(errs, field.Invalid(spec.Child("labels"), LabelDistributionKey, "must not be the label of IDs or classes where distributionConfig.enabled is true"))
+	}
 	return errs
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -71,6 +72,8 @@ type GroupView struct {
 	// PVC is empty for classes without one.
 	PVC   string `json:"pvc,omitempty"`
 	Image string `json:"image,omitempty"`
+	// DistributionKey is the one that the pod was created with; empty where it was not packed.
+	DistributionKey string `json:"distributionKey,omitempty"`
 	// StoredBytes is what storage roles hold.
 	StoredBytes *int64 `json:"storedBytes"`
 	// LagSeconds is the worst of the storage roles.
@@ -164,6 +167,7 @@ func (v *GroupView) pod(pod *corev1.Pod) {
 		return
 	}
 	v.PodPhase, v.Node, v.labels = string(pod.Status.Phase), pod.Spec.NodeName, pod.Labels
+	v.DistributionKey = objects.DistributionKeyOf(pod)
 	restarts := 0
 	for _, c := range pod.Status.ContainerStatuses {
 		restarts += int(c.RestartCount)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // Trouble is why the processes of a process group do not run or do not report, by its pod,
@@ -109,6 +111,10 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 		t.Message, t.Key = "is Pending, no node fits: "+reason, t.Key+" "+reason
 		t.Since = c.LastTransitionTime.Time
 	}
+	if key := objects.DistributionKeyOf(pod); key != "" && distribution.Of(f.Cluster).Required() {
+		t.Message += fmt.Sprintf("; spec.distributionConfig.required lets it run only in %s", f.domainOf(key))
+		t.Key, t.Own = t.Key+" "+key, true
+	}
 	for _, v := range pod.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {
 			continue
@@ -120,6 +126,21 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
 		}
 	}
 	return t
+}
+
+// domainOf describes the fault domain of the pods with a distribution key.
+func (f Facts) domainOf(key string) string {
+	var domains []string
+	for _, g := range f.Groups() {
+		if pod := f.Pod(g); pod != nil && pod.Spec.NodeName != "" && objects.DistributionKeyOf(pod) == key {
+			domains = append(domains, phrase.Or(f.Group(g).Zone, "that of node "+pod.Spec.NodeName))
+		}
+	}
+	slices.Sort(domains)
+	if domains = slices.Compact(domains); len(domains) == 0 {
+		return fmt.Sprintf("a fault domain without pods of other distribution keys than %s", key)
+	}
+	return fmt.Sprintf("fault domain %s of the distribution key %s", strings.Join(domains, " or "), key)
 }
 
 // schedulerWords returns why each node was rejected. The rest of the scheduler's message is that

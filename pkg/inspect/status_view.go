@@ -7,6 +7,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // StatusView is the document of `status`: the state of one cluster.
@@ -27,6 +29,8 @@ type StatusView struct {
 	// Backups are those of the cluster and the restores into it, by their status; absent where
 	// there are none, and in lists of clusters.
 	Backups *RecordedBackupsView `json:"backups,omitempty"`
+	// Distribution is how pods are packed into fault domains; absent where they are not.
+	Distribution *distribution.Use `json:"distribution,omitempty"`
 }
 
 // DatabaseView is what the database reports about itself. What it does not report is null.
@@ -166,11 +170,24 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 		Reconciliation: f.reconciliation(),
 		Locks:          f.Locks(),
 		Backups:        f.recordedBackups(),
+		Distribution:   f.Distribution(),
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	v.State, v.Reasons = f.Judge(v)
 	v.Summary = summarize(v)
 	return v
+}
+
+// Distribution returns how the pods of process groups that stay are packed into fault domains; nil
+// where the spec does not pack them.
+func (f Facts) Distribution() *distribution.Use {
+	var placed []distribution.Placed
+	for _, g := range f.Staying() {
+		if pod := f.Pod(g); pod != nil {
+			placed = append(placed, distribution.Placed{Group: g, Key: objects.DistributionKeyOf(pod), Domain: f.Group(g).Zone})
+		}
+	}
+	return distribution.Of(f.Cluster).Use(placed)
 }
 
 func (f Facts) DatabaseView() DatabaseView {

@@ -74,6 +74,7 @@ type history struct {
 	lost      *node
 
 	down       map[string]string         // nodes of the pods that are down by our hand
+	buckets    map[string]string         // distribution keys that these had
 	endings    map[*sim.World]conclusion // of the last pass of each
 	passError  error
 	settling   bool
@@ -100,7 +101,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
 	h := &history{
-		t: t, life: l, down: map[string]string{}, endings: map[*sim.World]conclusion{}, change: change, story: story,
+		t: t, life: l, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.World]conclusion{}, change: change, story: story,
 		listen: func(reconcile.Event) {},
 	}
 	if story != nil {
@@ -227,6 +228,7 @@ func (h *history) converge() {
 	}
 	h.tell("all troubles end")
 	h.calm()
+	h.repack()
 	h.leaveOneTainted()
 	for range mostPasses {
 		h.repair()

@@ -105,6 +105,24 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				return []plan.Action{renewalOf(s, pick(s, isStorage)[:1])}
 			}),
 		},
+		"a group is marked again in every pass": {
+			"nothing is marked for removal that is marked", removed(isStorage), rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				marked := pick(s, func(g *v1beta2.ProcessGroupStatus, _ string) bool { return g.IsMarkedForRemoval() })
+				return []plan.Action{plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{marked[0].ProcessGroupID}, At: s.Now}}
+			}),
+		},
+		"the pods of two buckets on one node are made again at once": {
+			"of each class one bucket is down by our hand at most", (*history).twoOnOneNode, rogue((*history).bothBuckets),
+		},
+		"a distribution key is patched": {
+			"no pod that stays gets another distribution key", packing, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				pod := s.Pod(pick(s, isStorage)[0])
+				return []plan.Action{plan.PatchMetadata{Kind: plan.KindPod, Name: pod.Name, Labels: map[string]string{v1beta2.LabelDistributionKey: "mine"}}}
+			}),
+		},
+		"numbers are drawn without regard to buckets, and nothing evens them": {
+			"a converged cluster is packed as its spec packs it", packing, mutation{stages: unevenly},
+		},
 		"a pod is made again right after another server started": {
 			"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", restartedAMomentAgo,
 			rogue(func(_ *history, s plan.Snapshot) []plan.Action {

@@ -39,17 +39,21 @@ var invariants = []invariant{
 	{"no database is created over one that exists", beforeAction, createsAgain},
 	{"no coordinator is excluded", beforeAction, excludesCoordinator},
 	{"only what leaves is excluded", beforeAction, excludesWhatStays},
+	{"nothing is marked for removal that is marked", beforeAction, marksAgain},
 	{"no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
 	{"no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
 	{"nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},
 	{"no coordinator is deleted", afterAction, deletesCoordinator},
 	{"one zone is down by our hand at most, and only when all others are complete", afterAction, takesSecondZoneDown},
+	{"of each class one bucket is down by our hand at most", afterAction, takesSecondBucketDown},
+	{"no pod that stays gets another distribution key", afterAction, changesKey},
 	{"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", afterAction, followsAStart},
 	{"there is never a second database", afterPass, hasSecondDatabase},
 	{"no data is lost", afterPass, losesData},
 	{"a pass runs to its end", afterPass, breaksOff},
 	{"a history converges once troubles end", atTheEnd, doesNotConverge},
 	{"a converged cluster gets no writes", atTheEnd, writesToConverged},
+	{"a converged cluster is packed as its spec packs it", atTheEnd, endsUnpacked},
 }
 
 func actsWithoutLease(_ *history, d *deed) string {

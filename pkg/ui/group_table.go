@@ -12,16 +12,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// WriteGroups prints a row per process group.
+// WriteGroups prints a row per process group. Their distribution keys are a column where any has one.
 func WriteGroups(w io.Writer, v inspect.GroupListView, o ListOptions) error {
 	several := slices.ContainsFunc(v.Items, func(g inspect.GroupView) bool { return g.Cluster != "" })
 	first := []string{}
 	if several {
 		first = append(first, "CLUSTER")
 	}
+	wide := []string{"PVC", "IMAGE", "DATA", "LAG", "RESTARTS", "DC"}
+	packed := slices.ContainsFunc(v.Items, func(g inspect.GroupView) bool { return g.DistributionKey != "" })
+	if packed {
+		wide = append(wide, "KEY")
+	}
 	t := Table{Header: o.header(
 		append(first, "ID", "CLASS", "POD", "NODE", "ZONE", "ADDRESS", "ROLES", "CONDITIONS", "EXCLUSION", "REMOVAL", "UPTIME"),
-		"PVC", "IMAGE", "DATA", "LAG", "RESTARTS", "DC")}
+		wide...)}
 	for _, g := range v.Items {
 		row := groupRow(g, o)
 		if several {
@@ -29,6 +34,9 @@ func WriteGroups(w io.Writer, v inspect.GroupListView, o ListOptions) error {
 		}
 		if o.Wide {
 			row = append(row, groupWide(g)...)
+		}
+		if o.Wide && packed {
+			row = append(row, phrase.Or(g.DistributionKey, phrase.Nothing))
 		}
 		t.Rows = append(t.Rows, row)
 	}

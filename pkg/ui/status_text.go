@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 )
 
 // StatusOptions is how a status is printed.
@@ -33,7 +34,7 @@ var statusSections = []struct {
 	{"database", func(p *page, v inspect.StatusView) { p.database(v.Database) }},
 	{"fault-tolerance", func(p *page, v inspect.StatusView) { p.tolerance(v.FaultTolerance) }},
 	{"coordinators", func(p *page, v inspect.StatusView) { p.coordinators(v.Coordinators) }},
-	{"process-groups", func(p *page, v inspect.StatusView) { p.groups(v.ProcessGroups) }},
+	{"process-groups", func(p *page, v inspect.StatusView) { p.groups(v.ProcessGroups, v.Distribution) }},
 	{"configuration", func(p *page, v inspect.StatusView) { p.configuration(v.Configuration) }},
 	{"reconciliation", func(p *page, v inspect.StatusView) { p.reconciliation(v.Reconciliation) }},
 	{"locks", func(p *page, v inspect.StatusView) { p.locks(v.Locks) }},
@@ -190,7 +191,7 @@ func answersWord(reachable *bool) string {
 	}
 }
 
-func (p *page) groups(v inspect.GroupsView) {
+func (p *page) groups(v inspect.GroupsView, use *distribution.Use) {
 	p.section("Process groups", v.Origin)
 	counts := fmt.Sprintf("%d of %d reconciled, %d in all", v.Reconciled, v.Desired, v.Total)
 	if v.Removing > 0 {
@@ -199,6 +200,9 @@ func (p *page) groups(v inspect.GroupsView) {
 	p.fact("Groups", counts)
 	for _, c := range v.Classes {
 		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Current, c.Desired, phrase.NumberOr(c.Reporting, phrase.UnknownCell)))
+	}
+	if use != nil {
+		p.fact("Distribution", use.Text())
 	}
 	for i, c := range v.Conditions {
 		name := "Conditions"

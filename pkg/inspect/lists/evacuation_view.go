@@ -28,19 +28,25 @@ type EvacuatedGroup struct {
 }
 
 // NewEvacuationView makes the view of the groups whose pods are on the nodes. The taint is the
-// one that is to be set; nil for none. Each group is evaluated as if it were the only one.
+// one that is to be set; nil for none. Groups that have to share a fault domain are evaluated
+// together, each other as if it were the only one.
 func NewEvacuationView(f inspect.Facts, nodes []string, taint *corev1.Taint, places safety.Places) EvacuationView {
 	var v EvacuationView
+	var pods []*corev1.Pod
 	for _, g := range f.Staying() {
 		pod := f.Pod(g)
 		if pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) {
 			continue
 		}
-		item := EvacuatedGroup{Node: pod.Spec.NodeName, Group: f.Group(g), Elsewhere: places.Elsewhere(pod)}
+		item := EvacuatedGroup{Node: pod.Spec.NodeName, Group: f.Group(g)}
+		pods = append(pods, pod)
 		if taint != nil {
 			item.leaveBy(f, taint)
 		}
 		v.Items = append(v.Items, item)
+	}
+	for i, fit := range places.ElsewhereTogether(pods) {
+		v.Items[i].Elsewhere = fit
 	}
 	return v
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -156,7 +155,7 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 	if cli == nil || !c.Status.Configured {
 		return facts, nil
 	}
-	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).MayBeExcluded) {
+	if plan.ExclusionsMatter(c) {
 		lists, err := cli.ExclusionLists(ctx)
 		if ctx.Err() != nil {
 			return facts, ctx.Err()

@@ -35,7 +35,7 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if err := w.readInPods(ctx, into, facets); err != nil {
 		return w.explain(err)
 	}
-	into.Now = w.Clock.Now().UTC()
+	into.Now, into.Overrides = w.Clock.Now().UTC(), w.Overrides
 	return nil
 }
 

@@ -37,3 +37,15 @@ func TestALiveOperatorIsOverriddenOnlyByItsOwnGate(t *testing.T) {
 		}
 	}
 }
+
+// TestStagesReadWhichGatesAreOverridden observes with an override and without one.
+func TestStagesReadWhichGatesAreOverridden(t *testing.T) {
+	f := sharing(t)
+	if got := f.observe(plan.Record).Overrides; len(got) != 0 {
+		t.Errorf("without an override: %v", got)
+	}
+	f.world.Overrides = map[plan.Gate]string{plan.GateConfig: "a test cluster"}
+	if got := f.observe(plan.Record).Overrides[plan.GateConfig]; got != "a test cluster" {
+		t.Errorf("the reason is %q", got)
+	}
+}

@@ -90,3 +90,10 @@ func template(t corev1.PodTemplateSpec) given {
 func parameters(p ...v1beta2.FoundationDBCustomParameter) given {
 	return settings(v1beta2.ProcessClassGeneral, v1beta2.ProcessSettings{CustomParameters: p})
 }
+
+// packed packs pods into three fault domains.
+func packed(pack v1beta2.BinPack, required bool) given {
+	return func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.DistributionConfig = &v1beta2.DistributionConfig{Enabled: new(true), DesiredFaultDomains: new(3), BinPack: &pack, Required: &required}
+	}
+}

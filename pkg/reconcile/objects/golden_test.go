@@ -127,6 +127,41 @@ var kinds = map[string]struct {
 		}},
 		group: group(v1beta2.ProcessClassClusterController, "dc1-cluster_controller-7"),
 	},
+	"all classes packed together": {
+		given: []given{packed(v1beta2.BinPackAll, false)},
+		group: storage1,
+	},
+	"all classes packed together, required": {
+		given: []given{packed(v1beta2.BinPackAll, true)},
+		group: storage1,
+	},
+	"stateful classes packed together": {
+		given: []given{packed(v1beta2.BinPackStateful, false)},
+		group: stateless1,
+	},
+	"stateful classes packed together, required": {
+		given: []given{packed(v1beta2.BinPackStateful, true)},
+		group: log1,
+	},
+	"each class packed on its own": {
+		given: []given{packed(v1beta2.BinPackClass, false)},
+		group: storage1,
+	},
+	"each class packed on its own, required, after other terms": {
+		given: []given{packed(v1beta2.BinPackClass, true), template(corev1.PodTemplateSpec{Spec: corev1.PodSpec{Affinity: ownTerms()}})},
+		group: storage1,
+	},
+}
+
+// ownTerms are an affinity and an anti-affinity that a user's template has.
+func ownTerms() *corev1.Affinity {
+	term := func(app string) []corev1.PodAffinityTerm {
+		return []corev1.PodAffinityTerm{{TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}
+	}
+	return &corev1.Affinity{
+		PodAffinity:     &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term("cache")},
+		PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term("batch")},
+	}
 }
 
 func requiredNode(key, value string) *corev1.Affinity {

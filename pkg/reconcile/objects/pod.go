@@ -30,6 +30,9 @@ func Pod(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1
 		v1beta2.AnnotationImageType:       string(c.ImageType()),
 		v1beta2.AnnotationIPFamily:        decimal(c.PodIPFamily()),
 	})
+	if terms := packTermsOf(c, g); terms != nil {
+		pod.Labels[v1beta2.LabelDistributionKey] = terms.key
+	}
 	return pod, nil
 }
 
@@ -48,7 +51,8 @@ func podMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) 
 // MissingPodMetadata are the labels and annotations that a group's pod should get.
 // Annotations about how a pod was created change only by recreating it. The
 // operator also overwrites the one of them that names the source of the public IP,
-// and with it the reason to replace the group.
+// and with it the reason to replace the group. The label with the distribution key
+// is such a record too: a changed one would draw new pods to where the pod is.
 func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (labels, annotations map[string]string) {
 	want := podMetadata(c, g)
 	for _, key := range []string{
@@ -57,6 +61,7 @@ func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupS
 	} {
 		delete(want.Annotations, key)
 	}
+	delete(want.Labels, v1beta2.LabelDistributionKey)
 	if pod.Spec.NodeName != "" {
 		want.Annotations[v1beta2.AnnotationCurrentNode] = pod.Spec.NodeName
 	}

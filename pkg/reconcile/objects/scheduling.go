@@ -9,9 +9,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// spreadOut prefers another fault domain than those of the class's other pods. It comes after
-// the preferences of the user's template.
+// spreadOut prefers another fault domain than those of the class's other pods, or packs the pod
+// where the spec configures that. It comes after the preferences of the user's template.
 func (b *podBuilder) spreadOut() {
+	if terms := packTermsOf(b.cluster, b.group); terms != nil {
+		terms.addTo(b.affinity())
+		return
+	}
 	key := b.cluster.FaultDomainKey()
 	if key == v1beta2.FaultDomainKeyNone || key == v1beta2.FaultDomainKeyKubernetesCluster {
 		return

@@ -8,20 +8,30 @@ import (
 	"strconv"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 )
 
 // SpecHashes are the hashes of many groups' pod specs. Building and encoding a spec is
 // most of the work of checking a pod, and the specs of one class differ only in the group's
-// number: so the text is built once per class, and the number inserted.
+// number, and in what follows from it, the distribution key: so the text is built once per class
+// and key, and the number inserted.
 type SpecHashes struct {
-	cluster *v1beta2.FoundationDBCluster
-	texts   map[v1beta2.ProcessClass]specText
+	cluster      *v1beta2.FoundationDBCluster
+	distribution distribution.Distribution
+	texts        map[textKey]specText
+}
+
+// textKey is what the text of a spec depends on, apart from the number.
+type textKey struct {
+	class v1beta2.ProcessClass
+	// bucket is that of the distribution; 0 for pods that are not packed.
+	bucket int
 }
 
 // NewSpecHashes are the hashes for a cluster whose status is complete. It must not
 // change while they are used.
 func NewSpecHashes(c *v1beta2.FoundationDBCluster) *SpecHashes {
-	return &SpecHashes{cluster: c, texts: map[v1beta2.ProcessClass]specText{}}
+	return &SpecHashes{cluster: c, distribution: distribution.Of(c), texts: map[textKey]specText{}}
 }
 
 // specText is the text of a class's specs, cut at every place of the group's number;
@@ -46,13 +56,15 @@ func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
 	if !plain {
 		return h.whole(g)
 	}
-	text, known := h.texts[g.ProcessClass]
+	bucket, _ := h.distribution.BucketOf(g)
+	key := textKey{g.ProcessClass, bucket}
+	text, known := h.texts[key]
 	if !known {
 		var err error
-		if text, err = h.cut(g.ProcessClass); err != nil {
+		if text, err = h.cut(key); err != nil {
 			return "", err
 		}
-		h.texts[g.ProcessClass] = text
+		h.texts[key] = text
 	}
 	if text == nil {
 		return h.whole(g)
@@ -83,25 +95,36 @@ func (h *SpecHashes) plainNumber(g *v1beta2.ProcessGroupStatus) (number string, 
 	return strconv.Itoa(n), !singledOut
 }
 
-// Two numbers that no group has: the largest that one can have has five digits.
+// Two numbers that no group has, and none near them: the largest that one can have has five
+// digits.
 const (
 	standIn      = 918273645
 	otherStandIn = 546372819
 )
 
+// inBucket returns the next number from n on that is in the bucket of a key.
+func (h *SpecHashes) inBucket(n int, key textKey) int {
+	if !h.distribution.Packs(key.class) {
+		return n
+	}
+	domains := h.distribution.Domains()
+	return n - n%domains + domains + key.bucket
+}
+
 // cut builds the text for a placeholder number and splits it there. To verify the result, the
 // same pieces must build the text of another placeholder.
-func (h *SpecHashes) cut(class v1beta2.ProcessClass) (specText, error) {
-	text, err := h.textFor(class, standIn)
+func (h *SpecHashes) cut(key textKey) (specText, error) {
+	number, otherNumber := h.inBucket(standIn, key), h.inBucket(otherStandIn, key)
+	text, err := h.textFor(key.class, number)
 	if err != nil {
 		return nil, err
 	}
-	other, err := h.textFor(class, otherStandIn)
+	other, err := h.textFor(key.class, otherNumber)
 	if err != nil {
 		return nil, err
 	}
-	pieces := bytes.Split(text, []byte(strconv.Itoa(standIn)))
-	if !bytes.Equal(bytes.Join(pieces, []byte(strconv.Itoa(otherStandIn))), other) {
+	pieces := bytes.Split(text, []byte(strconv.Itoa(number)))
+	if !bytes.Equal(bytes.Join(pieces, []byte(strconv.Itoa(otherNumber))), other) {
 		return nil, nil
 	}
 	return pieces, nil

@@ -52,7 +52,7 @@ func (a MarkForRemoval) Apply(s Snapshot) Snapshot {
 	})
 }
 
-// KeepGroups reverts the marks of process groups that have not started to drain.
+// KeepGroups reverts the marks of process groups that are not excluded, or not any more.
 type KeepGroups struct {
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 }
@@ -67,7 +67,11 @@ func (KeepGroups) effect() Effect { return Effect{Stale: Record | Coordination, 
 
 // Apply implements Edit.
 func (a KeepGroups) Apply(s Snapshot) Snapshot {
-	return editGroups(s, a.Groups, (*v1beta2.ProcessGroupStatus).Keep)
+	return editGroups(s, a.Groups, func(g *v1beta2.ProcessGroupStatus) {
+		// With the mark goes what was recorded of the removal since.
+		g.RemovalTimestamp, g.ExclusionTimestamp, g.ExclusionSkipped = nil, nil, false
+		g.ClearCondition(v1beta2.ConditionResourcesTerminating)
+	})
 }
 
 // SetExcluded records in the status that process groups are drained.

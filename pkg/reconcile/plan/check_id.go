@@ -43,6 +43,8 @@ const (
 	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
 	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
+	CheckKept               CheckID = "kept"                  // the spec keeps the process group; the subject is the group
+	CheckKeptExist          CheckID = "kept-exist"            // the process groups that the spec keeps exist
 	CheckFewTaintedNodes    CheckID = "few-tainted-nodes"     // few enough nodes are tainted
 	CheckTaintsKnown        CheckID = "taints-known"          // the taints of all nodes are known
 )
@@ -54,6 +56,7 @@ const (
 	CheckCoordinatorAway     CheckID = "coordinator-away"      // a coordinator that does not report is away for long enough
 	CheckSameCoordinators    CheckID = "same-coordinators"     // key and status document name the same coordinators
 	CheckConfigurationHolds  CheckID = "configuration-holds"   // the processes that report can hold the redundancy mode
+	CheckDistributionHolds   CheckID = "distribution-holds"    // the desired fault domains are enough for coordinators and replicas
 	CheckVersionAllowed      CheckID = "version-allowed"       // database and clients can use the version; the subject is the version
 	CheckClientsListed       CheckID = "clients-listed"        // the status document lists the clients
 	CheckCertificatesSet     CheckID = "certificates-set"      // processes that have to listen with TLS have certificate and key

@@ -121,7 +121,7 @@ type Stage struct {
 	// Matters reports whether More is needed, given the facets in Reads. Nil where More is empty.
 	Matters func(Snapshot) bool
 	// Decide is a pure function: it neither changes the snapshot nor reads
-	// anything but the declared facets, Now and Seed.
+	// anything but the declared facets, Now, Seed and Overrides.
 	Decide func(Snapshot) Decision
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -17,6 +18,8 @@ type Snapshot struct {
 	Now time.Time
 	// Seed makes a pass's random choices; it is the same for the whole pass.
 	Seed uint64
+	// Overrides are the gates that a user overrides, each with the reason given.
+	Overrides map[Gate]string
 
 	// Cluster is the custom resource with its spec normalized in memory. The normalized spec
 	// is never written back.
@@ -134,7 +137,7 @@ type CoordinationFacts struct {
 	// synchronization mode.
 	Lists ListFacts
 	// ExclusionsRead is false when exclusions were not read: no group is marked for
-	// removal or drained, or the database cannot be queried.
+	// removal, drained, or kept by the spec, or the database cannot be queried.
 	ExclusionsRead bool
 	// Exclusions are the targets excluded now, read in a transaction: a status document can be
 	// stale, and data returns to a process whose exclusion a user ended.
@@ -146,6 +149,14 @@ type CoordinationFacts struct {
 	// that are excluded and still hold data or roles. fdb.UnknownLogAddress among them
 	// may be any of them.
 	InProgressExclusions []string
+}
+
+// ExclusionsMatter reports whether a decision about a process group needs the exclusions in force:
+// one may concern it, or the spec keeps it, and then none may. The cluster must be normalized.
+func ExclusionsMatter(c *v1beta2.FoundationDBCluster) bool {
+	return slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		return g.MayBeExcluded() || c.KeepsFromReplacement(g.ProcessGroupID)
+	})
 }
 
 // PodReport is what one pod reports of the configuration it uses.

@@ -9,6 +9,8 @@ type StageName string
 const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
+	StageCheckDistribution           StageName = "CheckDistribution"
+	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"
 	StageUpdateConfigMap             StageName = "UpdateConfigMap"
 	StageFailureDetector             StageName = "FailureDetector"

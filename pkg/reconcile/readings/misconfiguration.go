@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -23,11 +24,16 @@ type Inspection struct {
 	claims map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim
 	// claimHashes are the hashes of the PVC spec that each class has now.
 	claimHashes map[v1beta2.ProcessClass]string
+	// excess returns why process groups have to leave their buckets, by group; computed once, and
+	// only where it is needed.
+	excess func() map[v1beta2.ProcessGroupID]string
 }
 
 // NewInspection returns an inspection of the pods and PVCs of a snapshot.
 func NewInspection(s plan.Snapshot, o Options) Inspection {
-	return Inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
+	i := Inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
+	i.excess = sync.OnceValue(i.excessGroups)
+	return i
 }
 
 // claimsByGroup returns the cluster's own PVCs by the ID in their labels, the first by name
@@ -62,7 +68,8 @@ func (i Inspection) claim(g *v1beta2.ProcessGroupStatus) *corev1.PersistentVolum
 type trigger func(Inspection, *v1beta2.ProcessGroupStatus, *corev1.Pod) (wrong string, err error)
 
 // triggers are evaluated in this order; the first that finds something decides. Those of the
-// second list are evaluated only for pods that were created from another spec.
+// second list are evaluated only for pods that were created from another spec. Between the two
+// comes the distribution, for which some groups are replaced because of others.
 var (
 	triggers = []trigger{
 		ClaimDiffers, idDiffers, addressSourceDiffers, serversDiffer, requestsMore,
@@ -82,6 +89,14 @@ func (i Inspection) Group(g *v1beta2.ProcessGroupStatus) (reason string, err err
 	if reason, err := i.first(triggers, g, pod); reason != "" || err != nil {
 		return reason, err
 	}
+	if reason, err := i.distributionDiffers(g, pod); reason != "" || err != nil {
+		return reason, err
+	}
+	return i.changed(g, pod)
+}
+
+// changed returns why a group is replaced whose pod was created from another spec.
+func (i Inspection) changed(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (reason string, err error) {
 	changed, err := i.podChanged(g, pod)
 	if !changed || err != nil {
 		return "", err

@@ -31,15 +31,21 @@ type Places struct {
 
 // Elsewhere checks whether a new pod like this one could be scheduled. It checks what the
 // scheduler checks first: that the node is schedulable, its taints, the node selector and
-// required node affinity, free resources for the pod's requests, and required anti-affinity.
-// Rules that it does not evaluate, as volumes bound to a topology and spread constraints, are
-// reported as unknown.
+// required node affinity, free resources for the pod's requests, and required affinity and
+// anti-affinity between pods. Rules that it does not evaluate, as volumes bound to a topology and
+// spread constraints, are reported as unknown.
 func (p Places) Elsewhere(pod *corev1.Pod) Fit {
+	fit, _ := p.place(pod)
+	return fit
+}
+
+// place returns the same, and the first node that accepts the pod.
+func (p Places) place(pod *corev1.Pod) (Fit, string) {
 	if p.Hidden != "" {
-		return Fit{Reason: p.Hidden}
+		return Fit{Reason: p.Hidden}, ""
 	}
 	if beyond := beyondUs(pod); beyond != "" {
-		return Fit{Reason: beyond}
+		return Fit{Reason: beyond}, ""
 	}
 	why := map[string]int{}
 	unknown := ""
@@ -52,17 +58,15 @@ func (p Places) Elsewhere(pod *corev1.Pod) Fit {
 		case !known:
 			unknown = reason
 		case reason == "":
-			yes := true
-			return Fit{Fits: &yes}
+			return Fit{Fits: new(true)}, name
 		default:
 			why[reason]++
 		}
 	}
 	if unknown != "" {
-		return Fit{Reason: unknown}
+		return Fit{Reason: unknown}, ""
 	}
-	no := false
-	return Fit{Fits: &no, Reason: inAll(why)}
+	return Fit{Fits: new(false), Reason: inAll(why)}, ""
 }
 
 // inAll are the reasons of all nodes as one clause.
@@ -79,9 +83,6 @@ func inAll(why map[string]int) string {
 
 // beyondUs names a rule of the pod that is not evaluated here; empty where there is none.
 func beyondUs(pod *corev1.Pod) string {
-	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		return "it has a required pod affinity"
-	}
 	for _, c := range pod.Spec.TopologySpreadConstraints {
 		if c.WhenUnsatisfiable == corev1.DoNotSchedule {
 			return "it has a topology spread constraint over " + c.TopologyKey
@@ -102,6 +103,9 @@ func (p Places) refuses(node *corev1.Node, pod *corev1.Pod) (reason string, know
 	}
 	if apart, known := p.apart(node, pod); apart || !known {
 		return "with a pod that its anti-affinity excludes", known
+	}
+	if near, known := p.near(node, pod); !near || !known {
+		return "outside of the fault domain that its pod affinity requires", known
 	}
 	return p.lacks(node, pod)
 }

@@ -126,7 +126,7 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 		}, want: "it has a topology spread constraint over zone"},
 		"it has to run beside others": {given: func(_ *Places, pod *corev1.Pod) {
 			pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: make([]corev1.PodAffinityTerm, 1)}}
-		}, want: "it has a required pod affinity"},
+		}, want: "2 outside of the fault domain that its pod affinity requires", known: true},
 		"a term that is not understood": {given: func(p *Places, pod *corev1.Pod) {
 			moveThere(p)
 			pod.Spec.Affinity = awayFrom("x", "zone")

@@ -56,7 +56,7 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if facets&plan.Coordination != 0 {
 		into.Coordination = w.coordination(ctx)
 	}
-	into.Now = w.ownTime()
+	into.Now, into.Overrides = w.ownTime(), w.Overrides
 	return nil
 }
 
@@ -138,13 +138,26 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), Announced: w.announced(),
 		Lists: w.Shared.Lists.facts(w.Record),
 	}
-	if slices.ContainsFunc(w.Record.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).MayBeExcluded) {
+	if w.exclusionsMatter() {
 		addresses, err := w.managementKeys(ctx, "in_progress_exclusion")
 		locations, otherErr := w.managementKeys(ctx, "excluded", "excluded_locality")
 		facts.ExclusionsRead = err == nil && otherErr == nil
 		facts.InProgressExclusions, facts.Exclusions = addresses, locations
 	}
 	return facts
+}
+
+// exclusionsMatter reports whether decisions need the exclusions in force.
+func (w *World) exclusionsMatter() bool {
+	c := w.Record
+	if _, annotated := c.Annotations[v1beta2.AnnotationCancelReplacements]; annotated {
+		normalized, err := c.Normalized()
+		if err != nil {
+			return false
+		}
+		c = normalized
+	}
+	return plan.ExclusionsMatter(c)
 }
 
 // Type runs a command of fdbcli as a user with a shell in a pod would.

@@ -54,8 +54,9 @@ func (w *World) step() {
 	}
 }
 
-// place puts a pod on the next node that accepts it, or on one that has fewer pods of its
-// class; without any it stays pending, and so does one that was created to be unschedulable.
+// place puts a pod on the next node that accepts it, or on one that it prefers, or that has fewer
+// pods of its class; without any it stays pending, and so does one that was created to be
+// unschedulable.
 func (w *World) place(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodPending
 	if slices.Contains(objects.Faults(&pod.Spec), objects.Unschedulable) {
@@ -63,9 +64,11 @@ func (w *World) place(pod *corev1.Pod) {
 	}
 	w.nextIP++
 	start := w.nextIP % len(w.Nodes)
-	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), w.repels)
+	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !w.tolerated(pod, node) })
 	if len(inTurn) > 0 {
-		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int { return cmp.Compare(w.alike(pod, a), w.alike(pod, b)) })
+		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int {
+			return cmp.Or(cmp.Compare(w.liking(pod, b), w.liking(pod, a)), cmp.Compare(w.alike(pod, a), w.alike(pod, b)))
+		})
 	}
 }
 

@@ -54,6 +54,8 @@ type World struct {
 	Shared *Shared
 	// Unschedulable are the names of pods that no node accepts.
 	Unschedulable map[string]bool
+	// Overrides are the gates that a user overrides, with the reasons.
+	Overrides map[plan.Gate]string
 	// Skew is how far the plugin's clock is ahead of all others.
 	Skew time.Duration
 	// FDB is the simulated FoundationDB behind the pods.

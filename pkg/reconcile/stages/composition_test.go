@@ -28,14 +28,15 @@ func TestCommandsRunTheseStages(t *testing.T) {
 	}
 	removal := []plan.Stage{cluster.RemoveServices, cluster.RemovePods, status.UpdateStatus}
 	for name, tc := range map[string]struct{ got, want []plan.Stage }{
-		"a replacement":              {Replacing(own), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), own}, replacement, removal)},
-		"a replacement without more": {Replacing(), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields()}, replacement, removal)},
+		"a replacement":              {Replacing(own), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}, replacement, removal)},
+		"a replacement without more": {Replacing(), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution}, replacement, removal)},
 		"a drain": {Draining([]string{"node-1"}, 1), join(
-			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil)}, removal,
+			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil)}, removal,
 		)},
 		"marks":                  {Marking(own), []plan.Stage{status.UpdateStatus, own}},
-		"marks for removal":      {MarkingForRemoval(own), []plan.Stage{status.UpdateStatus, cluster.CheckFields(), own}},
+		"marks for removal":   {MarkingForRemoval(own), []plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}},
 		"marks reverted":         {Keeping(groups), []plan.Stage{status.UpdateStatus, operations.KeepGroups(groups), status.UpdateStatus}},
+		"exclusions reverted": {KeepingExcluded(groups), []plan.Stage{status.UpdateStatus, operations.KeepAndInclude(groups), status.UpdateStatus}},
 		"an exclusion":           {Excluding(groups), []plan.Stage{status.UpdateStatus, operations.MoveCoordinatorsOff(groups), operations.ExcludeGroups(groups), status.UpdateStatus}},
 		"an inclusion":           {Including(operations.Inclusion{Groups: groups}), []plan.Stage{status.UpdateStatus, operations.IncludeTargets(operations.Inclusion{}), status.UpdateStatus}},
 		"a failure detector":     {Detecting(), []plan.Stage{status.UpdateStatus, detection.DetectFailures}},

@@ -102,6 +102,10 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			From: stagestest.InGlobalMode(stagestest.HealthyCluster), Given: stagestest.All(known, leaving, stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.ReadyForExclusion), "storage-114")),
 			Does: []string{"withdraw: pendingForInclusion storage-114, pendingForRemoval storage-114, readyForExclusion storage-114; remove the addresses of storage-114"},
 		},
+		"takes a group that the spec keeps off all lists of what leaves": {
+			From: stagestest.InGlobalMode(stagestest.DrainedStorage), Given: stagestest.All(known, leaving, stagestest.Kept("storage-114")),
+			Does: []string{"withdraw: pendingForInclusion storage-114, pendingForRemoval storage-114; remove the addresses of storage-114"},
+		},
 		"forgets groups that vanished": {
 			From: stagestest.InGlobalMode(stagestest.HealthyCluster), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForRemoval, fdb.ReadyForInclusion), "storage-1"), addresses("dc1", "storage-1", "10.9.9.9")),
 			Does: []string{"withdraw: pendingForRemoval storage-1, readyForInclusion storage-1; remove the addresses of storage-1"},

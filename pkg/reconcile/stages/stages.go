@@ -25,6 +25,8 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		status.UpdateStatus,
 		cluster.CheckFields(),
 		cluster.UpdateLockConfiguration,
+		replacements.CancelReplacements(o),
+		cluster.CheckDistribution,
 		cluster.UpdateConfigMap,
 		detection.FailureDetector,
 		cluster.AdoptSpecs,
@@ -87,15 +89,22 @@ func Marking(first ...plan.Stage) []plan.Stage {
 }
 
 // MarkingForRemoval returns the same for stages that mark process groups for removal: none of them
-// runs where the API server dropped the list of those that stay.
+// runs where the API server dropped the list of those that stay, nor where no replacement may be
+// packed as the spec packs it.
 func MarkingForRemoval(first ...plan.Stage) []plan.Stage {
-	return Marking(append([]plan.Stage{cluster.CheckFields(v1beta2.ExtensionCancelReplacements)}, first...)...)
+	return Marking(append([]plan.Stage{cluster.CheckFields(v1beta2.ExtensionCancelReplacements), cluster.CheckDistribution}, first...)...)
 }
 
 // Keeping returns the stages that revert marks, and withdraw the announcements to other
 // control-plane instances right after.
 func Keeping(groups []v1beta2.ProcessGroupID) []plan.Stage {
 	return append(Marking(operations.KeepGroups(groups)), status.UpdateStatus)
+}
+
+// KeepingExcluded returns the same for process groups that may be excluded: their exclusions end
+// first.
+func KeepingExcluded(groups []v1beta2.ProcessGroupID) []plan.Stage {
+	return append(Marking(operations.KeepAndInclude(groups)), status.UpdateStatus)
 }
 
 // Detecting returns the stages of the failure detector: the status gets the conditions, whose times

@@ -35,9 +35,9 @@ func TestStagesArePureAndHonest(t *testing.T) {
 		for i, stage := range all {
 			want := stage.Decide(s)
 			stagestest.Explained(t, want)
-			got := stage.Decide(s.Without(plan.Everything &^ stage.Reads))
+			got := stage.Decide(s.Without(plan.Everything &^ stage.Facets(s)))
 			if diff := cmp.Diff(want, got, options); diff != "" {
-				t.Fatalf("seed %d: stage %d, %s, looked past Reads (-full +declared):\n%s", seed, i, stage.Name, diff)
+				t.Fatalf("seed %d: stage %d, %s, looked past its facets (-full +declared):\n%s", seed, i, stage.Name, diff)
 			}
 		}
 		if diff := cmp.Diff(stagestest.AnySnapshot(t, seed), s, options); diff != "" {
@@ -51,7 +51,7 @@ func askedFor() []plan.Stage {
 	some := []v1beta2.ProcessGroupID{"storage-114", "storage-115", "log-101"}
 	nodes := []string{stagestest.NodeName(1), stagestest.NodeName(14), stagestest.NodeName(15)}
 	return []plan.Stage{
-		operations.ReplaceGroups(operations.Replacement{Groups: some, Most: 2}), operations.KeepGroups(some),
+		operations.ReplaceGroups(operations.Replacement{Groups: some, Most: 2}), operations.KeepGroups(some), operations.KeepAndInclude(some), operations.SkipExclusion(some),
 		operations.CordonNodes(nodes, nil), operations.UncordonNodes(nodes, nil), operations.EvictFrom(nodes), operations.ReplaceOn(nodes, 1, true),
 		operations.ExcludeGroups(some), operations.MoveCoordinatorsOff(some), operations.IncludeTargets(operations.Inclusion{Groups: some, Targets: []string{"10.1.0.14"}}),
 		detection.DetectFailures,

@@ -34,6 +34,9 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	s.ConfigMap.Data[objects.KeyClusterFile] = "stale"
 	delete(s.Services, c.HeadlessServiceName())
 
+	c.ProcessGroup("storage-200").MarkForRemoval(stagestest.Noon)
+	c.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-200"}
+
 	long := stagestest.Noon.Add(-3 * time.Hour)
 	c.ProcessGroup("log-101").SetCondition(v1beta2.ConditionMissingProcesses, long)
 	c.ProcessGroup("log-102").SetCondition(v1beta2.ConditionIncorrectCommandLine, long)
@@ -61,7 +64,9 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                {does: []string{"WriteStatus"}},
 		"CheckFields":                 {}, // the API server kept all
+		"CheckDistribution":           {}, // the cluster has none
 		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
+		"CancelReplacements":          {holds: "no process group can be included"},
 		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
 		"FailureDetector":             {does: []string{"ApplyFailureDetector"}},
 		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
@@ -141,6 +146,7 @@ func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 	want := map[plan.StageName]string{
 		"UpdateLockConfiguration": "UpdateDenyList", "UpdateDatabaseConfiguration": "Configure", "ChooseRemovals": "MarkForRemoval",
 		"ReplaceFailedPods": "MarkForRemoval", "BounceProcesses": "RestartProcesses", "RemovePods": "DeleteGroupObjects",
+		"CancelReplacements": "KeepGroups",
 	}
 	for _, stage := range Cluster() {
 		if kind, asked := want[stage.Name]; asked && !slices.Contains(kinds(stage.Decide(s)), kind) {

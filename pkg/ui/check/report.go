@@ -139,6 +139,9 @@ func (o Options) evaluate(r Rule, f Facts) Item {
 		item.Outcome, item.Reason = Skipped, reason
 		return item
 	}
+	if r.severe != nil && r.severe(f) {
+		item.Severity = Error
+	}
 	var found []Finding
 	if item.Reason = r.lacking(f); item.Reason == "" {
 		found, item.Reason = r.find(f)

@@ -45,6 +45,8 @@ type Rule struct {
 	Title string
 	// Why is the meaning of a finding.
 	Why string
+	// severe reports whether findings are errors, of a rule with warnings; nil for never.
+	severe func(Facts) bool
 	// needs is what the rule requires.
 	needs requirement
 	// find evaluates the rule. Untested is why it could not do so, or only in part; the

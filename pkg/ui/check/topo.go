@@ -2,8 +2,11 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -22,7 +25,27 @@ func topology() []Rule {
 			Why:  "The next pass adds the missing ones.",
 			find: fewGroups,
 		},
+		{
+			Code: "TOPO-003", Severity: Warning, Title: "Packed pods are in the fault domain of their distribution key", severe: requiresDistribution,
+			Why:  "A fault domain may have been full, or pods are still being replaced. The loss of a fault domain, or its maintenance, then affects more than one bucket.",
+			find: misplaced,
+		},
 	}
+}
+
+// requiresDistribution reports whether misplaced pods are errors: the scheduler would not place them so.
+func requiresDistribution(f Facts) bool { return distribution.Of(f.Cluster).Required() }
+
+func misplaced(f Facts) ([]Finding, string) {
+	use := f.Distribution()
+	if use == nil {
+		return nil, ""
+	}
+	found, where := []Finding{}, use.Misplaced()
+	for _, subject := range slices.Sorted(maps.Keys(where)) {
+		found = append(found, one(subject, where[subject], f.listGroups("-o", "wide")...)...)
+	}
+	return found, ""
 }
 
 func fewGroups(f Facts) ([]Finding, string) {

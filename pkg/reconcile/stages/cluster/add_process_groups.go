@@ -70,17 +70,12 @@ func shortfall(missing map[v1beta2.ProcessClass]int) string {
 // newGroups returns a group with a random unused ID for every missing one. Random numbers
 // avoid confusion with an older group that had the same number.
 func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.NewGroup {
-	used, names := usedIDs(s), usedNames(s)
+	d := newDraw(s)
 	var groups []plan.NewGroup
 	for _, class := range slices.Sorted(maps.Keys(missing)) {
 		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) //nolint:gosec // an ID is a name, not a secret
 		for range missing[class] {
-			id := s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
-			for used[id] || names[podNameOf(s, id, class)] {
-				id = s.Cluster.ProcessGroupIDFor(class, 1+random.IntN(v1beta2.MaxProcessGroupNumber))
-			}
-			used[id] = true
-			groups = append(groups, plan.NewGroup{ID: id, Class: class})
+			groups = append(groups, plan.NewGroup{ID: d.next(class, random), Class: class})
 		}
 	}
 	return groups
@@ -105,13 +100,13 @@ func podNameOf(s plan.Snapshot, id v1beta2.ProcessGroupID, class v1beta2.Process
 }
 
 // usedIDs returns every ID that a new group must not get: those in the status, those that
-// the spec removes, and those that the database still excludes.
+// the spec removes or keeps, and those that the database still excludes.
 func usedIDs(s plan.Snapshot) map[v1beta2.ProcessGroupID]bool {
 	used := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range s.Groups() {
 		used[g.ProcessGroupID] = true
 	}
-	for _, ids := range [][]v1beta2.ProcessGroupID{s.Cluster.Spec.ProcessGroupsToRemove, s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion} {
+	for _, ids := range [][]v1beta2.ProcessGroupID{s.Cluster.Spec.ProcessGroupsToRemove, s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion, s.Cluster.Spec.CancelReplacementsForInstance} {
 		for _, id := range ids {
 			used[id] = true
 		}

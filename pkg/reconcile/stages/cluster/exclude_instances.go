@@ -24,6 +24,7 @@ import (
 var ExcludeInstances = plan.Stage{
 	Name:  plan.StageExcludeInstances,
 	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+	More:  readings.KeptFacets, Matters: readings.KeepsAnyMarked,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		leaving := notDrained(s)
 		if len(leaving) == 0 || !s.Cluster.Status.Configured {
@@ -56,9 +57,11 @@ const ExclusionRetry = 10 * time.Second
 // ExclusionWaits is the reason of a hold until exclusions are allowed.
 const ExclusionWaits = "exclusion waits"
 
+// notDrained returns the groups to exclude. One that the spec keeps is not excluded, whether its
+// mark can be reverted now or not.
 func notDrained(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	return slices.DeleteFunc(slices.Clone(s.Groups()), func(g *v1beta2.ProcessGroupStatus) bool {
-		return !g.IsMarkedForRemoval() || g.IsExcluded() || g.ProcessClass.IsTester()
+		return !g.IsMarkedForRemoval() || g.IsExcluded() || g.ProcessClass.IsTester() || readings.KeptNow(s, g)
 	})
 }
 

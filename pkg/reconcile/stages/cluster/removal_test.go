@@ -28,6 +28,10 @@ func TestExcludeInstances(t *testing.T) {
 		"excludes a group whose class is empty": {
 			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = "" }, Does: []string{byLocality},
 		},
+		"leaves a group alone that the spec keeps": {From: stagestest.LeavingStorage, Given: stagestest.Kept("storage-114")},
+		"excludes a kept group whose PVC is deleted": {From: stagestest.LeavingStorage, Given: stagestest.All(stagestest.Kept("storage-114"), func(s *plan.Snapshot) {
+			s.Volumes["sample-storage-114-data"].DeletionTimestamp = new(stagestest.NoonTime())
+		}), Does: []string{byLocality}},
 		"waits after a recovery": {From: stagestest.LeavingStorage, Given: stagestest.RecoveredAgo(119), Holds: "1m59s ago"},
 		"waits while the replacement is starting": {
 			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
@@ -191,6 +195,11 @@ func TestRemovePods(t *testing.T) {
 				s.Cluster.Spec.Buggify.BlockRemoval = []v1beta2.ProcessGroupID{"storage-114"}
 			}, Holds: "blockRemoval",
 		},
+		"deletes nothing of a group that is to be kept": {From: stagestest.DrainedStorage, Given: stagestest.Kept("storage-114"), Holds: "storage-114 is kept by spec.cancelReplacementsForInstance"},
+		"completes the removal of a kept group whose PVC is being deleted": {From: stagestest.DrainedStorage, Given: stagestest.All(stagestest.Kept("storage-114"), func(s *plan.Snapshot) {
+			s.Volumes["sample-storage-114-data"].DeletionTimestamp = new(stagestest.NoonTime())
+		}), Does: []string{recorded, "delete objects of storage-114: pod sample-storage-114"}, Holds: "until all objects are deleted"},
+		"forgets a kept group whose objects are deleted": {From: stagestest.GoneStorage, Given: stagestest.Kept("storage-114"), Does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"}},
 		"deletes without a proof only what was marked for that": {
 			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)

@@ -72,6 +72,10 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		r.waiting.Add(g.ProcessGroupID, "%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID)
 		return
 	}
+	if readings.KeptNow(r.s, g) {
+		r.waiting.Add(g.ProcessGroupID, "%s is kept by %s", g.ProcessGroupID, readings.KeepField)
+		return
+	}
 	if other := r.objects(g).Foreign(r.s.Cluster, g); other != "" {
 		r.waiting.Add(g.ProcessGroupID, "%s does not belong to %s by its labels and is kept", other, g.ProcessGroupID)
 		return

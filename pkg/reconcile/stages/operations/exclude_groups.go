@@ -22,7 +22,7 @@ func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageExcludeGroups,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
-		Decide: func(s plan.Snapshot) plan.Decision {
+		Decide: unlessKept(groups, func(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Decision {
 			due := notExcluded(s, groups)
 			if len(due) == 0 {
 				return plan.Decision{}
@@ -31,7 +31,7 @@ func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
 			}
 			return requestedExclusion{Exclusions: exclusionsWith(s, due), now: s}.decide()
-		},
+		}),
 	}
 }
 
@@ -39,7 +39,7 @@ func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 func notExcluded(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
 	return slices.DeleteFunc(slices.Clone(groups), func(id v1beta2.ProcessGroupID) bool {
 		g := s.Cluster.ProcessGroup(id)
-		return g == nil || g.IsExcluded() || safety.Excluded(s, g)
+		return g == nil || s.Cluster.KeepsFromReplacement(id) || g.IsExcluded() || safety.Excluded(s, g)
 	})
 }
 

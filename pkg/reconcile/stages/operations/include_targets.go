@@ -3,7 +3,6 @@ package operations
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -22,12 +21,12 @@ type Inclusion struct {
 
 // IncludeTargets returns a stage that ends exclusions that no removal needs. An exclusion of a
 // group that is marked for removal is kept: data would move back to a volume that is deleted
-// next. So is one of a reporting process that is not in the status, because the intention of
+// next, unless the spec keeps the group. So is one of a reporting process that is not in the status, because the intention of
 // its control-plane instance is unknown here.
 func IncludeTargets(i Inclusion) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageIncludeTargets,
-		Reads: plan.Record | plan.Database | plan.Coordination,
+		Reads: plan.Record | readings.KeptFacets | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be included", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
@@ -97,14 +96,14 @@ func exclusionsInForce(s plan.Snapshot) []string {
 // address that it has or had, with or without a port.
 func exclusionsNaming(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 	return slices.DeleteFunc(exclusionsInForce(s), func(target string) bool {
-		return target != g.ExclusionString() && !slices.Contains(g.Addresses, hostIn(target))
+		return target != g.ExclusionString() && !slices.Contains(g.Addresses, readings.HostIn(target))
 	})
 }
 
 // excludedWith returns an exclusion in force that covers a group together with others.
 func excludedWith(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	for _, target := range exclusionsInForce(s) {
-		if concerns(s, target, g) {
+		if readings.Concerns(s, target, g) {
 			return target
 		}
 	}
@@ -117,50 +116,20 @@ func mustStay(s plan.Snapshot, target string) string {
 		return "because it was excluded as failed, which only `include failed` of fdbcli ends"
 	}
 	for _, g := range s.Groups() {
-		if g.IsMarkedForRemoval() && concerns(s, target, g) {
+		if g.IsMarkedForRemoval() && readings.Concerns(s, target, g) && !readings.KeptNow(s, g) {
 			return fmt.Sprintf("because %s is marked for removal", g.ProcessGroupID)
 		}
 	}
 	for _, p := range s.Database.Status.ProcessList() {
 		id := v1beta2.ProcessGroupID(p.InstanceID())
-		if id != "" && s.Cluster.ProcessGroup(id) == nil && matches(target, p) {
+		if id != "" && s.Cluster.ProcessGroup(id) == nil && readings.Matches(target, p) {
 			return fmt.Sprintf("because the process at %s belongs to %s, which is not in the status of %s", p.Address.HostPort(), id, s.Cluster.Name)
 		}
 	}
 	for _, m := range s.Coordination.Lists.Members(fdb.PendingForRemoval) {
-		if target == localityPrefix+fdb.LocalityInstanceID+":"+m.Group || slices.Contains(s.Coordination.Lists.Addresses[m], hostIn(target)) {
+		if target == readings.LocalityPrefix+fdb.LocalityInstanceID+":"+m.Group || slices.Contains(s.Coordination.Lists.Addresses[m], readings.HostIn(target)) {
 			return fmt.Sprintf("because another control-plane instance removes %s", m.Group)
 		}
 	}
 	return ""
-}
-
-// concerns reports whether an exclusion covers a group, or covered it when it last reported.
-func concerns(s plan.Snapshot, target string, g *v1beta2.ProcessGroupStatus) bool {
-	return target == g.ExclusionString() || slices.Contains(g.Addresses, hostIn(target)) ||
-		target == localityPrefix+fdb.LocalityZoneID+":"+string(g.FaultDomain) ||
-		slices.ContainsFunc(s.Database.Status.ProcessesOf(string(g.ProcessGroupID)), func(p fdb.Process) bool { return matches(target, p) })
-}
-
-// localityPrefix is the prefix of exclusions by locality.
-const localityPrefix = "locality_"
-
-// matches reports whether an exclusion covers a process.
-func matches(target string, p fdb.Process) bool {
-	if locality, is := strings.CutPrefix(target, localityPrefix); is {
-		key, value, _ := strings.Cut(locality, ":")
-		return value != "" && p.Locality[key] == value
-	}
-	return target == p.Address.Host || target == p.Address.HostPort()
-}
-
-// hostIn returns the address of an exclusion without its port; empty for a locality.
-func hostIn(target string) string {
-	if strings.HasPrefix(target, localityPrefix) {
-		return ""
-	}
-	if a, err := fdb.ParseAddress(target); err == nil {
-		return a.Host
-	}
-	return target
 }

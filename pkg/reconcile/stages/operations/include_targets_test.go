@@ -35,6 +35,14 @@ func TestIncludeTargets(t *testing.T) {
 			stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-114"))
 		}), Holds: "because storage-114 is marked for removal"}, named("locality_zoneid:node-14")},
 		"nor by any locality of its processes": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: excluded(marked, stagestest.Excluding("locality_process_id:storage-114-1")), Holds: "because storage-114 is marked for removal"}, named("locality_process_id:storage-114-1")},
+		"includes a marked group by its fault domain where the spec keeps the group": {stagestest.RemovalCase{
+			From: stagestest.HealthyCluster, Given: stagestest.All(marked, stagestest.Kept("storage-114"), stagestest.Excluding("locality_zoneid:node-14")), Does: []string{"include locality_zoneid:node-14"},
+		}, named("locality_zoneid:node-14")},
+		"but not where its PVC is being deleted": {stagestest.RemovalCase{
+			From: stagestest.HealthyCluster, Given: stagestest.All(marked, stagestest.Kept("storage-114"), stagestest.Excluding("locality_zoneid:node-14"), func(s *plan.Snapshot) {
+				s.Volumes["sample-storage-114-data"].DeletionTimestamp = new(stagestest.NoonTime())
+			}), Holds: "because storage-114 is marked for removal",
+		}, named("locality_zoneid:node-14")},
 		"keeps what was excluded as failed": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
 			stagestest.Excluding("locality_instance_id:storage-115", "storage-115")(s)
 			s.Coordination.FailedExclusions = []string{"locality_instance_id:storage-115"}

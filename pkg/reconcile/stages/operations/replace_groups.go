@@ -2,7 +2,6 @@ package operations
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -28,8 +27,8 @@ func ReplaceGroups(r Replacement) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
 		Reads: plan.Record | plan.Database,
-		Decide: func(s plan.Snapshot) plan.Decision {
-			due := r.due(s)
+		Decide: unlessKept(r.Groups, func(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Decision {
+			due := notMarked(s, groups)
 			if len(due) == 0 {
 				return plan.Decision{}
 			}
@@ -39,14 +38,14 @@ func ReplaceGroups(r Replacement) plan.Stage {
 				return d
 			}
 			return r.mark(s, d, due)
-		},
+		}),
 	}
 }
 
-// due returns the groups that are not marked yet, in the order they were named.
-func (r Replacement) due(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
+// notMarked returns the groups that are not marked yet, in the order they were named.
+func notMarked(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
-	for _, id := range r.Groups {
+	for _, id := range groups {
 		if g := s.Cluster.ProcessGroup(id); g != nil && !g.IsMarkedForRemoval() {
 			due = append(due, g)
 		}
@@ -108,7 +107,7 @@ func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 				check := safety.Untouched(s, g)
 				d.Checks = append(d.Checks, check)
 				switch {
-				case isListedForRemoval(s.Cluster, id):
+				case readings.ListedForRemoval(s.Cluster, id) != "":
 					listed = append(listed, id)
 				case !check.OK:
 					late = append(late, id)
@@ -123,10 +122,6 @@ func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 			return d
 		},
 	}
-}
-
-func isListedForRemoval(c *v1beta2.FoundationDBCluster, id v1beta2.ProcessGroupID) bool {
-	return slices.Contains(c.Spec.ProcessGroupsToRemove, id) || slices.Contains(c.Spec.ProcessGroupsToRemoveWithoutExclusion, id)
 }
 
 func cannotStay(d plan.Decision, listed, late []v1beta2.ProcessGroupID) *plan.Hold {

@@ -29,6 +29,10 @@ func TestReplaceGroups(t *testing.T) {
 		"does nothing about removed groups":                  {stagestest.RemovalCase{From: stagestest.HealthyCluster}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Most: 1}},
 		"marks none while the database does not answer":      {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out"}, two},
 		"marks none while a restore has the database locked": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, Holds: "locked with UID"}, two},
+		"marks none that the spec keeps": {stagestest.RemovalCase{
+			From: stagestest.HealthyCluster, Given: stagestest.Kept("storage-115"), Does: []string{"mark for removal: storage-116"}, Holds: "spec.cancelReplacementsForInstance keeps storage-115: remove it from the list first",
+		}, two},
+		"reports a kept group that is marked": {stagestest.RemovalCase{From: stagestest.LeavingStorage, Given: stagestest.Kept("storage-114"), Holds: "spec.cancelReplacementsForInstance keeps storage-114"}, Replacement{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Most: 1}},
 		"needs a user for a group that cannot be excluded": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
 			s.Cluster.ProcessGroup("storage-115").Addresses = nil
@@ -67,5 +71,44 @@ func TestKeepGroups(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.Check(t, KeepGroups([]v1beta2.ProcessGroupID{"storage-114", "storage-9"})) })
+	}
+}
+
+func TestKeepAndInclude(t *testing.T) {
+	const include, keep = "include locality_instance_id:storage-114", "revert the mark for removal of storage-114"
+	tests := map[string]stagestest.RemovalCase{
+		"includes, and then takes the mark back": {From: stagestest.DrainedStorage, Does: []string{include, keep}},
+		"takes a mark back where nothing moved":  {From: stagestest.LeavingStorage, Does: []string{keep}},
+		"has nothing to do without a mark":       {From: stagestest.HealthyCluster},
+		"not of a group whose PVC is deleted": {
+			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { delete(s.Volumes, "sample-storage-114-data") }, Holds: "storage-114 cannot be kept: its PVC is deleted",
+		},
+		"not of a group that the spec lists": {
+			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"} },
+			Holds: "storage-114 is in spec.processGroupsToRemove: remove it from there first",
+		},
+		"waits after a recovery": {From: stagestest.DrainedStorage, Given: stagestest.RecoveredAgo(599), Holds: "inclusion of storage-114 waits"},
+		"withdraws its announcements first": {
+			From: stagestest.InGlobalMode(stagestest.DrainedStorage), Given: stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.ReadyForExclusion), "storage-114"),
+			Does: []string{"withdraw: readyForExclusion storage-114", include, keep},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) { tc.Check(t, KeepAndInclude([]v1beta2.ProcessGroupID{"storage-114", "storage-9"})) })
+	}
+}
+
+// The list of the spec comes before whatever else a command waits for, and time does not resolve it.
+func TestARequestAgainstTheListNeedsAUser(t *testing.T) {
+	ids := []v1beta2.ProcessGroupID{"storage-115", "storage-116"}
+	for name, stage := range map[string]plan.Stage{
+		"replace": ReplaceGroups(Replacement{Groups: ids, Most: 1}), "skip the exclusion": SkipExclusion(ids), "exclude": ExcludeGroups(ids),
+	} {
+		s := stagestest.LeavingStorage(t)
+		stagestest.All(stagestest.Kept("storage-115"), stagestest.RecoveredAgo(1))(&s)
+		h := stage.Decide(s).Hold
+		if h == nil || !h.Human || h.Code != plan.HoldKeptBySpec || h.Subjects[0] != "storage-115" {
+			t.Errorf("%s: %+v", name, h)
+		}
 	}
 }

@@ -19,7 +19,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSkipExclusion,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
-		Decide: func(s plan.Snapshot) plan.Decision {
+		Decide: unlessKept(groups, func(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Decision {
 			due := notYetSkipped(s, groups)
 			if len(due) == 0 {
 				return plan.Decision{}
@@ -39,7 +39,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: cluster.ToleranceRetry, Subjects: phrase.Strings(readings.IDsOf(later)), Reason: fmt.Sprintf("removal of %s waits: one fault domain at a time", readings.SomeOf(readings.IDsOf(later)))}
 			}
 			return d
-		},
+		}),
 	}
 }
 

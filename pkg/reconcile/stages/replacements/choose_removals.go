@@ -8,6 +8,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -15,13 +17,17 @@ import (
 
 // ChooseRemovals marks surplus process groups for removal, so that the remaining ones are
 // spread over fault domains as evenly as possible. Groups that do not report are removed
-// first.
+// first. Where pods are packed, the fullest buckets lose groups first.
+//
+// A group that the spec keeps is never chosen: its replacement leaves instead, see leavingBeside. If
+// the spec keeps more groups than it desires, those above the desired count need a user.
 //
 // When one class shrinks, the operator also marks groups of all other classes that do not
 // report; here only the class that shrinks is affected.
 var ChooseRemovals = plan.Stage{
 	Name:  plan.StageChooseRemovals,
 	Reads: plan.Record | plan.Database,
+	More:  readings.KeptFacets, Matters: func(s plan.Snapshot) bool { return len(s.Cluster.KeptProcessGroups()) > 0 },
 	Decide: func(s plan.Snapshot) plan.Decision {
 		surplus := SurplusGroups(s)
 		if len(surplus) == 0 {
@@ -32,19 +38,51 @@ var ChooseRemovals = plan.Stage{
 		}
 		var leaving []v1beta2.ProcessGroupID
 		var words []string
+		var kept readings.Waits
 		for _, class := range slices.Sorted(maps.Keys(surplus)) {
 			chosen, err := chooseLeaving(s, class, surplus[class])
 			if err != nil {
 				return plan.Wait(readings.PodDelay, plan.HoldNoChoice, fmt.Sprintf("cannot choose which %s process groups stay: %v", class, err))
 			}
-			leaving = append(leaving, chosen...)
-			words = append(words, fmt.Sprintf("%d %s", surplus[class], class))
+			if len(chosen) > 0 {
+				leaving = append(leaving, chosen...)
+				words = append(words, fmt.Sprintf("%d %s", len(chosen), class))
+			}
+			if tooMany := surplus[class] - len(chosen); tooMany > 0 {
+				noteTooManyKept(s, class, tooMany, &kept)
+			}
 		}
-		return plan.Decision{
-			Why:     "more than the desired process counts: " + strings.Join(words, ", "),
-			Actions: []plan.Action{plan.MarkForRemoval{Groups: leaving, At: s.Now}},
+		d := plan.Decision{Hold: kept.Hold(plan.HoldSpecContradiction, "", 0)}
+		if d.Hold != nil {
+			d.Hold.Human = true
 		}
+		if len(leaving) > 0 {
+			d.Why = "more than the desired process counts: " + strings.Join(words, ", ")
+			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: leaving, At: s.Now}}
+		}
+		return d
 	},
+}
+
+// noteTooManyKept records that the spec keeps more groups of a class than it desires.
+func noteTooManyKept(s plan.Snapshot, class v1beta2.ProcessClass, tooMany int, kept *readings.Waits) {
+	desired, ids := max(s.Cluster.DesiredProcessCounts()[class], 0), keptOf(s, class)
+	for _, id := range ids {
+		kept.Subjects = append(kept.Subjects, string(id))
+	}
+	kept.Reasons = append(kept.Reasons, fmt.Sprintf("%d %s desired by spec.processCounts or spec.databaseConfiguration, %d kept by %s (%s): raise the count by %d, or remove %d of them from the list",
+		desired, phrase.Plural(string(class)+" process group"), len(ids), readings.KeepField, readings.SomeOf(ids), tooMany, tooMany))
+}
+
+// keptOf returns the groups of a class that stay and that the spec keeps.
+func keptOf(s plan.Snapshot, class v1beta2.ProcessClass) []v1beta2.ProcessGroupID {
+	var kept []v1beta2.ProcessGroupID
+	for _, g := range s.Staying() {
+		if g.ProcessClass == class && s.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
+			kept = append(kept, g.ProcessGroupID)
+		}
+	}
+	return kept
 }
 
 // SurplusGroups returns how many groups each class has too many, including classes that the
@@ -66,8 +104,11 @@ func SurplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
 }
 
 // chooseLeaving returns the groups of a class to remove: all but the best spread choice of
-// those that stay.
+// those that stay. Where the spec keeps groups of the class there can be fewer than the surplus.
 func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]v1beta2.ProcessGroupID, error) {
+	if len(keptOf(s, class)) > 0 {
+		return leavingBeside(s, class, surplus), nil
+	}
 	var all []v1beta2.ProcessGroupID
 	var candidates []readings.Candidate
 	for _, g := range s.Staying() {
@@ -79,11 +120,49 @@ func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]
 			candidates = append(candidates, readings.Candidate{Group: g.ProcessGroupID, Localities: processes[0].Locality})
 		}
 	}
-	staying, err := readings.Spread(candidates, len(all)-surplus, readings.SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID, fdb.LocalityDataHall}})
+	staying, err := bestSpread(s, class, candidates, len(all)-surplus)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(id v1beta2.ProcessGroupID) bool {
 		return slices.ContainsFunc(staying, func(c readings.Candidate) bool { return c.Group == id })
 	}), nil
+}
+
+// bestSpread returns the candidates of a class that stay. Where the class is packed, the fullest
+// buckets lose theirs first, and the fault domains decide within each bucket.
+func bestSpread(s plan.Snapshot, class v1beta2.ProcessClass, candidates []readings.Candidate, count int) ([]readings.Candidate, error) {
+	rule := readings.SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID, fdb.LocalityDataHall}}
+	d := distribution.Of(s.Cluster)
+	if !d.Packs(class) || len(candidates) <= count {
+		return readings.Spread(candidates, count, rule)
+	}
+	buckets := map[int][]readings.Candidate{}
+	tally := othersTally(s, d, class)
+	for _, c := range candidates {
+		bucket, packed := d.BucketOf(s.Cluster.ProcessGroup(c.Group))
+		if !packed {
+			return readings.Spread(candidates, count, rule)
+		}
+		buckets[bucket] = append(buckets[bucket], c)
+		tally.Add(class, bucket)
+	}
+	keys := slices.Sorted(maps.Keys(buckets))
+	for range len(candidates) - count {
+		tally.Remove(class, tally.Fullest(class, keys))
+	}
+	var staying []readings.Candidate
+	for _, bucket := range keys {
+		chosen, err := readings.Spread(buckets[bucket], tally.Of(class)[bucket], rule)
+		if err != nil {
+			return nil, err
+		}
+		staying = append(staying, chosen...)
+	}
+	return staying, nil
+}
+
+// othersTally counts the process groups that stay of all classes but one.
+func othersTally(s plan.Snapshot, d distribution.Distribution, class v1beta2.ProcessClass) distribution.Tally {
+	return d.Count(slices.DeleteFunc(s.Staying(), func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class }))
 }

@@ -26,7 +26,7 @@ var ReplaceFailedPods = plan.Stage{
 	Reads: plan.Record | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
-		if !c.ReplacementsEnabled() || c.MaxConcurrentAutomaticReplacements() == 0 || c.Spec.Buggify.EmptyMonitorConf || !c.Status.Configured || readings.AllCrashOnPurpose(c) {
+		if !replacesFailed(c) {
 			return plan.Decision{}
 		}
 		taints := taintsSpread(s)
@@ -64,21 +64,49 @@ var ReplaceFailedPods = plan.Stage{
 	},
 }
 
+// replacesFailed reports whether failed groups are replaced at all.
+func replacesFailed(c *v1beta2.FoundationDBCluster) bool {
+	return c.ReplacementsEnabled() && c.MaxConcurrentAutomaticReplacements() > 0 && !c.Spec.Buggify.EmptyMonitorConf && c.Status.Configured && !readings.AllCrashOnPurpose(c)
+}
+
 // replacementRetry is when the budget of replacements is checked again.
 const replacementRetry = 5 * time.Minute
 
-// failedTooLong returns the groups that are due, in the order of the status.
+// failedTooLong returns the groups that are due, in the order of the status. Those that the spec
+// keeps never are.
 func failedTooLong(s plan.Snapshot, taints taintSpread) []*v1beta2.ProcessGroupStatus {
-	var due []*v1beta2.ProcessGroupStatus
+	return slices.DeleteFunc(replaceable(s), func(g *v1beta2.ProcessGroupStatus) bool {
+		return s.Cluster.KeepsFromReplacement(g.ProcessGroupID) || whyDue(s, g, taints) == ""
+	})
+}
+
+// whyDue returns which timer of a group ran out; empty for none.
+func whyDue(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, taints taintSpread) string {
+	switch {
+	case failedSince(g, isFailure, s.Now.Add(-s.Cluster.FailureDetectionTime())):
+		return fmt.Sprintf("it failed for more than %s", s.Cluster.FailureDetectionTime())
+	case taints.few() && onTaintedNodeTooLong(s, g):
+		return fmt.Sprintf("its node has been tainted for more than %s", s.Cluster.TaintReplacementTime())
+	}
+	return ""
+}
+
+// failedAndKept returns which timers ran out of the groups that the spec keeps.
+func failedAndKept(s plan.Snapshot) map[v1beta2.ProcessGroupID]string {
+	due := map[v1beta2.ProcessGroupID]string{}
+	if !replacesFailed(s.Cluster) {
+		return due
+	}
+	taints := taintsSpread(s)
 	for _, g := range replaceable(s) {
-		if failedSince(g, isFailure, s.Now.Add(-s.Cluster.FailureDetectionTime())) || (taints.few() && onTaintedNodeTooLong(s, g)) {
-			due = append(due, g)
+		if why := whyDue(s, g, taints); why != "" && s.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
+			due[g.ProcessGroupID] = why
 		}
 	}
 	return due
 }
 
-// replaceable returns the groups that may be replaced when they fail.
+// replaceable returns the groups whose failures count.
 func replaceable(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Staying() {

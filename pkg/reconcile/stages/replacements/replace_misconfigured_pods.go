@@ -39,8 +39,12 @@ type misconfigured struct {
 	groups []v1beta2.ProcessGroupID
 	// reasons are why, by group.
 	reasons map[v1beta2.ProcessGroupID]string
+	// kept are those that the spec keeps, although they do not match it.
+	kept []v1beta2.ProcessGroupID
 	// unclear describes groups that cannot be compared with the spec, and why.
 	unclear []string
+	// moves is what a changed distribution replaces, in all.
+	moves readings.DistributionMoves
 }
 
 func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
@@ -48,7 +52,12 @@ func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
 	inspect := readings.NewInspection(s, o)
 	for _, g := range s.Staying() {
 		reason, err := inspect.Group(g)
+		kept := s.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 		switch {
+		case reason != "" && kept:
+			m.kept = append(m.kept, g.ProcessGroupID)
+			m.reasons[g.ProcessGroupID] = reason
+		case kept: // it is not replaced, whatever differs
 		case err != nil:
 			m.unclear = append(m.unclear, fmt.Sprintf("%s: %v", g.ProcessGroupID, err))
 		case reason != "":
@@ -56,6 +65,7 @@ func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
 			m.reasons[g.ProcessGroupID] = reason
 		}
 	}
+	m.moves = inspect.DistributionMoves()
 	return m
 }
 
@@ -65,6 +75,9 @@ func (m misconfigured) decision(s plan.Snapshot) plan.Decision {
 	d := plan.Decision{Hold: m.Hold(s.Cluster, len(m.groups)-len(now))}
 	if len(now) > 0 {
 		d.Why = m.why(now)
+		if moves := m.moves.Text(s.Cluster); moves != "" {
+			d.Why += "; " + moves
+		}
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 	}
 	return d
@@ -106,16 +119,23 @@ func (m misconfigured) Hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 	if len(m.unclear) > 0 {
 		reasons = append(reasons, "cannot determine whether to replace: "+readings.SomeOf(m.unclear))
 	}
+	if len(m.kept) > 0 {
+		reasons = append(reasons, fmt.Sprintf("%s %s from the spec, and %s %s: %s", phrase.Count(len(m.kept), "process group"), phrase.Either(len(m.kept), "differs", "differ"), readings.KeepField, phrase.Either(len(m.kept), "keeps it", "keeps them"), m.why(m.kept)))
+	}
 	if len(reasons) == 0 {
 		return nil
 	}
-	return &plan.Hold{
+	h := &plan.Hold{
 		Code:       plan.HoldReplacementBudget,
 		Reason:     strings.Join(reasons, "; "),
 		RetryAfter: readings.PodDelay,
-		Human:      len(m.unclear) > 0 || (waiting > 0 && most == 0),
-		Follows:    len(m.unclear) == 0 && most > 0, // for those that are draining
+		Human:      len(m.unclear) > 0 || len(m.kept) > 0 || (waiting > 0 && most == 0),
+		Follows:    len(m.unclear) == 0 && len(m.kept) == 0 && most > 0, // for those that are draining
 	}
+	if len(m.kept) > 0 {
+		h.Code, h.Subjects = plan.HoldKeptDiffer, phrase.Strings(m.kept)
+	}
+	return h
 }
 
 // why lists which groups are replaced for which reason.

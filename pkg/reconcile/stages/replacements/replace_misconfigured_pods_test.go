@@ -45,6 +45,17 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 		"stands back while the cluster is taken to TLS": {
 			Given: stagestest.All(volumeSize("64G"), func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }), Holds: "conversion to or from TLS",
 		},
+		"reports a group that the spec keeps, and replaces the others": {
+			Given: stagestest.All(volumeSize("64G"), stagestest.Kept("storage-114")), Does: mark("storage-115, storage-116"),
+			Holds: "1 process group differs from the spec, and spec.cancelReplacementsForInstance keeps it: the spec of the PVC differs (storage-114)",
+		},
+		"reports all groups that the spec keeps": {
+			Given: stagestest.All(volumeSize("64G"), stagestest.Kept("storage-114", "storage-115", "storage-116")),
+			Holds: "3 process groups differ from the spec, and spec.cancelReplacementsForInstance keeps them: the spec of the PVC differs (" + allStorage + ")",
+		},
+		"has nothing to report of a kept group that cannot be compared": {
+			Given: stagestest.All(stagestest.Kept("storage-114"), claimWith(func(c *corev1.PersistentVolumeClaim) { delete(c.Annotations, v1beta2.AnnotationLastAppliedSpec) })),
+		},
 		"does not ask the database": {Given: stagestest.All(volumeSize("64G"), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), Does: mark(allStorage)},
 	}
 	for name, tc := range tests {
@@ -77,6 +88,16 @@ func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
 		if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.Human != human {
 			t.Errorf("with a budget of %d: %+v", most, d.Hold)
 		}
+	}
+}
+
+// No time resolves the difference of a group that the spec keeps.
+func TestAKeptDifferenceNeedsAUser(t *testing.T) {
+	s := stagestest.HealthyCluster(t)
+	stagestest.All(volumeSize("64G"), stagestest.Kept("storage-114"))(&s)
+	h := ReplaceMisconfiguredPods(readings.Options{}).Decide(s).Hold
+	if h == nil || !h.Human || h.Follows || h.Code != plan.HoldKeptDiffer || len(h.Subjects) != 1 {
+		t.Errorf("got %+v", h)
 	}
 }
 

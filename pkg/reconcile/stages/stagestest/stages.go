@@ -22,6 +22,7 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 		return EmptyCluster(t)
 	}
 	s := HealthyCluster(t)
+	packAtRandom(t, &s, seed)
 	for _, g := range s.Groups() {
 		if random.IntN(4) == 0 {
 			damage(&s, g, random)
@@ -53,6 +54,9 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	if random.IntN(2) == 0 {
 		listAtRandom(t, &s, random)
 	}
+	if random.IntN(2) == 0 {
+		keepAtRandom(&s, random)
+	}
 	detectAtRandom(t, &s, random)
 	return s
 }
@@ -78,6 +82,39 @@ func detectAtRandom(t *testing.T, s *plan.Snapshot, random *rand.Rand) {
 		s.Detector.Job = job
 	case 2:
 		s.Detector.Hidden = "forbidden"
+	}
+}
+
+// packAtRandom packs pods, or changes how they are packed, in half of the clusters.
+func packAtRandom(t *testing.T, s *plan.Snapshot, seed uint64) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test repeats its random clusters by their seed
+	config := func() *v1beta2.DistributionConfig {
+		c := Packs(1+random.IntN(5), []v1beta2.BinPack{v1beta2.BinPackAll, v1beta2.BinPackStateful, v1beta2.BinPackClass}[random.IntN(3)])
+		c.Required = new(random.IntN(2) == 0)
+		return c
+	}
+	switch random.IntN(6) {
+	case 0:
+		*s = PackedCluster(t, config(), 114, 115, 116)
+	case 1:
+		*s = PackedCluster(t, config(), 114, 115, 116)
+		Packing(config())(s)
+	case 2:
+		Packing(config())(s)
+	}
+}
+
+// keepAtRandom makes the spec keep some of the groups, of which some are excluded.
+func keepAtRandom(s *plan.Snapshot, random *rand.Rand) {
+	for _, g := range s.Groups() {
+		if random.IntN(3) == 0 {
+			Kept(g.ProcessGroupID)(s)
+		}
+		if random.IntN(6) == 0 {
+			s.Coordination.ExclusionsRead = true
+			s.Coordination.Exclusions = append(s.Coordination.Exclusions, g.ExclusionString(), g.Addresses[0])
+		}
 	}
 }
 

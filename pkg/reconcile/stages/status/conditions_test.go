@@ -286,7 +286,16 @@ func TestTheSpecsListsMarkGroups(t *testing.T) {
 		"to be drained":           {func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = list(s) }, true, false},
 		"to go without exclusion": {func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s) }, true, true},
 		"for good: a list that is emptied takes no mark back": {stagestest.MarkFirst, true, false},
-		"that were marked before to go without exclusion":     {stagestest.All(stagestest.MarkFirst, func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s) }), true, true},
+		"not one that the spec keeps": {func(s *plan.Snapshot) {
+			s.Cluster.Spec.ProcessGroupsToRemove = list(s)
+			s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s)
+			stagestest.Kept(list(s)...)(s)
+		}, false, false},
+		"one that the spec keeps stays as it was marked": {stagestest.All(stagestest.MarkFirst, func(s *plan.Snapshot) {
+			s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s)
+			stagestest.Kept(list(s)...)(s)
+		}), true, false},
+		"that were marked before to go without exclusion": {stagestest.All(stagestest.MarkFirst, func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = list(s) }), true, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // Gaps returns what keeps a cluster from being reconciled: by its status, and by the storage engines
@@ -20,7 +21,30 @@ import (
 // is in use: in a gradual migration the processes change one after the other, and without the wiggle
 // none ever does.
 func Gaps(s plan.Snapshot) v1beta2.Gaps {
-	return s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster), oldEngines(s)...)
+	return s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster), slices.Concat(oldEngines(s), keptGaps(s))...)
+}
+
+// keptGaps describes the process groups that the spec keeps although it also lists them for removal,
+// or although they differ from it in a way that only a replacement can change.
+func keptGaps(s plan.Snapshot) []string {
+	kept := s.Cluster.KeptProcessGroups()
+	if len(kept) == 0 {
+		return nil
+	}
+	var gaps []string
+	inspect := readings.NewInspection(s, readings.Options{})
+	for _, g := range s.Staying() {
+		if !slices.Contains(kept, g.ProcessGroupID) {
+			continue
+		}
+		if field := readings.ListedForRemoval(s.Cluster, g.ProcessGroupID); field != "" {
+			gaps = append(gaps, fmt.Sprintf("process group %s is in %s and in %s", g.ProcessGroupID, field, readings.KeepField))
+		}
+		if differs, err := inspect.Group(g); err == nil && differs != "" {
+			gaps = append(gaps, fmt.Sprintf("process group %s is kept by %s: %s", g.ProcessGroupID, readings.KeepField, differs))
+		}
+	}
+	return gaps
 }
 
 // oldEngines describes which storage processes have not changed to the configured engine. Without a

@@ -50,6 +50,37 @@ func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 	}
 }
 
+// A cluster is not reconciled while the spec keeps a group that it also wants to be different.
+func TestAClusterIsNotReconciledWhileAKeptGroupDiffers(t *testing.T) {
+	const kept = v1beta2.ProcessGroupID("storage-114")
+	differs := func(s *plan.Snapshot) {
+		s.Volumes["sample-storage-114-data"].Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
+	}
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		gap   string
+	}{
+		"it matches the spec": {stagestest.Kept(kept), ""},
+		"it differs":          {stagestest.All(stagestest.Kept(kept), differs), "process group storage-114 is kept by spec.cancelReplacementsForInstance: the spec of the PVC differs"},
+		"it differs, and the spec does not keep it": {differs, ""},
+		"the spec lists it for removal": {
+			stagestest.All(stagestest.Kept(kept), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{kept} }),
+			"process group storage-114 is in spec.processGroupsToRemove and in spec.cancelReplacementsForInstance",
+		},
+		"more are kept than desired": {stagestest.All(stagestest.Kept(kept, "storage-115", "storage-116"), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 }), "1 storage process group is to be removed"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := stagestest.HealthyCluster(t)
+			tc.given(&s)
+			gaps := Gaps(s)
+			if gaps.Reconciled() != (tc.gap == "") || (tc.gap != "" && !slices.Contains(gaps.Reasons, tc.gap)) {
+				t.Errorf("got %q, want %q", gaps.Reasons, tc.gap)
+			}
+		})
+	}
+}
+
 func gradually(wiggle int) func(*fdb.Configuration) {
 	return func(c *fdb.Configuration) {
 		c.StorageMigrationType, c.PerpetualStorageWiggle = new("gradual"), new(wiggle)

@@ -66,8 +66,12 @@ func recordGroups(s *plan.Snapshot) error {
 }
 
 // MarkIfListed marks the groups that the spec lists for removal. Deleting an ID from the list does
-// not revert the mark: KeepGroups does.
+// not revert the mark: KeepGroups does. A group that the spec also keeps stays as it is, until it
+// is in one of the lists only.
 func MarkIfListed(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, now time.Time) {
+	if c.KeepsFromReplacement(g.ProcessGroupID) {
+		return
+	}
 	withoutExclusion := slices.Contains(c.Spec.ProcessGroupsToRemoveWithoutExclusion, g.ProcessGroupID)
 	if withoutExclusion || slices.Contains(c.Spec.ProcessGroupsToRemove, g.ProcessGroupID) {
 		g.MarkForRemoval(now)

@@ -108,12 +108,13 @@ func canRestart(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 }
 
 // listRemoval lists groups that are marked for removal, and their progress. A group that stays is on
-// none of these lists: another control-plane instance would exclude it.
+// none of these lists: another control-plane instance would exclude it. Nor is one that the spec
+// keeps, and that is marked until its exclusion has ended.
 //
 // The operator lists a group as ready for inclusion once its pod terminates; its process may still
 // run then and would get data again, so here the stage that finds all objects deleted lists it.
 func listRemoval(e *readings.ListEditor, g *v1beta2.ProcessGroupStatus) {
-	if !g.IsMarkedForRemoval() {
+	if !g.IsMarkedForRemoval() || readings.KeptNow(e.S, g) {
 		e.Drop(g.ProcessGroupID, removalLists()...)
 		e.KeepAddresses(g.ProcessGroupID, nil)
 		return

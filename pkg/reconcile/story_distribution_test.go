@@ -1,0 +1,331 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// packs is a distribution over fault domains.
+func packs(domains int, pack v1beta2.BinPack, required bool) *v1beta2.DistributionConfig {
+	return &v1beta2.DistributionConfig{Enabled: new(true), DesiredFaultDomains: &domains, BinPack: &pack, Required: &required}
+}
+
+// onKeys are the nodes that the pods of each distribution key run on.
+func onKeys(w *sim.World) map[string][]string {
+	nodes := map[string][]string{}
+	for _, pod := range w.Pods {
+		if key := objects.DistributionKeyOf(pod); key != "" {
+			nodes[key] = append(nodes[key], pod.Spec.NodeName)
+		}
+	}
+	for key := range nodes {
+		slices.Sort(nodes[key])
+		nodes[key] = slices.Compact(nodes[key])
+	}
+	return nodes
+}
+
+// packedWrong is what is not packed as the spec packs it; empty for nothing.
+func packedWrong(w *sim.World) string {
+	normalized, err := w.Record.Normalized()
+	if err != nil {
+		return err.Error()
+	}
+	d := distribution.Of(normalized)
+	tally := d.Count(w.Record.Status.ProcessGroups)
+	for _, g := range w.Record.Status.ProcessGroups {
+		key, packed := d.KeyOf(g)
+		pod := w.Pods[g.PodName(w.Record)]
+		if pod == nil {
+			return fmt.Sprintf("%s has no pod", g.ProcessGroupID)
+		}
+		if have := objects.DistributionKeyOf(pod); packed && (have != key || objects.DistributionDiffers(normalized, g, pod) != "") {
+			return fmt.Sprintf("%s has the key %q, and should have %q: %s", g.ProcessGroupID, have, key, objects.DistributionDiffers(normalized, g, pod))
+		}
+		if packed && !tally.Of(g.ProcessClass).Balanced() {
+			return fmt.Sprintf("the buckets of %s have %v process groups", g.ProcessClass, tally.Of(g.ProcessClass))
+		}
+	}
+	return ""
+}
+
+// placedWrong is which key is on several nodes, or which node has several keys of a pack.
+func placedWrong(w *sim.World) string {
+	taken := map[string]string{}
+	nodes := onKeys(w)
+	for _, key := range slices.Sorted(maps.Keys(nodes)) {
+		if len(nodes[key]) != 1 {
+			return fmt.Sprintf("%s is on %v", key, nodes[key])
+		}
+		pack := key[:len(key)-2] + " on " + nodes[key][0]
+		if taken[pack] != "" {
+			return fmt.Sprintf("%s and %s share %s", taken[pack], key, nodes[key][0])
+		}
+		taken[pack] = key
+	}
+	return ""
+}
+
+// migration watches the passes of a change of the distribution.
+type migration struct {
+	t *testing.T
+	w *sim.World
+	// marked are the process groups that were marked, and how often.
+	marked map[v1beta2.ProcessGroupID]int
+	// pods are the most pods that existed at once, and undrained those of groups that were not
+	// drained.
+	pods, undrained int
+	// restarts is true where pods are recreated, for which the database recovers.
+	restarts bool
+	acted    int
+}
+
+func watch(t *testing.T, w *sim.World) *migration {
+	t.Helper()
+	return &migration{t: t, w: w, marked: map[v1beta2.ProcessGroupID]int{}, acted: len(w.Acted)}
+}
+
+// count notes how many pods there are.
+func (m *migration) count() {
+	undrained := 0
+	for _, g := range m.w.Record.Status.ProcessGroups {
+		if !g.IsExcluded() && m.w.Pods[g.PodName(m.w.Record)] != nil {
+			undrained++
+		}
+	}
+	m.pods, m.undrained = max(m.pods, len(m.w.Pods)), max(m.undrained, undrained)
+}
+
+// run makes passes until one has nothing to do, and checks after each what must hold throughout.
+func (m *migration) run() {
+	m.t.Helper()
+	for range 60 {
+		done := pass(m.t, m.w, func(reconcile.Event) {})
+		for _, a := range m.w.Acted[m.acted:] {
+			if mark, ok := a.(plan.MarkForRemoval); ok {
+				for _, id := range mark.Groups {
+					m.marked[id]++
+				}
+			}
+		}
+		m.acted = len(m.w.Acted)
+		m.count()
+		if db := m.w.FDB.Databases()[0]; !db.EveryKeyOnAtLeast(db.Promised()) {
+			m.t.Fatalf("replicas: %v", db.Replicas())
+		}
+		if !m.restarts && !m.w.Record.Status.Health.Available {
+			m.t.Fatal("the database is unavailable")
+		}
+		if done.Settled() {
+			return
+		}
+		m.w.Tick(time.Minute)
+	}
+	m.t.Fatal("no end")
+}
+
+// forecast is what the plan shows before anything is done.
+func forecast(t *testing.T, w *sim.World) readings.DistributionMoves {
+	t.Helper()
+	var s plan.Snapshot
+	if err := w.Observe(t.Context(), &s, plan.Record|plan.Pods|plan.Volumes); err != nil {
+		t.Fatal(err)
+	}
+	return readings.NewInspection(s, readings.Options{}).DistributionMoves()
+}
+
+// TestMigrationsMoveTheFewestAndLoseNothing changes how clusters are packed. As many process groups
+// are replaced as the plan shows, each once, with no more pods at once; data stays fully
+// replicated, and the database available.
+func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
+	const all, stateful, class = v1beta2.BinPackAll, v1beta2.BinPackStateful, v1beta2.BinPackClass
+	for name, tc := range map[string]struct {
+		before, after *v1beta2.DistributionConfig
+		most          int // replaced at once; 0 for no limit
+		single        bool
+		keep          bool // some process groups stay
+	}{
+		"packing is enabled":                   {after: packs(3, class, false)},
+		"packing is enabled, one at a time":    {after: packs(3, class, false), most: 1},
+		"packing all is enabled and required":  {after: packs(3, all, true)},
+		"more fault domains":                   {before: packs(3, class, false), after: packs(4, class, false), keep: true},
+		"more fault domains, two at a time":    {before: packs(3, class, true), after: packs(5, class, true), most: 2, keep: true},
+		"fewer fault domains":                  {before: packs(5, stateful, false), after: packs(3, stateful, false), keep: true},
+		"from 4 to 2":                          {before: packs(4, class, false), after: packs(2, class, false), single: true, keep: true},
+		"from 2 to 4":                          {before: packs(2, class, true), after: packs(4, class, true), single: true, keep: true},
+		"another mode":                         {before: packs(3, class, false), after: packs(3, all, false)},
+		"another mode back, three at a time":   {before: packs(3, all, false), after: packs(3, class, false), most: 3},
+		"it is required":                       {before: packs(3, stateful, false), after: packs(3, stateful, true)},
+		"another number and mode, one by one":  {before: packs(3, stateful, false), after: packs(4, class, false), most: 1},
+		"the same":                             {before: packs(3, class, false), after: packs(3, class, false), keep: true},
+		"as many, for more process groups too": {before: packs(3, class, false), after: packs(3, class, true), most: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world(t, 31, func(c *v1beta2.FoundationDBCluster) {
+				c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 6, Log: 4, Stateless: 5}
+				c.Spec.DistributionConfig = tc.before
+				if tc.single {
+					c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
+				}
+				if tc.most > 0 {
+					c.Spec.AutomationOptions.MaxConcurrentReplacements = &tc.most
+				}
+			})
+			w.Nodes = nodeNames(20)
+			settle(t, w, 20, io.Discard)
+			w.Tick(20 * time.Minute)
+			if tc.before != nil && (packedWrong(w) != "" || placedWrong(w) != "") {
+				t.Fatal(packedWrong(w), placedWrong(w))
+			}
+			w.Record.Spec.DistributionConfig = tc.after
+			w.Record.Generation++
+			want := forecast(t, w)
+			m := watch(t, w)
+			m.run()
+			for id, times := range m.marked {
+				if times != 1 {
+					t.Errorf("%s is marked %d times", id, times)
+				}
+			}
+			if len(m.marked) != want.Replaced || (want.Staying > 0) != tc.keep {
+				t.Errorf("%d are replaced; the plan shows %+v", len(m.marked), want)
+			}
+			if most := m.undrained; most > want.Pods || (!want.Limited && m.pods > want.Pods) {
+				t.Errorf("%d pods at once, %d of them undrained; the plan shows %+v", m.pods, most, want)
+			}
+			if want.Limited != (tc.most > 0 && tc.most < want.Replaced) {
+				t.Errorf("the plan shows %+v with a limit of %d", want, tc.most)
+			}
+			if wrong := packedWrong(w); wrong != "" {
+				t.Error(wrong)
+			}
+			if wrong := placedWrong(w); wrong != "" {
+				t.Error(wrong)
+			}
+		})
+	}
+}
+
+// TestFewerFaultDomainsAreLeft records how a cluster leaves two of its four fault domains, with the
+// numbers of the plan.
+func TestFewerFaultDomainsAreLeft(t *testing.T) {
+	st := newStory(t, 32, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 4}
+		c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
+		c.Spec.DistributionConfig = packs(4, v1beta2.BinPackAll, false)
+	})
+	for _, g := range st.w.Record.Status.ProcessGroups {
+		st.tellf("%s: %s", g.ProcessGroupID, objects.DistributionKeyOf(st.w.Pods[g.PodName(st.w.Record)]))
+	}
+	st.tell("desiredFaultDomains: 2")
+	st.spec(func(s *v1beta2.FoundationDBClusterSpec) { s.DistributionConfig = packs(2, v1beta2.BinPackAll, false) })
+	st.run(3*time.Minute, always)
+	if wrong := packedWrong(st.w) + placedWrong(st.w); wrong != "" {
+		t.Error(wrong)
+	}
+	if nodes := onKeys(st.w); len(nodes) != 2 {
+		t.Errorf("keys on nodes: %v", nodes)
+	}
+	st.ends()
+}
+
+// tellf adds a line.
+func (st *story) tellf(format string, args ...any) { fmt.Fprintf(&st.text, format+"\n", args...) }
+
+// TestDisabledPackingMovesNothing recreates the pods in place, by the update strategy.
+func TestDisabledPackingMovesNothing(t *testing.T) {
+	w := grown(t, 33, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, true)
+		c.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+	})
+	before := w.Record.Status.DeepCopy().ProcessGroups
+	w.Record.Spec.DistributionConfig.Enabled = new(false)
+	w.Record.Generation++
+	m := watch(t, w)
+	m.restarts = true
+	m.run()
+	if len(m.marked) > 0 || len(w.Record.Status.ProcessGroups) != len(before) {
+		t.Errorf("marked: %v", m.marked)
+	}
+	for name, pod := range w.Pods {
+		if key := objects.DistributionKeyOf(pod); key != "" {
+			t.Errorf("%s has the key %s", name, key)
+		}
+	}
+}
+
+// TestARequiredFaultDomainWithoutRoomIsWaitedFor closes the node of a bucket and takes one of its pods
+// away: no other node takes it, and nothing else is packed with it.
+func TestARequiredFaultDomainWithoutRoomIsWaitedFor(t *testing.T) {
+	for required, pending := range map[bool]bool{true: true, false: false} {
+		w := grown(t, 34, func(c *v1beta2.FoundationDBCluster) {
+			c.Spec.ProcessCounts.Stateless = 6
+			c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, required)
+		})
+		g := groupOf(w, v1beta2.ProcessClassStateless)
+		name := g.PodName(w.Record)
+		node := w.Pods[name].Spec.NodeName
+		w.Cordoned = map[string]bool{node: true}
+		w.KillPod(name)
+		for range 3 {
+			pass(t, w, func(reconcile.Event) {})
+			w.Tick(time.Minute)
+		}
+		if got := w.Pods[name].Spec.NodeName == ""; got != pending {
+			t.Errorf("required %t: the pod is on %q", required, w.Pods[name].Spec.NodeName)
+		}
+		if got := w.Record.ProcessGroup(g.ProcessGroupID).HasCondition(v1beta2.ConditionPodPending); got != pending {
+			t.Errorf("required %t: PodPending is %t", required, got)
+		}
+		w.Cordoned = nil
+		w.Tick(time.Minute)
+		if on := w.Pods[name].Spec.NodeName; pending && on != node {
+			t.Errorf("once its node has room the pod is on %q, want %s", on, node)
+		}
+	}
+}
+
+// TestTooFewFaultDomainsAreRefused asks for two with double, and then overrides the gate.
+func TestTooFewFaultDomainsAreRefused(t *testing.T) {
+	w := grown(t, 35, func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, false)
+	})
+	w.Record.Spec.DistributionConfig = packs(2, v1beta2.BinPackClass, false)
+	w.Record.Generation++
+	acted := len(w.Acted)
+	done := pass(t, w, func(reconcile.Event) {})
+	if done.Outcome != reconcile.Blocked || packedWrong(w) == "" {
+		t.Errorf("ended %s", done.Outcome)
+	}
+	for _, a := range w.Acted[acted:] {
+		if _, status := a.(plan.WriteStatus); !status {
+			t.Errorf("did %s", a.Describe())
+		}
+	}
+	w.Overrides = map[plan.Gate]string{plan.GateConfig: "a test cluster"}
+	m := watch(t, w)
+	m.restarts = true
+	m.run()
+	if wrong := packedWrong(w); wrong != "" {
+		t.Error(wrong)
+	}
+	w.Overrides = nil
+	w.KillPod(groupOf(w, v1beta2.ProcessClassStateless).PodName(w.Record))
+	m.run()
+	if wrong := packedWrong(w); wrong != "" {
+		t.Errorf("once the pods are packed so, nothing is refused: %s", wrong)
+	}
+}
