@@ -230,13 +230,16 @@ func (h *history) converge() {
 	h.calm()
 	h.repack()
 	h.leaveOneTainted()
+	if h.keepWhatIsListed(); h.violated() {
+		return
+	}
 	for range mostPasses {
 		h.repair()
 		h.passOfEach()
 		if h.violated() {
 			return
 		}
-		if doesNotConverge(h, nil) == "" {
+		if doesNotConverge(h, nil) == "" && countsDiffer(h, nil) == "" {
 			h.settled()
 			return
 		}

@@ -142,6 +142,60 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			"a pass runs to its end", wants(5, 4), mutation{pass: func(_ *history, p *reconcile.Pass) { p.Actor = keeper{p.Actor} }},
 		},
 		"groups get no pods": {"a history converges once troubles end", wants(5, 6), without("AddPods")},
+		"a group is included whose PVC is being deleted": {
+			"nothing is included while its pod or PVC is being deleted", func(h *history) {
+				g := h.excludeOne(isStorage)
+				h.edit(keep(g.ProcessGroupID))
+				h.w.DeleteClaim(g.PVCName(h.w.Record))
+			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action { return inclusionOf(pick(s, isStorage)[0]) }),
+		},
+		"a class shrinks without regard to the list": {
+			"nothing marks a process group that the spec keeps", func(h *history) {
+				kept := h.ids(isStateless)
+				h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Stateless = len(kept) - 1 })
+				h.edit(keep(kept...))
+			}, ignoringTheList("ChooseRemovals"),
+		},
+		"a list of removals is carried out without regard to the list": {
+			"nothing marks a process group that the spec keeps", func(h *history) {
+				removed(isStateless)(h)
+				h.edit(keep(h.ids(isStateless)...))
+			}, ignoringTheList("UpdateStatus"),
+		},
+		"the exclusion of a group that is not listed ends": {
+			"only exclusions of process groups that the spec keeps end before a removal", func(h *history) { h.excludeOne(isStorage) },
+			rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				if len(h.database().Excluded()) == 0 {
+					return nil
+				}
+				return inclusionOf(pick(s, isStorage)[0])
+			}),
+		},
+		"what is listed stays marked": {
+			"what the spec keeps stays, and is not excluded, within 60 passes without troubles", func(h *history) {
+				g := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)[0]
+				g.MarkForRemoval(h.w.Now())
+				h.edit(keep(g.ProcessGroupID))
+			}, without("CancelReplacements"),
+		},
+		"what is listed stays excluded": {
+			"what the spec keeps stays, and is not excluded, within 60 passes without troubles", func(h *history) {
+				h.edit(keep(h.excludeOne(isStorage).ProcessGroupID))
+			}, without("CancelReplacements"),
+		},
+		"the replacements of what is listed stay": {
+			"no class ends with more process groups than are desired or kept", func(h *history) {
+				kept := h.ids(isStateless)
+				for _, id := range kept {
+					h.w.Record.ProcessGroup(id).MarkForRemoval(h.w.Now())
+				}
+				h.pass(h.t.Context()) // adds the replacements
+				h.edit(keep(kept...))
+			}, without("ChooseRemovals"),
+		},
+		"a class does not shrink": {"the counts end as desired", func(h *history) {
+			h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Stateless-- })
+		}, without("ChooseRemovals")},
 		"a stage writes now and then": {
 			"a converged cluster gets no writes", nothing, rogue(func(h *history, s plan.Snapshot) []plan.Action {
 				if !h.settling {
@@ -215,6 +269,17 @@ func isStateless(g *v1beta2.ProcessGroupStatus, _ string) bool {
 }
 
 func isStateful(g *v1beta2.ProcessGroupStatus, _ string) bool { return g.ProcessClass.IsStateful() }
+
+// excludeOne lets a user exclude the first group that a question is true of.
+func (h *history) excludeOne(is func(*v1beta2.ProcessGroupStatus, string) bool) *v1beta2.ProcessGroupStatus {
+	g := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, is)[0]
+	h.typed("exclude no_wait " + g.ExclusionString())
+	return g
+}
+
+func inclusionOf(g *v1beta2.ProcessGroupStatus) []plan.Action {
+	return []plan.Action{plan.Include{Groups: []v1beta2.ProcessGroupID{g.ProcessGroupID}, Targets: []string{g.ExclusionString()}}}
+}
 
 // deletionOf deletes the pods of groups and leaves their volumes.
 func deletionOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Action {

@@ -43,6 +43,20 @@ func without(name plan.StageName) mutation {
 	}}
 }
 
+// ignoringTheList has a stage decide as if the spec kept nothing.
+func ignoringTheList(name plan.StageName) mutation {
+	return mutation{stages: func(_ *history, all []plan.Stage) []plan.Stage {
+		i := slices.IndexFunc(all, func(s plan.Stage) bool { return s.Name == name })
+		decide := all[i].Decide
+		all[i].Decide = func(s plan.Snapshot) plan.Decision {
+			s.Cluster = s.Cluster.DeepCopy()
+			s.Cluster.Spec.CancelReplacementsForInstance = nil
+			return decide(s)
+		}
+		return all
+	}}
+}
+
 // careless is an actor that takes nothing, or does not care about a no.
 type careless struct {
 	reconcile.Actor

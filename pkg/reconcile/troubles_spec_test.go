@@ -141,10 +141,11 @@ func (h *history) repair() {
 	}
 }
 
-// wanted reports whether an exclusion is of a group that leaves.
+// wanted reports whether an exclusion is of a group that leaves, or is left to the plugin because it
+// is of one that the spec keeps.
 func (h *history) wanted(target string) bool {
 	return slices.ContainsFunc(h.worlds, func(w *sim.World) bool {
-		return slices.ContainsFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		return isOfOne(target, keptGroups(w)) || slices.ContainsFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
 			return g.IsMarkedForRemoval() && (g.ExclusionString() == target || slices.Contains(g.Addresses, target))
 		})
 	})

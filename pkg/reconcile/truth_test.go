@@ -38,6 +38,8 @@ type truth struct {
 	up map[string]bool
 	// buckets are the distribution keys of the pods, by the pod's name.
 	buckets map[string]string
+	// excluded are the exclusions in force.
+	excluded []string
 	// young are the zones of processes that may hold data and started within the last 90 s,
 	// by the process.
 	young map[string]string
@@ -48,7 +50,7 @@ func (h *history) truth() truth {
 	t := truth{
 		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
-		up: map[string]bool{}, buckets: h.bucketsOf(), young: db.JustStarted(fdb.DeathNoticedAfter),
+		up: map[string]bool{}, buckets: h.bucketsOf(), excluded: db.Excluded(), young: db.JustStarted(fdb.DeathNoticedAfter),
 	}
 	coordinators := db.ConnectionString().Coordinators
 	for name, pod := range h.w.Pods {

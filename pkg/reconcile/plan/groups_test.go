@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -32,6 +33,30 @@ func TestTheGroupsOfAnAction(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tc.want, GroupsOf(tc.action)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Exclusions are read where one may concern a group, and where none may.
+func TestWhenExclusionsMatter(t *testing.T) {
+	at := metav1.Now()
+	tests := map[string]struct {
+		group v1beta2.ProcessGroupStatus
+		keep  v1beta2.ProcessGroupID
+		want  bool
+	}{
+		"a group that stays":           {group: v1beta2.ProcessGroupStatus{ProcessGroupID: "storage-1"}},
+		"one that is removed":          {group: v1beta2.ProcessGroupStatus{ProcessGroupID: "storage-1", RemovalTimestamp: &at}, want: true},
+		"one that the spec keeps":      {group: v1beta2.ProcessGroupStatus{ProcessGroupID: "storage-1"}, keep: "storage-1", want: true},
+		"the spec keeps another group": {group: v1beta2.ProcessGroupStatus{ProcessGroupID: "storage-1"}, keep: "storage-2"},
+	}
+	for name, tc := range tests {
+		c := &v1beta2.FoundationDBCluster{Status: v1beta2.FoundationDBClusterStatus{ProcessGroups: []*v1beta2.ProcessGroupStatus{&tc.group}}}
+		if tc.keep != "" {
+			c.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{tc.keep}
+		}
+		if got := ExclusionsMatter(c); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
 		}
 	}
 }

@@ -127,6 +127,7 @@ func (w *World) changeObjects(a plan.Action) error {
 		w.Services[a.Name] = a.Object.DeepCopy()
 	case plan.CreatePVC:
 		w.Volumes[a.Name] = a.Object.DeepCopy()
+		w.Volumes[a.Name].CreationTimestamp = metav1.NewTime(w.Now())
 	case plan.CreatePod:
 		w.createPod(a)
 	case plan.PatchMetadata:
@@ -263,10 +264,25 @@ func (w *World) setImage(a plan.SetSidecarImage) error {
 	return nil
 }
 
+// claimSuffix is what the name of a PVC has and that of its pod has not.
+const claimSuffix = "-data"
+
 // loseVolume deletes a PVC with its data.
 func (w *World) loseVolume(claim string) {
 	delete(w.Volumes, claim)
-	w.LoseDisk(strings.TrimSuffix(claim, "-data"))
+	w.LoseDisk(strings.TrimSuffix(claim, claimSuffix))
+}
+
+// DeleteClaim deletes a PVC as a user does: it is protected while its pod exists, and ends with it.
+func (w *World) DeleteClaim(name string) {
+	claim := w.Volumes[name]
+	if claim == nil || claim.DeletionTimestamp != nil {
+		return
+	}
+	claim.DeletionTimestamp = new(metav1.NewTime(w.Now()))
+	if w.Pods[strings.TrimSuffix(name, claimSuffix)] == nil {
+		w.loseVolume(name)
+	}
 }
 
 // LoseDisk destroys the data on the volume of a pod. The volume itself stays, and the pod's

@@ -281,6 +281,9 @@ func (w *World) stopPod(name string) {
 	}
 	delete(w.running, name)
 	delete(w.Pods, name)
+	if claim := w.Volumes[name+claimSuffix]; claim != nil && claim.DeletionTimestamp != nil {
+		w.loseVolume(claim.Name)
+	}
 }
 
 // KillServers ends the processes of a pod, as a crash would.

@@ -38,7 +38,7 @@ func keptChecks(s plan.Snapshot, o readings.Options) []plan.Check {
 	if unknown := Unknown(s.Cluster); len(unknown) > 0 {
 		checks = append(checks, plan.Check{
 			ID: plan.CheckKeptExist, Question: "are all process groups of " + readings.KeepField + " in the status?",
-			Evidence: fmt.Sprintf("%s %s not, and nothing can be kept of %s; remove %s from the list", phrase.List(unknown), phrase.Is(len(unknown)), phrase.Either(len(unknown), "it", "them"), phrase.Either(len(unknown), "it", "them")),
+			Evidence: fmt.Sprintf("%s %s not in the status, so there is nothing to keep; remove %s from the list", phrase.List(unknown), phrase.Is(len(unknown)), phrase.Either(len(unknown), "it", "them")),
 		})
 	}
 	reasons := MarkReasons(s, o)

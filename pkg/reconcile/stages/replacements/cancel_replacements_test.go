@@ -254,7 +254,7 @@ func TestTheChecksOfKeptGroups(t *testing.T) {
 		}), map[string]string{"kept/storage-114": would("its node has been tainted for more than 30m0s")}},
 		"it is to be removed": {func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{keptGroup} }, map[string]string{"kept/storage-114": would("it is in spec.processGroupsToRemove")}},
 		"one does not exist": {stagestest.Kept("storage-9"), map[string]string{
-			"kept/storage-114": nothing, "kept-exist": "storage-9 is not, and nothing can be kept of it; remove it from the list",
+			"kept/storage-114": nothing, "kept-exist": "storage-9 is not in the status, so there is nothing to keep; remove it from the list",
 		}},
 	}
 	for name, tc := range tests {
