@@ -140,6 +140,7 @@ func TestReplaceExitCodes(t *testing.T) {
 		"another run":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
 		"missing rights":                   {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
 		"undo without a mark":              {args: []string{"STORAGE0", "--undo", "--yes"}, want: exit.ExitDone},
+		"an inclusion without undo":        {args: []string{"STORAGE0", "--include", "--yes"}, want: exit.ExitUsage, says: "--include requires --undo"},
 		"undo with --wait":                 {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {

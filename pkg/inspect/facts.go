@@ -19,6 +19,9 @@ type Facts struct {
 	Recorded *v1beta2.FoundationDBCluster
 	// Gaps are the differences between the cluster and its spec.
 	Gaps v1beta2.Gaps
+	// MarkReasons are why the next pass would mark process groups for removal that the spec keeps
+	// from that, by group; empty for the other groups.
+	MarkReasons map[v1beta2.ProcessGroupID][]string
 	// Desired is the database configuration in the spec.
 	Desired fdb.Configuration
 	// Lease is the Lease of the run that may act on the cluster now.

@@ -67,6 +67,8 @@ type GroupView struct {
 	Exclusion            Exclusion       `json:"exclusion"`
 	// RemovalSince is when the group was marked for removal; null when it was not.
 	RemovalSince *time.Time `json:"removalSince"`
+	// Kept is true for a group that spec.cancelReplacementsForInstance keeps from being replaced.
+	Kept bool `json:"kept,omitempty"`
 	// UptimeSeconds is that of the process that started last.
 	UptimeSeconds *float64 `json:"uptimeSeconds"`
 	// PVC is empty for classes without one.
@@ -132,6 +134,7 @@ func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
 		Zone: string(g.FaultDomain), Addresses: OrEmpty(slices.Clone(g.Addresses)), Conditions: f.ConditionsOf(g), Exclusion: f.Exclusion(g), Proven: g.IsExcluded(),
 	}
+	v.Kept = f.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 	if g.RemovalTimestamp != nil {
 		v.RemovalSince = Known(g.RemovalTimestamp.Time)
 	}

@@ -89,12 +89,16 @@ type CoordinatorView struct {
 // GroupsView counts process groups.
 type GroupsView struct {
 	Origin
-	Desired    int         `json:"desired"`
-	Reconciled int         `json:"reconciled"`
-	Total      int         `json:"total"`
-	Removing   int         `json:"removing"`
-	Excluded   int         `json:"excluded"`
-	Classes    []ClassView `json:"classes"`
+	Desired    int `json:"desired"`
+	Reconciled int `json:"reconciled"`
+	Total      int `json:"total"`
+	Removing   int `json:"removing"`
+	Excluded   int `json:"excluded"`
+	// Kept counts the groups that spec.cancelReplacementsForInstance keeps from being replaced,
+	// and KeptDespiteSpec those of them that the next pass would mark without it.
+	Kept            int         `json:"kept,omitempty"`
+	KeptDespiteSpec int         `json:"keptDespiteSpec,omitempty"`
+	Classes         []ClassView `json:"classes"`
 	// Conditions counts the groups with each condition.
 	Conditions []ConditionCount `json:"conditions"`
 }
@@ -291,10 +295,14 @@ func (f Facts) groups() GroupsView {
 		if g.IsExcluded() {
 			v.Excluded++
 		}
+		if f.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
+			v.Kept++
+		}
 		for _, c := range g.ProcessGroupConditions {
 			conditions[string(c.Type)]++
 		}
 	}
+	v.KeptDespiteSpec = f.keptDespiteSpec()
 	v.Classes = f.classes()
 	v.Conditions = []ConditionCount{}
 	for _, name := range slices.Sorted(maps.Keys(conditions)) {

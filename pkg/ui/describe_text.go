@@ -40,6 +40,7 @@ func WriteGroupDescription(w io.Writer, v describe.GroupDescription, o StatusOpt
 	}
 	p.fact("Exclusion", string(g.Exclusion))
 	p.fact("Removal", p.ago(g.RemovalSince, "not marked"))
+	p.kept(v.Kept)
 	for _, c := range g.Conditions {
 		p.fact("Condition", c.Type+", "+p.ago(c.Since, "start unknown"))
 	}
@@ -56,6 +57,23 @@ func WriteGroupDescription(w io.Writer, v describe.GroupDescription, o StatusOpt
 	p.events(v.Events)
 	p.commands(v.Commands)
 	return p.err
+}
+
+// kept prints how the spec keeps a process group; nothing if it does not.
+func (p *page) kept(v *inspect.KeptView) {
+	if v == nil {
+		return
+	}
+	p.fact("Kept", "by "+v.Field)
+	for _, why := range v.MarkedWithout {
+		p.fact("", "marked without it: "+why)
+	}
+	if v.ExcludedSince != nil {
+		p.fact("", "excluded "+p.ago(v.ExcludedSince, phrase.UnknownCell))
+	}
+	if v.StoredBytes != nil && v.ExpectedBytes != nil {
+		p.fact("", fmt.Sprintf("data %s of %s expected", phrase.Bytes(*v.StoredBytes), phrase.Bytes(*v.ExpectedBytes)))
+	}
 }
 
 // liveBackups prints a line for each backup and restore; nothing where there is none.

@@ -95,7 +95,12 @@ func exclusionCell(v inspect.GroupView) string {
 }
 
 func removalCell(v inspect.GroupView, o ListOptions) string {
-	if v.RemovalSince == nil {
+	switch {
+	case v.Kept && v.RemovalSince == nil:
+		return "kept"
+	case v.Kept:
+		return "kept(" + o.time(v.RemovalSince) + ")"
+	case v.RemovalSince == nil:
 		return phrase.Nothing
 	}
 	return o.time(v.RemovalSince)

@@ -36,6 +36,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.provisional(w, rows)
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
+	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	for _, failure := range v.Pass.Failures {
 		if !slices.ContainsFunc(v.Gates, func(c plan.Check) bool { return inspect.CheckWords(c) == failure }) {
@@ -187,6 +188,18 @@ func (o PlanOptions) holds(w io.Writer, holds []planned.PlanHold) {
 		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Stage, inspect.OneLine(h.Reason), after(h.Provisional))
 		for _, c := range h.Refused {
 			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), inspect.CheckWords(c))
+		}
+	}
+}
+
+// kept prints what the spec keeps and the next pass would mark otherwise, and what it keeps in vain.
+func (o PlanOptions) kept(w io.Writer, v planned.PlanView) {
+	for _, warning := range v.Warnings {
+		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "warning:"), warning)
+	}
+	for _, c := range v.Kept {
+		if c.Have != "" {
+			fmt.Fprintf(w, "%s %s, %s\n", o.in(faint, "kept:"), c.Subject, c.Evidence)
 		}
 	}
 }

@@ -198,6 +198,9 @@ func (p *page) groups(v inspect.GroupsView, use *distribution.Use) {
 		counts += fmt.Sprintf(", %d being removed (%d excluded)", v.Removing, v.Excluded)
 	}
 	p.fact("Groups", counts)
+	if v.Kept > 0 {
+		p.fact("Kept", keptWords(v))
+	}
 	for _, c := range v.Classes {
 		p.fact("  "+c.Class, fmt.Sprintf("%d of %d, %s reporting", c.Current, c.Desired, phrase.NumberOr(c.Reporting, phrase.UnknownCell)))
 	}
@@ -211,6 +214,15 @@ func (p *page) groups(v inspect.GroupsView, use *distribution.Use) {
 		}
 		p.fact(name, c.Condition+" on "+phrase.Count(c.Groups, "group"))
 	}
+}
+
+// keptWords counts the process groups that the spec keeps, and those that it also wants replaced.
+func keptWords(v inspect.GroupsView) string {
+	words := phrase.Count(v.Kept, "process group") + " by spec.cancelReplacementsForInstance"
+	if n := v.KeptDespiteSpec; n > 0 {
+		words += fmt.Sprintf("; %s %s kept although the spec wants %s replaced", phrase.Count(n, "process group"), phrase.Is(n), phrase.Either(n, "it", "them"))
+	}
+	return words
 }
 
 func (p *page) configuration(v inspect.ConfigurationView) {

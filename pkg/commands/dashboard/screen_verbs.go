@@ -21,6 +21,7 @@ type screenVerb func(ctx context.Context, env *session.Env, key types.Namespaced
 // ScreenVerbs are the commands behind keys.
 var ScreenVerbs = map[string]screenVerb{
 	"replace":   screenReplace,
+	"keep":      screenKeep,
 	"exclude":   screenExclude,
 	"include":   screenInclude,
 	"restart":   screenRestart,
@@ -40,6 +41,21 @@ func screenReplace(ctx context.Context, env *session.Env, key types.NamespacedNa
 	if err != nil {
 		return apply.Change{}, err
 	}
+	return o.Change(key.Name, chosen), nil
+}
+
+// screenKeep reverts a replacement, and prints how the spec keeps the process groups from now on.
+func screenKeep(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	o := groups.ReplaceOptions{ChangeFlags: screenFlags(true), Selection: cmdutil.Selection{IDs: subjects}, Most: 1, Undo: true, Include: true}
+	record, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	chosen, err := o.Choose(ctx, env, key)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	o.HintAfterUndo(env, record, chosen, nil)
 	return o.Change(key.Name, chosen), nil
 }
 

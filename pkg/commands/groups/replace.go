@@ -3,6 +3,7 @@ package groups
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -10,6 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -23,7 +26,8 @@ type ReplaceOptions struct {
 	apply.ChangeFlags
 	Most    int
 	perZone bool
-	undo    bool
+	Undo    bool
+	Include bool
 	skip    bool
 }
 
@@ -41,7 +45,8 @@ any more, its pod, PVC and entry in the status are removed. No data is lost, and
 ID is a process group ID, a pod name, an address, or - for stdin; the flags select by
 class, condition, node, zone or label. Without --wait the groups are only marked, and the
 next pass continues. With --wait, passes repeat until they are removed; these passes make
-no other changes of the spec. --undo removes the marks, as long as no data was moved.
+no other changes of the spec. --undo removes the marks, as long as no data was moved;
+--undo --include also includes excluded groups first, which fill with data again.
 
 --skip-exclusion removes groups that cannot be drained together with the data on them.
 On a terminal it requires the typed name of the cluster, elsewhere --yes --confirm CLUSTER
@@ -62,7 +67,10 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
   kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is lost"
 
   # Remove the mark again
-  kubectl fdb replace sample-cluster storage-3 --undo --yes`,
+  kubectl fdb replace sample-cluster storage-3 --undo --yes
+
+  # Include the group and remove the mark, although it is excluded
+  kubectl fdb replace sample-cluster storage-3 --undo --include --wait --yes`,
 		ValidArgsFunction: env.ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
@@ -74,7 +82,8 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	flags := cmd.Flags()
 	flags.IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
 	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")
-	flags.BoolVar(&o.undo, "undo", false, "If true, remove the marks, as long as no data was moved")
+	flags.BoolVar(&o.Undo, "undo", false, "If true, remove the marks, as long as no data was moved")
+	flags.BoolVar(&o.Include, "include", false, "If true, --undo also includes process groups that are excluded, ten minutes after the last recovery at the earliest")
 	flags.BoolVar(&o.skip, "skip-exclusion", false, "If true, remove the groups with the data on them, provided that other copies of all of it remain; this cannot be undone")
 	flags.StringVar(&o.Confirmed, "confirm", "", "name of the cluster, to confirm --skip-exclusion")
 	session.CompleteWith(cmd, "confirm", env.ClusterNames)
@@ -102,13 +111,34 @@ func (o ReplaceOptions) run(ctx context.Context, env *session.Env, args []string
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	return apply.CarryOut(ctx, env, key, o.Change(key.Name, chosen))
+	err = apply.CarryOut(ctx, env, key, o.Change(key.Name, chosen))
+	if o.Undo && o.DryRun == apply.DryRunNone {
+		o.HintAfterUndo(env, record, chosen, err)
+	}
+	return err
+}
+
+// HintAfterUndo prints how to include what is excluded, or how to keep the process groups from being
+// marked again: the next pass marks those that still have a reason.
+func (o ReplaceOptions) HintAfterUndo(env *session.Env, record *v1beta2.FoundationDBCluster, chosen []v1beta2.ProcessGroupID, err error) {
+	if normalized, invalid := record.Normalized(); invalid == nil {
+		record = normalized // with the list of the annotation
+	}
+	words := phrase.Strings(chosen)
+	listed := slices.Concat(record.KeptProcessGroups(), chosen)
+	switch {
+	case err == nil && !slices.ContainsFunc(chosen, func(id v1beta2.ProcessGroupID) bool { return !record.KeepsFromReplacement(id) }): // they are kept
+	case err == nil:
+		env.Logf("hint: to keep them from being marked again: %s", apply.PatchCommand(env, record, []byte(inspect.KeepPatch(record, listed))))
+	case exit.Code(err) == exit.ExitRefused && !o.Include:
+		env.Logf("hint: to include excluded ones first: %s", env.Command(slices.Concat([]string{"replace", record.Name}, words, []string{"--undo", "--include"})...))
+	}
 }
 
 // Choose selects the process groups, and keeps those that were already removed: repeating the
 // command reports them, with the same meaning.
 func (o ReplaceOptions) Choose(ctx context.Context, env *session.Env, key types.NamespacedName) ([]v1beta2.ProcessGroupID, error) {
-	if o.undo {
+	if o.Undo {
 		return o.Selection.Choose(ctx, env, key)
 	}
 	if _, err := o.Filter(); err != nil {
@@ -135,12 +165,14 @@ func (o ReplaceOptions) check(env *session.Env) error {
 	switch {
 	case o.Most < 1:
 		return exit.Usagef("--max-concurrent must be at least 1")
-	case o.skip && (o.undo || o.Most > 1 || o.perZone):
+	case o.skip && (o.Undo || o.Most > 1 || o.perZone):
 		return exit.Usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
 	case o.Confirmed != "" && !o.skip:
 		return exit.Usagef("--confirm requires --skip-exclusion")
-	case o.undo && o.Wait:
+	case o.Undo && o.Wait && !o.Include:
 		return exit.Usagef("--undo conflicts with --wait: it completes at once")
+	case o.Include && !o.Undo:
+		return exit.Usagef("--include requires --undo")
 	}
 	return o.Check(env)
 }
@@ -152,7 +184,11 @@ func (o ReplaceOptions) Change(cluster string, chosen []v1beta2.ProcessGroupID) 
 		words = append(words, string(id))
 	}
 	c := apply.Change{ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: replacing(chosen)}
-	if o.undo {
+	switch {
+	case o.Undo && o.Include:
+		c.Words, c.Stages, c.Goal = append(words, "--undo", "--include"), stages.KeepingExcluded(chosen), keeping(chosen)
+		return c
+	case o.Undo:
 		c.Words, c.Stages, c.Goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
 		return c
 	}

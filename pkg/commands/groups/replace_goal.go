@@ -36,7 +36,7 @@ type keeping []v1beta2.ProcessGroupID
 
 func (k keeping) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	targets := targets.Kept(facts, k)

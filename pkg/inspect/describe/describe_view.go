@@ -17,6 +17,8 @@ import (
 type GroupDescription struct {
 	inspect.Document
 	Group inspect.GroupView `json:"group"`
+	// Kept is how the spec keeps the group from being replaced; absent if it does not.
+	Kept *inspect.KeptView `json:"kept,omitempty"`
 	// Processes are those that report; null when the database does not answer.
 	Processes []DescribedProcess `json:"processes" schema:"nullable"`
 	// Pod is null when there is none.
@@ -103,7 +105,7 @@ type Input struct {
 func NewGroupDescription(m inspect.Metadata, in Input, g *v1beta2.ProcessGroupStatus) GroupDescription {
 	in.Only = []v1beta2.ProcessGroupID{g.ProcessGroupID}
 	v := GroupDescription{
-		Document: inspect.NewDocument("ProcessGroupDescription", m, in.Now, in.Judged().Source), Group: in.Group(g),
+		Document: inspect.NewDocument("ProcessGroupDescription", m, in.Now, in.Judged().Source), Group: in.Group(g), Kept: in.KeptView(g),
 		Processes: processViews(in.Facts, g), Pod: podView(in.Facts, g), Volume: volumeView(in.Facts, g),
 		Evict: safety.MayEvict(in.Snapshot, g), Replace: safety.MayReplace(in.Snapshot, g),
 		Why: why.NewReport(m, in.Input), Events: objectEvents(in.Events),

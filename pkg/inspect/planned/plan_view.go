@@ -29,6 +29,9 @@ type PlanView struct {
 	Items []PlanItem   `json:"items"`
 	// Holds are why the items do not cover everything.
 	Holds []PlanHold `json:"holds"`
+	// Kept are the process groups that the spec keeps from being replaced, each as the subject of a
+	// check: the evidence is what would mark it without that.
+	Kept []plan.Check `json:"kept,omitempty"`
 	// Pass is how the preview ended.
 	Pass inspect.PassRecord `json:"pass"`
 
@@ -92,6 +95,8 @@ type PlanRecorder struct {
 	view    PlanView
 	asOf    time.Time
 	cluster bool // one was observed
+	// missing describes process groups that the spec keeps and that do not exist.
+	missing []string
 }
 
 // Report takes one event of the preview.
@@ -143,6 +148,14 @@ func RecordOf(s plan.Snapshot) metav1.Object { //nolint:ireturn // one of three 
 
 func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 	r.view.Decided = append(r.view.Decided, e.Stage)
+	for _, c := range e.Checks {
+		switch c.ID { //nolint:exhaustive // all others are part of actions and holds
+		case plan.CheckKept:
+			r.view.Kept = append(r.view.Kept, c)
+		case plan.CheckKeptExist:
+			r.missing = append(r.missing, c.Evidence)
+		}
+	}
 	for _, a := range e.Actions {
 		item := PlanItem{
 			Number: len(r.view.Items) + 1, Stage: e.Stage, ActionRecord: inspect.RecordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
@@ -162,6 +175,7 @@ func (r *PlanRecorder) View(m inspect.Metadata) PlanView {
 	v := r.view
 	v.Document = inspect.NewDocument("Plan", m, r.asOf, inspect.SourceLive)
 	v.Gates, v.Items, v.Holds, v.Command = inspect.OrEmpty(v.Gates), inspect.OrEmpty(v.Items), inspect.OrEmpty(v.Holds), inspect.OrEmpty(v.Command)
+	v.Warnings = append(v.Warnings, r.missing...)
 	v.Digest = digest(v.keys())
 	return v
 }

@@ -74,7 +74,8 @@ func Kept(f inspect.Facts, ids []v1beta2.ProcessGroupID) []inspect.Target {
 		case g == nil:
 			targets[i].Phase, targets[i].Reached = phaseRemoved, false
 		case g.IsMarkedForRemoval():
-			targets[i].Phase, targets[i].Reached = phaseMarked, false
+			targets[i] = replacement(f.Group(g))
+			targets[i].Reached = false
 		}
 	}
 	return targets

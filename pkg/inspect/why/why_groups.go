@@ -78,6 +78,8 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 			c.summarize("unexcluded", func(n int) string { return phrase.Is(n) + " marked for removal without being excluded" })
 		}
 		w.through(&c, g, plan.StageRemovePods, "objects-left", "its objects are not deleted yet")
+	case w.keptHold(g) != nil:
+		w.kept(&c, g)
 	case e == inspect.ExclusionPending && safety.Coordinates(w.Snapshot, g):
 		w.reported[plan.StageChangeCoordinators] = true
 		w.through(&c, g, plan.StageChangeCoordinators, "coordinator", "it is a coordinator; coordinators move first")
@@ -292,6 +294,8 @@ func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []Link {
 	switch {
 	case !counts:
 		return nil
+	case w.Cluster.KeepsFromReplacement(g.ProcessGroupID):
+		return []Link{{Stage: plan.StageReplaceFailedPods, Message: string(v1beta2.ExtensionCancelReplacements) + " keeps it from being replaced", key: "kept"}}
 	case !w.Cluster.ReplacementsEnabled():
 		return []Link{{Stage: plan.StageReplaceFailedPods, Message: "automatic replacements are off (automationOptions.replacements.enabled)", key: "replacements-off"}}
 	case t.never:

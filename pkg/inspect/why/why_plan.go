@@ -81,7 +81,7 @@ func (c *Chain) judgeHold(h planned.PlanHold) {
 // nextFor returns a command that waits, or shows the plan where manual intervention is required.
 func (w *why) nextFor(h planned.PlanHold) []string {
 	if h.ManualIntervention {
-		return []string{w.FDB("plan", w.name, "-o", "wide")}
+		return append(w.patchesFor(h), w.FDB("plan", w.name, "-o", "wide"))
 	}
 	return []string{w.FDB("reconcile", w.name, "--wait")}
 }

@@ -170,6 +170,7 @@ const (
 func (w *why) chains(status inspect.StatusView) []Chain {
 	chains := w.database(status)
 	chains = append(chains, w.groups()...)
+	chains = append(chains, w.keptChains()...)
 	if len(w.Only) == 0 {
 		chains = slices.Concat(chains, w.failures(), w.holds(), w.ofBackups(), w.degraded(status))
 	}

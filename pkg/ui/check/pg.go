@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // groups returns the rules about process groups and their processes. Those about conditions
@@ -35,7 +36,57 @@ func groups() []Rule {
 			Why:  fmt.Sprintf("A run loop that is busy for more than %.0f%% of the time responds late; add processes, or find the cause of the load.", 100*tooBusy),
 			find: busyProcesses,
 		},
+		{
+			Code: "PG-011", Severity: Warning, Title: "No kept process group fails for long", needs: currentConditions,
+			Why:  "cancelReplacementsForInstance keeps it, so it is not replaced, however long it fails. The fix takes it off the list.",
+			find: keptAndFailing,
+		},
+		{
+			Code: "PG-012", Severity: Info, Title: "All kept process groups exist",
+			Why:  "cancelReplacementsForInstance lists process groups that were removed, or never existed. The fix takes them off the list.",
+			find: keptAndMissing,
+		},
 	}
+}
+
+// keptAndFailing finds kept groups that would have been replaced by now.
+func keptAndFailing(f Facts) ([]Finding, string) {
+	finding := Finding{Message: fmt.Sprintf("it is kept by %s and has failed for more than %s", v1beta2.ExtensionCancelReplacements, f.Cluster.FailureDetectionTime())}
+	var ids []string
+	for _, g := range f.Staying() {
+		if !f.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
+			continue
+		}
+		for _, t := range v1beta2.ReplacementConditions() {
+			since, has := f.Since(g, t)
+			if has && t != v1beta2.ConditionNodeTaintReplacing && !since.IsZero() && f.Now.Sub(since) > f.Cluster.FailureDetectionTime() {
+				finding.began(since)
+				ids = append(ids, string(g.ProcessGroupID))
+				break
+			}
+		}
+	}
+	return f.offList(finding, ids), ""
+}
+
+func keptAndMissing(f Facts) ([]Finding, string) {
+	var ids []string
+	for _, id := range f.Cluster.KeptProcessGroups() {
+		if f.Cluster.ProcessGroup(id) == nil {
+			ids = append(ids, string(id))
+		}
+	}
+	return f.offList(Finding{Message: fmt.Sprintf("it is in %s and not in the status", v1beta2.ExtensionCancelReplacements)}, ids), ""
+}
+
+// offList returns a finding about kept process groups, with the patch that takes them off the list;
+// none without groups.
+func (f Facts) offList(finding Finding, ids []string) []Finding {
+	for _, id := range ids {
+		finding.Subjects = append(finding.Subjects, group(v1beta2.ProcessGroupID(id)))
+	}
+	finding.Fix = inspect.PatchWords(f.Cluster.Name, inspect.KeepPatch(f.Cluster, inspect.KeptWithout(f.Cluster, ids)))
+	return finding.some()
 }
 
 // tooBusy is the share of time that a process may be busy. Source: our own judgment.

@@ -115,6 +115,8 @@ var troubles = map[string]trouble{
 	"a disk fails":                      {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
 	"a group that was excluded":         {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
 	"a busy process":                    {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
+	"a kept group fails":                {"PG-011", func(f *Facts) { f.keepFailing(3 * time.Hour) }, "has failed for more than 2h0m0s", `{"spec":{"cancelReplacementsForInstance":["storage-9"]}}`},
+	"a kept group is not there":         {"PG-012", func(f *Facts) { f.keepFailing(time.Hour) }, "not in the status", `{"spec":{"cancelReplacementsForInstance":["`},
 	"a pod is missing":                  {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
 	"a pod without a node":              {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
 	"a crash loop":                      {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},

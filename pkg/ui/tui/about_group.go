@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -82,6 +83,9 @@ func (s clusterView) databaseOf(g inspect.GroupView) []line {
 	}
 	if g.Exclusion != inspect.NotExcluded {
 		lines = append(lines, factIn(warn, "exclusion", string(g.Exclusion)))
+	}
+	if g.Kept {
+		lines = append(lines, fact("kept", "by "+string(v1beta2.ExtensionCancelReplacements)))
 	}
 	if g.RemovalSince != nil {
 		lines = append(lines, factIn(warn, "removal", "marked for "+s.since(g.RemovalSince)))

@@ -17,7 +17,8 @@ type Actions interface {
 
 // Ask is the action that a key requests.
 type Ask struct {
-	// Verb is the command: replace, exclude, include, restart, reconcile or cordon.
+	// Verb is the command: replace, exclude, include, restart, reconcile or cordon; keep is
+	// replace --undo --include.
 	Verb string
 	// Cluster is the name of the FoundationDBCluster.
 	Cluster string

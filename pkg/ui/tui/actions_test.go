@@ -150,6 +150,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 		want Ask
 	}{
 		"replace":                    {[]string{"r"}, Ask{"replace", "sample", []string{"log-2"}}},
+		"revert a replacement":       {[]string{"u"}, Ask{"keep", "sample", []string{"log-2"}}},
 		"exclude":                    {[]string{"x"}, Ask{"exclude", "sample", []string{"log-2"}}},
 		"include":                    {[]string{"i"}, Ask{"include", "sample", []string{"log-2"}}},
 		"restart":                    {[]string{"R"}, Ask{"restart", "sample", []string{"log-2"}}},
@@ -178,7 +179,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 
 // Without actions no key acts, and each shows the flag that enables it.
 func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
-	for _, key := range []string{"r", "x", "i", "R", "C", "g"} {
+	for _, key := range []string{"r", "u", "x", "i", "R", "C", "g"} {
 		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
 		if m.work != nil || !strings.Contains(m.View(), "read-only; --allow-actions enables actions") {
 			t.Errorf("%s: %s", key, m.View())

@@ -106,6 +106,7 @@ func actBindings() []binding {
 	group := func(m model) []string { return oneOrNone(m.chosenGroup()) }
 	return []binding{
 		on("r", "replace", "replace the process group", group),
+		on("u", "keep", "revert the replacement of the process group", group),
 		on("x", "exclude", "exclude the process group", group),
 		on("i", "include", "include the process group", group),
 		on("R", "restart", "restart the process group's processes", group),

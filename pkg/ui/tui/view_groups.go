@@ -154,6 +154,9 @@ func (s clusterView) conditions(g inspect.GroupView) string {
 	if g.RemovalSince != nil {
 		words = append(words, "marked for removal "+s.age(g.RemovalSince))
 	}
+	if g.Kept {
+		words = append(words, "kept")
+	}
 	return phrase.Or(strings.Join(words, ", "), phrase.Nothing)
 }
 

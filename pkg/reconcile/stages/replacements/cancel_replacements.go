@@ -48,6 +48,7 @@ func keptChecks(s plan.Snapshot, o readings.Options) []plan.Check {
 		}
 		c := plan.Check{ID: plan.CheckKept, Subject: string(id), Question: fmt.Sprintf("is %s kept?", id), OK: true, Evidence: "by " + readings.KeepField + "; without it nothing would mark the process group"}
 		if why := reasons[id]; len(why) > 0 {
+			c.Have = phrase.Count(len(why), "reason")
 			c.Evidence = fmt.Sprintf("by %s; without it the next pass would mark the process group: %s", readings.KeepField, strings.Join(why, "; "))
 		}
 		checks = append(checks, c)
@@ -70,6 +71,9 @@ func Unknown(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessGroupID {
 // reads the same facets as CancelReplacements.
 func MarkReasons(s plan.Snapshot, o readings.Options) map[v1beta2.ProcessGroupID][]string {
 	reasons := map[v1beta2.ProcessGroupID][]string{}
+	if len(s.Cluster.KeptProcessGroups()) == 0 {
+		return reasons
+	}
 	add := func(id v1beta2.ProcessGroupID, why string) { reasons[id] = append(reasons[id], why) }
 	inspect := readings.NewInspection(s, o)
 	failed := failedAndKept(s)

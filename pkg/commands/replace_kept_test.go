@@ -1,0 +1,115 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// keeps makes the spec keep process groups from being replaced.
+func (g *given) keeps(ids ...string) {
+	for _, id := range ids {
+		g.world.Record.Spec.CancelReplacementsForInstance = append(g.world.Record.Spec.CancelReplacementsForInstance, v1beta2.ProcessGroupID(id))
+	}
+	g.world.Record.Generation++
+}
+
+// excluded is a cluster of which the first storage group is marked for removal and excluded.
+func excluded(t *testing.T) (g *given, id string) {
+	t.Helper()
+	g = up(t)
+	id = g.storage()[0]
+	g.run("replace", "sample", id, "--yes")
+	if _, err := g.world.Type("exclude no_wait locality_instance_id:" + id); err != nil {
+		t.Fatal(err)
+	}
+	return g, id
+}
+
+// A user can include an excluded group again once, and learns how to keep it from then on.
+func TestAReplacementIsRevertedWithItsExclusion(t *testing.T) {
+	g, id := excluded(t)
+	if code := g.run("replace", "sample", id, "--undo", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "hint: to include excluded ones first: kubectl fdb replace sample "+id+" --undo --include") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("replace", "sample", id, "--undo", "--include", "--yes"); code != exit.ExitWaiting || len(g.marked()) != 1 {
+		t.Errorf("right after a recovery: exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
+	}
+	if code := g.run("replace", "sample", id, "--undo", "--include", "--wait", "--yes"); code != exit.ExitDone || len(g.marked()) > 0 {
+		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
+	}
+	if left := g.world.FDB.Databases()[0].Excluded(); len(left) > 0 {
+		t.Errorf("still excluded: %v", left)
+	}
+	const hint = "hint: to keep them from being marked again: kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p "
+	if !strings.Contains(g.err.String(), hint+`'{"spec":{"cancelReplacementsForInstance":["`+id+`"]}}'`) {
+		t.Errorf("no hint for the spec: %s", &g.err)
+	}
+	g.keeps(id)
+	if code := g.run("replace", "sample", id, "--undo", "--yes"); code != exit.ExitDone || strings.Contains(g.err.String(), "hint:") {
+		t.Errorf("of a kept group: exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+// The commands that would remove a process group, or move its data, refuse one that the spec keeps.
+func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
+	const named = "spec.cancelReplacementsForInstance keeps STORAGE: remove it from the list first"
+	tests := map[string][]string{
+		"replace":                       {"replace", "sample", "STORAGE", "--yes"},
+		"replace, followed to its end":  {"replace", "sample", "STORAGE", "--wait", "--yes"},
+		"replace without draining":      {"replace", "sample", "STORAGE", "--skip-exclusion", "--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "x"},
+		"exclude":                       {"exclude", "sample", "STORAGE", "--yes"},
+		"drain":                         {"drain", "NODE", "-c", "sample", "--yes"},
+		"cordon, and evacuate the node": {"cordon", "NODE", "-c", "sample", "--evacuate=now", "--yes"},
+	}
+	for name, args := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := spacious(t)
+			id := g.storage()[0]
+			names := strings.NewReplacer("STORAGE", id, "NODE", g.world.Pods["sample-"+id].Spec.NodeName)
+			line := make([]string, len(args))
+			for i, arg := range args {
+				if line[i] = names.Replace(arg); arg == "PLAN" {
+					line[i] = g.planned(line[:4]...)
+				}
+			}
+			g.keeps(id)
+			code := g.run(append(line, "--timeout", "10m")...)
+			if printed := g.out.String() + g.err.String(); code != exit.ExitRefused || !strings.Contains(printed, names.Replace(named)) {
+				t.Errorf("exit code %d, want %d: %s", code, exit.ExitRefused, printed)
+			}
+			if group := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)); group.IsMarkedForRemoval() || len(g.world.FDB.Databases()[0].Excluded()) > 0 {
+				t.Errorf("marked %v, excluded %v", g.marked(), g.world.FDB.Databases()[0].Excluded())
+			}
+		})
+	}
+}
+
+// What the spec keeps is in every view of the process group.
+func TestAKeptGroupIsShown(t *testing.T) {
+	g, id := excluded(t)
+	g.world.Tick(20 * time.Minute)
+	g.keeps(id)
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"plan", "sample"}, "CancelReplacements"},
+		{[]string{"plan", "sample"}, "spec.cancelReplacementsForInstance keeps " + id},
+		{[]string{"get", "pg", "sample"}, "kept("},
+		{[]string{"describe", "pg", "sample", id}, "by spec.cancelReplacementsForInstance"},
+		{[]string{"status", "sample"}, "1 process group by spec.cancelReplacementsForInstance"},
+		{[]string{"why", "sample", id}, "the next pass will include locality_instance_id:" + id},
+	} {
+		g.run(tc.args...)
+		if !strings.Contains(g.out.String(), tc.want) {
+			t.Errorf("%v: %q is missing:\n%s%s", tc.args, tc.want, &g.out, &g.err)
+		}
+	}
+	if code := g.run("reconcile", "sample", "--wait", "--yes"); code != exit.ExitDone || len(g.marked()) > 0 {
+		t.Errorf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
+	}
+}
