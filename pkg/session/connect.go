@@ -29,6 +29,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -216,7 +217,44 @@ func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.PlanDigest(), e.Overrides, e.Clock, rand.Text
 	w.Command = func(words ...string) string { return e.KubectlIn(key.Namespace, words...) }
 	w.Tell = func(words string) { e.Logf("%s", words) }
+	if err != nil {
+		return err
+	}
+	w.Direct, err = e.openDirect()
 	return err
+}
+
+// openDirect returns the native transport that the flags ask for; nil for fdbcli alone.
+func (e *Env) openDirect() (*direct.Database, error) {
+	d, err := direct.New(e.DirectOptions())
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.direct = append(e.direct, d)
+	return d, nil
+}
+
+// DirectOptions returns what the flags ask of the native transport.
+func (e *Env) DirectOptions() direct.Options {
+	return direct.Options{
+		Transport: direct.Transport(e.Global.Transport), ClusterFile: e.Global.ClusterFile,
+		InCluster: e.Getenv("KUBERNETES_SERVICE_HOST") != "",
+		GivenUp: func(cause error) {
+			e.Logf("warning: the native transport cannot be used: %v; fdbcli in pods is used instead", cause)
+		},
+	}
+}
+
+// CloseDirect removes the cluster files that the native transport wrote.
+func (e *Env) CloseDirect() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, d := range e.direct {
+		_ = d.Close() // what remains are temporary files without secrets
+	}
+	e.direct = nil
 }
 
 func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {

@@ -28,7 +28,7 @@ func (w *World) Lock(ctx context.Context) error {
 	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
-	cli, record, err := w.database()
+	cli, record, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("take the database's lock: %w", err)
 	}
@@ -116,7 +116,7 @@ func (w *World) releaseLock(ctx context.Context) error {
 	if held == nil {
 		return nil
 	}
-	cli, _, err := w.database()
+	cli, _, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("release the database's lock: %w", err)
 	}
@@ -152,9 +152,12 @@ func (w *World) quietUntil() (until time.Time, quiet bool) {
 // database to share it in.
 func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
-	cli, _ := w.fdbcli(c, pods)
-	if cli == nil || !c.Status.Configured {
+	if !c.Status.Configured {
 		return facts, nil
+	}
+	cli, _, err := w.client(ctx, c, pods)
+	if err != nil {
+		return facts, ctx.Err() // the status of the database has the reason
 	}
 	if slices.ContainsFunc(c.Status.ProcessGroups, (*v1beta2.ProcessGroupStatus).MayBeExcluded) {
 		lists, err := cli.ExclusionLists(ctx)
