@@ -74,12 +74,15 @@ test-quick: ## The plugin's tests without sandbox and with fewer random historie
 test-race: ## The dashboard under the race detector, with many concurrent updates (needs gcc)
 	CGO_ENABLED=1 go test -race -short -count=1 ./pkg/ui/tui
 
-# Builds and links the whole plugin too: nothing else compiles what the tag selects.
+# The end-to-end tests run it, and nothing else compiles and links all that the tag selects.
+.PHONY: build-native-model
+build-native-model: $(BIN)/libfdb_c/libfdb_c.so ## Build the plugin with the native transport and the model's client library into bin/libfdb_c (needs gcc)
+	$(LIBFDB_C_FLAGS) go build -tags fdb_native -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/libfdb_c/kubectl-fdb ./cmd/kubectl-fdb
+
 .PHONY: test-native
-test-native: $(BIN)/libfdb_c/libfdb_c.so ## The native transport against the model, by a client library of its own (needs gcc)
+test-native: build-native-model ## The native transport against the model, by a client library of its own (needs gcc)
 	$(LIBFDB_C_FLAGS) go test -tags fdb_native ./pkg/fdb/admin
 	$(LIBFDB_C_FLAGS) go test -tags fdb_native -run Native ./pkg/commands
-	$(LIBFDB_C_FLAGS) go build -tags fdb_native -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/libfdb_c/kubectl-fdb ./cmd/kubectl-fdb
 
 .PHONY: test-sandbox
 test-sandbox: build-sandbox ## Tests of the sandbox itself
@@ -90,7 +93,7 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 	cd internal/specbytes && go test ./...
 
 .PHONY: test-e2e
-test-e2e: build build-sandbox ## End-to-end tests: the built binary against a real API server
+test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built binary against a real API server
 	go test -count=1 -timeout 90m -parallel $(E2E_PARALLEL) ./test/e2e/...
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.

@@ -1,7 +1,8 @@
 /*
  * A client library for the model of FoundationDB: it has the interface of libfdb_c and
  * sends what it is asked to the model, which package clientlib serves on the Unix socket
- * next to the cluster file. Tests of the native transport link it.
+ * of FDBSIM_SOCKET, else on the one next to the cluster file. Tests of the native transport
+ * link it.
  *
  * A call waits for its reply, so every future is ready when it is returned. What the
  * plugin does not use fails with "unsupported operation" instead of being imitated.
@@ -258,11 +259,13 @@ static FDBFuture *receive_reply(int socket)
 	return f;
 }
 
-/* connect_to opens the socket next to a cluster file; -1 for none. */
+/* connect_to opens the model's socket for a cluster file; -1 for none. */
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int n = snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", path);
+	const char *named = getenv("FDBSIM_SOCKET");
+	int n = named != NULL ? snprintf(address.sun_path, sizeof address.sun_path, "%s", named)
+	                      : snprintf(address.sun_path, sizeof address.sun_path, "%s.sock", path);
 	if (n < 0 || (size_t)n >= sizeof address.sun_path)
 		return -1;
 	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -401,8 +404,11 @@ fdb_error_t fdb_create_database(const char *cluster_file_path, FDBDatabase **out
 {
 	if (cluster_file_path == NULL || access(cluster_file_path, R_OK) != 0)
 		return NO_CLUSTER_FILE;
+	char *path = realpath(cluster_file_path, NULL); /* the model may run in another directory */
+	if (path == NULL)
+		return NO_CLUSTER_FILE;
 	FDBDatabase *d = grab(sizeof *d);
-	d->path = strdup(cluster_file_path);
+	d->path = path;
 	*out = d;
 	return 0;
 }
