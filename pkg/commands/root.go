@@ -188,6 +188,11 @@ func begin(e *session.Env) error {
 	if _, err := direct.New(e.DirectOptions()); err != nil {
 		return exit.Usage(err)
 	}
+	if file := e.Global.ClusterFile; file != "" {
+		if err := direct.CheckClusterFile(file); err != nil {
+			return exit.Usage(err)
+		}
+	}
 	e.Started = true
 	logs(e)
 	return nil

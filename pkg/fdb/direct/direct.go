@@ -30,14 +30,29 @@ const (
 	Auto Transport = "auto"
 )
 
-// Errors of New.
+// Errors of New, and of a database.
 var (
 	// ErrUnknown means that the name is none of those above.
 	ErrUnknown = errors.New("unknown transport")
 	// ErrClusterFile means that a cluster file was given for fdbcli, which uses those
 	// of the pods.
 	ErrClusterFile = errors.New("transport exec uses the cluster files of the pods and takes no other")
+	// ErrAnotherDatabase means that the cluster file leads to a database other than the
+	// resource's.
+	ErrAnotherDatabase = errors.New("another database: omit --cluster-file, or use the cluster file of this database")
 )
+
+// CheckClusterFile returns an error unless a file has a connection string.
+func CheckClusterFile(name string) error {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("--cluster-file: %w", err)
+	}
+	if _, err := fdb.ParseClusterFile(string(content)); err != nil {
+		return fmt.Errorf("--cluster-file %s: %w", name, err)
+	}
+	return nil
+}
 
 // Options are the options of a Database.
 type Options struct {
@@ -207,7 +222,7 @@ func (d *Database) verify(ctx context.Context, want fdb.ConnectionString) error 
 	}
 	return &admin.Error{
 		Kind: admin.KindRefused, Doing: "connecting directly",
-		Detail: fmt.Sprintf("the cluster file is of %s, the FoundationDBCluster of %s", now, want),
+		Detail: fmt.Sprintf("the cluster file is of %s, the FoundationDBCluster of %s", now, want), Err: ErrAnotherDatabase,
 	}
 }
 

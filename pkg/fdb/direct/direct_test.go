@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -46,6 +47,21 @@ func TestOptionsOfATransport(t *testing.T) {
 	} {
 		if d, err := direct.New(c.o); d != nil || !errors.Is(err, c.err) {
 			t.Errorf("%s: got %v (%v)", c.name, d, err)
+		}
+	}
+}
+
+func TestAClusterFileHasAConnectionString(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fdb.cluster")
+	if err := direct.CheckClusterFile(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	for content, good := range map[string]bool{ours + "\n": true, "# comment\n" + ours: true, "": false, "10.1.0.1:4501": false} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := direct.CheckClusterFile(name); (err == nil) != good {
+			t.Errorf("%q: %v", content, err)
 		}
 	}
 }

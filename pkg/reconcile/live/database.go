@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -22,8 +23,9 @@ import (
 // unreachable. A database that is down takes up to 19 s to answer.
 const StatusPatience = 60 * time.Second
 
-// readDatabase reads the status document. Only the end of the context is an error: an
-// unreachable database is a fact that stages decide on.
+// readDatabase reads the status document. An unreachable database is a fact that stages decide
+// on. Errors are the end of the context, and a cluster file of another database: that is the
+// user's mistake, and not to be stored as this database's health.
 func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	if c.Status.ConnectionString == "" {
@@ -47,6 +49,9 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	}
 	if ctx.Err() != nil {
 		return facts, ctx.Err()
+	}
+	if errors.Is(err, direct.ErrAnotherDatabase) {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	switch {

@@ -73,9 +73,12 @@ func (stranger) ConnectionString(context.Context) (fdb.ConnectionString, error) 
 func TestADatabaseOfAnotherClusterIsNotUsed(t *testing.T) {
 	f := settled(t)
 	f.directly(direct.Native, stranger{f.cli()})
-	s := f.observe(plan.Record | plan.Database)
-	if s.Database.Status != nil || !strings.Contains(s.Database.Unreachable, "stranger:abcdefgh") {
-		t.Errorf("got %q", s.Database.Unreachable)
+	s := &plan.Snapshot{}
+	if err := f.world.Observe(t.Context(), s, plan.Record|plan.Database); !errors.Is(err, direct.ErrAnotherDatabase) || !strings.Contains(err.Error(), "stranger:abcdefgh") {
+		t.Errorf("got %v", err)
+	}
+	if s.Database.Status != nil || s.Database.Unreachable != "" {
+		t.Errorf("got %+v", s.Database)
 	}
 	if _, err := f.world.ReadExclusions(t.Context()); admin.KindOf(err) != admin.KindRefused {
 		t.Errorf("got %v", err)
