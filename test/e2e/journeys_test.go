@@ -127,6 +127,13 @@ var journeys = map[string]journey{
 		prepare: up(counts + quick + allAtOnce),
 		codes:   map[string][]int{plan: {1, 1}},
 	},
+	"docs/transport.md": {
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up(counts)(t, p)
+			p.env = forClients()
+		},
+	},
 	"docs/upgrades.md": {
 		prepare: up(counts + quick + allAtOnce),
 		codes:   map[string][]int{plan: {1, 1}},
