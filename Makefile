@@ -143,7 +143,7 @@ generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 	$(TOOL) golangci-lint run ./...
 	cd sandbox && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
-	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin ./pkg/fdb/direct
+	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin ./pkg/fdb/direct ./pkg/commands
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed

@@ -53,12 +53,8 @@ func Serve(ctx context.Context, w *model.World, version string, files tools.File
 func receive(ctx context.Context, from *bufio.Reader, requests chan<- [][]byte) error {
 	for {
 		r, err := readMessage(from)
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF), ctx.Err() != nil:
-			return nil
-		default:
-			return fmt.Errorf("reading a request: %w", err)
+		if err != nil {
+			return receiveError(ctx, err)
 		}
 		select {
 		case requests <- r:
@@ -66,6 +62,15 @@ func receive(ctx context.Context, from *bufio.Reader, requests chan<- [][]byte) 
 			return nil
 		}
 	}
+}
+
+// receiveError returns the error of a read, unless it is the end of the connection, or that of ctx,
+// which closes it.
+func receiveError(ctx context.Context, err error) error {
+	if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		return fmt.Errorf("reading a request: %w", err)
+	}
+	return nil
 }
 
 // session is the transaction of one connection.

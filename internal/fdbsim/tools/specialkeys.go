@@ -159,8 +159,8 @@ func (c *cli) applySpecial(t *model.Transaction) error {
 	return nil
 }
 
-// specialExclusion is the exclusion that a special key stands for. Keys of
-// another kind stand for none: is is false.
+// specialExclusion is the exclusion that a special key stands for. For keys
+// of another kind, is reports that there is none.
 func specialExclusion(key string) (e model.Exclusion, failed, is bool, err error) {
 	for _, prefix := range []string{specialExcluded, specialExcludedLocality, specialFailed, specialFailedLocality} {
 		name, ok := strings.CutPrefix(key, prefix)

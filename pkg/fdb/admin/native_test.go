@@ -32,7 +32,7 @@ func (realFiles) Writable(string) bool { return true }
 // internal/fdbsim/libfdb_c has, and returns the cluster file.
 func serve(t *testing.T, world *fdbsim.World, connection string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "fdb") // the path of a socket must be short
+	dir, err := os.MkdirTemp("", "fdb") //nolint:usetesting // the path of a socket has at most 107 bytes, and t.TempDir the name of the test
 	if err != nil {
 		t.Fatal(err)
 	}

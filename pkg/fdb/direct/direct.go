@@ -44,7 +44,7 @@ var (
 
 // CheckClusterFile returns an error unless a file has a connection string.
 func CheckClusterFile(name string) error {
-	content, err := os.ReadFile(name)
+	content, err := os.ReadFile(filepath.Clean(name))
 	if err != nil {
 		return fmt.Errorf("--cluster-file: %w", err)
 	}
