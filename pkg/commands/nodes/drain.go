@@ -33,7 +33,8 @@ func NewDrain(env *session.Env) *cobra.Command {
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
 on other nodes, one at a time; process groups with a PVC are replaced after their data was
-moved. Pods of other workloads are not evicted; use kubectl drain for them afterwards.
+moved. Pods of the cluster's backup agents are evicted, one of each backup at a time. Pods
+of other workloads are not evicted; use kubectl drain for them afterwards.
 
 If the drain cannot start, the nodes that it cordoned are uncordoned again. After the first
 eviction, and when interrupted or timed out, they stay cordoned; run the same command again
@@ -109,7 +110,7 @@ func (o drainOptions) change(cluster string, nodes []string) apply.Change {
 	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
 		Stages: stages.Draining(nodes, o.most),
-		Goal:   emptying{nodes: nodes},
+		Goal:   emptying{nodes: nodes, agents: true},
 	}
 }
 

@@ -103,6 +103,18 @@ func (w *World) readObjects(ctx context.Context, into *plan.Snapshot, facets pla
 			return err
 		})
 	}
+	if facets&plan.DisruptionBudgets != 0 {
+		group.Go(func() (err error) {
+			into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = w.readDisruptionBudgets(ctx)
+			return err
+		})
+	}
+	if facets&plan.Agents != 0 {
+		group.Go(func() (err error) {
+			into.Agents, err = w.readAgentsOf(ctx)
+			return err
+		})
+	}
 	if facets&plan.Nodes != 0 {
 		group.Go(func() (err error) {
 			into.Nodes, into.NodesHidden, err = w.readNodes(ctx, c)
