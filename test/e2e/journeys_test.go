@@ -194,7 +194,11 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/eviction-webhook.md": {
-		prepare: up(""),
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up("")(t, p)
+			atTheEnd(t, "kubectl", "delete", "namespace", "kubectl-fdb-webhook", "--wait=false")
+		},
 		leaveOut: map[string]string{
 			"kubectl apply -f manifests/eviction-webhook/certificate.yaml":        "the sandbox has no cert-manager",
 			"kubectl label namespace fdb kubectl-fdb/eviction-webhook=enabled":    "the webhook's image does not exist, so that evictions there would fail; TestKubectlDrainFollowsTheRules runs one",
