@@ -165,6 +165,20 @@ func TestTheEvictionWebhookReplacesWhatItDenies(t *testing.T) {
 	}
 }
 
+// A run that a gate refuses is a failed one: the eviction would stay denied, and nothing showed why.
+func TestTheEvictionWebhookReportsWhatAGateRefuses(t *testing.T) {
+	g := calm(t)
+	g.gates = operatorLives
+	id := g.groupOf(v1beta2.ProcessClassLog).ProcessGroupID
+	answers, code := g.evictions(t, []string{g.world.Record.ProcessGroup(id).PodName(g.world.Record)}, `kubectl_fdb_eviction_acts_total{result="failed"} 1`, "--act", "--yes")
+	if code != exit.ExitDone || answers[0].Allowed {
+		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
+	}
+	if g.world.Record.ProcessGroup(id).IsMarkedForRemoval() || !strings.Contains(g.err.String(), "work on the eviction of pod") {
+		t.Errorf("marked, or no reason on stderr: %s", &g.err)
+	}
+}
+
 // groupOf is the first process group of a class.
 func (g *given) groupOf(class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
 	for _, group := range g.world.Record.Status.ProcessGroups {

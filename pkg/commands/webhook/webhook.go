@@ -51,7 +51,7 @@ eviction at a time. With --act a process group that must not be evicted is repla
 coordinators move away from it, by the same stages as "replace".
 
 It runs until a signal, in a Deployment; manifests/eviction-webhook has all it needs, and
-docs/eviction.md the steps.`,
+docs/eviction-webhook.md the steps.`,
 		Example: `  # Serve with the certificate that cert-manager keeps in a Secret
   kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key
 

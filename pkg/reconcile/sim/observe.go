@@ -51,7 +51,10 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 		into.DisruptionBudgets = copies(w.DisruptionBudgets)
 	}
 	if facets&plan.Agents != 0 {
-		into.Agents = plan.AgentFacts{Pods: copies(w.Agents)}
+		into.Agents = plan.AgentFacts{Hidden: w.AgentsHidden}
+		if w.AgentsHidden == "" {
+			into.Agents.Pods = copies(w.Agents)
+		}
 	}
 	if facets&plan.PodFiles != 0 {
 		into.PodFiles = w.reports()

@@ -40,6 +40,8 @@ type World struct {
 	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
 	// Agents are the pods of backup agents by name. One that is evicted is not recreated.
 	Agents map[string]*corev1.Pod
+	// AgentsHidden is why the agents cannot be read; empty when they can.
+	AgentsHidden string
 	// Nodes are the names of the nodes that pods are put on in turn.
 	Nodes []string
 	// NodeLabels are the labels of nodes by the node's name.
