@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/webhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -107,7 +108,7 @@ resources on demand. No operator has to run.`,
 			reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
-			diagnose.NewWait(env), tools.NewSchema(env),
+			diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
 			tools.NewCLI(env), tools.NewExec(env), diagnose.NewAuth(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),

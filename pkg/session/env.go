@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"io"
 	"sync"
 	"time"
 
@@ -129,4 +130,16 @@ func (e *Env) PlanDigest() string {
 // Commands returns command lines as hints show them.
 func (e *Env) Commands() inspect.Commands {
 	return inspect.Commands{FDB: e.Command, Kubectl: e.Kubectl}
+}
+
+// Beside returns an environment for what runs beside a command that goes on, such as the TUI or the
+// eviction webhook: it has no terminal, and its output and errors go to output.
+func (e *Env) Beside(output io.Writer) *Env {
+	other := &Env{
+		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
+		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose}, Started: true,
+	}
+	other.In, other.Out, other.ErrOut = e.In, output, output
+	return other
 }
