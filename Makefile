@@ -26,6 +26,20 @@ help: ## List the targets
 build: ## Build the plugin into bin/kubectl-fdb
 	go build -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/kubectl-fdb ./cmd/kubectl-fdb
 
+# FoundationDB's client package has the headers and the library; CGO_CFLAGS and CGO_LDFLAGS
+# name them where they are not installed for all.
+.PHONY: build-native
+build-native: ## Build the plugin with the native transport into bin/native/kubectl-fdb (needs gcc and FoundationDB's client package)
+	CGO_ENABLED=1 go build -tags fdb_native -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/native/kubectl-fdb ./cmd/kubectl-fdb
+
+# A client library for the model, with the C interface of FoundationDB's.
+LIBFDB_C := internal/fdbsim/libfdb_c
+LIBFDB_C_FLAGS = CGO_ENABLED=1 CGO_CFLAGS="-I$(CURDIR)/$(LIBFDB_C)/include" CGO_LDFLAGS="-L$(CURDIR)/$(BIN)/libfdb_c -Wl,-rpath,$(CURDIR)/$(BIN)/libfdb_c"
+
+$(BIN)/libfdb_c/libfdb_c.so: $(LIBFDB_C)/fdb_c.c $(LIBFDB_C)/include/foundationdb/fdb_c.h
+	mkdir -p $(@D)
+	gcc -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -fPIC -shared -pthread -I$(LIBFDB_C)/include -o $@ $<
+
 .PHONY: build-sandbox
 build-sandbox: ## Build the sandbox and its kubectl into bin/ (minutes the first time)
 	cd sandbox && go build -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ ./cmd/fdb-sandbox
@@ -42,7 +56,7 @@ demo-stop: ## End the demo's sandbox and remove what it left
 	if [ -e "$(SANDBOX)/kubeconfig" ]; then rm -rf "$(SANDBOX)"; fi
 
 .PHONY: test
-test: test-unit test-sandbox test-bytes test-e2e not-run ## All tests (14 minutes on two idle cores)
+test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (14 minutes on two idle cores)
 
 PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/...
 
@@ -60,6 +74,16 @@ test-quick: ## The plugin's tests without sandbox and with fewer random historie
 test-race: ## The dashboard under the race detector, with many concurrent updates (needs gcc)
 	CGO_ENABLED=1 go test -race -short -count=1 ./pkg/ui/tui
 
+# The end-to-end tests run it, and nothing else compiles and links all that the tag selects.
+.PHONY: build-native-model
+build-native-model: $(BIN)/libfdb_c/libfdb_c.so ## Build the plugin with the native transport and the model's client library into bin/libfdb_c (needs gcc)
+	$(LIBFDB_C_FLAGS) go build -tags fdb_native -ldflags "$(PLUGIN_LDFLAGS)" -o $(BIN)/libfdb_c/kubectl-fdb ./cmd/kubectl-fdb
+
+.PHONY: test-native
+test-native: build-native-model ## The native transport against the model, by a client library of its own (needs gcc)
+	$(LIBFDB_C_FLAGS) go test -tags fdb_native ./pkg/fdb/admin
+	$(LIBFDB_C_FLAGS) go test -tags fdb_native -run Native ./pkg/commands
+
 .PHONY: test-sandbox
 test-sandbox: build-sandbox ## Tests of the sandbox itself
 	cd sandbox && go test -vet=off ./...
@@ -69,7 +93,7 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 	cd internal/specbytes && go test ./...
 
 .PHONY: test-e2e
-test-e2e: build build-sandbox ## End-to-end tests: the built binary against a real API server
+test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built binary against a real API server
 	go test -count=1 -timeout 90m -parallel $(E2E_PARALLEL) ./test/e2e/...
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.
@@ -77,15 +101,15 @@ test-e2e: build build-sandbox ## End-to-end tests: the built binary against a re
 not-run:
 	@echo "NOT RUN by make test:"
 	@echo "  make test-real    TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
-	@echo "  make test-native  TestNativeConforms: needs FoundationDB's C client and headers, and a database"
+	@echo "  make test-real-native  TestRealNativeConforms: needs a database, its fdbcli, and FoundationDB's client package"
 	@[ -d "$${FDB_RECORDINGS:-../shared/recordings}" ] || echo "  the replay of all recordings: no folder $${FDB_RECORDINGS:-../shared/recordings} (FDB_RECORDINGS); the excerpts in testdata were replayed"
 	@[ -d "$${FDB_OPERATOR_CASES:-../shared/operator-cases}" ] || echo "  the comparison with all recorded cases of the operator: no folder $${FDB_OPERATOR_CASES:-../shared/operator-cases} (FDB_OPERATOR_CASES); the excerpt in internal/opcases was compared"
 	@[ -d "$${FDB_SAMPLES:-../shared/samples}" ] || echo "  published sample manifests: no folder $${FDB_SAMPLES:-../shared/samples} (FDB_SAMPLES)"
 
-.PHONY: test-native
-test-native: ## Conformance of the native bindings (C client and headers; FDB_CLUSTER_FILE as for test-real)
+.PHONY: test-real-native
+test-real-native: ## The same through the native transport (needs gcc and FoundationDB's client package)
 	@: "$${FDB_CLUSTER_FILE:?names the cluster file of a database that may be changed at will}"
-	CGO_ENABLED=1 FDB_CONFORMANCE=scratch go test -count=1 -tags fdb_native -run '^TestNativeConforms$$' -v ./pkg/fdb/admin
+	CGO_ENABLED=1 FDB_CONFORMANCE=scratch go test -count=1 -tags fdb_native -run '^TestRealNativeConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: test-real
 test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)
@@ -116,9 +140,10 @@ generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 	hack/generate.sh
 
 .PHONY: lint
-lint: ## Lint the plugin and the sandbox
+lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 	$(TOOL) golangci-lint run ./...
 	cd sandbox && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
+	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin ./pkg/fdb/direct ./pkg/commands
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed

@@ -28,7 +28,7 @@ import (
 var suites = []string{
 	"pkg/fdb", "pkg/reconcile/plan", "pkg/reconcile/objects", "pkg/reconcile/safety", "pkg/reconcile/readings",
 	"pkg/reconcile/stages/status", "pkg/reconcile/stages/replacements", "pkg/reconcile/stages/detection",
-	"pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup",
+	"pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup", "pkg/reconcile/stages/evictions",
 	"pkg/reconcile/stages",
 	"pkg/reconcile", "pkg/inspect", "pkg/inspect/why", "pkg/ui", "pkg/ui/check",
 }

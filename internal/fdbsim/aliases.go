@@ -1,6 +1,7 @@
 package fdbsim
 
 import (
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
@@ -26,6 +27,12 @@ type (
 	FileSystem = tools.FileSystem
 	// Agent is a running backup_agent.
 	Agent = tools.Agent
+	// ClientTransaction is a transaction of a program with FoundationDB's client library.
+	ClientTransaction = tools.ClientTransaction
+	// ClientError is an error of the client library.
+	ClientError = model.ClientError
+	// KeyRange is a range of keys, without its end.
+	KeyRange = keyspace.Range
 )
 
 // ParseServerArgs reads the argument vector of an fdbserver, argv[0] first.

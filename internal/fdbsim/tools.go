@@ -2,7 +2,9 @@ package fdbsim
 
 import (
 	"context"
+	"io"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/clientlib"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
@@ -21,4 +23,16 @@ func (w *World) RunCommand(ctx context.Context, argv []string, t Tool) (exit int
 // than zero, when its command line or cluster file is wrong.
 func (w *World) StartBackupAgent(t Tool) (running *Agent, exit int) {
 	return tools.StartAgent(w.inner, t)
+}
+
+// BeginClient begins a transaction of a program that uses a version of FoundationDB's client
+// library and a cluster file among files. It is canceled when ctx ends.
+func (w *World) BeginClient(ctx context.Context, version string, files FileSystem, clusterFile string) (*ClientTransaction, error) {
+	return tools.BeginClient(ctx, w.inner, version, files, clusterFile)
+}
+
+// ServeClient serves a connection of the client library in libfdb_c, which is one
+// transaction of a program that links it, until the connection or ctx ends.
+func (w *World) ServeClient(ctx context.Context, version string, files FileSystem, connection io.ReadWriteCloser) error {
+	return clientlib.Serve(ctx, w.inner, version, files, connection)
 }

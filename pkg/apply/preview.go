@@ -19,8 +19,9 @@ type AlreadySeen struct {
 	Seen plan.Snapshot
 }
 
-// Observe implements reconcile.Observer.
-func (a AlreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan.Facet) error {
+// Observe implements reconcile.Observer. Budgets are no part of what commands observe, and are read
+// for the clusters that request one.
+func (a AlreadySeen) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	for facet, take := range map[plan.Facet]func(){
 		plan.Record:       func() { into.Cluster = a.Seen.Cluster },
 		plan.Nodes:        func() { into.Nodes, into.NodesHidden = a.Seen.Nodes, a.Seen.NodesHidden },
@@ -35,6 +36,11 @@ func (a AlreadySeen) Observe(_ context.Context, into *plan.Snapshot, facets plan
 	} {
 		if facets&facet != 0 {
 			take()
+		}
+	}
+	if requested, err := plan.OptedIn(a.Seen.Cluster, plan.AnnotationDisruptionBudgets); facets&plan.DisruptionBudgets != 0 && (requested || err != nil) {
+		if err := a.Session.Observe(ctx, into, plan.DisruptionBudgets); err != nil {
+			return err
 		}
 	}
 	into.Now = a.Seen.Now

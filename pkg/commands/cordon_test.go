@@ -106,11 +106,15 @@ func TestCordonExitCodes(t *testing.T) {
 			withTaintRule(g)
 			g.world.Record.Spec.AutomationOptions.Replacements.Enabled = new(bool)
 		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: exit.ExitUsage, says: "automatic replacements are disabled"},
-		"a bad way to leave":           {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: exit.ExitUsage},
-		"nothing to wait for":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: exit.ExitUsage},
-		"rights on nodes are missing":  {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitForbidden, says: "patch nodes"},
-		"nodes are hidden":             {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitRefused, says: "nodes are unknown"},
-		"a live operator":              {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: exit.ExitRefused},
+		"a bad way to leave":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: exit.ExitUsage},
+		"nothing to wait for":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: exit.ExitUsage},
+		"rights on nodes are missing": {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitForbidden, says: "patch nodes"},
+		"nodes are hidden":            {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitRefused, says: "nodes are unknown"},
+		"a live operator":             {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: exit.ExitRefused},
+		"drain cannot see the agents": {
+			given: func(g *given) { g.world.AgentsHidden = "listing FoundationDBBackups is forbidden" }, args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo,
+			says: "pods of backup agents are left on the nodes: listing FoundationDBBackups is forbidden",
+		},
 		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: exit.ExitUnconfirmed},
 		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo, says: "CordonNode"},
 	}

@@ -21,6 +21,7 @@ import (
 // notRunHere has the reasons why examples of commands are not run.
 var notRunHere = map[string]string{
 	"kubectl fdb watch":              "a screen; TestAScreenIsWalkedAndReplacesAProcessGroup and the page about it run them",
+	"kubectl fdb eviction-webhook":   "needs a certificate and a port; TestTheEvictionWebhookAnswersByTheRules has both",
 	"kubectl fdb completion install": "writes beside the program; TestCompletionInstall has a directory for it",
 }
 

@@ -170,6 +170,9 @@ func TestCLI(t *testing.T) {
 			err:  &admin.TransportError{Where: "pod x", Err: errors.New("connection refused")},
 			args: []string{"--", "status"}, want: exit.ExitUnreachable, script: "status", says: "connection refused",
 		},
+		"without a pod": {
+			args: []string{"--cluster-file", "f", "--", "status"}, want: exit.ExitUsage,
+		},
 		"nothing to run":         {args: []string{"sample", "--"}, want: exit.ExitUsage},
 		"no time to run it in":   {args: []string{"--timeout", "0s", "--", "status"}, want: exit.ExitUsage},
 		"an unknown cluster":     {args: []string{"nobody", "--", "status"}, want: exit.ExitUsage},

@@ -104,7 +104,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"the same with --wait":                            {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitUsage, says: "give one a negative priority"},
 		"a knob that blinds the status document":          {given: blindStatus, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
 		"an unknown output":                               {args: []string{"sample", "--yes", "-o", "xml"}, want: exit.ExitUsage, says: "-o must be one of table"},
-		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: exit.ExitUsage, says: "UpdateStatus, CheckFields, UpdateLockConfiguration, UpdateConfigMap"},
+		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: exit.ExitUsage, says: "UpdateStatus, CheckFields, UpdateLockConfiguration, CancelReplacements, CheckDistribution, UpdateConfigMap"},
 		"nothing left to run":                             {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: exit.ExitUsage},
 		"an unknown flag":                                 {args: []string{"sample", "--yes", "--nope"}, want: exit.ExitUsage, says: "hint: kubectl fdb reconcile --help"},
 		"--interval without --wait":                       {args: []string{"sample", "--yes", "--interval", "1s"}, want: exit.ExitUsage, says: "--wait"},

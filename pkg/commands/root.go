@@ -26,6 +26,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/webhook"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -34,6 +36,7 @@ import (
 // Run runs the command that args name and returns the exit code. The cause of a context that a
 // signal ended is an InterruptedError.
 func Run(ctx context.Context, env *session.Env, args []string) int {
+	defer env.CloseDirect()
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(ctx)
@@ -105,7 +108,7 @@ resources on demand. No operator has to run.`,
 			reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
-			diagnose.NewWait(env), tools.NewSchema(env),
+			diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
 			tools.NewCLI(env), tools.NewExec(env), diagnose.NewAuth(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
@@ -172,6 +175,9 @@ func add(g *session.GlobalFlags, root *cobra.Command) {
 	flags.StringVar(&g.Color, "color", session.ColorAuto, "use of colors: auto, always or never; auto respects NO_COLOR and CLICOLOR_FORCE")
 	flags.BoolVarP(&g.Quiet, "quiet", "q", false, "If true, print only results and errors")
 	flags.IntVarP(&g.Verbose, "v", "v", 0, "log verbosity: 1 adds no-op stages and passed checks, 6 every API request")
+	flags.StringVar(&g.Transport, "transport", string(direct.Auto), "access to databases: exec runs fdbcli in pods, native uses FoundationDB's client library in this process, auto prefers native where a build has it and a database can be reached directly")
+	flags.StringVar(&g.ClusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current; by default the connection string of the cluster's status")
+	session.Complete(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
 	session.Complete(root, "color", func() []string { return []string{session.ColorAuto, session.ColorAlways, session.ColorNever} })
 }
 
@@ -179,6 +185,14 @@ func add(g *session.GlobalFlags, root *cobra.Command) {
 func begin(e *session.Env) error {
 	if !slices.Contains([]string{session.ColorAuto, session.ColorAlways, session.ColorNever}, e.Global.Color) {
 		return exit.Usagef("--color must be auto, always or never, not %q", e.Global.Color)
+	}
+	if _, err := direct.New(e.DirectOptions()); err != nil {
+		return exit.Usage(err)
+	}
+	if file := e.Global.ClusterFile; file != "" {
+		if err := direct.CheckClusterFile(file); err != nil {
+			return exit.Usage(err)
+		}
 	}
 	e.Started = true
 	logs(e)

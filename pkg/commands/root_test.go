@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -20,8 +21,13 @@ func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 		"too many arguments": {[]string{"status", "a", "b"}, "error: invalid arguments: usage kubectl fdb status [CLUSTER]; got a b\nhint: kubectl fdb status --help\n"},
 		"too few": {[]string{"describe", "process-group"}, "error: invalid arguments: usage kubectl fdb describe process-group [CLUSTER] ID; got none\n" +
 			"hint: kubectl fdb describe process-group --help\n"},
-		"a flag that there is not": {[]string{"get", "pg", "--foo"}, "error: unknown flag: --foo\nhint: kubectl fdb get process-groups --help\n"},
-		"words of our own stay":    {[]string{"completion", "tcsh"}, "error: unsupported shell \"tcsh\": must be one of bash, zsh, fish, powershell\n"},
+		"a flag that there is not":      {[]string{"get", "pg", "--foo"}, "error: unknown flag: --foo\nhint: kubectl fdb get process-groups --help\n"},
+		"words of our own stay":         {[]string{"completion", "tcsh"}, "error: unsupported shell \"tcsh\": must be one of bash, zsh, fish, powershell\n"},
+		"a transport that there is not": {[]string{"status", "--transport", "ssh"}, "error: unknown transport \"ssh\": must be auto, exec or native\n"},
+		"a cluster file for pods": {
+			[]string{"status", "--transport", "exec", "--cluster-file", "f"},
+			"error: transport exec uses the cluster files of the pods and takes no other\n",
+		},
 		"a command that there is not": {[]string{"statsu"}, "error: unknown command \"statsu\" for \"kubectl fdb\"\n\nDid you mean this?\n\tstatus\n" +
 			"hint: kubectl fdb --help\n"},
 	}
@@ -61,5 +67,18 @@ func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
 	led, is := errors.AsType[*exit.Error](err)
 	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.Printed || len(led.Hints) != 1 {
 		t.Errorf("%+v", err)
+	}
+}
+
+// Releases are static.
+func TestAStaticBuildHasNoNativeTransport(t *testing.T) {
+	if admin.NativeAvailable {
+		t.Skip("NOT RUN: this build has the native transport")
+	}
+	for _, args := range [][]string{{"status", "--transport", "native"}, {"status", "--cluster-file", "f"}} {
+		g := newGiven(t)
+		if code := g.run(args...); code != exit.ExitUsage || g.err.String() != "error: this build has no native transport: build with make build-native\n" {
+			t.Errorf("%v: exit code %d, %s", args, code, g.err.String())
+		}
 	}
 }

@@ -356,11 +356,15 @@ func (untilDone) Refresh() {}
 func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
 	root := newRoot(newGiven(t).environment())
 	for verb := range dashboard.ScreenVerbs {
-		if cmd, _, err := root.Find([]string{verb}); err != nil || cmd.Name() != verb {
+		command := verb
+		if verb == "keep" {
+			command = "replace" // --undo --include
+		}
+		if cmd, _, err := root.Find([]string{command}); err != nil || cmd.Name() != command {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}
-	if diff := cmp.Diff(6, len(dashboard.ScreenVerbs)); diff != "" {
+	if diff := cmp.Diff(7, len(dashboard.ScreenVerbs)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -58,6 +59,9 @@ type HoldRecord struct {
 	// Follows is true when it ends by itself once what other stages do or wait for is over.
 	Follows bool `json:"follows,omitempty"`
 }
+
+// Key identifies a hold: its code, and what it is about.
+func (h HoldRecord) Key() string { return string(h.Code) + " " + strings.Join(h.Subjects, ",") }
 
 // RecordHold returns a hold as part of a document; nil for nil.
 func RecordHold(h *plan.Hold) *HoldRecord {

@@ -16,6 +16,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,6 +30,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -164,7 +166,7 @@ func (e *Env) openClient() (client.Client, error) {
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, v1beta2.AddToScheme,
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, policyv1.AddToScheme, v1beta2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("registering kinds: %w", err)
@@ -184,6 +186,7 @@ func NewMapper() meta.RESTMapper {
 	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
 	m.Add(batchv1.SchemeGroupVersion.WithKind("CronJob"), meta.RESTScopeNamespace)
 	m.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
+	m.Add(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), meta.RESTScopeNamespace)
 	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
 	for _, kind := range []string{"FoundationDBCluster", "FoundationDBBackup", "FoundationDBRestore"} {
 		m.Add(v1beta2.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
@@ -216,7 +219,44 @@ func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.PlanDigest(), e.Overrides, e.Clock, rand.Text
 	w.Command = func(words ...string) string { return e.KubectlIn(key.Namespace, words...) }
 	w.Tell = func(words string) { e.Logf("%s", words) }
+	if err != nil {
+		return err
+	}
+	w.Direct, err = e.openDirect()
 	return err
+}
+
+// openDirect returns the native transport that the flags ask for; nil for fdbcli alone.
+func (e *Env) openDirect() (*direct.Database, error) {
+	d, err := direct.New(e.DirectOptions())
+	if err != nil {
+		return nil, exit.Usage(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.direct = append(e.direct, d)
+	return d, nil
+}
+
+// DirectOptions returns what the flags ask of the native transport.
+func (e *Env) DirectOptions() direct.Options {
+	return direct.Options{
+		Transport: direct.Transport(e.Global.Transport), ClusterFile: e.Global.ClusterFile,
+		InCluster: e.Getenv("KUBERNETES_SERVICE_HOST") != "",
+		GivenUp: func(cause error) {
+			e.Logf("warning: the native transport cannot be used: %v; fdbcli in pods is used instead", cause)
+		},
+	}
+}
+
+// CloseDirect removes the cluster files that the native transport wrote.
+func (e *Env) CloseDirect() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, d := range e.direct {
+		_ = d.Close() // what remains are temporary files without secrets
+	}
+	e.direct = nil
 }
 
 func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {

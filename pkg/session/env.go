@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"io"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -68,6 +70,8 @@ type Env struct {
 	Global  GlobalFlags
 	About   types.NamespacedName // the cluster of the command, once known
 	Started bool                 // the command line is valid
+
+	direct []*direct.Database // native transports that were opened; guarded by mu
 
 	mu         sync.Mutex // guards spoken, and keeps lines whole
 	lastOutput time.Time  // when progress was last printed
@@ -126,4 +130,16 @@ func (e *Env) PlanDigest() string {
 // Commands returns command lines as hints show them.
 func (e *Env) Commands() inspect.Commands {
 	return inspect.Commands{FDB: e.Command, Kubectl: e.Kubectl}
+}
+
+// Beside returns an environment for what runs beside a command that goes on, such as the TUI or the
+// eviction webhook: it has no terminal, and its output and errors go to output.
+func (e *Env) Beside(output io.Writer) *Env {
+	other := &Env{
+		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
+		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose}, Started: true,
+	}
+	other.In, other.Out, other.ErrOut = e.In, output, output
+	return other
 }

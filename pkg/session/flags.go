@@ -11,9 +11,11 @@ import (
 
 // GlobalFlags are common to all commands.
 type GlobalFlags struct {
-	Color   string
-	Quiet   bool
-	Verbose int
+	Color       string
+	Quiet       bool
+	Verbose     int
+	Transport   string // how databases are reached, a direct.Transport
+	ClusterFile string // of the native transport; "" for the connection string of the status
 }
 
 // Values of --color.

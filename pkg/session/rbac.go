@@ -115,6 +115,19 @@ func DatabasePermissions() []Permission {
 	)
 }
 
+// WebhookPermissions are required by the eviction webhook, besides those to read a cluster.
+func WebhookPermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []Permission{
+		{"get", "", "pods", ""},
+		{"get", crd, "foundationdbclusters", ""},
+		{"list", crd, "foundationdbclusters", ""},
+		{"get", "coordination.k8s.io", "leases", ""},
+		{"create", "coordination.k8s.io", "leases", ""},
+		{"update", "coordination.k8s.io", "leases", ""},
+	}
+}
+
 // WatchPermissions are required by --watch, besides those of every pass.
 func WatchPermissions() []Permission {
 	crd := v1beta2.GroupVersion.Group

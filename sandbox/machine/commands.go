@@ -14,15 +14,33 @@ import (
 
 // startControl takes commands until the sandbox stops.
 func (m *Machine) startControl(ctx context.Context, short string) error {
-	if err := os.RemoveAll(m.Paths.ControlSocket()); err != nil { // a sandbox that was killed left it; the lock shows that it has ended
-		return fmt.Errorf("removing an old socket: %w", err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(short, filepath.Base(m.Paths.ControlSocket())))
+	listener, err := listenAt(ctx, short, m.Paths.ControlSocket())
 	if err != nil {
 		return fmt.Errorf("listening for commands: %w", err)
 	}
 	m.onStop(control.Serve(listener, m.handlers(context.WithoutCancel(ctx))))
 	return nil
+}
+
+// startClients serves client libraries until the sandbox stops.
+func (m *Machine) startClients(ctx context.Context, short string) error {
+	listener, err := listenAt(ctx, short, m.Paths.ClientSocket())
+	if err != nil {
+		return fmt.Errorf("listening for client libraries: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m.onStop(cancel)
+	go m.Tools.ServeClients(ctx, listener)
+	return nil
+}
+
+// listenAt listens on a socket in the sandbox's directory, whose short name is good in this
+// process.
+func listenAt(ctx context.Context, short, socket string) (net.Listener, error) {
+	if err := os.RemoveAll(socket); err != nil { // a sandbox that was killed left it; the lock shows that it has ended
+		return nil, fmt.Errorf("removing an old socket: %w", err)
+	}
+	return (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(short, filepath.Base(socket)))
 }
 
 // handlers are the commands by name; life is the sandbox's own context.

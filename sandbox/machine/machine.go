@@ -167,6 +167,7 @@ func (m *Machine) startRest(ctx context.Context, short string, launcher *box.Lau
 		func() error { return s.write(m.Paths.State()) },
 		func() error { return m.startNodes(ctx, short, s, launcher) },
 		func() error { return m.waitForNodes(ctx) },
+		func() error { return m.startClients(ctx, short) },
 		func() error { return m.startControl(ctx, short) },
 	} {
 		if err := step(); err != nil {

@@ -26,6 +26,9 @@ func (p Paths) Lock() string { return p.at("lock") }
 // ControlSocket is where the running sandbox takes commands.
 func (p Paths) ControlSocket() string { return p.at("control.sock") }
 
+// ClientSocket is where programs that link the model's client library reach the databases.
+func (p Paths) ClientSocket() string { return p.at("clients.sock") }
+
 // State is what a sandbox keeps for its next start besides what others keep.
 func (p Paths) State() string { return p.at("state.json") }
 

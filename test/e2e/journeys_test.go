@@ -127,6 +127,13 @@ var journeys = map[string]journey{
 		prepare: up(counts + quick + allAtOnce),
 		codes:   map[string][]int{plan: {1, 1}},
 	},
+	"docs/transport.md": {
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up(counts)(t, p)
+			p.env = forClients()
+		},
+	},
 	"docs/upgrades.md": {
 		prepare: up(counts + quick + allAtOnce),
 		codes:   map[string][]int{plan: {1, 1}},
@@ -191,6 +198,18 @@ var journeys = map[string]journey{
 		prepare: up(counts),
 		codes: map[string][]int{
 			"kubectl fdb reconcile sample-cluster --wait --dry-run -o json > approved.json": {1, 0},
+		},
+	},
+	"docs/eviction-webhook.md": {
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up("")(t, p)
+			atTheEnd(t, "kubectl", "delete", "namespace", "kubectl-fdb-webhook", "--wait=false")
+		},
+		leaveOut: map[string]string{
+			"kubectl apply -f manifests/eviction-webhook/certificate.yaml":        "the sandbox has no cert-manager",
+			"kubectl label namespace fdb kubectl-fdb/eviction-webhook=enabled":    "the webhook's image does not exist, so that evictions there would fail; TestKubectlDrainFollowsTheRules runs one",
+			"kubectl apply -f manifests/eviction-webhook/configuration-fail.yaml": "the same",
 		},
 	},
 	"docs/watch.md": {

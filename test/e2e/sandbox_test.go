@@ -20,7 +20,7 @@ import (
 // that was never configured takes 15 s of its time for one status document.
 const speed = "10"
 
-// The programs under test, as `make build build-sandbox` builds them.
+// The programs under test, as `make build build-native-model build-sandbox` builds them.
 var (
 	binDir     = "../../bin"
 	kubeconfig string
@@ -34,9 +34,9 @@ func runAll(m *testing.M) int {
 		return failed(err)
 	}
 	binDir = absolute
-	for _, program := range []string{"kubectl-fdb", "fdb-sandbox", "fdb-sandbox-tool", "kubectl"} {
+	for _, program := range []string{"kubectl-fdb", nativePlugin, "fdb-sandbox", "fdb-sandbox-tool", "kubectl"} {
 		if _, err := os.Stat(filepath.Join(binDir, program)); err != nil {
-			return failed(fmt.Errorf("%w: build it first with `make build build-sandbox`", err))
+			return failed(fmt.Errorf("%w: build it first with `make build build-native-model build-sandbox`", err))
 		}
 	}
 	// A short path: the sandbox's sockets live below it.

@@ -20,6 +20,8 @@ type walk struct {
 	kubeconfig string
 	// ids are the process groups that stand for those which the page names.
 	ids map[string]string
+	// env is what the shell has in its environment besides what all have.
+	env []string
 	// seen counts how often a command was run.
 	seen map[string]int
 }
@@ -54,7 +56,7 @@ func open(t *testing.T, name string, j journey) *walk {
 func (p *walk) shell(t *testing.T, line string) result {
 	t.Helper()
 	return runWith(t, func(c *exec.Cmd) {
-		c.Dir, c.Env = p.dir, append(c.Env, "KUBECONFIG="+p.kubeconfig)
+		c.Dir, c.Env = p.dir, append(append(c.Env, "KUBECONFIG="+p.kubeconfig), p.env...)
 	}, "/bin/sh", "-c", line)
 }
 

@@ -23,7 +23,7 @@ func (e ClientError) Error() string { return fmt.Sprintf("%s (%d)", e.Text, e.Co
 var (
 	errTooOld        = ClientError{"Transaction is too old to perform reads or be committed", 1007}
 	errNotCommitted  = ClientError{"Transaction not committed due to conflict with another transaction", 1020}
-	errUnknownResult = ClientError{"Transaction may or may not have committed", 1021}
+	ErrUnknownResult = ClientError{"Transaction may or may not have committed", 1021}
 	ErrTimedOut      = ClientError{"Operation aborted because the transaction timed out", 1031}
 	ErrLocked        = ClientError{"Database is locked", 1038}
 	ErrIllegalRange  = ClientError{"Key outside legal range", 2004}
@@ -244,11 +244,11 @@ func (t *Transaction) Commit() (int64, error) {
 	}
 	lost, applied := t.Db.Faults.takeUnknownCommit()
 	if lost && !applied {
-		return 0, errUnknownResult
+		return 0, ErrUnknownResult
 	}
 	version := t.Db.Commit(t.Writes)
 	if lost {
-		return 0, errUnknownResult
+		return 0, ErrUnknownResult
 	}
 	return version, nil
 }

@@ -142,12 +142,13 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
+const errUnreachableCoordinator refusal = "One of the specified coordinators is unreachable"
+
 // reachCoordinators refuses coordinators that do not answer.
 func (c *cli) reachCoordinators(addresses []fdb.Address) error {
-	const unreachable = "One of the specified coordinators is unreachable"
 	for _, a := range addresses {
 		if len(c.w.Lookup(a.Host)) == 0 {
-			return refusal(unreachable)
+			return errUnreachableCoordinator
 		}
 	}
 	if !slices.ContainsFunc(addresses, func(a fdb.Address) bool { return c.w.CoordinatorAt(a) == nil }) {
@@ -156,7 +157,7 @@ func (c *cli) reachCoordinators(addresses []fdb.Address) error {
 	if err := c.pause(unreachableAfter); err != nil {
 		return err
 	}
-	return refusal(unreachable)
+	return errUnreachableCoordinator
 }
 
 func coordinatorList(addresses []fdb.Address) string {

@@ -81,9 +81,30 @@ func (c *cli) reboot(args []string, r rebooting) error {
 // rebootAll reaches every process first; one that cannot be reached saves all of
 // them.
 func (c *cli) rebootAll(addresses []string, r rebooting) error {
-	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
+	sent, err := c.sendReboot(addresses, r.end)
 	if err != nil {
 		return err
+	}
+	if !sent {
+		return c.refuse("failed to send requests to %s processes `%s', please run the `%s’ command again to fetch latest addresses.",
+			r.verb, strings.Join(addresses, ","), r.verb)
+	}
+	if c.dropping {
+		return endError{model.ExitKilled}
+	}
+	if err := c.pause(r.flush); err != nil {
+		return err
+	}
+	c.printf("Attempted to %s %d processes\n", r.past, len(addresses))
+	return nil
+}
+
+// sendReboot ends the processes at all addresses, or none if one of them cannot be
+// reached.
+func (c *cli) sendReboot(addresses []string, end func(*model.World, *model.Process)) (sent bool, err error) {
+	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
+	if err != nil {
+		return false, err
 	}
 	var servers []*model.Process
 	lost := false
@@ -98,24 +119,13 @@ func (c *cli) rebootAll(addresses []string, r rebooting) error {
 		}
 	}
 	if lost {
-		if err := c.pause(listTimeout); err != nil {
-			return err
-		}
-		return c.refuse("failed to send requests to %s processes `%s', please run the `%s’ command again to fetch latest addresses.",
-			r.verb, strings.Join(addresses, ","), r.verb)
+		return false, c.pause(listTimeout)
 	}
 	for _, s := range servers {
-		r.end(c.w, s)
+		end(c.w, s)
 	}
 	c.w.Wake()
-	if c.dropping {
-		return endError{model.ExitKilled}
-	}
-	if err := c.pause(r.flush); err != nil {
-		return err
-	}
-	c.printf("Attempted to %s %d processes\n", r.past, len(addresses))
-	return nil
+	return true, nil
 }
 
 // listWorkers prints, and remembers, which processes can be addressed.

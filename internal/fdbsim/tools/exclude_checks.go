@@ -13,28 +13,35 @@ const keptFreeShare = 0.1
 
 // checkExclude is what fdbcli looks at before it excludes.
 func (c *cli) checkExclude(db *model.Database, r excludeRequest) error {
-	unknown := spaceUnknown(db)
-	if err := c.pause(workerDelay(db)); err != nil {
+	risk, err := c.excludeRisk(db, r)
+	if err != nil || risk == "" {
 		return err
 	}
-	const hint = "Type `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks."
-	if unknown {
-		c.errorf("ERROR: Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
-			"Please try the exclude again in 30 seconds.\n" + hint)
-		return errFailed
+	c.errorf("%s\nType `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks.", risk)
+	return errFailed
+}
+
+// excludeRisk is why the client library refuses an exclusion that is not forced; empty if
+// it does not.
+func (c *cli) excludeRisk(db *model.Database, r excludeRequest) (string, error) {
+	unknown := spaceUnknown(db)
+	if err := c.pause(workerDelay(db)); err != nil {
+		return "", err
 	}
-	if leavesNoSpace(db, r.targets) {
-		c.errorf("ERROR: This exclude may cause the total available space in the cluster to drop below 10%%.\n" + hint)
-		return errFailed
-	}
-	if r.failed && losesTeam(db, r.targets) {
-		c.errorf("ERROR: It is unsafe to exclude the specified servers at this time.\n" +
+	switch {
+	case unknown:
+		return "ERROR: Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
+			"Please try the exclude again in 30 seconds.", nil
+	case leavesNoSpace(db, r.targets):
+		return "ERROR: This exclude may cause the total available space in the cluster to drop below 10%.", nil
+	case r.failed && losesTeam(db, r.targets):
+		return "ERROR: It is unsafe to exclude the specified servers at this time.\n" +
 			"Please check that this exclusion does not bring down an entire storage team.\n" +
 			"Please also ensure that the exclusion will keep a majority of coordinators alive.\n" +
-			"You may add more storage processes or coordinators to make the operation safe.\n" + hint)
-		return errFailed
+			"You may add more storage processes or coordinators to make the operation safe.", nil
+	default:
+		return "", nil
 	}
-	return nil
 }
 
 // spaceUnknown reports whether status lacks the disk figures of a storage role:

@@ -129,8 +129,22 @@ func specialExclusionPrefix(e model.Exclusion, failed bool) string {
 	}
 }
 
-// applySpecial does what the special writes of a transaction ask for.
+// specialKeyError is why a write of special keys was refused: the content of
+// \xff\xff/error_message.
+type specialKeyError struct {
+	Retriable bool   `json:"retriable"`
+	Command   string `json:"command"`
+	Message   string `json:"message"`
+}
+
+func (e specialKeyError) Error() string { return e.Command + ": " + e.Message }
+func (specialKeyError) Unwrap() error   { return model.ErrSpecialAPI }
+
+// applySpecial does what the special writes of a transaction ask for, or nothing of it.
 func (c *cli) applySpecial(t *model.Transaction) error {
+	if err := c.checkSpecialExclusions(t); err != nil {
+		return err
+	}
 	for _, m := range t.Special {
 		var err error
 		if m.Clear != nil {
@@ -145,18 +159,58 @@ func (c *cli) applySpecial(t *model.Transaction) error {
 	return nil
 }
 
-func (c *cli) setSpecial(db *model.Database, key, value string) error {
-	for prefix, failed := range map[string]bool{
-		specialExcluded: false, specialExcludedLocality: false, specialFailed: true, specialFailedLocality: true,
-	} {
-		if name, ok := strings.CutPrefix(key, prefix); ok {
-			e, valid := model.ParseExclusion(name)
-			if !valid || e.Locality != strings.Contains(prefix, "locality") {
-				return model.ErrSpecialAPI
-			}
-			db.SetExclusions([]model.Exclusion{e}, failed)
-			return nil
+// specialExclusion is the exclusion that a special key stands for. For keys
+// of another kind, is reports that there is none.
+func specialExclusion(key string) (e model.Exclusion, failed, is bool, err error) {
+	for _, prefix := range []string{specialExcluded, specialExcludedLocality, specialFailed, specialFailedLocality} {
+		name, ok := strings.CutPrefix(key, prefix)
+		if !ok {
+			continue
 		}
+		e, valid := model.ParseExclusion(name)
+		if !valid || e.Locality != (prefix == specialExcludedLocality || prefix == specialFailedLocality) {
+			err = specialKeyError{Command: "exclude", Message: "ERROR: '" + name + "' is not a valid network endpoint address\n"}
+		}
+		return e, prefix == specialFailed || prefix == specialFailedLocality, true, err
+	}
+	return e, false, false, nil
+}
+
+// checkSpecialExclusions refuses exclusions that the client library finds too dangerous.
+func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
+	for _, failed := range []bool{false, true} {
+		r := excludeRequest{failed: failed}
+		for _, m := range t.Special {
+			e, asFailed, is, err := specialExclusion(m.Key)
+			if m.Clear != nil || !is || asFailed != failed {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			r.targets = append(r.targets, e)
+		}
+		if len(r.targets) == 0 {
+			continue
+		}
+		risk, err := c.excludeRisk(t.Db, r)
+		if err != nil {
+			return err
+		}
+		if risk != "" {
+			const hint = "\nType `exclude FORCE <ADDRESS...>' to exclude without checking available space.\n"
+			return specialKeyError{Command: "exclude", Message: risk + hint}
+		}
+	}
+	return nil
+}
+
+func (c *cli) setSpecial(db *model.Database, key, value string) error {
+	if e, failed, is, err := specialExclusion(key); is {
+		if err == nil {
+			db.SetExclusions([]model.Exclusion{e}, failed)
+		}
+		return err
 	}
 	if zone, ok := strings.CutPrefix(key, specialMaintenance); ok {
 		return setSpecialMaintenance(db, zone, value)
@@ -164,28 +218,40 @@ func (c *cli) setSpecial(db *model.Database, key, value string) error {
 	if key == specialCoordinators+"processes" {
 		return c.setSpecialCoordinators(db, value)
 	}
-	return model.ErrSpecialAPI
+	return specialKeyError{Command: "set", Message: "ERROR: no such special key"}
 }
 
 func setSpecialMaintenance(db *model.Database, zone, value string) error {
 	seconds, err := strconv.ParseFloat(value, 64)
-	if err != nil || db.FailuresIgnored() {
-		return model.ErrSpecialAPI
+	switch {
+	case err != nil:
+		return specialKeyError{Command: "maintenance", Message: "The specified maintenance time is not a number"}
+	case db.FailuresIgnored():
+		return specialKeyError{
+			Command: "maintenance",
+			Message: "Maintenance mode cannot be used while data distribution is disabled for storage server failures.",
+		}
 	}
 	db.SetMaintenance(zone, seconds)
 	return nil
 }
 
+// setSpecialCoordinators changes the coordinators. Those in force are refused, as "no
+// change".
 func (c *cli) setSpecialCoordinators(db *model.Database, value string) error {
 	var r coordinatorsRequest
 	addresses, err := fdb.ParseAddresses(value)
 	if err != nil {
-		return model.ErrSpecialAPI
+		return specialKeyError{Command: "coordinators", Message: "ERROR: '" + value + "' is not a valid network endpoint address\n"}
 	}
 	r.addresses = addresses
-	_, err = c.changeCoordinators(db, r)
-	if _, refused := errors.AsType[refusal](err); refused {
-		return model.ErrSpecialAPI
+	before := db.Connection
+	text, err := c.changeCoordinators(db, r)
+	if refused, is := errors.AsType[refusal](err); is {
+		return specialKeyError{Retriable: refused == errUnreachableCoordinator, Command: "coordinators", Message: string(refused)}
+	}
+	if err == nil && db.Connection.String() == before.String() {
+		return specialKeyError{Command: "coordinators", Message: text}
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func viewRequirements() []CommandRequirements {
 		{"why", slices.Concat(viewing(), operators(), backupsToo("backups are not read"))},
 		{"why fdbbackup", slices.Concat(viewingBackups("foundationdbbackups"), operators())},
 		{"why fdbrestore", slices.Concat(viewingBackups("foundationdbrestores"), operators(), aroundRestores())},
-		{"can drain", slices.Concat(viewing(), operators(), everywhere(required(session.Permission{Verb: "get", Resource: "nodes"})))},
+		{"can drain", slices.Concat(viewing(), operators(), everywhere(required(session.Permission{Verb: "get", Resource: "nodes"})), evictingAgents())},
 	}
 	events := optional("events are not shown", session.Permission{Verb: "list", Resource: "events"})
 	all = append(all,
@@ -93,7 +93,7 @@ func actionRequirements() []CommandRequirements {
 		{"include", changingDatabase()},
 		{"cordon", cordoning()},
 		{"uncordon", cordoning()},
-		{"drain", cordoning()},
+		{"drain", slices.Concat(cordoning(), evictingAgents())},
 		{"check", slices.Concat(viewing(), optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), backupsToo("backups are not checked"))},
 		{"maintenance status", viewing()},
 		{"maintenance on", reconciling()},
@@ -123,6 +123,8 @@ func actionRequirements() []CommandRequirements {
 		{"version", slices.Concat(optional("its versions are unknown", session.ViewPermissions()...), finding(), operators())},
 		{"cli", slices.Concat(required(session.ToolPermissions()...), finding())},
 		{"exec", slices.Concat(required(session.ToolPermissions()...), finding())},
+		{"eviction-webhook", slices.Concat(required(session.WebhookPermissions()...), viewing())},
+		{"eviction-webhook --act", slices.Concat(required(session.WebhookPermissions()...), reconciling())},
 		{"wait", slices.Concat(required(session.ViewPermissions()...), watchingLocks(), finding(), beyond())},
 	}
 }
@@ -250,6 +252,11 @@ func listingBackups() []Requirement {
 func theBackups() []session.Permission {
 	crd := v1beta2.GroupVersion.Group
 	return []session.Permission{{Verb: "list", Group: crd, Resource: "foundationdbbackups"}, {Verb: "list", Group: crd, Resource: "foundationdbrestores"}}
+}
+
+// evictingAgents returns what is required to find the pods of backup agents.
+func evictingAgents() []Requirement {
+	return optional("pods of backup agents are left on the node", session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"})
 }
 
 // everywhere marks requirements as outside of the cluster's namespace.

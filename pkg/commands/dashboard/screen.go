@@ -212,7 +212,7 @@ func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace str
 		return o.showPlain(ctx, env, clusters, feed, keep)
 	}
 	actions := NewScreenActions(env, namespace)
-	var feed tui.Feed = &monitor.ScreenFeed{Env: beside(env, io.Discard), Namespace: namespace, Interval: o.Interval}
+	var feed tui.Feed = &monitor.ScreenFeed{Env: env.Beside(io.Discard), Namespace: namespace, Interval: o.Interval}
 	passes := &ReconcilingFeed{Feed: feed, Actions: actions}
 	if o.reconcile {
 		feed = passes
@@ -234,16 +234,4 @@ func Screen(e *session.Env, clusters []string) tui.Options {
 		In: e.In, Out: e.Out, Clusters: clusters, Context: e.ContextName(),
 		Command: e.Command, Kubectl: e.Kubectl, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
 	}
-}
-
-// beside returns an environment for what runs while the TUI is up: its output does not reach
-// the terminal, where it would break the display.
-func beside(e *session.Env, output io.Writer) *session.Env {
-	other := &session.Env{
-		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
-		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
-		Global: session.GlobalFlags{Color: session.ColorNever, Verbose: e.Global.Verbose}, Started: true,
-	}
-	other.In, other.Out, other.ErrOut = e.In, output, output
-	return other
 }

@@ -113,7 +113,7 @@ func (c *capturedOutput) lines() []string {
 // Propose implements tui.Actions.
 func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal, error) {
 	captured := &capturedOutput{}
-	env := beside(a.env, captured)
+	env := a.env.Beside(captured)
 	key := types.NamespacedName{Namespace: a.namespace, Name: ask.Cluster}
 	verb, known := ScreenVerbs[ask.Verb]
 	if !known {

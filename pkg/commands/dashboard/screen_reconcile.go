@@ -36,7 +36,7 @@ func (r *ReconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 // continues.
 func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
 	captured := &capturedOutput{}
-	env := beside(r.Actions.env, captured)
+	env := r.Actions.env.Beside(captured)
 	env.Observer = r.Actions.observer(env, tui.Ask{Cluster: cluster}, captured, send)
 	ctx, stop := untilLeft(left)
 	defer stop()

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -80,6 +81,22 @@ func canDrain(ctx context.Context, e *session.Env, l session.Observation, nodes 
 	}
 	in.What = fmt.Sprintf("the %s of %s may be evicted from %s", phrase.Count(len(groups), "process group"), l.Cluster.Name, phrase.List(nodes))
 	evictions(e, l, groups, in)
+	return agentEvictions(ctx, l, nodes, in)
+}
+
+// agentEvictions adds the checks of the pods of backup agents on nodes, which drain evicts as well.
+func agentEvictions(ctx context.Context, l session.Observation, nodes []string, in *lists.CanInput) error {
+	var agents plan.Snapshot
+	agents.Cluster = l.Cluster
+	if err := l.Session.Observe(ctx, &agents, plan.Agents); err != nil {
+		return fmt.Errorf("reading the backup agents: %w", err)
+	}
+	if agents.Agents.Hidden != "" {
+		in.Notes = append(in.Notes, "pods of backup agents are unknown: "+agents.Agents.Hidden)
+	}
+	for _, pod := range readings.AgentsOn(agents, nodes) {
+		in.Checks = append(in.Checks, lists.About("pod/"+pod.Name, safety.MayEvictAgent())...)
+	}
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -239,6 +240,8 @@ type emptying struct {
 	nodes []string
 	// cordonOnly is true if the command ends once the nodes are unschedulable.
 	cordonOnly bool
+	// agents is true if pods of backup agents leave the nodes, too.
+	agents bool
 }
 
 func (e emptying) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
@@ -248,7 +251,14 @@ func (e emptying) Progress(ctx context.Context, s session.Session) ([]inspect.Ta
 		return nil, false, err
 	}
 	targets := targets.EmptiedNodes(facts, e.nodes)
-	return targets, !e.cordonOnly && inspect.AllReached(targets), nil
+	reached := !e.cordonOnly && inspect.AllReached(targets)
+	if reached && e.agents {
+		if err := s.Observe(ctx, &facts.Snapshot, plan.Agents); err != nil {
+			return nil, false, err
+		}
+		reached = len(readings.AgentsOn(facts.Snapshot, e.nodes)) == 0
+	}
+	return targets, reached, nil
 }
 
 func (e emptying) Summary(reached bool) string {

@@ -33,7 +33,8 @@ func NewDrain(env *session.Env) *cobra.Command {
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
 on other nodes, one at a time; process groups with a PVC are replaced after their data was
-moved. Pods of other workloads are not evicted; use kubectl drain for them afterwards.
+moved. Pods of the cluster's backup agents are evicted, one of each backup at a time. Pods
+of other workloads are not evicted; use kubectl drain for them afterwards.
 
 If the drain cannot start, the nodes that it cordoned are uncordoned again. After the first
 eviction, and when interrupted or timed out, they stay cordoned; run the same command again
@@ -68,13 +69,16 @@ func (o drainOptions) run(ctx context.Context, env *session.Env, args []string) 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	used, err := nodesOf(ctx, env, key)
+	seen, err := placesOf(ctx, env, key, plan.Agents)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	nodes, err := o.Names(ctx, env, args, used...) // pods of a deleted node must be drained too
+	nodes, err := o.Names(ctx, env, args, nodesOf(seen)...) // pods of a deleted node must be drained too
 	if err != nil {
 		return err
+	}
+	if seen.Agents.Hidden != "" {
+		env.Logf("pods of backup agents are left on the nodes: %s", seen.Agents.Hidden)
 	}
 	if err := showEvacuation(ctx, env, key, nodes, nil); err != nil {
 		return exit.CauseOf(ctx, err)
@@ -109,34 +113,33 @@ func (o drainOptions) change(cluster string, nodes []string) apply.Change {
 	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
 		Stages: stages.Draining(nodes, o.most),
-		Goal:   emptying{nodes: nodes},
+		Goal:   emptying{nodes: nodes, agents: true},
 	}
 }
 
 // nodesOf returns the nodes that run pods of a cluster.
-func nodesOf(ctx context.Context, e *session.Env, key types.NamespacedName) ([]string, error) {
-	s, err := placesOf(ctx, e, key)
+func nodesOf(s plan.Snapshot) []string {
 	var names []string
 	for _, pod := range s.Pods {
 		if pod.Spec.NodeName != "" {
 			names = append(names, pod.Spec.NodeName)
 		}
 	}
-	return names, err
+	return names
 }
 
-// placesOf returns the process groups and their pods.
-func placesOf(ctx context.Context, e *session.Env, key types.NamespacedName) (s plan.Snapshot, err error) {
+// placesOf returns the process groups and their pods, and more facets.
+func placesOf(ctx context.Context, e *session.Env, key types.NamespacedName, more plan.Facet) (s plan.Snapshot, err error) {
 	conn, err := e.Connect(ctx, key)
 	if err != nil {
 		return s, err
 	}
-	return s, conn.Observe(ctx, &s, plan.Record|plan.Pods)
+	return s, conn.Observe(ctx, &s, plan.Record|plan.Pods|more)
 }
 
 // stayingOn returns the number of process groups on nodes that are not marked for removal.
 func stayingOn(ctx context.Context, e *session.Env, key types.NamespacedName, nodes []string) (int, error) {
-	s, err := placesOf(ctx, e, key)
+	s, err := placesOf(ctx, e, key, 0)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -63,6 +64,9 @@ shown and requires confirmation.`,
 }
 
 func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, script string) error {
+	if env.Global.Transport == string(direct.Native) || env.Global.ClusterFile != "" {
+		return exit.Usagef("cli runs fdbcli in a pod: --transport native and --cluster-file conflict with it")
+	}
 	if o.timeout < time.Second {
 		return exit.Usagef("--timeout must be at least 1s")
 	}

@@ -98,11 +98,8 @@ var refusals = []string{
 	"A backup is already running on tag", "A backup was not running on tag", "A backup in not running on tag",
 	"is already discontinued", "No backup exists on tag", "Cannot modify aborted backup", "is not runnable",
 	"No changes were specified", missingBackup, "Requested expiration would be unsafe",
-	NotEmpty, "Invalid restore version", "is not restorable to any version", "Invalid key range", "URL invalid",
+	"non-empty destination database", "Invalid restore version", "is not restorable to any version", "Invalid key range", "URL invalid",
 }
-
-// NotEmpty is a part of fdbrestore's message for a database that has data.
-const NotEmpty = "non-empty destination database"
 
 func isRefusal(detail string) bool {
 	return slices.ContainsFunc(refusals, func(text string) bool { return strings.Contains(detail, text) })

@@ -15,7 +15,7 @@ var advice = []struct{ text, then string }{
 	{"Backup does not exist", "no backup at this destination: check accountName, bucket and backupName in spec.blobStoreConfiguration"},
 	{"Invalid restore version", "spec.backupVersion must be a version in the backup, as listed by backup describe; without it the latest one is restored"},
 	{"is not restorable to any version", "its first snapshot is not complete, or was deleted: wait until backup status reports it as restorable"},
-	{"non-empty destination database", "a restore requires a database without data, and overwrites none"},
+	{"non-empty destination database", "a restore never overwrites data: restore into an empty cluster, or delete the data first if it is not needed"},
 	{"Platform error", "agents cannot write there"},
 }
 

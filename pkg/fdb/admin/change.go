@@ -62,7 +62,7 @@ func (m mutation) understood(r Result) bool {
 // CertainlyNotRun reports whether the command never reached the database.
 func CertainlyNotRun(err error) bool {
 	switch KindOf(err) {
-	case KindBinaryMissing, KindBadClusterFile, KindTLS, KindBadInput:
+	case KindBinaryMissing, KindBadClusterFile, KindTLS, KindBadInput, KindUnsupported:
 		return true
 	case KindTransport:
 		return neverRan(err)

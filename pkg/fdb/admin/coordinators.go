@@ -18,19 +18,14 @@ var coordinatorTexts = []string{
 // ChangeCoordinators changes the coordinators. The caller is responsible for their
 // number and choice: FoundationDB accepts a single one for any redundancy.
 func (c *FDBCLI) ChangeCoordinators(ctx context.Context, coordinators []fdb.Address) (fdb.ConnectionString, error) {
-	const doing = "changing coordinators"
-	words := []string{"coordinators"}
-	for _, a := range coordinators {
-		words = append(words, a.Coordinator())
-	}
-	proposed := fdb.ConnectionString{Description: "proposed", ID: "proposed", Coordinators: coordinators}
-	if err := proposed.Check(); err != nil {
-		return fdb.ConnectionString{}, &Error{Kind: KindBadInput, Doing: doing, Err: err}
+	words, err := coordinatorWords(coordinators)
+	if err != nil {
+		return fdb.ConnectionString{}, err
 	}
 	var now fdb.ConnectionString
-	err := c.change(ctx, mutation{
-		doing:  doing,
-		script: command(words...),
+	err = c.change(ctx, mutation{
+		doing:  changingCoordinators,
+		script: command(append([]string{"coordinators"}, words...)...),
 		limit:  changeLimit,
 		succeeded: func(r Result) bool {
 			return slices.ContainsFunc(answerLines(r.Stdout), func(l string) bool { return slices.Contains(coordinatorTexts, l) })
@@ -45,6 +40,21 @@ func (c *FDBCLI) ChangeCoordinators(ctx context.Context, coordinators []fdb.Addr
 		return fdb.ConnectionString{}, err
 	}
 	return now, nil
+}
+
+const changingCoordinators = "changing coordinators"
+
+// coordinatorWords returns the notations of coordinators that FoundationDB accepts for them.
+func coordinatorWords(coordinators []fdb.Address) ([]string, error) {
+	proposed := fdb.ConnectionString{Description: "proposed", ID: "proposed", Coordinators: coordinators}
+	if err := proposed.Check(); err != nil {
+		return nil, &Error{Kind: KindBadInput, Doing: changingCoordinators, Err: err}
+	}
+	words := make([]string, len(coordinators))
+	for i, a := range coordinators {
+		words[i] = a.Coordinator()
+	}
+	return words, nil
 }
 
 // ConnectionString returns the connection string in force.

@@ -47,6 +47,9 @@ const (
 	// KindUnfinished: a deletion was interrupted. Part of it may be done; the same command
 	// deletes the rest.
 	KindUnfinished Kind = "Unfinished"
+	// KindUnsupported: this way to the database cannot do it. Nothing was sent; another
+	// way may be able to.
+	KindUnsupported Kind = "Unsupported"
 	// KindBadInput: the arguments are invalid.
 	KindBadInput Kind = "BadInput"
 	// KindUnparsed: the output was unexpected, so the result is unknown.

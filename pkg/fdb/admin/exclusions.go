@@ -126,17 +126,24 @@ type ExclusionLists struct {
 
 // ExclusionLists reads all of them with one command.
 func (c *FDBCLI) ExclusionLists(ctx context.Context) (ExclusionLists, error) {
-	found, err := c.rangesUnder(ctx, "listing exclusions",
-		excludedPrefix, excludedLocalityPrefix, failedPrefix, failedLocalityPrefix, inProgressPrefix)
+	found, err := c.rangesUnder(ctx, "listing exclusions", exclusionPrefixes...)
 	if err != nil {
 		return ExclusionLists{}, err
 	}
+	return exclusionLists(found), nil
+}
+
+// exclusionPrefixes are the prefixes of all special keys that exclusionLists needs.
+var exclusionPrefixes = []string{excludedPrefix, excludedLocalityPrefix, failedPrefix, failedLocalityPrefix, inProgressPrefix}
+
+// exclusionLists sorts what was found under the prefixes of exclusions.
+func exclusionLists(found map[string][]string) ExclusionLists {
 	failed := sorted(found[failedPrefix], found[failedLocalityPrefix])
 	return ExclusionLists{
 		InForce:    sorted(found[excludedPrefix], found[excludedLocalityPrefix], failed),
 		Failed:     failed,
 		InProgress: sorted(found[inProgressPrefix]),
-	}, nil
+	}
 }
 
 // keysUnder returns the keys with these prefixes, without the prefix.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -29,12 +31,20 @@ const (
 // Kill restarts processes. FoundationDB kills all or none, and only processes it
 // can reach, so unreachable ones are omitted and reported.
 func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
+	return killReachable(ctx, addresses, c.killable, c.kill)
+}
+
+// killReachable kills those of the addresses that are killable, and reports the others.
+func killReachable(
+	ctx context.Context, addresses []fdb.Address,
+	killable func(context.Context) ([]string, error), kill func(ctx context.Context, doing string, present []string) error,
+) error {
 	wanted := hostPorts(addresses)
 	doing := "killing " + strings.Join(wanted, ", ")
 	if len(wanted) == 0 {
 		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no addresses"}
 	}
-	reachable, err := c.killable(ctx)
+	reachable, err := killable(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +52,7 @@ func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
 	if len(present) == 0 {
 		return &Error{Kind: KindRefused, Doing: doing, Detail: "none of them can be reached"}
 	}
-	if err := c.kill(ctx, doing, present); err != nil {
+	if err := kill(ctx, doing, present); err != nil {
 		return err
 	}
 	if missed := without(wanted, present); len(missed) > 0 {
@@ -172,24 +182,30 @@ func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error
 		limit:     changeLimit,
 		succeeded: func(r Result) bool { return killedIn(r, len(present)) },
 		inForce: func(ctx context.Context) (bool, error) {
-			return c.restarted(ctx, uptimes(before), present, began)
+			return statusPoller{c.Status, c.clock}.restarted(ctx, uptimes(before), present, began)
 		},
 	})
 }
 
+// statusPoller reads the status repeatedly.
+type statusPoller struct {
+	status func(context.Context) (*fdb.Status, error)
+	clock  clock.Clock
+}
+
 // restarted polls until every address has a younger process, or none, than before.
-func (c *FDBCLI) restarted(ctx context.Context, before map[string]time.Duration, addresses []string, began time.Time) (bool, error) {
+func (p statusPoller) restarted(ctx context.Context, before map[string]time.Duration, addresses []string, began time.Time) (bool, error) {
 	for try := range restartReads {
 		if try > 0 {
-			if err := c.pause(ctx, restartPause); err != nil {
+			if err := pauseOn(ctx, p.clock, restartPause); err != nil {
 				return false, err
 			}
 		}
-		s, err := c.Status(ctx)
+		s, err := p.status(ctx)
 		if err != nil {
 			return false, err
 		}
-		elapsed := c.clock.Since(began)
+		elapsed := p.clock.Since(began)
 		if s.ListsProcesses() && len(s.Cluster.Processes) > 0 && allYounger(before, uptimes(s), addresses, elapsed) {
 			return true, nil
 		}

@@ -54,26 +54,36 @@ func parseMaintenance(lines []string) (m fdb.Maintenance, ok bool) {
 // secondsOf parses digits as seconds, up to the longest Duration. FoundationDB accepts any
 // time, and one that cannot be parsed could not be ended either.
 func secondsOf(digits string) time.Duration {
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if longest := int64(math.MaxInt64 / time.Second); err != nil || n > longest {
-		n = longest
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		n = math.MaxFloat64
 	}
-	return time.Duration(n) * time.Second
+	return durationOf(n)
+}
+
+// durationOf returns whole seconds, up to the longest Duration.
+func durationOf(seconds float64) time.Duration {
+	const longest = math.MaxInt64 / int64(time.Second)
+	whole := longest
+	if seconds < float64(longest) {
+		whole = int64(seconds)
+	}
+	return time.Duration(whole) * time.Second
 }
 
 // MaintenanceOn puts a zone under maintenance for d, at least a second. It fails
 // while another zone is: the database would drop that one silently.
 func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
-	doing := fmt.Sprintf("putting zone %q under maintenance", zone)
-	if zone == "" || strings.ContainsFunc(zone, func(r rune) bool { return r <= ' ' || r > '~' }) || d < time.Second {
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("requires a zone and at least 1s, got %s", d)}
-	}
-	now, err := c.Maintenance(ctx)
-	if err != nil {
+	doing := puttingUnderMaintenance(zone)
+	if err := checkMaintenance(doing, zone, d); err != nil {
 		return err
 	}
-	if now.Active() && now.Zone != zone {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: fmt.Sprintf("zone %q is under maintenance", now.Zone)}
+	now, err := c.Maintenance(ctx)
+	if err == nil {
+		err = otherZone(doing, now, zone)
+	}
+	if err != nil {
+		return err
 	}
 	return c.change(ctx, mutation{
 		doing:  doing,
@@ -86,10 +96,33 @@ func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration
 	})
 }
 
+func puttingUnderMaintenance(zone string) string {
+	return fmt.Sprintf("putting zone %q under maintenance", zone)
+}
+
+const endingMaintenance = "ending maintenance"
+
+// checkMaintenance rejects zones and times that fdbcli would misinterpret.
+func checkMaintenance(doing, zone string, d time.Duration) error {
+	if zone == "" || strings.ContainsFunc(zone, func(r rune) bool { return r <= ' ' || r > '~' }) || d < time.Second {
+		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("requires a zone and at least 1s, got %s", d)}
+	}
+	return nil
+}
+
+// otherZone refuses to put a zone under maintenance while another one is: the database
+// would drop that one silently.
+func otherZone(doing string, now fdb.Maintenance, zone string) error {
+	if now.Active() && now.Zone != zone {
+		return &Error{Kind: KindRefused, Doing: doing, Detail: fmt.Sprintf("zone %q is under maintenance", now.Zone)}
+	}
+	return nil
+}
+
 // MaintenanceOff ends maintenance of any zone.
 func (c *FDBCLI) MaintenanceOff(ctx context.Context) error {
 	return c.change(ctx, mutation{
-		doing:  "ending maintenance",
+		doing:  endingMaintenance,
 		script: "maintenance off",
 		limit:  readLimit,
 		inForce: func(ctx context.Context) (bool, error) {

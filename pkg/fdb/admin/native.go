@@ -2,169 +2,105 @@
 
 package admin
 
+// #cgo LDFLAGS: -lfdb_c
+// #define FDB_API_VERSION 730
+// #include <foundationdb/fdb_c.h>
+import "C"
+
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	bindings "github.com/apple/foundationdb/bindings/go/src/fdb"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/utils/clock"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
+
+// NativeAvailable is whether this build has the native transport.
+const NativeAvailable = true
 
 // nativeAPIVersion is the oldest one in use, so that client libraries of all supported
 // versions are accepted.
 const nativeAPIVersion = 710
 
-// statusKey has the status document, even of an unavailable database.
-var statusKey = []byte("\xff\xff/status/json")
+// codeUnknownResult is commit_unknown_result.
+const codeUnknownResult = 1021
 
-// Native reads and writes through FoundationDB's own client library, which must reach
-// the processes. It is for runs inside the cluster's network. FDBCLI does everything
-// else: see NativeAdmin.
-type Native struct {
-	db    bindings.Database
-	clock clock.Clock
-}
-
-var _ KV = (*Native)(nil)
-
-// OpenNative connects with a cluster file. The library can be started once per
-// process.
-func OpenNative(clusterFile string) (*Native, error) {
-	if !bindings.IsAPIVersionSelected() {
-		if err := bindings.APIVersion(nativeAPIVersion); err != nil {
-			return nil, fmt.Errorf("selecting API version %d: %w", nativeAPIVersion, err)
-		}
+// OpenNative connects with a cluster file through FoundationDB's client library, which
+// follows the database and rewrites the file. A second call with the same file returns the
+// same connection.
+func OpenNative(clusterFile string) (*LibraryClient, error) {
+	const doing = "opening the database"
+	if err := bindings.APIVersion(nativeAPIVersion); err != nil {
+		return nil, &Error{Kind: KindBinaryMissing, Doing: doing, Detail: fmt.Sprintf("API version %d", nativeAPIVersion), Err: err}
 	}
 	db, err := bindings.OpenDatabase(clusterFile)
 	if err != nil {
-		return nil, fmt.Errorf("opening the database of %s: %w", clusterFile, err)
+		return nil, libraryError(context.Background(), doing+" of "+clusterFile, nativeError(err))
 	}
-	return &Native{db: db, clock: clock.RealClock{}}, nil
+	return NewLibraryClient(nativeLibrary{db}, nil), nil
 }
 
-// NativeAdmin is an Admin whose reads of the status document, and whose transactions,
-// go through the client library, and everything else through another Admin.
-type NativeAdmin struct {
-	Admin
-	*Native
-}
+// nativeLibrary is Library with FoundationDB's Go bindings.
+type nativeLibrary struct{ db bindings.Database }
 
-var (
-	_ Admin = NativeAdmin{}
-	_ KV    = NativeAdmin{}
-)
-
-// Status reads the document with the client library.
-func (n NativeAdmin) Status(ctx context.Context) (*fdb.Status, error) { return n.Native.Status(ctx) }
-
-// Status returns the status document.
-func (n *Native) Status(ctx context.Context) (*fdb.Status, error) {
-	const doing = "reading status"
-	var document []byte
-	err := n.within(ctx, doing, func(t bindings.Transaction) error {
-		var err error
-		document, err = t.Get(bindings.Key(statusKey)).Get()
-		return err
-	})
+// Begin implements Library.
+func (l nativeLibrary) Begin(ctx context.Context, limit time.Duration) (LibraryTransaction, error) {
+	t, err := l.db.CreateTransaction()
 	if err != nil {
-		return nil, err
-	}
-	s, err := fdb.ParseStatus(document)
-	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
-	}
-	return s, nil
-}
-
-// Txn runs a transaction; see KV.
-func (n *Native) Txn(ctx context.Context, reads []Read, decide func(View) ([]Mutation, error)) (int64, error) {
-	pause := func(d time.Duration) error { return pauseOn(ctx, n.clock, wait.Jitter(d, 1)) }
-	return retryConflicts(pause, func() (int64, error) { return n.attempt(ctx, reads, decide) })
-}
-
-func (n *Native) attempt(ctx context.Context, reads []Read, decide func(View) ([]Mutation, error)) (version int64, err error) {
-	err = n.within(ctx, transacting, func(t bindings.Transaction) error {
-		view, err := readNative(t, reads)
-		if err != nil {
-			return err
-		}
-		mutations, err := decide(view)
-		if err != nil || len(mutations) == 0 {
-			return err
-		}
-		if err := mutateNative(t, mutations); err != nil {
-			return err
-		}
-		version, err = commitNative(t)
-		return err
-	})
-	return version, err
-}
-
-// commitNative commits. An error that does not exclude that the transaction was
-// committed, a timeout or a cancellation among them, is an unknown result.
-func commitNative(t bindings.Transaction) (int64, error) {
-	if err := nativeError(transacting, t.Commit().Get()); err != nil {
-		if definitelyNotCommitted(KindOf(err)) {
-			return 0, err
-		}
-		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Err: err}
-	}
-	version, err := t.GetCommittedVersion()
-	if err != nil {
-		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Err: err}
-	}
-	return version, nil
-}
-
-// within runs use in a fresh transaction that ends with ctx.
-func (n *Native) within(ctx context.Context, doing string, use func(bindings.Transaction) error) error {
-	t, err := n.db.CreateTransaction()
-	if err != nil {
-		return nativeError(doing, err)
+		return nil, nativeError(err)
 	}
 	options := t.Options()
-	limit := statusLimit.Milliseconds()
-	if err := errors.Join(options.SetAccessSystemKeys(), options.SetLockAware(), options.SetTimeout(limit)); err != nil {
-		return nativeError(doing, err)
+	if err := errors.Join(options.SetAccessSystemKeys(), options.SetLockAware(), options.SetTimeout(limit.Milliseconds())); err != nil {
+		return nil, nativeError(err)
 	}
-	stop := context.AfterFunc(ctx, t.Cancel)
-	defer stop()
-	return nativeError(doing, use(t))
+	return nativeTransaction{t, context.AfterFunc(ctx, t.Cancel)}, nil
 }
 
-func readNative(t bindings.Transaction, reads []Read) (View, error) {
-	var pairs []Pair
-	for _, r := range reads {
-		found, err := r.native(t)
-		if err != nil {
-			return View{}, err
+// Reboot implements Library. The bindings cannot cancel a call, which ends within seconds.
+func (l nativeLibrary) Reboot(ctx context.Context, addresses []string) (sent bool, err error) {
+	ended := make(chan error, 1)
+	go func() { ended <- l.db.RebootWorker(strings.Join(addresses, ","), false, 0) }()
+	select {
+	case err := <-ended:
+		if _, failed := errors.AsType[bindings.Error](err); failed {
+			return false, nativeError(err)
 		}
-		pairs = append(pairs, found...)
+		return err == nil, nil // any other error of the bindings means that nothing was sent
+	case <-ctx.Done():
+		return false, &LibraryError{Code: codeUnknownResult, Err: ctx.Err()}
 	}
-	return NewView(pairs), nil
 }
 
-func (r Read) native(t bindings.Transaction) ([]Pair, error) {
-	if !r.isRange() {
-		value, err := t.Get(bindings.Key(r.Begin)).Get()
-		if err != nil || value == nil {
-			return nil, err
-		}
-		return []Pair{{Key: r.Begin, Value: value}}, nil
-	}
-	within := bindings.KeyRange{Begin: bindings.Key(r.Begin), End: bindings.Key(r.End)}
-	rows, err := t.GetRange(within, bindings.RangeOptions{Limit: maxRangeRows}).GetSliceWithError()
+// Version implements Library.
+func (nativeLibrary) Version() (fdb.Version, error) {
+	version, _, _ := strings.Cut(C.GoString(C.fdb_get_client_version()), ",") // source and protocol follow
+	return fdb.ParseVersion(version)
+}
+
+// nativeTransaction is LibraryTransaction with FoundationDB's Go bindings.
+type nativeTransaction struct {
+	t    bindings.Transaction
+	stop func() bool
+}
+
+func (n nativeTransaction) EnableSpecialWrites() error {
+	return nativeError(n.t.Options().SetSpecialKeySpaceEnableWrites())
+}
+
+func (n nativeTransaction) Get(key []byte) (value []byte, found bool, err error) {
+	value, err = n.t.Get(bindings.Key(key)).Get()
+	return value, value != nil, nativeError(err)
+}
+
+func (n nativeTransaction) GetRange(begin, end []byte, limit int) ([]Pair, error) {
+	within := bindings.KeyRange{Begin: bindings.Key(begin), End: bindings.Key(end)}
+	rows, err := n.t.GetRange(within, bindings.RangeOptions{Limit: limit}).GetSliceWithError()
 	if err != nil {
-		return nil, err
-	}
-	if len(rows) >= maxRangeRows {
-		return nil, &Error{Kind: KindUnparsed, Doing: transacting, Detail: "a range has more rows than are read"}
+		return nil, nativeError(err)
 	}
 	pairs := make([]Pair, len(rows))
 	for i, row := range rows {
@@ -173,34 +109,34 @@ func (r Read) native(t bindings.Transaction) ([]Pair, error) {
 	return pairs, nil
 }
 
-func mutateNative(t bindings.Transaction, mutations []Mutation) error {
-	for _, m := range mutations {
-		if err := m.check(); err != nil {
-			return &Error{Kind: KindBadInput, Doing: transacting, Detail: printable(m.Key), Err: err}
-		}
+func (n nativeTransaction) Apply(m Mutation) {
+	switch {
+	case m.Value != nil:
+		n.t.Set(bindings.Key(m.Key), m.Value)
+	case m.End != nil:
+		n.t.ClearRange(bindings.KeyRange{Begin: bindings.Key(m.Key), End: bindings.Key(m.End)})
+	default:
+		n.t.Clear(bindings.Key(m.Key))
 	}
-	for _, m := range mutations {
-		switch {
-		case m.Value != nil:
-			t.Set(bindings.Key(m.Key), m.Value)
-		case m.End != nil:
-			t.ClearRange(bindings.KeyRange{Begin: bindings.Key(m.Key), End: bindings.Key(m.End)})
-		default:
-			t.Clear(bindings.Key(m.Key))
-		}
-	}
-	return nil
 }
 
-// nativeError gives an error of the library its kind; others pass.
-func nativeError(doing string, err error) error {
-	code, ok := errors.AsType[bindings.Error](err)
-	if !ok {
-		return err
+func (n nativeTransaction) Commit() (int64, error) {
+	if err := n.t.Commit().Get(); err != nil {
+		return 0, nativeError(err)
 	}
-	kind, known := codeKinds[code.Code]
-	if !known {
-		kind = KindRefused
+	version, err := n.t.GetCommittedVersion()
+	if err != nil {
+		return 0, &LibraryError{Code: codeUnknownResult, Err: err}
 	}
-	return &Error{Kind: kind, Doing: doing, Code: code.Code, Err: err}
+	return version, nil
+}
+
+func (n nativeTransaction) Close() { n.stop() }
+
+// nativeError returns an error of the bindings as one of Library.
+func nativeError(err error) error {
+	if code, ok := errors.AsType[bindings.Error](err); ok {
+		return &LibraryError{Code: code.Code, Err: err}
+	}
+	return err
 }

@@ -87,17 +87,20 @@ var codeKinds = map[int]Kind{
 	1020: KindConflict, // not_committed
 	1021: KindUnknownResult,
 	1022: KindUnknownResult,
+	1025: KindTimeout, // the transaction was canceled
 	1026: KindUnknownResult,
 	1031: KindTimeout,  // transaction_timed_out
 	1037: KindConflict, // process_behind
 	1038: KindLocked,
-	1039: KindConflict, // cluster_version_changed
-	1213: KindConflict, // tag_throttled
-	2004: KindBadInput, // key_outside_legal_range
-	2005: KindBadInput, // inverted_range
-	2101: KindBadInput, // transaction_too_large
-	2102: KindBadInput, // key_too_large
-	2103: KindBadInput, // value_too_large
+	1039: KindConflict,       // cluster_version_changed
+	1213: KindConflict,       // tag_throttled
+	1515: KindBadClusterFile, // no_cluster_file_found
+	2004: KindBadInput,       // key_outside_legal_range
+	2005: KindBadInput,       // inverted_range
+	2101: KindBadInput,       // transaction_too_large
+	2102: KindBadInput,       // key_too_large
+	2103: KindBadInput,       // value_too_large
+	2104: KindBadClusterFile, // connection_string_invalid
 }
 
 // failureOf returns the error in a run's output; nil for none, which is no proof of

@@ -64,21 +64,27 @@ func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 func reportsAvailable(r Result) bool { return fdb.SaysAvailable(r.Stdout) }
 
 func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status) error {
-	running, ok := s.CoordinatorProtocol()
-	if !ok {
+	if _, ok := s.CoordinatorProtocol(); !ok {
 		return nil
 	}
 	client, err := c.Version(ctx)
 	if err != nil {
 		return err
 	}
-	own, known := client.Protocol()
-	if !known || own == running {
+	return protocolDiffers(doing, s, "fdbcli", client)
+}
+
+// protocolDiffers returns KindWrongProtocol if the coordinators are known to use another
+// protocol than a client.
+func protocolDiffers(doing string, s *fdb.Status, client string, v fdb.Version) error {
+	running, answered := s.CoordinatorProtocol()
+	own, known := v.Protocol()
+	if !answered || !known || own == running {
 		return nil
 	}
 	return &Error{
 		Kind: KindWrongProtocol, Doing: doing,
-		Detail: fmt.Sprintf("coordinators use protocol %s, fdbcli %s uses %s", running, client, own),
+		Detail: fmt.Sprintf("coordinators use protocol %s, %s %s uses %s", running, client, v, own),
 	}
 }
 

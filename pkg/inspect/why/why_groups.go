@@ -68,6 +68,9 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 	c.summarize("marked", func(n int) string { return phrase.Is(n) + " marked for removal" })
 	drained := safety.Drained(w.Snapshot, g)
 	switch e := w.Exclusion(g); {
+	case w.reverts(g):
+		w.reported[plan.StageCancelReplacements] = true
+		w.through(&c, g, plan.StageCancelReplacements, "kept", string(v1beta2.ExtensionCancelReplacements)+" keeps it")
 	case (g.IsExcluded() || g.ExclusionSkipped) && !hasObjects(w.Facts, g):
 		w.through(&c, g, plan.StageRemovePods, "objects-deleted", "its pod, PVC and service are deleted; its exclusion and its entry in the status are left")
 	case e == inspect.ExclusionSkipped, e == inspect.ExclusionSafe && g.IsExcluded():

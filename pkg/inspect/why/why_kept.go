@@ -21,6 +21,13 @@ func (w *why) keptHold(g *v1beta2.ProcessGroupStatus) *planned.PlanHold {
 	return nil
 }
 
+// reverts reports whether the next pass does something to revert the mark of a group that the spec
+// keeps.
+func (w *why) reverts(g *v1beta2.ProcessGroupStatus) bool {
+	_, acts := w.itemFor(plan.StageCancelReplacements, g.ProcessGroupID)
+	return acts && w.Cluster.KeepsFromReplacement(g.ProcessGroupID)
+}
+
 // kept adds why a group that the spec keeps is still marked for removal.
 func (w *why) kept(c *Chain, g *v1beta2.ProcessGroupStatus) {
 	h := *w.keptHold(g)

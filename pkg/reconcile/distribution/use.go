@@ -122,7 +122,7 @@ func (u *Use) Misplaced() map[string]string {
 	for key, domains := range domainsOf {
 		if len(domains) > 1 {
 			slices.Sort(domains)
-			found["distributionkey/"+key] = fmt.Sprintf("pods with the distribution key %s are in %d fault domains: %s", key, len(domains), strings.Join(domains, ", "))
+			found["distributionkey/"+key] = fmt.Sprintf("pods with the distribution key %s are in several fault domains: %s", key, strings.Join(domains, ", "))
 		}
 	}
 	return found

@@ -25,7 +25,7 @@ func TestHowFaultDomainsAreUsed(t *testing.T) {
 		}, "3 of 3 fault domains, log 2/1, storage 1/1/1", map[string]string{}},
 		"one key in two fault domains": {v1beta2.BinPackClass, []Placed{
 			placed(storage, "storage-1", "storage-1", "b"), placed(storage, "storage-4", "storage-1", "a"),
-		}, "2 of 3 fault domains, storage 2", map[string]string{"distributionkey/storage-1": "pods with the distribution key storage-1 are in 2 fault domains: a, b"}},
+		}, "2 of 3 fault domains, storage 2", map[string]string{"distributionkey/storage-1": "pods with the distribution key storage-1 are in several fault domains: a, b"}},
 		"two keys of a pack in one": {v1beta2.BinPackAll, []Placed{
 			placed(storage, "storage-1", "all-1", "a"), placed(log, "log-2", "all-2", "a"),
 		}, "1 of 3 fault domains, log 1, storage 1", map[string]string{"faultdomain/a": "pods with the distribution keys all-1, all-2 share fault domain a"}},

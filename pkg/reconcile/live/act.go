@@ -62,7 +62,8 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	case plan.UncordonNode:
 		return w.editNode(ctx, a.Node, a)
 	case plan.ApplyConfigMap, plan.ApplyService, plan.CreatePVC, plan.CreatePod, plan.PatchMetadata, plan.AdoptSpec, plan.RecordTaints,
-		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects:
+		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects,
+		plan.ApplyDisruptionBudget, plan.DeleteDisruptionBudget, plan.SetTolerations, plan.EvictAgent:
 		return w.changeObjects(ctx, a)
 	case plan.Configure, plan.ChangeCoordinators, plan.Exclude, plan.Include, plan.IncludeAndForget, plan.RestartProcesses,
 		plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock,
@@ -106,7 +107,7 @@ func (w *World) changeObjects(ctx context.Context, a plan.Action) error {
 	case plan.DeleteGroupObjects:
 		return w.deleteGroupObjects(ctx, a)
 	default:
-		return unsupported(a)
+		return w.changeEvictions(ctx, a)
 	}
 }
 

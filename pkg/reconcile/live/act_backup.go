@@ -41,6 +41,8 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 		return w.deleteOne(ctx, &appsv1.Deployment{}, a.Name, a.UID)
 	case plan.DeleteAgentPod:
 		return w.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
+	case plan.SetTolerations:
+		return w.setTolerations(ctx, a)
 	default:
 		return w.runTools(ctx, a)
 	}

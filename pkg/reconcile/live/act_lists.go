@@ -15,7 +15,7 @@ import (
 // changeLists writes entries of this control-plane instance, or removes those of its former
 // prefix, and never those of another one.
 func (w *World) changeLists(ctx context.Context, a plan.ChangeLists) error {
-	cli, record, err := w.database()
+	cli, record, err := w.database(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // holdLock takes the lock manually for a user, and reads it back. It is not stored as this
 // run's lock, so the end of the run does not release it.
 func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
-	cli, keys, err := w.sharedKeys("hold the lock")
+	cli, keys, err := w.sharedKeys(ctx, "hold the lock")
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
 // releaseManually clears the lock that a user was shown. A lock that is free by now is a
 // success.
 func (w *World) releaseManually(ctx context.Context, a plan.ReleaseLock) error {
-	cli, record, err := w.database()
+	cli, record, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("release the lock: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 // restart fails, the control-plane instances announce again what is ready then. The other way
 // round, a run that dies in between would leave announcements for a restart that has happened.
 func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) error {
-	cli, keys, err := w.sharedKeys("restart processes")
+	cli, keys, err := w.sharedKeys(ctx, "restart processes")
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) e
 // startMaintenance writes the entries first: maintenance without entries would last until it
 // expires.
 func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) error {
-	cli, keys, err := w.sharedKeys("start maintenance")
+	cli, keys, err := w.sharedKeys(ctx, "start maintenance")
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) e
 // endMaintenance ends the maintenance of the action's zone only: the zone may have changed
 // since.
 func (w *World) endMaintenance(ctx context.Context, a plan.EndMaintenance) error {
-	cli, _, err := w.sharedKeys("end maintenance")
+	cli, _, err := w.sharedKeys(ctx, "end maintenance")
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (w *World) endMaintenance(ctx context.Context, a plan.EndMaintenance) error
 }
 
 func (w *World) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance) error {
-	cli, keys, err := w.sharedKeys("remove maintenance entries")
+	cli, keys, err := w.sharedKeys(ctx, "remove maintenance entries")
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (w *World) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance)
 }
 
 func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error {
-	cli, keys, err := w.sharedKeys("change the deny list")
+	cli, keys, err := w.sharedKeys(ctx, "change the deny list")
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error
 }
 
 func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) error {
-	cli, keys, err := w.sharedKeys("announce the upgrade")
+	cli, keys, err := w.sharedKeys(ctx, "announce the upgrade")
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) err
 }
 
 func (w *World) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) error {
-	cli, keys, err := w.sharedKeys("withdraw announcements")
+	cli, keys, err := w.sharedKeys(ctx, "withdraw announcements")
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (w *World) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) err
 }
 
 // sharedKeys is a client and the keys that all control-plane instances share.
-func (w *World) sharedKeys(doing string) (*admin.FDBCLI, fdb.LockKeys, error) {
-	cli, record, err := w.database()
+func (w *World) sharedKeys(ctx context.Context, doing string) (admin.Client, fdb.LockKeys, error) {
+	cli, record, err := w.database(ctx)
 	if err != nil {
 		return nil, fdb.LockKeys{}, fmt.Errorf("%s: %w", doing, err)
 	}

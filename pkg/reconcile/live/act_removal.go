@@ -15,7 +15,7 @@ import (
 
 // exclude starts exclusions; it reads back that they are in force.
 func (w *World) exclude(ctx context.Context, a plan.Exclude) error {
-	cli, _, err := w.database()
+	cli, _, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("exclude %s: %w", a.Subject(), err)
 	}
@@ -59,7 +59,7 @@ func (w *World) deleteOne(ctx context.Context, object client.Object, name string
 // process groups from the status: nothing else stores which exclusions to end.
 func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) error {
 	if len(a.Targets) > 0 {
-		cli, _, err := w.database()
+		cli, _, err := w.database(ctx)
 		if err != nil {
 			return fmt.Errorf("include %s: %w", a.Subject(), err)
 		}
@@ -72,7 +72,7 @@ func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) e
 
 // include ends exclusions; it reads back that they have ended.
 func (w *World) include(ctx context.Context, a plan.Include) error {
-	cli, _, err := w.database()
+	cli, _, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("include %s: %w", a.Subject(), err)
 	}

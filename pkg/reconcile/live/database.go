@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -23,17 +23,13 @@ import (
 // unreachable. A database that is down takes up to 19 s to answer.
 const StatusPatience = 60 * time.Second
 
-// readDatabase reads the status document. Only the end of the context is an error: an
-// unreachable database is a fact that stages decide on.
+// readDatabase reads the status document. An unreachable database is a fact that stages decide
+// on. Errors are the end of the context, and a cluster file of another database: that is the
+// user's mistake, and not to be stored as this database's health.
 func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	if c.Status.ConnectionString == "" {
 		facts.NotAsked = "there is no cluster file yet"
-		return facts, nil
-	}
-	cli, why := w.fdbcli(c, pods)
-	if cli == nil {
-		facts.NotAsked = why
 		return facts, nil
 	}
 	patience := w.Patience
@@ -42,9 +38,20 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	}
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	status, err := cli.Status(asking)
+	cli, inPods, err := w.client(asking, c, pods)
+	if none, is := errors.AsType[*noClientError](err); is {
+		facts.NotAsked = none.why
+		return facts, nil
+	}
+	var status *fdb.Status
+	if err == nil {
+		status, err = cli.Status(asking)
+	}
 	if ctx.Err() != nil {
 		return facts, ctx.Err()
+	}
+	if errors.Is(err, direct.ErrAnotherDatabase) {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	switch {
@@ -54,18 +61,40 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 		facts.Unreachable = "the status document is incomplete: the database took too long to collect it"
 	default:
 		facts.Status = status
-		w.rememberBinary(cli.Binary())
+		w.rememberBinary(inPods)
 	}
 	return facts, nil
 }
 
-// fdbcli returns a client that runs in one of the cluster's pods, or why there is none.
-func (w *World) fdbcli(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.FDBCLI, string) {
+// noClientError means that there is no way to the database.
+type noClientError struct{ why string }
+
+func (e *noClientError) Error() string { return e.why }
+
+// client returns the client of the cluster's database, and the one in it that runs fdbcli in
+// the cluster's pods; nil if there is no pod for that. A *noClientError means that there is
+// no way to the database; any other error that the only one does not lead there.
+func (w *World) client(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (admin.Client, *admin.FDBCLI, error) {
+	var (
+		exec   admin.Client
+		inPods *admin.FDBCLI
+	)
 	usable, why := w.execPods(c, pods)
-	if usable == nil {
-		return nil, why
+	if usable != nil {
+		inPods = admin.NewFDBCLI(usable, admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock})
+		exec = inPods
 	}
-	return admin.NewFDBCLI(usable, admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock}), ""
+	if w.Direct == nil && exec == nil {
+		return nil, nil, &noClientError{why}
+	}
+	if w.Direct == nil {
+		return exec, inPods, nil
+	}
+	chosen, err := w.Direct.Client(ctx, c.Status.ConnectionString, exec)
+	if err == nil && chosen == nil {
+		err = &noClientError{why}
+	}
+	return chosen, inPods, err
 }
 
 // execPods are the cluster's pods in which tools can be run, or why there are none.
@@ -105,10 +134,14 @@ func (w *World) binaries(c *v1beta2.FoundationDBCluster) []string {
 	return all
 }
 
-func (w *World) rememberBinary(binary string) {
+// rememberBinary remembers which fdbcli worked, if one was used.
+func (w *World) rememberBinary(inPods *admin.FDBCLI) {
+	if inPods == nil || inPods.Binary() == "" {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.binary = binary
+	w.binary = inPods.Binary()
 }
 
 func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
@@ -157,23 +190,23 @@ func toolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, answe
 		all[i].Answered = all[i].Name == answered
 	}
 	var usable []*corev1.Pod
-	for _, chosen := range admin.ChoosePods(all) {
+	for _, chosen := range ChoosePods(all) {
 		usable = append(usable, pods[chosen.Name])
 	}
 	return usable
 }
 
 // candidates describes the pods for the choice of the one to run fdbcli in.
-func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []admin.PodCandidate {
+func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []PodCandidate {
 	excluded, notReporting := map[string]bool{}, map[string]bool{}
 	for _, g := range c.Status.ProcessGroups {
 		excluded[g.PodName(c)] = g.IsMarkedForRemoval() || g.IsExcluded() || g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded)
 		notReporting[g.PodName(c)] = g.HasCondition(v1beta2.ConditionMissingProcesses)
 	}
-	var candidates []admin.PodCandidate
+	var candidates []PodCandidate
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		pod := pods[name]
-		candidates = append(candidates, admin.PodCandidate{
+		candidates = append(candidates, PodCandidate{
 			Name:        name,
 			Running:     pod.Status.Phase == corev1.PodRunning && mainContainerReady(pod),
 			Unready:     objects.IsUnready(pod),
@@ -196,80 +229,16 @@ func mainContainerReady(pod *corev1.Pod) bool {
 }
 
 // database returns a client for actions.
-func (w *World) database() (*admin.FDBCLI, *v1beta2.FoundationDBCluster, error) {
+func (w *World) database(ctx context.Context) (admin.Client, *v1beta2.FoundationDBCluster, error) {
 	w.mu.Lock()
 	record, pods := w.record, w.pods
 	w.mu.Unlock()
 	if record == nil {
 		return nil, nil, errors.New("the FoundationDBCluster was not read yet")
 	}
-	cli, why := w.fdbcli(record, pods)
-	if cli == nil {
-		return nil, nil, errors.New(why)
+	cli, _, err := w.client(ctx, record, pods)
+	if err != nil {
+		return nil, nil, err
 	}
 	return cli, record, nil
-}
-
-// configure creates or changes the database's configuration; success is read back.
-func (w *World) configure(ctx context.Context, a plan.Configure) error {
-	cli, record, err := w.database()
-	if err != nil {
-		return fmt.Errorf("configure the database: %w", err)
-	}
-	if !a.New {
-		return cli.Configure(ctx, a.Configuration, changeOf(a.Part))
-	}
-	// The last read before the one command that could hide a database's data behind
-	// an empty one. Both are read again here because the snapshot may be minutes old.
-	newest := &v1beta2.FoundationDBCluster{}
-	if err := w.Client.Get(ctx, w.Key, newest); err != nil {
-		return fmt.Errorf("verify that the database was never configured: %w", err)
-	}
-	if record.Status.Configured || newest.Status.Configured {
-		return errors.New("create a database: status.configured is already true")
-	}
-	status, err := cli.Status(ctx)
-	if err != nil {
-		return fmt.Errorf("verify that no database exists yet: %w", err)
-	}
-	if !status.NeverConfigured() {
-		return fmt.Errorf("create a database: recovery state must be %[2]q, is %[1]q", status.RecoveryName(), fdb.RecoveryNeverCreated)
-	}
-	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
-}
-
-// changeOf is the change that sends one part of a configuration.
-func changeOf(p fdb.Part) admin.ConfigureKind {
-	switch p {
-	case fdb.OnlyRegions:
-		return admin.ChangeRegions
-	case fdb.OnlyUsableRegions:
-		return admin.ChangeUsableRegions
-	case fdb.Whole:
-	}
-	return admin.ChangeDatabase
-}
-
-// changeCoordinators changes the coordinators and stores the connection string that results. A
-// status without it is corrected from the status document, as long as one coordinator of the
-// old connection string still answers.
-func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
-	cli, _, err := w.database()
-	if err != nil {
-		return fmt.Errorf("change coordinators: %w", err)
-	}
-	connectionString, err := cli.ChangeCoordinators(ctx, a.Coordinators)
-	if err != nil {
-		return err
-	}
-	record := &v1beta2.FoundationDBCluster{}
-	if err := w.Client.Get(ctx, w.Key, record); err != nil {
-		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
-	}
-	record.Status.ConnectionString = connectionString.String()
-	if err := w.Client.Status().Update(ctx, record); err != nil {
-		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
-	}
-	w.remember(record)
-	return nil
 }

@@ -27,7 +27,7 @@ func (w *World) Lock(ctx context.Context) error {
 	if err := w.stillOurs(ctx); err != nil {
 		return err
 	}
-	cli, record, err := w.database()
+	cli, record, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("take the database's lock: %w", err)
 	}
@@ -115,7 +115,7 @@ func (w *World) releaseLock(ctx context.Context) error {
 	if held == nil {
 		return nil
 	}
-	cli, _, err := w.database()
+	cli, _, err := w.database(ctx)
 	if err != nil {
 		return fmt.Errorf("release the database's lock: %w", err)
 	}
@@ -151,9 +151,12 @@ func (w *World) quietUntil() (until time.Time, quiet bool) {
 // database to share it in.
 func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
-	cli, _ := w.fdbcli(c, pods)
-	if cli == nil || !c.Status.Configured {
+	if !c.Status.Configured {
 		return facts, nil
+	}
+	cli, _, err := w.client(ctx, c, pods)
+	if err != nil {
+		return facts, ctx.Err() // the status of the database has the reason
 	}
 	if plan.ExclusionsMatter(c) {
 		lists, err := cli.ExclusionLists(ctx)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -100,6 +101,18 @@ func (w *World) readObjects(ctx context.Context, into *plan.Snapshot, facets pla
 	if facets&plan.Detector != 0 {
 		group.Go(func() (err error) {
 			into.Detector, err = w.readDetector(ctx, c)
+			return err
+		})
+	}
+	if facets&plan.DisruptionBudgets != 0 {
+		group.Go(func() (err error) {
+			into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = w.readDisruptionBudgets(ctx)
+			return err
+		})
+	}
+	if facets&plan.Agents != 0 {
+		group.Go(func() (err error) {
+			into.Agents, err = w.readAgentsOf(ctx)
 			return err
 		})
 	}
@@ -210,13 +223,18 @@ func nameOf(o client.Object, cluster *v1beta2.FoundationDBCluster) string {
 	return o.GetName()
 }
 
+// itemsOf returns pointers to the items of a list.
 func itemsOf[T any, P interface {
 	*T
 	client.Object
 }](list client.ObjectList,
 ) []P {
+	objects, err := meta.ExtractList(list)
+	if err != nil {
+		return nil // only lists without items fail, and those have nothing to return
+	}
 	var items []P
-	for _, o := range extract(list) {
+	for _, o := range objects {
 		if p, ok := o.(P); ok {
 			items = append(items, p)
 		}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, err
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
-	cli, _, err := w.database()
+	cli, _, err := w.database(ctx)
 	if err != nil {
 		return facts, fmt.Errorf("read exclusions: %w", err)
 	}
@@ -42,7 +43,7 @@ func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) 
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
-	cli, record, err := w.database()
+	cli, record, err := w.database(ctx)
 	if err != nil {
 		return facts, fmt.Errorf("read the shared keys of control-plane instances: %w", err)
 	}
@@ -88,7 +89,7 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 }
 
 func (w *World) liveConnectionString(ctx context.Context) (inForce fdb.ConnectionString, unknown string) {
-	cli, _, err := w.database()
+	cli, _, err := w.database(ctx)
 	if err != nil {
 		return inForce, err.Error()
 	}
@@ -117,4 +118,24 @@ func (w *World) clusterFile(ctx context.Context, pod *corev1.Pod) plan.ClusterFi
 	default:
 		return plan.ClusterFile{Content: string(r.Stdout)}
 	}
+}
+
+// namesLimit bounds the lookups in a pod, which time out by themselves after 10 s.
+const namesLimit = 20 * time.Second
+
+// ReadNames measures how names are resolved in one of the cluster's pods.
+func (w *World) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
+	ctx, cancel := context.WithTimeout(ctx, namesLimit)
+	defer cancel()
+	w.mu.Lock()
+	record, pods := w.record, w.pods
+	w.mu.Unlock()
+	if record == nil {
+		return fdb.NameLookups{}, errors.New("resolve names: the FoundationDBCluster was not read yet")
+	}
+	inPods, why := w.execPods(record, pods)
+	if inPods == nil {
+		return fdb.NameLookups{}, fmt.Errorf("resolve names: %s", why)
+	}
+	return admin.ResolveNames(ctx, inPods, names)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -242,7 +241,7 @@ func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) er
 	}
 	revert := noted && neverStarted(err)
 	if admin.KindOf(err) == admin.KindRefused {
-		err = &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckRestoreAccepted, Question: "does the database accept the restore?", Evidence: refusalWords(err), Gate: plan.GateRestore}}
+		err = &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckRestoreAccepted, Question: "does the database accept the restore?", Evidence: err.Error(), Gate: plan.GateRestore}}
 	}
 	if revert {
 		return errors.Join(err, w.writeRestoreStatus(context.WithoutCancel(ctx), before))
@@ -258,15 +257,6 @@ func neverStarted(err error) bool {
 	default:
 		return admin.CertainlyNotRun(err)
 	}
-}
-
-// refusalWords are why the tools refuse, and what a user can do.
-func refusalWords(err error) string {
-	if !strings.Contains(err.Error(), admin.NotEmpty) {
-		return err.Error()
-	}
-	return err.Error() + ": the database holds data, and restores never overwrite data (nothing was changed); " +
-		"restore into an empty cluster, or delete the data first if it is not needed"
 }
 
 func (w *RestoreWorld) writeRestoreStatus(ctx context.Context, status v1beta2.FoundationDBRestoreStatus) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -49,6 +50,8 @@ type World struct {
 	Nonce func() string
 	// Transport runs a program in a pod; replaced in tests. Nil uses pods/exec.
 	Transport func(pod *corev1.Pod) admin.Transport
+	// Direct reaches the database without its pods. Nil uses fdbcli in pods alone.
+	Direct *direct.Database
 	// Overrides are the gates that a user overrides, each with the reason given. Only
 	// G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
 	Overrides map[plan.Gate]string

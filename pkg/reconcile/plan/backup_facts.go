@@ -12,10 +12,13 @@ import (
 
 // AgentFacts are the Deployment and the pods of backup agents.
 type AgentFacts struct {
-	// Deployment is the backup's; nil when not found, and in a pass for a restore.
+	// Deployment is the backup's; nil when not found, and in a pass for a restore or a cluster.
 	Deployment *appsv1.Deployment
 	// Pods are the agents' pods by name.
 	Pods map[string]*corev1.Pod
+	// Hidden is why the agents of a cluster cannot be read; empty when they can, and in passes
+	// over backups and restores, which need them.
+	Hidden string
 }
 
 // BackupFacts are the status of a backup tag, or why it is unknown.

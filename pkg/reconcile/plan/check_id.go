@@ -35,6 +35,8 @@ const (
 	CheckAllUp              CheckID = "all-up"                // all processes have been up for long enough
 	CheckOthersUpLong       CheckID = "others-up-long"        // processes with data in other fault domains have been up for long enough
 	CheckOtherDomainsUp     CheckID = "other-domains-up"      // all other fault domains are up
+	CheckClassUp            CheckID = "class-up"              // the other process groups of the class are up; the subject is the class
+	CheckNotIsolated        CheckID = "not-isolated"          // no user isolated the pod; the subject is the process group
 	CheckOneFaultDomain     CheckID = "one-fault-domain"      // the pods are in one fault domain
 	CheckOneFaultDomainDown CheckID = "one-fault-domain-down" // pods of at most one fault domain are unavailable
 	CheckPodsSettled        CheckID = "pods-settled"          // no pod is starting or terminating

@@ -25,11 +25,13 @@ const (
 	Database
 	// Coordination is the lock, the deny list and the other keys that control-plane instances share.
 	Coordination
+	// DisruptionBudgets are the PodDisruptionBudgets of the namespace.
+	DisruptionBudgets
 
 	// Backup is the custom resource of a backup, spec and status.
 	Backup
-	// Agents are the deployment of a backup's agents and its pods; those of all backups of
-	// a cluster in a pass over a restore.
+	// Agents are the deployment of a backup's agents and its pods; the pods of all backups of
+	// a cluster in a pass over a restore, and in a drain of nodes.
 	Agents
 	// BackupStatus is the status of a backup's tag.
 	BackupStatus
@@ -52,13 +54,13 @@ const (
 	Detector
 
 	// Everything is all of the facets of a cluster.
-	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector
+	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
 	// EverythingOfBackups is all of the facets of a backup or a restore.
 	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource | RestoreTarget
 )
 
 var facetNames = []string{
-	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination",
+	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination", "disruption budgets",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
 	"failure detector",
 }

@@ -8,10 +8,14 @@ const (
 	HoldAddressesUnknown         HoldCode = "addresses-unknown"          // the database does not report the addresses of processes
 	HoldAgentsNotOwned           HoldCode = "agents-not-owned"           // a Deployment of that name belongs to something else
 	HoldAgentsStarting           HoldCode = "agents-starting"            // backup agents are not ready yet
+	HoldAnnotationInvalid        HoldCode = "annotation-invalid"         // an annotation of the resource has an invalid value
 	HoldBackupDeletionBlocked    HoldCode = "backup-deletion-blocked"    // the resource stays because its backup may still run
 	HoldBackupEnding             HoldCode = "backup-ending"              // the backup has not ended yet
 	HoldBackupStateRefused       HoldCode = "backup-state-refused"       // the backup state cannot be changed this way
 	HoldBackupStateUnknown       HoldCode = "backup-state-unknown"       // cannot determine whether the backup runs
+	HoldBudgetClosed             HoldCode = "budget-closed"              // the PodDisruptionBudget allows no eviction for now
+	HoldBudgetConflict           HoldCode = "budget-conflict"            // another PodDisruptionBudget selects the same pods
+	HoldBudgetsUnknown           HoldCode = "budgets-unknown"            // the PodDisruptionBudgets could not be read
 	HoldCheckRefused             HoldCode = "check-refused"              // a safety check refused; see the checks of the decision
 	HoldClientsIncompatible      HoldCode = "clients-incompatible"       // clients cannot use the new version
 	HoldClientsUnknown           HoldCode = "clients-unknown"            // cannot determine which clients are connected

@@ -15,7 +15,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -66,6 +68,10 @@ var effects = []expected{
 	{plan.DeletePods{Shared: true}, true, plan.ProcessRestart},
 	{plan.SetSidecarImage{}, false, plan.NoImpact},
 	{plan.DeleteService{}, false, plan.NoImpact},
+	{plan.ApplyDisruptionBudget{}, false, plan.NoImpact},
+	{plan.DeleteDisruptionBudget{}, false, plan.NoImpact},
+	{plan.SetTolerations{}, false, plan.NoImpact},
+	{plan.EvictAgent{}, false, plan.NoImpact},
 	{plan.RestartProcesses{}, true, plan.ProcessRestart},
 	{plan.StartMaintenance{}, true, plan.NoImpact},
 	{plan.EndMaintenance{}, true, plan.NoImpact},
@@ -177,6 +183,8 @@ func snapshot() plan.Snapshot {
 		Coordination: plan.CoordinationFacts{Read: true},
 		Detector:     plan.DetectorFacts{Job: &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "old"}}},
 
+		DisruptionBudgets: map[string]*policyv1.PodDisruptionBudget{"b": {}}, DisruptionBudgetsHidden: "forbidden",
+
 		Backup: &v1beta2.FoundationDBBackup{}, Restore: &v1beta2.FoundationDBRestore{}, Agents: plan.AgentFacts{Deployment: &appsv1.Deployment{}},
 		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
 		OtherRestores: plan.OtherRestoreFacts{Read: true}, BackupStore: plan.StoreFacts{Read: true}, BackupUse: plan.UseFacts{Read: true}, RestoreSource: plan.SourceFacts{Backup: "b"},
@@ -206,6 +214,9 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"no CronJob":           plan.DeleteFailureDetector{Name: "d"},
 		"WriteBackupStatus":    plan.WriteBackupStatus{Status: v1beta2.FoundationDBBackupStatus{AgentCount: 2}},
 		"WriteRestoreStatus":   plan.WriteRestoreStatus{Status: v1beta2.FoundationDBRestoreStatus{Running: true}},
+		"a changed budget":     plan.ApplyDisruptionBudget{Name: "b", Object: &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &intstr.IntOrString{IntVal: 1}}}},
+		"no budget any more":   plan.DeleteDisruptionBudget{Name: "b"},
+		"SetTolerations":       plan.SetTolerations{Name: "p", Seconds: map[string]*int64{"k": new(int64)}, Before: map[string]*int64{}},
 		"SetExcluded":          plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 	}
 	marked := func() plan.Snapshot {

@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -45,6 +46,12 @@ type Snapshot struct {
 	Detector DetectorFacts
 	// Coordination is what the control-plane instances that share the database wrote for each other.
 	Coordination CoordinationFacts
+	// DisruptionBudgets are all PodDisruptionBudgets of the namespace by name, those of others
+	// included: Kubernetes refuses every eviction of a pod that two of them select.
+	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
+	// DisruptionBudgetsHidden is why they cannot be read; empty when they can. Missing
+	// permission is a fact: only clusters that request a budget need them.
+	DisruptionBudgetsHidden string
 
 	// Backup is the FoundationDBBackup of the pass; nil in other passes.
 	Backup *v1beta2.FoundationDBBackup
@@ -188,6 +195,9 @@ func (s Snapshot) Without(drop Facet) Snapshot {
 		Database:     func(s *Snapshot) { s.Database = DatabaseFacts{} },
 		Coordination: func(s *Snapshot) { s.Coordination = CoordinationFacts{} },
 		Detector:     func(s *Snapshot) { s.Detector = DetectorFacts{} },
+		DisruptionBudgets: func(s *Snapshot) {
+			s.DisruptionBudgets, s.DisruptionBudgetsHidden = nil, ""
+		},
 
 		Backup:        func(s *Snapshot) { s.Backup, s.OtherBackups = nil, OtherBackupFacts{} },
 		Agents:        func(s *Snapshot) { s.Agents = AgentFacts{} },

@@ -43,6 +43,9 @@ type Pod struct {
 const (
 	shortAbsence = 15 * time.Second
 	longAbsence  = 5 * time.Minute
+	// agentAbsence is that of a backup agent, which holds no data: what it did is repeated by
+	// another agent after some time, so a short absence costs less than a new start.
+	agentAbsence = time.Minute
 )
 
 // The kinds of pods.
@@ -53,6 +56,7 @@ const (
 	kindStorage      = "storage"
 	kindCoordination = "coordinator class"
 	kindSingle       = "data without a copy"
+	kindAgent        = "backup agent"
 	kindCoordinator  = "a current coordinator"
 )
 
@@ -84,13 +88,26 @@ func EvictionRules() []EvictionRule {
 			Evict: AllOf(recent, drained), Replace: AllOf(available, throughDrain),
 		},
 		{
+			Kind: kindAgent, Holds: "tasks that other agents continue",
+			Evict: Always[Pod](servesNoData), Replace: Always[Pod](servesNoData), Tolerate: new(agentAbsence),
+		},
+		{
 			Kind: kindCoordinator, Holds: "coordination state",
 			Evict: notCoordinating, Replace: coordinationCanMove, AddsToClass: true,
 		},
 	}
 }
 
-const servesNothing = "testers serve nothing"
+const (
+	servesNothing = "testers serve nothing"
+	servesNoData  = "backup agents hold no data, and other agents continue their tasks"
+)
+
+// MayEvictAgent checks whether the pod of a backup agent may be evicted from its node now.
+func MayEvictAgent() []plan.Check { return ruleOf(kindAgent).Evict.Ask(Pod{}) }
+
+// TolerationsForAgents are the tolerations for the pods of backup agents, as TolerationsFor.
+func TolerationsForAgents() []corev1.Toleration { return tolerationsOf(ruleOf(kindAgent)) }
 
 // MayEvict checks whether a group's running pod may be evicted from its node now. All of the
 // checks must be OK.
@@ -179,12 +196,16 @@ func ruleOf(kind string) EvictionRule {
 // nodes that are not ready and one for nodes that are not reachable. They are for the pod
 // template: without any of its own Kubernetes gives every pod five minutes of each.
 func TolerationsFor(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []corev1.Toleration {
+	return tolerationsOf(ruleOf(kindOf(plan.Snapshot{Cluster: c}, class)))
+}
+
+func tolerationsOf(r EvictionRule) []corev1.Toleration {
 	var seconds *int64
-	if t := ruleOf(kindOf(plan.Snapshot{Cluster: c}, class)).Tolerate; t != nil {
-		seconds = new(int64(t.Seconds()))
+	if r.Tolerate != nil {
+		seconds = new(int64(r.Tolerate.Seconds()))
 	}
 	tolerations := make([]corev1.Toleration, 0, 2)
-	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+	for _, key := range plan.LostNodeTaints() {
 		tolerations = append(tolerations, corev1.Toleration{
 			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: seconds,
 		})

@@ -84,7 +84,8 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	case plan.UncordonNode:
 		return w.editNode(a.Node, a.Edit)
 	case plan.ApplyConfigMap, plan.ApplyService, plan.CreatePVC, plan.CreatePod, plan.PatchMetadata, plan.AdoptSpec, plan.RecordTaints,
-		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects:
+		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects,
+		plan.ApplyDisruptionBudget, plan.DeleteDisruptionBudget, plan.SetTolerations, plan.EvictAgent:
 		return w.changeObjects(a)
 	case plan.Configure, plan.ChangeCoordinators, plan.Exclude, plan.Include, plan.IncludeAndForget, plan.RestartProcesses:
 		return w.changeDatabase(ctx, a)
@@ -146,6 +147,14 @@ func (w *World) changeObjects(a plan.Action) error {
 		}
 	case plan.DeleteService:
 		delete(w.Services, a.Name)
+	case plan.ApplyDisruptionBudget:
+		w.DisruptionBudgets[a.Name] = a.Object.DeepCopy()
+	case plan.DeleteDisruptionBudget:
+		delete(w.DisruptionBudgets, a.Name)
+	case plan.SetTolerations:
+		return w.setTolerations(a)
+	case plan.EvictAgent:
+		delete(w.Agents, a.Name)
 	case plan.DeleteGroupObjects:
 		w.stopPod(a.Pod)
 		if a.Claim != "" {
@@ -248,6 +257,15 @@ func (w *World) patch(a plan.PatchMetadata) error {
 	for _, key := range a.Remove {
 		delete(meta.Annotations, key)
 	}
+	return nil
+}
+
+func (w *World) setTolerations(a plan.SetTolerations) error {
+	pod := w.Pods[a.Name]
+	if pod == nil {
+		return fmt.Errorf("pod %s does not exist", a.Name)
+	}
+	a.Edit(pod)
 	return nil
 }
 

@@ -47,6 +47,15 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 	if facets&plan.Detector != 0 {
 		into.Detector = plan.DetectorFacts{Job: w.Detector.DeepCopy()}
 	}
+	if facets&plan.DisruptionBudgets != 0 {
+		into.DisruptionBudgets = copies(w.DisruptionBudgets)
+	}
+	if facets&plan.Agents != 0 {
+		into.Agents = plan.AgentFacts{Hidden: w.AgentsHidden}
+		if w.AgentsHidden == "" {
+			into.Agents.Pods = copies(w.Agents)
+		}
+	}
 	if facets&plan.PodFiles != 0 {
 		into.PodFiles = w.reports()
 	}

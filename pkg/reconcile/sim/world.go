@@ -15,6 +15,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
@@ -35,6 +36,12 @@ type World struct {
 	ConfigMap *corev1.ConfigMap
 	// Detector is the CronJob of the failure detector; it starts no jobs.
 	Detector *batchv1.CronJob
+	// DisruptionBudgets are the PodDisruptionBudgets by name. Nothing here evicts.
+	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
+	// Agents are the pods of backup agents by name. One that is evicted is not recreated.
+	Agents map[string]*corev1.Pod
+	// AgentsHidden is why the agents cannot be read; empty when they can.
+	AgentsHidden string
 	// Nodes are the names of the nodes that pods are put on in turn.
 	Nodes []string
 	// NodeLabels are the labels of nodes by the node's name.
@@ -128,8 +135,12 @@ func (s *site) add(record *v1beta2.FoundationDBCluster) *World {
 		Services: map[string]*corev1.Service{},
 		Shared:   NewShared(),
 		running:  map[string]*runningPod{},
-		site:     s,
-		number:   len(s.worlds),
+
+		DisruptionBudgets: map[string]*policyv1.PodDisruptionBudget{},
+		Agents:            map[string]*corev1.Pod{},
+
+		site:   s,
+		number: len(s.worlds),
 	}
 	for n := range nodesPerWorld {
 		w.Nodes = append(w.Nodes, w.nodeName(n+1))

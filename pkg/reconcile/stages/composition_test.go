@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/evictions"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
@@ -23,15 +24,15 @@ var own = plan.Stage{Name: "Own", Decide: func(plan.Snapshot) plan.Decision { re
 func TestCommandsRunTheseStages(t *testing.T) {
 	groups := []v1beta2.ProcessGroupID{"storage-101"}
 	replacement := []plan.Stage{
-		cluster.UpdateConfigMap, cluster.AddProcessGroups, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels,
+		cluster.UpdateConfigMap, cluster.AddProcessGroups, evictions.UpdateDisruptionBudget, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels, evictions.UpdateTolerations,
 		cluster.ExcludeInstances, cluster.ChangeCoordinators,
 	}
-	removal := []plan.Stage{cluster.RemoveServices, cluster.RemovePods, status.UpdateStatus}
+	removal := []plan.Stage{cluster.RemoveServices, cluster.RemovePods, status.UpdateStatus, evictions.UpdateDisruptionBudget}
 	for name, tc := range map[string]struct{ got, want []plan.Stage }{
 		"a replacement":              {Replacing(own), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}, replacement, removal)},
 		"a replacement without more": {Replacing(), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution}, replacement, removal)},
 		"a drain": {Draining([]string{"node-1"}, 1), join(
-			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil)}, removal,
+			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil), operations.EvictAgents(nil)}, removal,
 		)},
 		"marks":                  {Marking(own), []plan.Stage{status.UpdateStatus, own}},
 		"marks for removal":   {MarkingForRemoval(own), []plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}},

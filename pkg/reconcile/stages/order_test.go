@@ -31,6 +31,8 @@ func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 		"a pod that ended is recreated in the same pass":            {"DeleteTerminalPods", "AddPods"},
 		"a marked group does not crash and is not recreated":        {"ReplaceMisconfiguredPods", "DeletePodsForBuggification"},
 		"objects are made for groups that are recorded":             {"AddProcessGroups", "AddServices"},
+		"new pods wait for a lost node as their class should":       {"AddPods", "UpdateTolerations"},
+		"removed groups are not counted any more":                   {"RemovePods", "UpdateDisruptionBudget"},
 		"a pod's address can come from its service":                 {"AddServices", "AddPods"},
 		"a pod mounts its volume":                                   {"AddPVCs", "AddPods"},
 		"coordinators are chosen among pods":                        {"AddPods", "GenerateInitialClusterFile"},
@@ -50,6 +52,13 @@ func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 		if !has || !both || first >= second {
 			t.Errorf("%s: %s comes at %d, %s at %d", why, pair[0], first, pair[1], second)
 		}
+	}
+	names := make([]plan.StageName, 0, len(Cluster()))
+	for _, stage := range Cluster() {
+		names = append(names, stage.Name)
+	}
+	if budget := slices.Index(names, "UpdateDisruptionBudget"); budget < order["AddProcessGroups"] || budget > order["AddPods"] {
+		t.Errorf("the budget counts new groups at %d, and not between %d, where they are recorded, and %d, where their pods are made", budget, order["AddProcessGroups"], order["AddPods"])
 	}
 	if first := Cluster()[0]; first.Name != "UpdateStatus" || slices.IndexFunc(Cluster(), func(s plan.Stage) bool { return s.Name == "UpdateStatus" }) != 0 {
 		t.Errorf("%s comes first", first.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/evictions"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
@@ -36,6 +37,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.DeletePodsForBuggification,
 		cluster.DeleteTerminalPods,
 		cluster.AddProcessGroups,
+		evictions.UpdateDisruptionBudget, // before there are more pods than it counts
 		cluster.AddServices,
 		cluster.AddPVCs,
 		cluster.AddPods,
@@ -44,6 +46,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdateSidecarVersions,
 		cluster.UpdatePodConfig,
 		cluster.UpdateLabels,
+		evictions.UpdateTolerations,
 		cluster.UpdateDatabaseConfiguration,
 		replacements.ChooseRemovals,
 		cluster.ExcludeInstances,
@@ -53,6 +56,7 @@ func ClusterWith(o readings.Options) []plan.Stage {
 		cluster.UpdatePods(o),
 		cluster.RemoveServices,
 		cluster.RemovePods,
+		evictions.UpdateDisruptionBudget, // after there are fewer
 		status.ReportStatus,
 	}
 	return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == cluster.AdoptSpecs.Name && !o.Adopt })
@@ -67,7 +71,7 @@ func Replacing(first ...plan.Stage) []plan.Stage { return replacing(first) }
 // move, before pods without a volume are evicted: the recovery that an eviction causes would
 // delay exclusion and coordinators again.
 func Draining(nodes []string, most int) []plan.Stage {
-	return replacing([]plan.Stage{operations.CordonNodes(nodes, nil), operations.ReplaceOn(nodes, most, false)}, operations.EvictFrom(nodes))
+	return replacing([]plan.Stage{operations.CordonNodes(nodes, nil), operations.ReplaceOn(nodes, most, false)}, operations.EvictFrom(nodes), operations.EvictAgents(nodes))
 }
 
 // replacing returns the stages of replacements, with some at the start and some after the
@@ -75,11 +79,11 @@ func Draining(nodes []string, most int) []plan.Stage {
 func replacing(first []plan.Stage, excluded ...plan.Stage) []plan.Stage {
 	return slices.Concat(MarkingForRemoval(first...),
 		[]plan.Stage{
-			cluster.UpdateConfigMap, cluster.AddProcessGroups, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels,
+			cluster.UpdateConfigMap, cluster.AddProcessGroups, evictions.UpdateDisruptionBudget, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels, evictions.UpdateTolerations,
 			cluster.ExcludeInstances, cluster.ChangeCoordinators,
 		},
 		excluded,
-		[]plan.Stage{cluster.RemoveServices, cluster.RemovePods, status.UpdateStatus},
+		[]plan.Stage{cluster.RemoveServices, cluster.RemovePods, status.UpdateStatus, evictions.UpdateDisruptionBudget},
 	)
 }
 

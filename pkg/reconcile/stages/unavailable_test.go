@@ -30,6 +30,7 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	c.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = new(5)
 	c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
 	c.Spec.Routing.HeadlessService = new(true)
+	c.Annotations = map[string]string{plan.AnnotationDisruptionBudgets: "true", plan.AnnotationTolerations: "true"}
 	s.Coordination = plan.CoordinationFacts{}
 	s.ConfigMap.Data[objects.KeyClusterFile] = "stale"
 	delete(s.Services, c.HeadlessServiceName())
@@ -62,41 +63,45 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		then  plan.Then
 	}
 	want := map[plan.StageName]outcome{
-		"UpdateStatus":                {does: []string{"WriteStatus"}},
-		"CheckFields":                 {}, // the API server kept all
-		"CheckDistribution":           {}, // the cluster has none
-		"UpdateLockConfiguration":     {holds: "it could not be read from the database"},
-		"CancelReplacements":          {holds: "no process group can be included"},
-		"UpdateConfigMap":             {does: []string{"ApplyConfigMap"}},
-		"FailureDetector":             {does: []string{"ApplyFailureDetector"}},
-		"AdoptSpecs":                  {does: []string{"AdoptSpec"}},
-		"CheckClientCompatibility":    {}, // nothing to check without an upgrade
-		"ReplaceMisconfiguredPods":    {does: []string{"MarkForRemoval"}},
-		"ReplaceFailedPods":           {holds: "none is replaced while the database is unavailable"},
-		"DeletePodsForBuggification":  {does: []string{"DeletePods"}, holds: "recreated by the next pass", then: plan.EndPass},
-		"DeleteTerminalPods":          {does: []string{"DeletePods"}},
-		"AddProcessGroups":            {does: []string{"AddGroups"}},
-		"AddServices":                 {does: []string{"ApplyService"}},
-		"AddPVCs":                     {does: []string{"CreatePVC"}},
-		"AddPods":                     {does: []string{"CreatePod"}},
-		"GenerateInitialClusterFile":  {}, // there is one
-		"RemoveIncompatibleProcesses": {}, // only the database knows which pods those are
-		"UpdateSidecarVersions":       {}, // there is no upgrade
-		"UpdatePodConfig":             {does: []string{"PatchMetadata"}},
-		"UpdateLabels":                {does: []string{"PatchMetadata"}},
-		"UpdateDatabaseConfiguration": {holds: "configuration"},
-		"ChooseRemovals":              {holds: "cannot determine which process groups to remove"},
-		"ExcludeInstances":            {holds: "nothing can be excluded"},
-		"ChangeCoordinators":          {holds: "cannot determine whether the coordinators are valid"},
-		"BounceProcesses":             {holds: "the processes of 1 process group have to restart"},
-		"MaintenanceModeChecker":      {holds: "cannot determine whether maintenance is over"},
-		"UpdatePods":                  {holds: "none is deleted now: "},
-		"RemoveServices":              {}, // the spec needs it
-		"RemovePods":                  {holds: "storage-114: "},
-		"UpdateStatus at the end":     {does: []string{"WriteStatus"}, holds: "not reconciled yet"},
+		"UpdateStatus":                      {does: []string{"WriteStatus"}},
+		"CheckFields":                       {}, // the API server kept all
+		"CheckDistribution":                 {}, // the cluster has none
+		"CancelReplacements":                {holds: "no process group can be included"},
+		"UpdateLockConfiguration":           {holds: "it could not be read from the database"},
+		"UpdateConfigMap":                   {does: []string{"ApplyConfigMap"}},
+		"FailureDetector":                   {does: []string{"ApplyFailureDetector"}},
+		"AdoptSpecs":                        {does: []string{"AdoptSpec"}},
+		"CheckClientCompatibility":          {}, // nothing to check without an upgrade
+		"ReplaceMisconfiguredPods":          {does: []string{"MarkForRemoval"}},
+		"ReplaceFailedPods":                 {holds: "none is replaced while the database is unavailable"},
+		"DeletePodsForBuggification":        {does: []string{"DeletePods"}, holds: "recreated by the next pass", then: plan.EndPass},
+		"DeleteTerminalPods":                {does: []string{"DeletePods"}},
+		"AddProcessGroups":                  {does: []string{"AddGroups"}},
+		"UpdateDisruptionBudget":            {does: []string{"ApplyDisruptionBudget"}, holds: "the PodDisruptionBudget allows no eviction"},
+		"AddServices":                       {does: []string{"ApplyService"}},
+		"AddPVCs":                           {does: []string{"CreatePVC"}},
+		"AddPods":                           {does: []string{"CreatePod"}},
+		"GenerateInitialClusterFile":        {}, // there is one
+		"RemoveIncompatibleProcesses":       {}, // only the database knows which pods those are
+		"UpdateSidecarVersions":             {}, // there is no upgrade
+		"UpdatePodConfig":                   {does: []string{"PatchMetadata"}},
+		"UpdateLabels":                      {does: []string{"PatchMetadata"}},
+		"UpdateTolerations":                 {does: []string{"SetTolerations"}},
+		"UpdateDatabaseConfiguration":       {holds: "configuration"},
+		"ChooseRemovals":                    {holds: "cannot determine which process groups to remove"},
+		"ExcludeInstances":                  {holds: "nothing can be excluded"},
+		"ChangeCoordinators":                {holds: "cannot determine whether the coordinators are valid"},
+		"BounceProcesses":                   {holds: "the processes of 1 process group have to restart"},
+		"MaintenanceModeChecker":            {holds: "cannot determine whether maintenance is over"},
+		"UpdatePods":                        {holds: "none is deleted now: "},
+		"RemoveServices":                    {}, // the spec needs it
+		"RemovePods":                        {holds: "storage-114: "},
+		"UpdateDisruptionBudget at the end": {does: []string{"ApplyDisruptionBudget"}, holds: "the PodDisruptionBudget allows no eviction"},
+		"UpdateStatus at the end":           {does: []string{"WriteStatus"}, holds: "not reconciled yet"},
 	}
 	stages := ClusterWith(readings.Options{Adopt: true})
 	stages[len(stages)-1].Name += " at the end"
+	stages[len(stages)-2].Name += " at the end"
 	if len(stages) != len(want) {
 		t.Errorf("%d stages, and %d are spoken of", len(stages), len(want))
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -46,12 +47,12 @@ func pods() []Rule {
 		{
 			Code: "POD-005", Severity: Info, Title: "Unreachable-node tolerations match the process class",
 			Why:  "How long a pod stays bound to a lost node should depend on what it holds; docs/eviction.md has the table. A changed template replaces process groups or recreates pods, so choose the time.",
-			find: func(f Facts) ([]Finding, string) { return unsuitableTolerations(f, waitsForAWhile) },
+			find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForAWhile) },
 		},
 		{
 			Code: "POD-006", Severity: Warning, Title: "Pods with the only copy of data wait for their node",
 			Why:  "Without a toleration Kubernetes evicts a pod from a lost node after 300 s. With one replica no other process has its data: the eviction gains nothing, and interrupts the database once more when the node returns. A changed template replaces process groups or recreates pods, so choose the time.",
-			find: func(f Facts) ([]Finding, string) { return unsuitableTolerations(f, waitsForever) },
+			find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForever) },
 		},
 	}
 }
@@ -143,10 +144,14 @@ func waitsForever(t corev1.Toleration) bool { return t.TolerationSeconds == nil 
 // waitsForAWhile selects the classes whose pods should leave it at some time.
 func waitsForAWhile(t corev1.Toleration) bool { return !waitsForever(t) }
 
-// unsuitableTolerations compares the pod template of each class with docs/eviction.md, for the
-// classes whose desired tolerations are selected.
-func unsuitableTolerations(f Facts, selected func(corev1.Toleration) bool) ([]Finding, string) {
+// tolerationFindings compares the pod template of each class with docs/eviction.md, or its pods where
+// passes set their tolerations, for the classes whose desired tolerations are selected.
+func tolerationFindings(f Facts, selected func(corev1.Toleration) bool) ([]Finding, string) {
 	var found []Finding
+	applied, err := plan.OptedIn(f.Cluster, plan.AnnotationTolerations)
+	if err != nil {
+		return nil, err.Error()
+	}
 	for _, class := range v1beta2.ProcessClasses() {
 		if f.Cluster.DesiredProcessCounts()[class] <= 0 {
 			continue
@@ -155,16 +160,35 @@ func unsuitableTolerations(f Facts, selected func(corev1.Toleration) bool) ([]Fi
 		if !selected(want[0]) || suits(f.Cluster.Settings(class).PodTemplate, want) {
 			continue
 		}
+		message := "pods should wait " + waitText(want[0]) + " for a node that is not ready or not reachable"
+		if applied {
+			if pods := unsuitablePods(f, class, want); len(pods) > 0 {
+				found = append(found, Finding{Subjects: pods, Message: message, Fix: f.fix("reconcile")})
+			}
+			continue
+		}
 		patch, err := tolerationPatch(f.Record, class, want)
 		if err != nil {
 			return found, err.Error()
 		}
 		found = append(found, Finding{
-			Subjects: []string{"class/" + string(class)}, Message: "pods should wait " + waitText(want[0]) + " for a node that is not ready or not reachable",
+			Subjects: []string{"class/" + string(class)}, Message: message,
 			Fix: []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch},
 		})
 	}
 	return found, ""
+}
+
+// unsuitablePods returns the running pods of a class with other tolerations.
+func unsuitablePods(f Facts, class v1beta2.ProcessClass, want []corev1.Toleration) []string {
+	var names []string
+	for _, g := range f.Staying() {
+		p := f.Pod(g)
+		if g.ProcessClass == class && p != nil && p.DeletionTimestamp == nil && !suits(&corev1.PodTemplateSpec{Spec: p.Spec}, want) {
+			names = append(names, pod(p.Name))
+		}
+	}
+	return names
 }
 
 func waitText(t corev1.Toleration) string {

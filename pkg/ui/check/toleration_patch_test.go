@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -104,6 +106,27 @@ func statelessPod(t *testing.T, c *v1beta2.FoundationDBCluster) *corev1.PodSpec 
 		t.Fatal(err)
 	}
 	return spec
+}
+
+// Where passes set the tolerations of pods, the pods count and not the template.
+func TestTolerationsThatPassesSetAreReadFromPods(t *testing.T) {
+	f := healthy(t)
+	f.Cluster.Spec.Processes = nil
+	f.Cluster.Annotations = map[string]string{plan.AnnotationTolerations: "true"}
+	item := itemOf(t, reportOn(f, Options{}), "POD-005")
+	if len(item.Findings) != 1 || !strings.HasPrefix(item.Findings[0].Subjects[0], "pod/") || !strings.Contains(item.Findings[0].Fix, "reconcile") {
+		t.Fatalf("before a pass: %+v", item.Findings)
+	}
+	for _, g := range f.Staying() {
+		f.Pod(g).Spec.Tolerations = safety.TolerationsFor(f.Cluster, g.ProcessClass)
+	}
+	if item := itemOf(t, reportOn(f, Options{}), "POD-005"); len(item.Findings) != 0 {
+		t.Errorf("after it: %+v", item.Findings)
+	}
+	f.Cluster.Annotations[plan.AnnotationTolerations] = "maybe"
+	if item := itemOf(t, reportOn(f, Options{}), "POD-005"); len(item.Findings) != 0 || item.Outcome != NotChecked {
+		t.Errorf("with an invalid annotation: %+v", item)
+	}
 }
 
 func TestTolerationsThatSuit(t *testing.T) {

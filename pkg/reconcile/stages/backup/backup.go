@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/evictions"
 )
 
 // Backup returns the stages of a backup's pass in the order they run. The status is updated
@@ -21,6 +22,7 @@ func Backup() []plan.Stage {
 		stopBackup,
 		toggleBackupPaused,
 		modifyBackup,
+		evictions.UpdateAgentTolerations,
 		updateBackupStatus,
 	}
 }

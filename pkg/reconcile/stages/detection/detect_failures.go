@@ -14,7 +14,7 @@ import (
 // status is written. Where failures are unknown it records nothing.
 var DetectFailures = plan.Stage{
 	Name:  plan.StageDetectFailures,
-	Reads: plan.Everything &^ plan.Detector,
+	Reads: plan.Everything &^ (plan.Detector | plan.DisruptionBudgets),
 	Decide: func(s plan.Snapshot) plan.Decision {
 		failed, unknown, err := Failures(s)
 		if err != nil {

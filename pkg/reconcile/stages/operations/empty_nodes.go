@@ -157,18 +157,7 @@ func recreating(s plan.Snapshot, class v1beta2.ProcessClass) string {
 
 // cordonedFirst adds the check that the pod cannot be scheduled to its node again.
 func cordonedFirst(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, checks []plan.Check) []plan.Check {
-	name := s.Pod(g).Spec.NodeName
-	c := plan.Check{ID: plan.CheckNodeCordoned, Subject: name, Question: fmt.Sprintf("is node %s closed to new pods?", name), Gate: plan.GateConfig, OK: true, Evidence: "it is cordoned"}
-	node := s.Nodes[name]
-	switch {
-	case s.NodesHidden != "", s.Nodes == nil:
-		c.OK, c.Evidence = false, "unknown: "+nodesUnknown(s)
-	case node == nil:
-		c.Evidence = "it does not exist any more"
-	case !node.Spec.Unschedulable:
-		c.OK, c.Evidence = false, "it is not cordoned, so the pod could be scheduled there again"
-	}
-	return append([]plan.Check{c}, checks...)
+	return append([]plan.Check{nodeCordoned(s, s.Pod(g).Spec.NodeName)}, checks...)
 }
 
 func evictionOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Action {

@@ -1,11 +1,14 @@
 package stagestest
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -58,6 +61,7 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 		keepAtRandom(&s, random)
 	}
 	detectAtRandom(t, &s, random)
+	optInAtRandom(&s, random)
 	return s
 }
 
@@ -114,6 +118,30 @@ func keepAtRandom(s *plan.Snapshot, random *rand.Rand) {
 		if random.IntN(6) == 0 {
 			s.Coordination.ExclusionsRead = true
 			s.Coordination.Exclusions = append(s.Coordination.Exclusions, g.ExclusionString(), g.Addresses[0])
+		}
+	}
+}
+
+// optInAtRandom sets the annotations that request more than the spec, and objects that are there
+// because of them.
+func optInAtRandom(s *plan.Snapshot, random *rand.Rand) {
+	annotations := map[string]string{}
+	for _, key := range []string{plan.AnnotationDisruptionBudgets, plan.AnnotationTolerations} {
+		if values := []string{"", "true", "true", "false", "yes"}; random.IntN(2) == 0 {
+			annotations[key] = values[random.IntN(len(values))]
+		}
+	}
+	s.Cluster.Annotations = annotations
+	if random.IntN(2) == 0 {
+		budget := objects.DisruptionBudget(s.Cluster, random.IntN(9))
+		s.DisruptionBudgets = map[string]*policyv1.PodDisruptionBudget{budget.Name: budget}
+	}
+	if random.IntN(6) == 0 {
+		s.DisruptionBudgets, s.DisruptionBudgetsHidden = nil, "forbidden"
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Pods)) {
+		if pod := s.Pods[name]; random.IntN(4) == 0 {
+			pod.Annotations[plan.AnnotationTolerationsBefore] = `{"node.kubernetes.io/not-ready":300}`
 		}
 	}
 }

@@ -38,8 +38,9 @@ var ReportStatus = plan.Stage{
 	},
 }
 
-// statusReads are also what later stages of a pass read, so that it is read at once.
-const statusReads = plan.Everything
+// statusReads are also what later stages of a pass read, so that it is read at once; budgets are
+// read only for the clusters that request one.
+const statusReads = plan.Everything &^ plan.DisruptionBudgets
 
 // recordStatus decides to write the status that results from the facts, if it differs from the
 // present one.

@@ -1,4 +1,4 @@
-package admin_test
+package live_test
 
 import (
 	"testing"
@@ -8,30 +8,31 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 )
 
 func TestWhichPodsAreUsed(t *testing.T) {
 	early := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	late := early.Add(time.Hour)
-	pod := func(name string, change func(*admin.PodCandidate)) admin.PodCandidate {
-		p := admin.PodCandidate{Name: name, Running: true, Since: early}
+	pod := func(name string, change func(*live.PodCandidate)) live.PodCandidate {
+		p := live.PodCandidate{Name: name, Running: true, Since: early}
 		change(&p)
 		return p
 	}
-	candidates := []admin.PodCandidate{
-		pod("pending", func(p *admin.PodCandidate) { p.Running = false }),
-		pod("terminating", func(p *admin.PodCandidate) { p.Terminating = true }),
-		pod("isolated", func(p *admin.PodCandidate) { p.Isolated = true }),
-		pod("coordinator not reporting", func(p *admin.PodCandidate) { p.Silent, p.Coordinator = true, true }),
-		pod("leaving coordinator", func(p *admin.PodCandidate) { p.Excluded, p.Coordinator = true, true }),
-		pod("young", func(p *admin.PodCandidate) { p.Since = late }),
-		pod("unready coordinator", func(p *admin.PodCandidate) { p.Unready, p.Coordinator = true, true }),
-		pod("b", func(*admin.PodCandidate) {}),
-		pod("a", func(*admin.PodCandidate) {}),
-		pod("young coordinator", func(p *admin.PodCandidate) { p.Coordinator, p.Since = true, late }),
+	candidates := []live.PodCandidate{
+		pod("pending", func(p *live.PodCandidate) { p.Running = false }),
+		pod("terminating", func(p *live.PodCandidate) { p.Terminating = true }),
+		pod("isolated", func(p *live.PodCandidate) { p.Isolated = true }),
+		pod("coordinator not reporting", func(p *live.PodCandidate) { p.Silent, p.Coordinator = true, true }),
+		pod("leaving coordinator", func(p *live.PodCandidate) { p.Excluded, p.Coordinator = true, true }),
+		pod("young", func(p *live.PodCandidate) { p.Since = late }),
+		pod("unready coordinator", func(p *live.PodCandidate) { p.Unready, p.Coordinator = true, true }),
+		pod("b", func(*live.PodCandidate) {}),
+		pod("a", func(*live.PodCandidate) {}),
+		pod("young coordinator", func(p *live.PodCandidate) { p.Coordinator, p.Since = true, late }),
 	}
 	var got []string
-	for _, p := range admin.ChoosePods(candidates) {
+	for _, p := range live.ChoosePods(candidates) {
 		got = append(got, p.Name)
 	}
 	want := []string{"young coordinator", "a", "b", "young", "leaving coordinator", "coordinator not reporting", "unready coordinator"}
@@ -44,15 +45,15 @@ func TestWhichPodsAreUsed(t *testing.T) {
 }
 
 func TestTheNextPodIsOnAnotherNode(t *testing.T) {
-	pod := func(name, node string) admin.PodCandidate {
-		return admin.PodCandidate{Name: name, Node: node, Running: true}
+	pod := func(name, node string) live.PodCandidate {
+		return live.PodCandidate{Name: name, Node: node, Running: true}
 	}
 	leaving := pod("e", "node-3")
 	leaving.Excluded = true
 	answered := pod("c", "node-1")
 	answered.Answered = true
 	var got []string
-	for _, p := range admin.ChoosePods([]admin.PodCandidate{pod("a", "node-1"), pod("b", "node-1"), answered, pod("d", "node-2"), leaving}) {
+	for _, p := range live.ChoosePods([]live.PodCandidate{pod("a", "node-1"), pod("b", "node-1"), answered, pod("d", "node-2"), leaving}) {
 		got = append(got, p.Name)
 	}
 	if diff := cmp.Diff([]string{"c", "d", "a", "b", "e"}, got); diff != "" {

@@ -1,0 +1,124 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// release is what a release contains, of .goreleaser.yaml.
+type release struct {
+	Version int `json:"version"`
+	Builds  []struct {
+		ID   string   `json:"id"`
+		Main string   `json:"main"`
+		Env  []string `json:"env"`
+	} `json:"builds"`
+	Archives []struct {
+		IDs   []string `json:"ids"`
+		Files []struct {
+			Source string `json:"src"`
+			Info   struct {
+				Time string `json:"mtime"`
+			} `json:"info"`
+		} `json:"files"`
+	} `json:"archives"`
+}
+
+func readRelease(t *testing.T) release {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r release
+	if err := yaml.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var manifestPath = regexp.MustCompile(`manifests/[a-z][\w./-]*\w`)
+
+// What a page installs from is in the archive that the page comes with or leads to.
+func TestReleasesContainWhatPagesInstallFrom(t *testing.T) {
+	r := readRelease(t)
+	named := map[string]string{}
+	for file, text := range pages(t) {
+		for _, name := range manifestPath.FindAllString(text, -1) {
+			named[strings.TrimSuffix(name, "/")] = file
+		}
+	}
+	for _, want := range []string{"manifests/crd", "manifests/rbac/reconcile.yaml", "manifests/in-cluster/cronjob.yaml"} {
+		if named[want] == "" {
+			t.Errorf("no page installs from %s any more", want)
+		}
+	}
+	for _, archive := range r.Archives {
+		var files []string
+		for _, f := range archive.Files {
+			found, err := filepath.Glob(filepath.Join(root, f.Source))
+			if err != nil || len(found) == 0 {
+				t.Errorf("no file is called %s (%v)", f.Source, err)
+			}
+			files = append(files, found...)
+			if f.Info.Time != "{{ .CommitDate }}" {
+				t.Errorf("%s has the time of the build, so that no archive is built twice with the same bytes", f.Source)
+			}
+		}
+		for name, page := range named {
+			for _, file := range filesOf(t, filepath.Join(root, name)) {
+				if !slices.Contains(files, file) {
+					t.Errorf("%s installs from %s, and the archive has no %s", page, name, file)
+				}
+			}
+		}
+	}
+}
+
+// filesOf is a file, or the files of a directory and those below.
+func filesOf(t *testing.T, name string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.Walk(name, func(path string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// A build without a static binary, or an archive of a build that there is not, is noticed
+// only when a release is made.
+func TestReleasesAreStaticBuildsInArchives(t *testing.T) {
+	r := readRelease(t)
+	if r.Version != 2 || len(r.Builds) == 0 || len(r.Archives) == 0 {
+		t.Fatalf("version %d, %d builds, %d archives", r.Version, len(r.Builds), len(r.Archives))
+	}
+	var builds []string
+	for _, b := range r.Builds {
+		builds = append(builds, b.ID)
+		if !slices.Contains(b.Env, "CGO_ENABLED=0") {
+			t.Errorf("%s is not static", b.ID)
+		}
+		if _, err := os.Stat(filepath.Join(root, b.Main, "main.go")); err != nil {
+			t.Errorf("%s: %v", b.ID, err)
+		}
+	}
+	for _, a := range r.Archives {
+		for _, id := range a.IDs {
+			if !slices.Contains(builds, id) {
+				t.Errorf("no build is called %s", id)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+//go:build fdb_native && cgo
+
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// What the flags ask for is what a cluster is opened with.
+func TestNativeTransportOfACommand(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		native bool
+	}{
+		{"--transport auto", false},
+		{"--transport exec", false},
+		{"--transport native", true},
+		{"--cluster-file f", true},
+	} {
+		env, _, _ := realEnv(t)
+		root := newRoot(env)
+		if err := root.ParseFlags(append(strings.Fields(c.args), "--server", "http://127.0.0.1:1")); err != nil {
+			t.Fatal(err)
+		}
+		s, err := env.Connect(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "sample"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, is := s.(*live.World); !is || (w.Direct != nil) != c.native {
+			t.Errorf("%s: got %v", c.args, w.Direct)
+		}
+		env.CloseDirect()
+	}
+}
+
+// A cluster file that is none is a mistake of the command line, not an unreachable database.
+func TestNativeChecksTheClusterFile(t *testing.T) {
+	for content, want := range map[string]string{
+		"":              "error: --cluster-file: open ",
+		"10.1.0.1:4501": "error: --cluster-file ",
+	} {
+		name := filepath.Join(t.TempDir(), "fdb.cluster")
+		if content != "" {
+			if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g := newGiven(t)
+		if code := g.run("status", "--cluster-file", name); code != exit.ExitUsage || !strings.HasPrefix(g.err.String(), want) {
+			t.Errorf("%q: exit code %d, %s", content, code, g.err.String())
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// actor makes denied evictions possible, with one pass of a command for each request.
+type actor struct {
+	env     *session.Env
+	coexist bool
+	mu      sync.Mutex // keeps the output of one pass together
+}
+
+// Act implements evictionhook.Actor. A pod that only coordinates too much loses its coordinator;
+// any other with data is replaced. A pod without data is waited for: nothing helps it but time.
+func (a *actor) Act(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id, why, err := a.decide(ctx, e, refused)
+	if err != nil || id == "" {
+		return err
+	}
+	groups := []v1beta2.ProcessGroupID{id}
+	list := stages.Replacing(operations.ReplaceGroups(operations.Replacement{Groups: groups, Most: 1}))
+	words := []string{"replace", e.Cluster.Name, string(id)}
+	if why == movesCoordinators {
+		list = stages.Marking(operations.MoveCoordinatorsOff(groups))
+		words = []string{"coordinators", "change", e.Cluster.Name}
+	}
+	reason := fmt.Sprintf("eviction of %s from %s requested by %s", e.Pod, e.Node, e.User)
+	return a.pass(ctx, e.Cluster, apply.Change{Words: words, Stages: list}, reason)
+}
+
+// pass runs one pass of a change that --yes has approved. A pass that has to wait is no error: the
+// next request for the eviction begins another one.
+func (a *actor) pass(ctx context.Context, cluster types.NamespacedName, c apply.Change, reason string) error {
+	c.ChangeFlags = apply.ChangeFlags{DryRun: apply.DryRunNone, Yes: true, Coexist: a.coexist, Output: "text", Interval: pace.DefaultInterval, Reason: reason}
+	c.Permissions, c.Partial = session.ReconcilePermissions(), true
+	err := apply.CarryOut(ctx, a.env.Beside(logged{a.env}), cluster, c)
+	if exit.Code(err) == exit.ExitWaiting {
+		return nil
+	}
+	return err
+}
+
+// logged prints what a pass prints between the lines about other answers.
+type logged struct{ env *session.Env }
+
+func (l logged) Write(text []byte) (int, error) {
+	l.env.Logf("%s", strings.TrimSuffix(string(text), "\n"))
+	return len(text), nil
+}
+
+// remedy is what makes an eviction possible.
+type remedy int
+
+const (
+	replaces remedy = iota
+	movesCoordinators
+)
+
+// decide returns the process group to work on, and how; an empty ID where only time helps.
+func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) (v1beta2.ProcessGroupID, remedy, error) {
+	var s plan.Snapshot
+	observer, err := a.env.Connect(ctx, e.Cluster)
+	if err != nil {
+		return "", replaces, err
+	}
+	if err := observer.Observe(ctx, &s, plan.Record|plan.Pods); err != nil {
+		return "", replaces, err
+	}
+	for _, g := range s.Groups() {
+		switch {
+		case g.PodName(s.Cluster) != e.Pod:
+		case onlyCoordinates(refused):
+			return g.ProcessGroupID, movesCoordinators, nil
+		case safety.HoldsNothing(s, g):
+			return "", replaces, nil
+		default:
+			return g.ProcessGroupID, replaces, nil
+		}
+	}
+	return "", replaces, fmt.Errorf("the status of %s has no process group with the pod %s", e.Cluster.Name, e.Pod)
+}
+
+func onlyCoordinates(refused []plan.Check) bool {
+	for _, c := range refused {
+		if c.ID != plan.CheckNoCoordinator {
+			return false
+		}
+	}
+	return len(refused) > 0
+}

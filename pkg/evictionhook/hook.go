@@ -1,0 +1,180 @@
+package evictionhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Self are the pods of this webhook, which it never keeps from leaving: a webhook that cannot be
+// drained, and without which nothing can be, would block every drain.
+type Self struct {
+	Namespace string
+	Labels    map[string]string
+}
+
+// OwnLabels are the labels of the webhook's pods in the manifests.
+func OwnLabels() map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "kubectl-fdb-eviction-webhook"}
+}
+
+// Hook judges evictions. Its methods may be called concurrently.
+type Hook struct {
+	// Client reads pods and clusters, and keeps the Leases that serialize evictions.
+	Client  client.Client
+	Decider Decider
+	// Actor makes denied evictions possible; nil only answers.
+	Actor *Acts
+	Clock clock.PassiveClock
+	Self  Self
+	// Identity names this process in Leases; it must be another one after a restart.
+	Identity string
+	// Report receives every outcome, for metrics and logs. Nil reports nothing.
+	Report func(Answer)
+
+	slots slots
+}
+
+// Answer is what a request was answered.
+type Answer struct {
+	Outcome Outcome
+	// Eviction is what was requested, as far as it is known.
+	Eviction Eviction
+	// Refused are the checks that do not hold.
+	Refused []plan.Check
+	// Message is the reason, as the user of the eviction reads it.
+	Message string
+	// Took is how long the answer took.
+	Took time.Duration
+	// Acts is true when the Actor was started for it.
+	Acts bool
+}
+
+// Review answers one admission request. It never takes longer than ctx.
+func (h *Hook) Review(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	began := h.Clock.Now()
+	answer := h.judge(ctx, r)
+	answer.Took = h.Clock.Since(began)
+	if h.Report != nil {
+		h.Report(answer)
+	}
+	response := allow()
+	if answer.Outcome != Allowed && answer.Outcome != NotJudged {
+		response = deny(answer.Message, answer.Refused)
+	} else if answer.Message != "" {
+		response.Warnings = []string{answer.Message}
+	}
+	response.UID = r.UID
+	return response
+}
+
+func (h *Hook) judge(ctx context.Context, r *admissionv1.AdmissionRequest) Answer {
+	if !isEviction(r) {
+		return Answer{Outcome: NotJudged, Message: "kubectl fdb eviction-webhook answers for the creation of pods/eviction only; correct the rules of its ValidatingWebhookConfiguration"}
+	}
+	name, dryRun, err := evictionOf(r)
+	if err != nil {
+		return Answer{Outcome: Invalid, Message: err.Error()}
+	}
+	e := Eviction{Cluster: types.NamespacedName{Namespace: r.Namespace}, Pod: name, User: r.UserInfo.Username, DryRun: dryRun}
+	pod := &corev1.Pod{}
+	switch err := h.Client.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: name}, pod); {
+	case apierrors.IsNotFound(err):
+		return Answer{Outcome: NotJudged, Eviction: e} // the API server answers that itself
+	case err != nil:
+		return unknown(e, fmt.Errorf("read pod %s: %w", name, err))
+	case h.isOwn(pod), !runs(pod):
+		return Answer{Outcome: NotJudged, Eviction: e}
+	}
+	e.UID, e.Node = pod.UID, pod.Spec.NodeName
+	c, err := h.clusterOf(ctx, pod)
+	switch {
+	case err != nil:
+		return unknown(e, err)
+	case c == nil:
+		return Answer{Outcome: NotJudged, Eviction: e}
+	}
+	e.Cluster.Name = c.Name
+	if dryRun {
+		checks, err := h.Decider.Decide(ctx, e, NoEpoch)
+		return answerOf(e, checks, err)
+	}
+	return h.decide(ctx, e, c.UID)
+}
+
+// decide judges while no other eviction of the cluster is judged or under way.
+func (h *Hook) decide(ctx context.Context, e Eviction, owner types.UID) Answer {
+	s, err := h.slots.take(ctx, h, e, owner)
+	if err != nil {
+		return notTaken(e, err)
+	}
+	checks, err := h.Decider.Decide(ctx, e, s.epoch)
+	answer := answerOf(e, checks, err)
+	if answer.Outcome != Allowed {
+		s.release(ctx)
+	} else if err := s.keep(ctx); err != nil {
+		answer = unknown(e, err)
+	}
+	if answer.Outcome == Denied && h.Actor != nil {
+		if answer.Acts = h.Actor.start(ctx, e, answer.Refused); answer.Acts {
+			answer.Message += "; the eviction webhook works on it"
+		}
+	}
+	return answer
+}
+
+// notTaken is the answer where another eviction is under way, or where that is unknown.
+func notTaken(e Eviction, err error) Answer {
+	if _, busy := errors.AsType[*busyError](err); busy {
+		return Answer{Outcome: Busy, Eviction: e, Message: describe(e) + " is not judged yet: " + err.Error()}
+	}
+	return unknown(e, err)
+}
+
+func answerOf(e Eviction, checks []plan.Check, err error) Answer {
+	refused := refusedOf(checks)
+	switch {
+	case err != nil:
+		return unknown(e, err)
+	case len(checks) == 0:
+		return unknown(e, errors.New("no eviction rule covers the pod"))
+	case len(refused) > 0:
+		return Answer{Outcome: Denied, Eviction: e, Refused: refused, Message: describe(e) + " must not be evicted now: " + evidenceOf(refused)}
+	default:
+		return Answer{Outcome: Allowed, Eviction: e}
+	}
+}
+
+func unknown(e Eviction, err error) Answer {
+	return Answer{Outcome: Unknown, Eviction: e, Message: "cannot determine whether " + describe(e) + " may be evicted: " + err.Error()}
+}
+
+func describe(e Eviction) string {
+	if e.Cluster.Name == "" {
+		return "pod " + e.Pod
+	}
+	return fmt.Sprintf("pod %s of FoundationDBCluster %s", e.Pod, e.Cluster.Name)
+}
+
+// runs reports whether an eviction would stop anything: Kubernetes itself exempts the same pods
+// from disruption budgets.
+func runs(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodPending && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+func (h *Hook) isOwn(pod *corev1.Pod) bool {
+	return pod.Namespace == h.Self.Namespace && len(h.Self.Labels) > 0 &&
+		labels.SelectorFromSet(maps.Clone(h.Self.Labels)).Matches(labels.Set(pod.Labels))
+}

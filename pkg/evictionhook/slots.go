@@ -1,0 +1,225 @@
+package evictionhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// How long a slot stays taken that is not released. Both are counted from when this process saw
+// the Lease unchanged first, so the clocks of replicas need not agree.
+const (
+	// decisionLimit is that of a decision; the API server waits 30 s at most for an answer.
+	decisionLimit = 30 * time.Second
+	// evictionLimit is that of an allowed eviction whose pod still runs: a disruption budget may
+	// have denied it, or the client that requested it ended.
+	evictionLimit = time.Minute
+	// releaseLimit bounds the release of a slot, which happens after the answer was determined.
+	releaseLimit = 2 * time.Second
+)
+
+// annotationEvicted on a Lease is the pod whose eviction was allowed last, with its UID, until
+// another eviction is decided.
+const annotationEvicted = "kubectl-fdb/evicted"
+
+// SlotName is the name of the Lease that serializes the evictions of a cluster.
+func SlotName(cluster string) string { return "kubectl-fdb-evictions-" + cluster }
+
+// busyError means that another eviction is being decided, or under way.
+type busyError struct{ why string }
+
+func (e *busyError) Error() string { return e.why }
+
+// slots serialize the evictions of each cluster: within this process by a turn that requests wait
+// for, and between processes by a Lease. The zero value is ready for use.
+type slots struct {
+	mu    sync.Mutex
+	turns map[types.NamespacedName]chan struct{}
+	seen  map[types.NamespacedName]sighting
+}
+
+// sighting is since when this process has seen a Lease unchanged, and its epoch.
+type sighting struct {
+	version       string
+	epoch         Epoch
+	since, begins time.Time
+}
+
+// slot is the right to decide about one eviction of a cluster.
+type slot struct {
+	slots *slots
+	hook  *Hook
+	lease *coordinationv1.Lease
+	e     Eviction
+	epoch Epoch
+	turn  chan struct{}
+}
+
+// take waits for the turn within this process and takes the Lease. It returns a *busyError where
+// another process has it, or where the eviction that was allowed last is not over.
+func (s *slots) take(ctx context.Context, h *Hook, e Eviction, owner types.UID) (*slot, error) {
+	turn := s.turnOf(e.Cluster)
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, &busyError{"other evictions of the cluster are judged first"}
+	}
+	taken, err := s.takeLease(ctx, h, e, owner)
+	if err != nil {
+		<-turn
+		return nil, err
+	}
+	taken.turn = turn
+	return taken, nil
+}
+
+func (s *slots) turnOf(cluster types.NamespacedName) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turns == nil {
+		s.turns, s.seen = map[types.NamespacedName]chan struct{}{}, map[types.NamespacedName]sighting{}
+	}
+	if s.turns[cluster] == nil {
+		s.turns[cluster] = make(chan struct{}, 1)
+	}
+	return s.turns[cluster]
+}
+
+func (s *slots) takeLease(ctx context.Context, h *Hook, e Eviction, owner types.UID) (*slot, error) {
+	lease := &coordinationv1.Lease{}
+	key := types.NamespacedName{Namespace: e.Cluster.Namespace, Name: SlotName(e.Cluster.Name)}
+	err := h.Client.Get(ctx, key, lease)
+	switch {
+	case apierrors.IsNotFound(err):
+		lease = newLease(key, e, owner)
+		claim(lease, h)
+		err = h.Client.Create(ctx, lease)
+	case err != nil:
+		return nil, fmt.Errorf("read the Lease %s: %w", key.Name, err)
+	default:
+		if err := s.isFree(ctx, h, e, lease); err != nil {
+			return nil, err
+		}
+		claim(lease, h)
+		err = h.Client.Update(ctx, lease)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return nil, &busyError{"another replica of the webhook judges another eviction"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take the Lease %s: %w", key.Name, err)
+	}
+	return &slot{slots: s, hook: h, lease: lease, e: e, epoch: epochOf(lease)}, nil
+}
+
+// epochOf is the epoch of a cluster: the number of transitions is that of allowed evictions.
+func epochOf(lease *coordinationv1.Lease) Epoch {
+	return Epoch(ptr.Deref(lease.Spec.LeaseTransitions, 0))
+}
+
+// newLease is the Lease of a cluster without one. Kubernetes deletes it with the cluster.
+func newLease(key types.NamespacedName, e Eviction, owner types.UID) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: key.Namespace, Name: key.Name,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: clusterKind, Name: e.Cluster.Name, UID: owner}},
+	}}
+}
+
+// claim notes that this process decides.
+func claim(lease *coordinationv1.Lease, h *Hook) {
+	lease.Spec.HolderIdentity = new(h.Identity)
+	lease.Spec.RenewTime = new(metav1.NewMicroTime(h.Clock.Now()))
+	lease.Spec.LeaseDurationSeconds = new(int32(decisionLimit / time.Second))
+}
+
+// isFree returns a *busyError where the Lease is another's, or an eviction is not over.
+func (s *slots) isFree(ctx context.Context, h *Hook, e Eviction, lease *coordinationv1.Lease) error {
+	unchanged, epoch := s.agesOf(e.Cluster, lease, h.Clock.Now())
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" && holder != h.Identity && unchanged < decisionLimit {
+		return &busyError{"replica " + holder + " of the webhook judges another eviction"}
+	}
+	text, evicted := lease.Annotations[annotationEvicted]
+	if !evicted || text == evictedText(e) || epoch >= evictionLimit {
+		return nil // the same pod again: the eviction did not happen
+	}
+	over, err := isOver(ctx, h.Client, e.Cluster.Namespace, text)
+	switch {
+	case err != nil:
+		return err
+	case !over:
+		return &busyError{"the eviction of " + text + " was allowed and is not over"}
+	default:
+		return nil
+	}
+}
+
+// agesOf are for how long this process has seen the Lease as it is, and its epoch.
+func (s *slots) agesOf(cluster types.NamespacedName, lease *coordinationv1.Lease, now time.Time) (unchanged, epoch time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, known := s.seen[cluster]
+	if !known || last.version != lease.ResourceVersion {
+		last.version, last.since = lease.ResourceVersion, now
+	}
+	if !known || last.epoch != epochOf(lease) {
+		last.epoch, last.begins = epochOf(lease), now
+	}
+	s.seen[cluster] = last
+	return now.Sub(last.since), now.Sub(last.begins)
+}
+
+func evictedText(e Eviction) string { return e.Pod + " " + string(e.UID) }
+
+// isOver reports whether an evicted pod terminates or is deleted, so that every later observation
+// shows it.
+func isOver(ctx context.Context, c client.Reader, namespace, text string) (bool, error) {
+	var name, uid string
+	if _, err := fmt.Sscan(text, &name, &uid); err != nil {
+		return false, fmt.Errorf("parse annotation %s of a Lease: %w", annotationEvicted, err)
+	}
+	pod := &corev1.Pod{}
+	switch err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod); {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read pod %s, whose eviction was allowed: %w", name, err)
+	}
+	return string(pod.UID) != uid || pod.DeletionTimestamp != nil, nil
+}
+
+// keep records that the eviction is allowed, and begins the next epoch. Until that is stored the
+// eviction must not be allowed: another replica would not know of it.
+func (s *slot) keep(ctx context.Context) error {
+	defer func() { <-s.turn }()
+	s.lease.Spec.HolderIdentity = nil
+	s.lease.Spec.LeaseTransitions = new(ptr.Deref(s.lease.Spec.LeaseTransitions, 0) + 1)
+	metav1.SetMetaDataAnnotation(&s.lease.ObjectMeta, annotationEvicted, evictedText(s.e))
+	if err := s.hook.Client.Update(ctx, s.lease); err != nil {
+		if apierrors.IsConflict(err) {
+			return errors.New("another replica of the webhook took over in the meantime")
+		}
+		return fmt.Errorf("record the eviction in the Lease %s: %w", s.lease.Name, err)
+	}
+	return nil
+}
+
+// release ends a decision that denied. A Lease that cannot be written is free again after a while.
+func (s *slot) release(ctx context.Context) {
+	defer func() { <-s.turn }()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
+	defer cancel()
+	s.lease.Spec.HolderIdentity = nil
+	_ = s.hook.Client.Update(ctx, s.lease)
+}

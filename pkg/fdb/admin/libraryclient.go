@@ -1,0 +1,172 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// statusKey has the status document, even of an unavailable database.
+var statusKey = []byte("\xff\xff/status/json")
+
+// LibraryClient is Admin and KV through FoundationDB's client library in this process,
+// which must reach the processes of the database. It reads and changes what special keys
+// offer. What they do not offer, configurations and restarts in another version, is
+// KindUnsupported; see WithFallback.
+type LibraryClient struct {
+	library Library
+	clock   clock.Clock
+}
+
+var _ Client = (*LibraryClient)(nil)
+
+// NewLibraryClient returns a client that uses the library. The clock paces retries and
+// read-backs; nil is the real one.
+func NewLibraryClient(l Library, c clock.Clock) *LibraryClient {
+	if c == nil {
+		c = clock.RealClock{}
+	}
+	return &LibraryClient{library: l, clock: c}
+}
+
+// Status returns the status document. If the processes use another protocol than the
+// library, which makes the document that of an unavailable database, it is
+// KindWrongProtocol.
+func (c *LibraryClient) Status(ctx context.Context) (*fdb.Status, error) {
+	const doing = "reading status"
+	view, err := c.read(ctx, doing, statusLimit, ReadKey(statusKey))
+	if err != nil {
+		return nil, err
+	}
+	document, _ := view.Value(statusKey) // an absent document is not valid either
+	s, err := fdb.ParseStatus(document)
+	if err != nil {
+		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+	}
+	if s.Available() {
+		return s, nil
+	}
+	own, err := c.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, protocolDiffers(doing, s, "the client library", own)
+}
+
+// Version returns the library's version.
+func (c *LibraryClient) Version(context.Context) (fdb.Version, error) {
+	v, err := c.library.Version()
+	if err != nil {
+		return fdb.Version{}, &Error{Kind: KindUnparsed, Doing: "reading the version of the client library", Err: err}
+	}
+	return v, nil
+}
+
+// ConnectionString returns the connection string in force. It is what the library knows:
+// after a change elsewhere it can be the old one until the next contact with the database.
+func (c *LibraryClient) ConnectionString(ctx context.Context) (fdb.ConnectionString, error) {
+	const doing = "reading the connection string"
+	view, err := c.read(ctx, doing, readLimit, ReadKey(connectionStringKey))
+	if err != nil {
+		return fdb.ConnectionString{}, err
+	}
+	value, _ := view.Value(connectionStringKey) // an absent one is not valid either
+	s, err := fdb.ParseConnectionString(string(value))
+	if err != nil {
+		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+	}
+	return s, nil
+}
+
+// Txn runs a transaction; see KV.
+func (c *LibraryClient) Txn(ctx context.Context, reads []Read, decide func(View) ([]Mutation, error)) (version int64, err error) {
+	return c.retry(ctx, func() (version int64, err error) {
+		err = c.within(ctx, transacting, sessionLimit, func(t LibraryTransaction) error {
+			view, err := readAll(t, transacting, maxRangeRows, reads)
+			if err != nil {
+				return err
+			}
+			mutations, err := decide(view)
+			if err != nil || len(mutations) == 0 {
+				return err
+			}
+			if err := apply(t, mutations); err != nil {
+				return err
+			}
+			version, err = t.Commit()
+			return commitError(ctx, transacting, err)
+		})
+		return version, err
+	})
+}
+
+// retry retries while transactions conflict.
+func (c *LibraryClient) retry(ctx context.Context, attempt func() (int64, error)) (int64, error) {
+	return retryConflicts(func(d time.Duration) error { return pauseOn(ctx, c.clock, wait.Jitter(d, 1)) }, attempt)
+}
+
+// within runs use in a transaction of its own.
+func (c *LibraryClient) within(ctx context.Context, doing string, limit time.Duration, use func(LibraryTransaction) error) error {
+	t, err := c.library.Begin(ctx, limit)
+	if err != nil {
+		return libraryError(ctx, doing, err)
+	}
+	defer t.Close()
+	return libraryError(ctx, doing, use(t))
+}
+
+// read reads in one transaction.
+func (c *LibraryClient) read(ctx context.Context, doing string, limit time.Duration, reads ...Read) (View, error) {
+	var view View
+	_, err := c.retry(ctx, func() (int64, error) {
+		return 0, c.within(ctx, doing, limit, func(t LibraryTransaction) error {
+			var err error
+			view, err = readAll(t, doing, maxRows, reads)
+			return err
+		})
+	})
+	return view, err
+}
+
+func readAll(t LibraryTransaction, doing string, limit int, reads []Read) (View, error) {
+	var pairs []Pair
+	for _, r := range reads {
+		found, err := r.through(t, limit)
+		if err != nil {
+			return View{}, err
+		}
+		if len(found) >= limit {
+			return View{}, &Error{Kind: KindUnparsed, Doing: doing, Detail: "a range has more rows than are read"}
+		}
+		pairs = append(pairs, found...)
+	}
+	return NewView(pairs), nil
+}
+
+func (r Read) through(t LibraryTransaction, limit int) ([]Pair, error) {
+	if r.isRange() {
+		return t.GetRange(r.Begin, r.End, limit)
+	}
+	value, found, err := t.Get(r.Begin)
+	if err != nil || !found {
+		return nil, err
+	}
+	return []Pair{{Key: r.Begin, Value: value}}, nil
+}
+
+// apply adds mutations to a transaction, or none if one of them is invalid.
+func apply(t LibraryTransaction, mutations []Mutation) error {
+	for _, m := range mutations {
+		if err := m.check(); err != nil {
+			return &Error{Kind: KindBadInput, Doing: transacting, Detail: printable(m.Key), Err: err}
+		}
+	}
+	for _, m := range mutations {
+		t.Apply(m)
+	}
+	return nil
+}

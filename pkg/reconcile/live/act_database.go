@@ -1,0 +1,76 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// configure creates or changes the database's configuration; success is read back.
+func (w *World) configure(ctx context.Context, a plan.Configure) error {
+	cli, record, err := w.database(ctx)
+	if err != nil {
+		return fmt.Errorf("configure the database: %w", err)
+	}
+	if !a.New {
+		return cli.Configure(ctx, a.Configuration, changeOf(a.Part))
+	}
+	// The last read before the one command that could hide a database's data behind
+	// an empty one. Both are read again here because the snapshot may be minutes old.
+	newest := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, newest); err != nil {
+		return fmt.Errorf("verify that the database was never configured: %w", err)
+	}
+	if record.Status.Configured || newest.Status.Configured {
+		return errors.New("create a database: status.configured is already true")
+	}
+	status, err := cli.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("verify that no database exists yet: %w", err)
+	}
+	if !status.NeverConfigured() {
+		return fmt.Errorf("create a database: recovery state must be %[2]q, is %[1]q", status.RecoveryName(), fdb.RecoveryNeverCreated)
+	}
+	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
+}
+
+// changeOf is the change that sends one part of a configuration.
+func changeOf(p fdb.Part) admin.ConfigureKind {
+	switch p {
+	case fdb.OnlyRegions:
+		return admin.ChangeRegions
+	case fdb.OnlyUsableRegions:
+		return admin.ChangeUsableRegions
+	case fdb.Whole:
+	}
+	return admin.ChangeDatabase
+}
+
+// changeCoordinators changes the coordinators and stores the connection string that results. A
+// status without it is corrected from the status document, as long as one coordinator of the
+// old connection string still answers.
+func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
+	cli, _, err := w.database(ctx)
+	if err != nil {
+		return fmt.Errorf("change coordinators: %w", err)
+	}
+	connectionString, err := cli.ChangeCoordinators(ctx, a.Coordinators)
+	if err != nil {
+		return err
+	}
+	record := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
+	}
+	record.Status.ConnectionString = connectionString.String()
+	if err := w.Client.Status().Update(ctx, record); err != nil {
+		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
+	}
+	w.remember(record)
+	return nil
+}

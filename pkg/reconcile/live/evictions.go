@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// readDisruptionBudgets reads the PodDisruptionBudgets of the namespace: one of others that selects
+// the same pods is in conflict with the cluster's. Missing permission is a fact.
+func (w *World) readDisruptionBudgets(ctx context.Context) (budgets map[string]*policyv1.PodDisruptionBudget, why string, err error) {
+	budgets, err = listed[policyv1.PodDisruptionBudget](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &policyv1.PodDisruptionBudgetList{})
+	if hidden(err) {
+		return nil, "listing PodDisruptionBudgets is forbidden; manifests/rbac/disruption-budgets.yaml allows it", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	byName := make(map[string]*policyv1.PodDisruptionBudget, len(budgets))
+	for _, b := range budgets {
+		byName[b.Name] = b
+	}
+	return byName, "", nil
+}
+
+// readAgentsOf reads the pods of the agents of all backups of the cluster. A user who may drain
+// nodes may lack the permission to list backups, and where no backup was ever made the API server
+// need not know the kind.
+func (w *World) readAgentsOf(ctx context.Context) (plan.AgentFacts, error) {
+	backups, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
+	switch {
+	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
+		return plan.AgentFacts{Pods: map[string]*corev1.Pod{}}, nil
+	case hidden(err):
+		return plan.AgentFacts{Hidden: "listing FoundationDBBackups is forbidden; manifests/rbac/backups.yaml allows it"}, nil
+	case err != nil:
+		return plan.AgentFacts{}, err
+	}
+	var deployments []string
+	for _, b := range backups {
+		if b.Spec.ClusterName == w.Key.Name {
+			deployments = append(deployments, b.DeploymentName())
+		}
+	}
+	slices.Sort(deployments)
+	pods, err := w.agentPods(ctx, deployments...)
+	return plan.AgentFacts{Pods: pods}, err
+}
+
+// changeEvictions carries out what makes the eviction rules hold for other clients.
+func (w *World) changeEvictions(ctx context.Context, a plan.Action) error {
+	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
+	case plan.ApplyDisruptionBudget:
+		if a.Create {
+			return w.create(ctx, a.Object)
+		}
+		return w.update(ctx, a.Object.DeepCopy())
+	case plan.DeleteDisruptionBudget:
+		return w.deleteOne(ctx, &policyv1.PodDisruptionBudget{}, a.Name, a.UID)
+	case plan.SetTolerations:
+		return w.setTolerations(ctx, a)
+	case plan.EvictAgent:
+		return w.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
+	default:
+		return unsupported(a)
+	}
+}
+
+// jsonPatch is one operation of a JSON patch.
+type jsonPatch struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// setTolerations changes a pod without reading it again, which takes a permission that no pass
+// needs. The list of tolerations is replaced as a whole, so the patch tests that it is still the
+// observed one, and that another pod of the same name is left alone.
+func (w *World) setTolerations(ctx context.Context, a plan.SetTolerations) error {
+	patch, err := json.Marshal(tolerationsPatch(a))
+	if err != nil {
+		return fmt.Errorf("encode the tolerations of pod %s: %w", a.Name, err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Key.Namespace, Name: a.Name}}
+	if err := w.Client.Patch(ctx, pod, client.RawPatch(types.JSONPatchType, patch)); err != nil {
+		return fmt.Errorf("set the tolerations of pod %s: %w", a.Name, err)
+	}
+	return nil
+}
+
+func tolerationsPatch(a plan.SetTolerations) []jsonPatch {
+	const tolerations, annotations = "/spec/tolerations", "/metadata/annotations"
+	edited := a.Observed.DeepCopy()
+	a.Edit(edited)
+	patch := []jsonPatch{{Op: "test", Path: "/metadata/uid", Value: a.UID}}
+	if len(a.Observed.Spec.Tolerations) > 0 {
+		patch = append(patch, jsonPatch{Op: "test", Path: tolerations, Value: a.Observed.Spec.Tolerations})
+	}
+	if len(edited.Spec.Tolerations) > 0 {
+		patch = append(patch, jsonPatch{Op: "add", Path: tolerations, Value: edited.Spec.Tolerations}) // replaces a list that exists
+	}
+	record := annotations + "/" + strings.ReplaceAll(plan.AnnotationTolerationsBefore, "/", "~1")
+	switch value, keep := edited.Annotations[plan.AnnotationTolerationsBefore]; {
+	case !keep:
+		return append(patch, jsonPatch{Op: "remove", Path: record})
+	case a.Observed.Annotations == nil:
+		return append(patch, jsonPatch{Op: "add", Path: annotations, Value: map[string]string{plan.AnnotationTolerationsBefore: value}})
+	default:
+		return append(patch, jsonPatch{Op: "add", Path: record, Value: value})
+	}
+}
