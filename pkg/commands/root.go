@@ -176,7 +176,7 @@ func add(g *session.GlobalFlags, root *cobra.Command) {
 	flags.BoolVarP(&g.Quiet, "quiet", "q", false, "If true, print only results and errors")
 	flags.IntVarP(&g.Verbose, "v", "v", 0, "log verbosity: 1 adds no-op stages and passed checks, 6 every API request")
 	flags.StringVar(&g.Transport, "transport", string(direct.Auto), "access to databases: exec runs fdbcli in pods, native uses FoundationDB's client library in this process, auto prefers native where a build has it and a database can be reached directly")
-	flags.StringVar(&g.ClusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current; by default the connection string of the cluster's status")
+	flags.StringVar(&g.ClusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current, instead of the connection string of the cluster's status")
 	session.Complete(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
 	session.Complete(root, "color", func() []string { return []string{session.ColorAuto, session.ColorAlways, session.ColorNever} })
 }
