@@ -57,7 +57,7 @@ func TestAReplacementIsRevertedWithItsExclusion(t *testing.T) {
 // The commands that would remove a process group, or move its data, refuse one that the spec keeps.
 func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
 	const named = "spec.cancelReplacementsForInstance keeps STORAGE: remove it from the list first"
-	// A plan from before the spec changed is refused for that, without a look at the groups.
+	// A plan from before the spec changed is refused for that, whatever it would do.
 	const skipping = "replace without draining"
 	tests := map[string][]string{
 		"replace":                       {"replace", "sample", "STORAGE", "--yes"},

@@ -96,7 +96,7 @@ var troubles = map[string]trouble{
 	}, "for 1m0s more", "--zone z1"},
 	"two zones for triple":              {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
 	"a class that is short of groups":   {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
-	"a key in two fault domains":        {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in 2 fault domains", "get process-groups sample -o wide"},
+	"a key in two fault domains":        {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},
 	"no quorum":                         {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
 	"an unreachable coordinator":        {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
 	"a coordinator too few":             {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
