@@ -16,17 +16,17 @@ func TestOnlyNamedGatesAreWavedThroughAndOnlyWithAReason(t *testing.T) {
 		want  map[plan.Gate]string
 		code  int
 	}{
-		"none":                             {want: map[plan.Gate]string{}},
-		"one with a reason":                {given: []string{"G-LOCK-OWNER=the only instance"}, want: map[plan.Gate]string{plan.GateLockOwner: "the only instance"}},
-		"a reason with an equals sign":     {given: []string{"G-OPERATOR=replicas=0"}, want: map[plan.Gate]string{plan.GateOperator: "replicas=0"}},
-		"without a reason":                 {given: []string{"G-LOCK-OWNER"}, code: exit.ExitUsage},
-		"with an empty reason":             {given: []string{"G-LOCK-OWNER= "}, code: exit.ExitUsage},
-		"a lock that someone else holds":   {given: []string{"G-LOCK=hurry"}, code: exit.ExitUsage},
-		"a database that a restore owns":   {given: []string{"G-DBLOCK=hurry"}, code: exit.ExitUsage},
-		"a plan that nobody approved":      {given: []string{"G-PLAN=hurry"}, code: exit.ExitUsage},
-		"a distribution over few domains":  {given: []string{"G-CONFIG=a test cluster"}, want: map[plan.Gate]string{plan.GateConfig: "a test cluster"}},
-		"data that cannot be replicated":   {given: []string{"G-REPL=hurry"}, code: exit.ExitUsage},
-		"an unknown gate":                  {given: []string{"G-WHATEVER=hurry"}, code: exit.ExitUsage},
+		"none":                            {want: map[plan.Gate]string{}},
+		"one with a reason":               {given: []string{"G-LOCK-OWNER=the only instance"}, want: map[plan.Gate]string{plan.GateLockOwner: "the only instance"}},
+		"a reason with an equals sign":    {given: []string{"G-OPERATOR=replicas=0"}, want: map[plan.Gate]string{plan.GateOperator: "replicas=0"}},
+		"without a reason":                {given: []string{"G-LOCK-OWNER"}, code: exit.ExitUsage},
+		"with an empty reason":            {given: []string{"G-LOCK-OWNER= "}, code: exit.ExitUsage},
+		"a lock that someone else holds":  {given: []string{"G-LOCK=hurry"}, code: exit.ExitUsage},
+		"a database that a restore owns":  {given: []string{"G-DBLOCK=hurry"}, code: exit.ExitUsage},
+		"a plan that nobody approved":     {given: []string{"G-PLAN=hurry"}, code: exit.ExitUsage},
+		"a distribution over few domains": {given: []string{"G-CONFIG=a test cluster"}, want: map[plan.Gate]string{plan.GateConfig: "a test cluster"}},
+		"data that cannot be replicated":  {given: []string{"G-REPL=hurry"}, code: exit.ExitUsage},
+		"an unknown gate":                 {given: []string{"G-WHATEVER=hurry"}, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

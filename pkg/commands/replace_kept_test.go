@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
 			if name == skipping {
 				want, says = exit.ExitConflict, "generation 1 when it was approved, now generation 2"
 			}
-			code := g.run(append(line, "--timeout", "10m")...)
+			code := g.run(slices.Concat(line, []string{"--timeout", "10m"})...)
 			if printed := g.out.String() + g.err.String(); code != want || !strings.Contains(printed, says) {
 				t.Errorf("exit code %d, want %d: %s", code, want, printed)
 			}

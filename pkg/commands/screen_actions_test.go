@@ -78,7 +78,9 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		"replace": {verb: "replace", confirm: "y", line: "kubectl fdb replace sample STORAGE --wait -n fdb --context test"},
 		"revert a replacement": {
 			verb: "keep", confirm: "y", line: "kubectl fdb replace sample STORAGE --undo --include --wait -n fdb --context test",
-			given: func(k *pressed) { k.world.Record.ProcessGroup(v1beta2.ProcessGroupID(k.storage())).MarkForRemoval(k.world.Now()) },
+			given: func(k *pressed) {
+				k.world.Record.ProcessGroup(v1beta2.ProcessGroupID(k.storage())).MarkForRemoval(k.world.Now())
+			},
 			words: `{"spec":{"cancelReplacementsForInstance":["STORAGE"]}}`,
 		},
 		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "undo: kubectl fdb include sample STORAGE"},
