@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -87,8 +88,7 @@ var journeys = map[string]journey{
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
 			up(counts)(t, p)
-			p.must(t, "kubectl create namespace fdb")
-			atTheEnd(t, "kubectl", "delete", "namespace", "fdb", "--wait=false")
+			installHere(t, p)
 		},
 	},
 	"docs/grow-and-shrink.md": {
@@ -216,12 +216,21 @@ var journeys = map[string]journey{
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
 			up(counts)(t, p)
-			p.must(t, "kubectl create namespace fdb")
-			atTheEnd(t, "kubectl", "delete", "namespace", "fdb", "--wait=false")
+			installHere(t, p)
 		},
 		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster --watch": {asksAPerson}},
 		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --watch --yes -o json": endless},
 	},
+}
+
+// installNamespace creates the namespace of the pages that install something in the cluster.
+var installNamespace sync.Once
+
+// installHere creates that namespace. Several pages install into it at the same time, so none of them
+// deletes it; it ends with the sandbox.
+func installHere(t *testing.T, p *walk) {
+	t.Helper()
+	installNamespace.Do(func() { p.must(t, "kubectl create namespace fdb") })
 }
 
 // Whoever follows a page of the documentation word for word gets where it leads.
