@@ -23,7 +23,7 @@ func TestOnlyNamedGatesAreWavedThroughAndOnlyWithAReason(t *testing.T) {
 		"with an empty reason":            {given: []string{"G-LOCK-OWNER= "}, code: exit.ExitUsage},
 		"a lock that someone else holds":  {given: []string{"G-LOCK=hurry"}, code: exit.ExitUsage},
 		"a database that a restore owns":  {given: []string{"G-DBLOCK=hurry"}, code: exit.ExitUsage},
-		"a plan that nobody approved":     {given: []string{"G-PLAN=hurry"}, code: exit.ExitUsage},
+		"a plan that is not approved":     {given: []string{"G-PLAN=hurry"}, code: exit.ExitUsage},
 		"a distribution over few domains": {given: []string{"G-CONFIG=a test cluster"}, want: map[plan.Gate]string{plan.GateConfig: "a test cluster"}},
 		"data that cannot be replicated":  {given: []string{"G-REPL=hurry"}, code: exit.ExitUsage},
 		"an unknown gate":                 {given: []string{"G-WHATEVER=hurry"}, code: exit.ExitUsage},

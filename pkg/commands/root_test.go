@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -67,18 +66,5 @@ func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
 	led, is := errors.AsType[*exit.Error](err)
 	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.Printed || len(led.Hints) != 1 {
 		t.Errorf("%+v", err)
-	}
-}
-
-// Releases are static.
-func TestAStaticBuildHasNoNativeTransport(t *testing.T) {
-	if admin.NativeAvailable {
-		t.Skip("NOT RUN: this build has the native transport")
-	}
-	for _, args := range [][]string{{"status", "--transport", "native"}, {"status", "--cluster-file", "f"}} {
-		g := newGiven(t)
-		if code := g.run(args...); code != exit.ExitUsage || g.err.String() != "error: this build has no native transport: build with make build-native\n" {
-			t.Errorf("%v: exit code %d, %s", args, code, g.err.String())
-		}
 	}
 }

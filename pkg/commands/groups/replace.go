@@ -24,11 +24,12 @@ type ReplaceOptions struct {
 	session.ClusterFlag
 	cmdutil.Selection
 	apply.ChangeFlags
+	// Most limits how many process groups, or with --per-zone fault domains, are marked at once.
 	Most    int
 	perZone bool
-	Undo    bool
-	Include bool
-	skip    bool
+	// Undo reverts the marks instead; with Include, excluded process groups are included first.
+	Undo, Include bool
+	skip          bool
 }
 
 // NewReplace returns the command `replace`.

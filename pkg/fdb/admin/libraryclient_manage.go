@@ -188,14 +188,7 @@ func (c *LibraryClient) Maintenance(ctx context.Context) (fdb.Maintenance, error
 // another zone is.
 func (c *LibraryClient) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
 	doing := puttingUnderMaintenance(zone)
-	if err := checkMaintenance(doing, zone, d); err != nil {
-		return err
-	}
-	now, err := c.Maintenance(ctx)
-	if err == nil {
-		err = otherZone(doing, now, zone)
-	}
-	if err != nil {
+	if err := mayStartMaintenance(ctx, c, doing, zone, d); err != nil {
 		return err
 	}
 	set := Set([]byte(maintenancePrefix+zone), []byte(seconds(d)))

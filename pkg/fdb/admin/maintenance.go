@@ -75,14 +75,7 @@ func durationOf(seconds float64) time.Duration {
 // while another zone is: the database would drop that one silently.
 func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
 	doing := puttingUnderMaintenance(zone)
-	if err := checkMaintenance(doing, zone, d); err != nil {
-		return err
-	}
-	now, err := c.Maintenance(ctx)
-	if err == nil {
-		err = otherZone(doing, now, zone)
-	}
-	if err != nil {
+	if err := mayStartMaintenance(ctx, c, doing, zone, d); err != nil {
 		return err
 	}
 	return c.change(ctx, mutation{
@@ -108,6 +101,21 @@ func checkMaintenance(doing, zone string, d time.Duration) error {
 		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("requires a zone and at least 1s, got %s", d)}
 	}
 	return nil
+}
+
+// mayStartMaintenance returns why a zone may not be put under maintenance now; nil if it may.
+func mayStartMaintenance(ctx context.Context, c interface {
+	Maintenance(context.Context) (fdb.Maintenance, error)
+}, doing, zone string, d time.Duration,
+) error {
+	if err := checkMaintenance(doing, zone, d); err != nil {
+		return err
+	}
+	now, err := c.Maintenance(ctx)
+	if err != nil {
+		return err
+	}
+	return otherZone(doing, now, zone)
 }
 
 // otherZone refuses to put a zone under maintenance while another one is: the database
