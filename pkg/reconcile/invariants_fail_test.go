@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -123,6 +124,17 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		"numbers are drawn without regard to buckets, and nothing evens them": {
 			"a converged cluster is packed as its spec packs it", packing, mutation{stages: unevenly},
 		},
+		"a budget is opened by two": {
+			"a disruption budget never allows two evictions", protected, rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				name := objects.DisruptionBudgetName(s.Cluster)
+				budget := objects.DisruptionBudget(s.Cluster, 0)
+				budget.Spec.MinAvailable.IntVal = int32(selectedPods(h.t, h.w, budget) - 2)
+				return []plan.Action{plan.ApplyDisruptionBudget{Name: name, Object: budget}}
+			}),
+		},
+		"no budget is kept": {
+			"a converged cluster has a disruption budget if it requests one", protected, without("UpdateDisruptionBudget"),
+		},
 		"a pod is made again right after another server started": {
 			"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", restartedAMomentAgo,
 			rogue(func(_ *history, s plan.Snapshot) []plan.Action {
@@ -233,6 +245,11 @@ func TestEveryInvariantCanFail(t *testing.T) {
 }
 
 func nothing(*history) {}
+
+// protected requests a disruption budget.
+func protected(h *history) {
+	h.w.Record.Annotations = map[string]string{plan.AnnotationDisruptionBudgets: "true"}
+}
 
 // restartedAMomentAgo has the servers of the last storage pod restart, with their data.
 func restartedAMomentAgo(h *history) {

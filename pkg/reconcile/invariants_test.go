@@ -48,6 +48,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"one zone is down by our hand at most, and only when all others are complete", afterAction, takesSecondZoneDown},
 	{"of each class one bucket is down by our hand at most", afterAction, takesSecondBucketDown},
 	{"no pod that stays gets another distribution key", afterAction, changesKey},
+	{"a disruption budget never allows two evictions", afterAction, allowsTwoEvictions},
 	{"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", afterAction, followsAStart},
 	{"there is never a second database", afterPass, hasSecondDatabase},
 	{"no data is lost", afterPass, losesData},
@@ -55,6 +56,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"a history converges once troubles end", atTheEnd, doesNotConverge},
 	{"a converged cluster gets no writes", atTheEnd, writesToConverged},
 	{"a converged cluster is packed as its spec packs it", atTheEnd, endsUnpacked},
+	{"a converged cluster has a disruption budget if it requests one", atTheEnd, endsWithoutBudget},
 })
 
 func actsWithoutLease(_ *history, d *deed) string {

@@ -17,7 +17,7 @@ type trouble struct {
 }
 
 func troubles() []trouble {
-	return slices.Concat(specTroubles, keptTroubles, distributionTroubles, versionTroubles, podTroubles, nodeTroubles, databaseTroubles, pluginTroubles, instanceTroubles, recordTroubles)
+	return slices.Concat(specTroubles, keptTroubles, distributionTroubles, evictionTroubles, versionTroubles, podTroubles, nodeTroubles, databaseTroubles, pluginTroubles, instanceTroubles, recordTroubles)
 }
 
 func drawTrouble(random *rand.Rand) trouble {
