@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -153,9 +151,6 @@ func (e *Env) MaySee(ctx context.Context, namespace string) error {
 	return refuseWithout(ctx, c, namespace, needs, "")
 }
 
-// ParallelReviews bounds how many permissions are checked concurrently.
-const ParallelReviews = 10
-
 // MayDo verifies all required permissions of a command before anything is changed. All missing
 // ones are in one error.
 func (e *Env) MayDo(ctx context.Context, namespace string, needs []Permission) error {
@@ -180,42 +175,6 @@ func refuseWithout(ctx context.Context, c client.Client, namespace string, needs
 		Err:   fmt.Errorf("not permitted in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
 		Hints: []string{"kubectl auth can-i --list -n " + namespace},
 	}
-}
-
-// MissingPermissions returns the permissions that the API server would refuse.
-func MissingPermissions(ctx context.Context, c client.Client, namespace string, needs []Permission) ([]string, error) {
-	allowed := make([]bool, len(needs))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(ParallelReviews)
-	for i, p := range needs {
-		group.Go(func() (err error) {
-			allowed[i], err = Review(ctx, c, namespace, p)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	var missing []string
-	for i, p := range needs {
-		if !allowed[i] {
-			missing = append(missing, p.String())
-		}
-	}
-	return missing, nil
-}
-
-// Review asks the API server whether a permission is given.
-func Review(ctx context.Context, c client.Client, namespace string, p Permission) (bool, error) {
-	r := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: p.Verb, Group: p.Group, Resource: p.Resource, Subresource: p.Subresource,
-		},
-	}}
-	if err := c.Create(ctx, r); err != nil {
-		return false, err
-	}
-	return r.Status.Allowed, nil
 }
 
 // StorePermissions returns the permissions required to delete backup data that belongs to no
