@@ -3,6 +3,8 @@ package commands
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"regexp"
 	"testing"
 	"time"
@@ -65,6 +67,43 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 			}
 			if tc.want == exit.ExitDone && calls < tc.from+tc.many {
 				t.Errorf("%d calls: nothing went wrong", calls)
+			}
+		})
+	}
+}
+
+// lostLease is a session whose answers to taking the Lease are lost for a while: it is taken.
+type lostLease struct {
+	simulated
+	many *int
+}
+
+func (l lostLease) Begin(ctx context.Context) error {
+	if err := l.simulated.Begin(ctx); err != nil {
+		return err
+	}
+	if *l.many--; *l.many >= 0 {
+		return fmt.Errorf("take the Lease: unexpected error when reading response body: %w", io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+func TestALostAnswerToTheLeaseIsRetried(t *testing.T) {
+	for name, tc := range map[string]struct {
+		many, want int
+		says       string
+	}{
+		"one":      {many: 1, want: exit.ExitDone, says: `unexpected EOF; retrying in [12]s`},
+		"all":      {many: 1 << 30, want: exit.ExitUnreachable, says: `unexpected EOF`},
+		"none was": {want: exit.ExitDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := roomy(t)
+			g.world.Tick(time.Hour)
+			g.connect = func() (session.Session, error) { return lostLease{simulated{g.world, g}, &tc.many}, nil }
+			code := g.run(g.inWords("replace", "sample", "STORAGE0", "--wait", "--yes")...)
+			if code != tc.want || !regexp.MustCompile(tc.says).MatchString(g.err.String()) {
+				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
 			}
 		})
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
 	"strings"
 	"syscall"
 
+	"golang.org/x/net/http2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -185,18 +187,20 @@ func RefusalCode(e *reconcile.RefusedError) int {
 	}
 }
 
-// isUnreachable reports whether an error means that there was no answer.
+// isUnreachable reports whether an error means that there was no answer, or only a part of one.
 func isUnreachable(err error) bool {
 	var (
 		status   apierrors.APIStatus
 		urlError *url.Error
 		netError net.Error
+		stream   http2.StreamError
 	)
 	if errors.As(err, &status) {
 		return apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) ||
 			apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err)
 	}
-	return errors.As(err, &urlError) || errors.As(err, &netError) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &urlError) || errors.As(err, &netError) || errors.As(err, &stream) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Worst returns the most significant code of several errors; ExitDone if there are none. First
