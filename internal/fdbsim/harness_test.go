@@ -67,7 +67,7 @@ func newCluster(t *testing.T, connection string) *cluster {
 		World: NewWorld(Options{Seed: 1}), t: t, files: newFiles(),
 		servers: map[string]*ServerHandle{}, specs: map[string]Server{}, renamed: map[string]string{},
 	}
-	c.AutoAdvance(true)
+	c.AutoAdvance()
 	c.files.files[liveFile] = connection + "\n"
 	c.files.files["/var/dynamic-conf/fdb.cluster"] = connection + "\n"
 	return c

@@ -48,7 +48,7 @@ func TestArgumentsOfAPodAreUnderstood(t *testing.T) {
 func TestEveryPodKeepsItsOwnClusterFile(t *testing.T) {
 	const seed = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
 	w := NewWorld(Options{Seed: 7})
-	w.AutoAdvance(true)
+	w.AutoAdvance()
 	pods := map[string]*memoryFiles{}
 	for i := 1; i <= 5; i++ {
 		name := fmt.Sprintf("storage-%d", i)

@@ -41,13 +41,15 @@ func (h *ServerHandle) Stop() {
 }
 
 // Freeze stops the process from answering, as SIGSTOP does.
-func (h *ServerHandle) Freeze() { h.setFrozen(true) }
-
-// Thaw lets a frozen process go on.
-func (h *ServerHandle) Thaw() { h.setFrozen(false) }
-
-func (h *ServerHandle) setFrozen(frozen bool) {
+func (h *ServerHandle) Freeze() {
 	h.w.Lock()
 	defer h.w.Unlock()
-	h.w.SetFrozen(h.slot.Process, frozen)
+	h.w.Freeze(h.slot.Process)
+}
+
+// Thaw lets a frozen process go on.
+func (h *ServerHandle) Thaw() {
+	h.w.Lock()
+	defer h.w.Unlock()
+	h.w.Thaw(h.slot.Process)
 }

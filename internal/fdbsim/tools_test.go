@@ -151,7 +151,7 @@ func TestUnlockWantsItsPassphrase(t *testing.T) {
 
 func TestACommandWaitsForTheClockOfOthers(t *testing.T) {
 	c := configured(t)
-	c.AutoAdvance(false)
+	c.ManualAdvance()
 	done := make(chan result)
 	go func() { done <- c.execFor(60, "sleep 20") }()
 	for {
@@ -170,7 +170,7 @@ func TestACommandWaitsForTheClockOfOthers(t *testing.T) {
 
 func TestAKilledToolEndsWithoutAWord(t *testing.T) {
 	c := configured(t)
-	c.AutoAdvance(false)
+	c.ManualAdvance()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout bytes.Buffer

@@ -202,7 +202,7 @@ func (d *Database) Excluded() []string {
 	d.w.Lock()
 	defer d.w.Unlock()
 	var targets []string
-	for _, e := range d.db.Exclusions(false) {
+	for _, e := range d.db.Exclusions(model.KindExcluded) {
 		targets = append(targets, e.Text)
 	}
 	return targets

@@ -36,13 +36,20 @@ func (w *World) NextEvent() (time.Time, bool) {
 	return w.inner.NextTimer()
 }
 
-// AutoAdvance decides who moves the clock while a command waits. On, the
-// command itself does, which suits single-threaded tests; off (the default),
-// it waits for a call of [World.Advance].
-func (w *World) AutoAdvance(on bool) {
+// AutoAdvance has a command that waits move the clock itself, which suits
+// single-threaded tests.
+func (w *World) AutoAdvance() {
 	w.inner.Lock()
 	defer w.inner.Unlock()
-	w.inner.Auto = on
+	w.inner.Auto = true
+}
+
+// ManualAdvance has a command that waits wait for a call of [World.Advance].
+// That is the default.
+func (w *World) ManualAdvance() {
+	w.inner.Lock()
+	defer w.inner.Unlock()
+	w.inner.Auto = false
 }
 
 // LoseData destroys a data directory. A process that uses it dies with it; one

@@ -108,9 +108,15 @@ func (db *Database) Discontinue(b *Backup) {
 	}
 }
 
-// PauseBackups stops all agents of the database, or lets them go on.
-func (db *Database) PauseBackups(paused bool) {
-	db.Backups.Paused = paused
+// PauseBackups stops all agents of the database.
+func (db *Database) PauseBackups() {
+	db.Backups.Paused = true
+	db.wakeBackups()
+}
+
+// ResumeBackups lets all agents of the database go on.
+func (db *Database) ResumeBackups() {
+	db.Backups.Paused = false
 	db.wakeBackups()
 }
 

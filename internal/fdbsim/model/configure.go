@@ -18,13 +18,17 @@ func settings(values map[string]string) []keyspace.Mutation {
 
 // Initialize writes the first configuration, in place of one that never led to
 // a database.
-func (db *Database) Initialize(values map[string]string, locked bool) {
+func (db *Database) Initialize(values map[string]string) { db.initialize(values) }
+
+// InitializeLocked does the same and locks the database.
+func (db *Database) InitializeLocked(values map[string]string) {
+	db.initialize(values, keyspace.Mutation{Key: LockKey, Value: []byte(strings.Repeat("\x00", LockHeaderBytes) + db.World.Hex(16))})
+}
+
+func (db *Database) initialize(values map[string]string, more ...keyspace.Mutation) {
 	old := keyspace.Range{Begin: confPrefix, End: PrefixEnd(confPrefix)}
 	changes := []keyspace.Mutation{{Clear: &old}, {Key: coordinatorsKey, Value: []byte(db.Connection.String())}}
-	if locked {
-		changes = append(changes, keyspace.Mutation{Key: LockKey, Value: []byte(strings.Repeat("\x00", LockHeaderBytes) + db.World.Hex(16))})
-	}
-	db.Commit(append(changes, settings(values)...))
+	db.Commit(slices.Concat(changes, more, settings(values)))
 	db.AttemptAfter(db.World.Pace.Recruit)
 }
 

@@ -15,16 +15,18 @@ func clusterKey(c fdb.ConnectionString) string { return c.Description + ":" + c.
 func (w *World) CoordinatorAt(a fdb.Address) *Process {
 	for _, ip := range w.Lookup(a.Host) {
 		at := fdb.Address{Host: ip.String(), Port: a.Port}.HostPort()
-		if s := w.listener(at); s != nil && s.Alive() && s.serves(at, a.TLS) {
+		if s := w.listener(at); s != nil && s.Alive() && s.serves(at, a) {
 			return s
 		}
 	}
 	return nil
 }
 
-func (s *Process) serves(hostPort string, tls bool) bool {
+// serves reports whether the process listens at an IP address and port, with TLS as the
+// address of the coordinator has it.
+func (s *Process) serves(hostPort string, asked fdb.Address) bool {
 	for i, a := range s.Args.Public {
-		if s.listens[i] == hostPort && a.TLS == tls {
+		if s.listens[i] == hostPort && a.TLS == asked.TLS {
 			return true
 		}
 	}

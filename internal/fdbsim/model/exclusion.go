@@ -53,13 +53,25 @@ const (
 	failedLocalityKeys   = confPrefix + "failed_locality/"
 )
 
-func (e Exclusion) key(failed bool) string {
+// ExclusionKind is what a stored target is: excluded, or marked as failed.
+type ExclusionKind int
+
+// The kinds of stored targets.
+const (
+	KindExcluded ExclusionKind = iota
+	KindFailed
+)
+
+// ExclusionKinds returns all kinds of stored targets.
+func ExclusionKinds() []ExclusionKind { return []ExclusionKind{KindExcluded, KindFailed} }
+
+func (e Exclusion) key(kind ExclusionKind) string {
 	switch {
-	case e.Locality && failed:
+	case e.Locality && kind == KindFailed:
 		return failedLocalityKeys + e.Text
 	case e.Locality:
 		return excludedLocalityKeys + e.Text
-	case failed:
+	case kind == KindFailed:
 		return failedKeys + e.Text
 	default:
 		return excludedKeys + e.Text
@@ -67,9 +79,9 @@ func (e Exclusion) key(failed bool) string {
 }
 
 // Exclusions are the stored targets, addresses first.
-func (db *Database) Exclusions(failed bool) []Exclusion {
+func (db *Database) Exclusions(kind ExclusionKind) []Exclusion {
 	prefixes := []string{excludedKeys, excludedLocalityKeys}
-	if failed {
+	if kind == KindFailed {
 		prefixes = []string{failedKeys, failedLocalityKeys}
 	}
 	var all []Exclusion
@@ -149,16 +161,16 @@ func (db *Database) logInProgress(l LogServer) (string, bool) {
 }
 
 // SetExclusions stores targets and lets the cluster act on them.
-func (db *Database) SetExclusions(targets []Exclusion, failed bool) {
+func (db *Database) SetExclusions(targets []Exclusion, kind ExclusionKind) {
 	changes := []keyspace.Mutation{{Key: confPrefix + "excluded", Value: []byte(db.World.Hex(32))}}
 	for _, e := range targets {
 		if e.Locality {
 			changes = append(changes, keyspace.Mutation{Key: confPrefix + "excluded_locality", Value: []byte(db.World.Hex(32))})
 		}
-		changes = append(changes, keyspace.Mutation{Key: e.key(failed)})
+		changes = append(changes, keyspace.Mutation{Key: e.key(kind)})
 	}
 	db.Commit(changes)
-	if failed {
+	if kind == KindFailed {
 		db.RestartDistribution(db.World.Pace.Distribution)
 	}
 	db.exclusionsChanged()

@@ -81,10 +81,10 @@ func HostOf(hostPort string) string {
 }
 
 // Include ends the exclusions, or the failed marks, of targets.
-func (db *Database) Include(targets []Exclusion, failed bool) {
+func (db *Database) Include(targets []Exclusion, kind ExclusionKind) {
 	var changes []keyspace.Mutation
 	for _, e := range targets {
-		for _, key := range db.storedAs(e, failed) {
+		for _, key := range db.storedAs(e, kind) {
 			gone := keyspace.Single(key)
 			changes = append(changes, keyspace.Mutation{Clear: &gone})
 		}
@@ -98,11 +98,11 @@ func (db *Database) Include(targets []Exclusion, failed bool) {
 
 // storedAs are the keys that including a target clears: a whole machine takes
 // its ports with it.
-func (db *Database) storedAs(e Exclusion, failed bool) []string {
+func (db *Database) storedAs(e Exclusion, kind ExclusionKind) []string {
 	var keys []string
-	for _, stored := range db.Exclusions(failed) {
+	for _, stored := range db.Exclusions(kind) {
 		if stored.Text == e.Text || (e.Machine && HostOf(stored.Text) == e.Text) {
-			keys = append(keys, stored.key(failed))
+			keys = append(keys, stored.key(kind))
 		}
 	}
 	return keys

@@ -143,7 +143,7 @@ func (db *Database) recruit() {
 		db.Recovery.State = StateRecruiting
 		return
 	}
-	moved := next.Distributor.ID != db.Crew.Distributor.ID
+	before := db.Crew.Distributor
 	db.Crew = next
 	if fresh {
 		db.Recovery.Generation = max(db.Recovery.Generation, 1) + 1
@@ -161,7 +161,8 @@ func (db *Database) recruit() {
 		db.created = db.World.Now
 		db.createData()
 	}
-	db.afterRecruiting(moved, fresh)
+	db.Distribution.creating = db.Distribution.creating || fresh
+	db.afterRecruiting(before)
 	db.drainAfter(db.World.Pace.Drain)
 	if fresh && db.firstCrewCanImprove() {
 		db.Distribution.creating = true
@@ -170,9 +171,10 @@ func (db *Database) recruit() {
 }
 
 // afterRecruiting restarts data distribution where it is on another process
-// now, or has another configuration to follow.
-func (db *Database) afterRecruiting(moved, fresh bool) {
-	reconfigured, creating := db.Distribution.reconfigured, db.Distribution.creating || fresh
+// than before, or has another configuration to follow.
+func (db *Database) afterRecruiting(before Seat) {
+	moved := db.Crew.Distributor.ID != before.ID
+	reconfigured, creating := db.Distribution.reconfigured, db.Distribution.creating
 	db.Distribution.reconfigured, db.Distribution.creating = false, false
 	if moved || creating {
 		db.Distribution.Recruited = db.World.Now
@@ -247,7 +249,7 @@ func (db *Database) moveSingletons() {
 	db.Crew.Ratekeeper = r.keep(db.Crew.Ratekeeper, RoleRatekeeper)
 	db.Crew.Scan = r.keep(db.Crew.Scan, RoleConsistencyScan)
 	if db.Crew.Distributor.ID != before.ID {
-		db.afterRecruiting(true, false)
+		db.afterRecruiting(before)
 	}
 	db.World.Wake()
 }

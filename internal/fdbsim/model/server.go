@@ -80,13 +80,23 @@ func (w *World) Start(spec Server) (*Slot, error) {
 	return s.slot, nil
 }
 
-// SetFrozen stops a process from answering, or lets it go on.
-func (w *World) SetFrozen(s *Process, frozen bool) {
-	if s.ended || s.Frozen == frozen {
-		return
+// Freeze stops a process from answering.
+func (w *World) Freeze(s *Process) {
+	if !s.ended && !s.Frozen {
+		w.toggleFrozen(s)
 	}
+}
+
+// Thaw lets a frozen process go on.
+func (w *World) Thaw(s *Process) {
+	if !s.ended && s.Frozen {
+		w.toggleFrozen(s)
+	}
+}
+
+func (w *World) toggleFrozen(s *Process) {
 	w.noteStranger(s)
-	s.Frozen = frozen
+	s.Frozen = !s.Frozen
 	w.MembershipChanged(s)
 	w.Wake()
 }

@@ -75,7 +75,7 @@ func (db *Database) Begin(o TransactionOptions) *Transaction {
 
 // ReadVersion is the version that reads see. The database has to be available.
 func (t *Transaction) ReadVersion() (int64, error) {
-	if t.Db.LockedAgainst(t.Options.LockAware || t.Options.ReadLockAware) {
+	if t.Db.IsLocked() && !t.Options.LockAware && !t.Options.ReadLockAware {
 		return 0, ErrLocked
 	}
 	if t.version == 0 {
@@ -230,7 +230,7 @@ func (t *Transaction) Commit() (int64, error) {
 	if len(t.Writes) == 0 {
 		return -1, nil
 	}
-	if t.Db.LockedAgainst(t.Options.LockAware) {
+	if t.Db.IsLocked() && !t.Options.LockAware {
 		return 0, ErrLocked
 	}
 	if t.size() > maxTransactionBytes {
@@ -286,8 +286,8 @@ func (db *Database) LockUID() string {
 // LockHeaderBytes is the length of what precedes the UID in the value of a lock.
 const LockHeaderBytes = 10
 
-// LockedAgainst reports whether a lock keeps out a transaction.
-func (db *Database) LockedAgainst(aware bool) bool { return !aware && db.LockUID() != "" }
+// IsLocked reports whether the database keeps out transactions that are not lock-aware.
+func (db *Database) IsLocked() bool { return db.LockUID() != "" }
 
 // AsClientError is the error as fdbcli shows it.
 func AsClientError(err error) (ClientError, bool) {

@@ -85,8 +85,8 @@ func regionStatus(regions []model.Region) []any {
 
 func excludedStatus(db *model.Database) []any {
 	var each []any
-	for _, failed := range []bool{false, true} {
-		for _, e := range db.Exclusions(failed) {
+	for _, kind := range model.ExclusionKinds() {
+		for _, e := range db.Exclusions(kind) {
 			if e.Locality {
 				each = append(each, Object{"locality": e.Text})
 			} else {

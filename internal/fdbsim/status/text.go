@@ -11,7 +11,17 @@ import (
 )
 
 // Text returns the text of `status`.
-func Text(document Object, clusterFile string, now time.Time, details bool) string {
+func Text(document Object, clusterFile string, now time.Time) string {
+	return text(document, clusterFile, now, func(*statusText) {})
+}
+
+// Details returns the text of `status details`.
+func Details(document Object, clusterFile string, now time.Time) string {
+	return text(document, clusterFile, now, (*statusText).details)
+}
+
+// text adds more below what is printed of a database that answers.
+func text(document Object, clusterFile string, now time.Time, more func(*statusText)) string {
 	t := &statusText{now: now, document: document, cluster: document["cluster"].(Object)}
 	t.printf("Using cluster file `%s'.\n", clusterFile)
 	if !t.quorum() {
@@ -30,11 +40,7 @@ func Text(document Object, clusterFile string, now time.Time, details bool) stri
 	t.space()
 	t.workload()
 	t.printf("\nBackup and DR:\n  Running backups        - 0\n  Running DRs            - 0\n")
-	if details {
-		t.processes()
-		t.printf("\nCoordination servers:\n")
-		t.coordinators()
-	}
+	more(t)
 	t.printf("\nClient time: %s\n", t.clock())
 	return t.b.String()
 }
@@ -45,6 +51,12 @@ type statusText struct {
 	document Object
 	cluster  Object
 	b        strings.Builder
+}
+
+func (t *statusText) details() {
+	t.processes()
+	t.printf("\nCoordination servers:\n")
+	t.coordinators()
 }
 
 func (t *statusText) printf(format string, args ...any) { fmt.Fprintf(&t.b, format, args...) }

@@ -208,22 +208,22 @@ func (c *Container) Objects() int {
 	return n
 }
 
-// Expire deletes what holds nothing at or after a version. It refuses, unless
-// forced, when no restorable version at or after it would be left.
-func (c *Container) Expire(before int64, force bool) bool {
+// CanExpire reports whether a restorable version is left without the data before a version.
+func (c *Container) CanExpire(before int64) bool {
+	return slices.ContainsFunc(c.Runs, func(r *Run) bool {
+		_, _, ok := r.since(before).restorable()
+		return ok
+	})
+}
+
+// Expire deletes what holds nothing at or after a version, whatever is left.
+func (c *Container) Expire(before int64) {
 	kept := make([]*Run, len(c.Runs))
-	safe := false
 	for i, r := range c.Runs {
 		kept[i] = r.since(before)
-		_, _, ok := kept[i].restorable()
-		safe = safe || ok
-	}
-	if !safe && !force {
-		return false
 	}
 	c.Runs = slices.DeleteFunc(kept, func(r *Run) bool { return len(r.Snapshots) == 0 && r.LogEnd <= before })
 	c.ExpiredEnd = max(c.ExpiredEnd, before)
-	return true
 }
 
 func (r *Run) since(version int64) *Run {

@@ -34,8 +34,8 @@ func backupCommands() map[string]backupCommand {
 		"abort":       {tagged, (*backupTool).abortBackup, true},
 		"discontinue": {with(tagged, "wait"), (*backupTool).discontinueBackup, true},
 		"wait":        {with(tagged, "no_stop_when_done"), (*backupTool).waitForBackup, true},
-		"pause":       {options{"cluster_file": true}, func(c *backupTool) int { return c.setPaused(true) }, true},
-		"resume":      {options{"cluster_file": true}, func(c *backupTool) int { return c.setPaused(false) }, true},
+		"pause":       {options{"cluster_file": true}, (*backupTool).pauseAgents, true},
+		"resume":      {options{"cluster_file": true}, (*backupTool).resumeAgents, true},
 		"tags":        {options{"cluster_file": true}, (*backupTool).listTags, true},
 		"list":        {options{"base_url": true}, (*backupTool).listBackups, false},
 		"delete":      {options{"destcontainer": true}, (*backupTool).deleteBackup, false},
@@ -80,7 +80,10 @@ func backupMain(c *backupTool) int {
 	if exit, done := c.parse(c.forVersion(command.options)); done {
 		return exit
 	}
-	return c.runCommandOf(command.run, command.asks)
+	if command.asks {
+		return c.runOnDatabase(command.run)
+	}
+	return c.runCommand(command.run)
 }
 
 // forVersion leaves out the options that the version does not have.
@@ -97,18 +100,29 @@ func (c *backupTool) forVersion(all options) options {
 	return known
 }
 
-// runCommandOf runs a command, with the database first where it needs one.
-func (c *backupTool) runCommandOf(run func(*backupTool) int, asks bool) int {
+// runOnDatabase runs a command that needs the database.
+func (c *backupTool) runOnDatabase(run func(*backupTool) int) int {
+	return c.runAfter(c.findDatabase, run)
+}
+
+// runCommand runs a command that needs no database.
+func (c *backupTool) runCommand(run func(*backupTool) int) int {
+	return c.runAfter(func() (int, bool) { return exitOK, false }, run)
+}
+
+func (c *backupTool) findDatabase() (exit int, stopped bool) {
+	if !c.readClusterFile() {
+		return exitFailed, true
+	}
+	return c.checkTLS()
+}
+
+func (c *backupTool) runAfter(first func() (exit int, stopped bool), run func(*backupTool) int) int {
 	if exit, done := c.checkNumbers(); done {
 		return exit
 	}
-	if asks {
-		if !c.readClusterFile() {
-			return exitFailed
-		}
-		if exit, stopped := c.checkTLS(); stopped {
-			return exit
-		}
+	if exit, stopped := first(); stopped {
+		return exit
 	}
 	if err := c.pause(startup); err != nil {
 		return exitCode(err)
@@ -178,15 +192,23 @@ func (c *backupTool) listTags() int {
 	return exitOK
 }
 
-func (c *backupTool) setPaused(paused bool) int {
+func (c *backupTool) pauseAgents() int {
+	return c.changeAgents((*model.Database).PauseBackups, "paused")
+}
+
+func (c *backupTool) resumeAgents() int {
+	return c.changeAgents((*model.Database).ResumeBackups, "resumed")
+}
+
+func (c *backupTool) changeAgents(change func(*model.Database), changed string) int {
 	db, err := c.reachDatabase()
 	if err == nil {
-		err = c.change(db, func() { db.PauseBackups(paused) })
+		err = c.change(db, func() { change(db) })
 	}
 	if err != nil {
 		return exitCode(err)
 	}
-	c.printf("All backup agents have been %s.\n", map[bool]string{true: "paused", false: "resumed"}[paused])
+	c.printf("All backup agents have been %s.\n", changed)
 	return exitOK
 }
 

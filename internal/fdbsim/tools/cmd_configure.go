@@ -60,7 +60,11 @@ func (c *cli) createDatabase(r configureRequest) error {
 		return c.refuse("These changes would make the configuration invalid")
 	}
 	values["initialized"] = "1"
-	db.Initialize(values, r.locked)
+	if r.locked {
+		db.InitializeLocked(values)
+	} else {
+		db.Initialize(values)
+	}
 	if c.dropping {
 		return endError{model.ExitKilled}
 	}
@@ -77,7 +81,11 @@ func newDatabaseValues() map[string]string {
 }
 
 func (c *cli) changeConfiguration(r configureRequest) error {
-	db, err := c.configurable(r.force)
+	configurable := c.configurable
+	if r.force {
+		configurable = c.forceable
+	}
+	db, err := configurable()
 	if err != nil {
 		return err
 	}
@@ -119,12 +127,13 @@ func (c *cli) lateRefusal() error {
 // failOverAtOnce is how long that takes.
 const failOverAtOnce = 29 * time.Second
 
-// configurable waits until the configuration can be read, or with force only
-// until a new one is read.
-func (c *cli) configurable(force bool) (*model.Database, error) {
-	if force {
-		return c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() && db.Configured() })
-	}
+// forceable waits until a new configuration would be read.
+func (c *cli) forceable() (*model.Database, error) {
+	return c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() && db.Configured() })
+}
+
+// configurable waits until the configuration can be read.
+func (c *cli) configurable() (*model.Database, error) {
 	var db *model.Database
 	held, err := c.wait(c.w.Now.Add(configUnreadable), func() bool {
 		db = c.locate()

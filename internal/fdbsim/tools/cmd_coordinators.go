@@ -41,7 +41,7 @@ func (c *cli) coordinators(args []string) error {
 	if !ok {
 		return nil // as recorded: exit code 0
 	}
-	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.LockedAgainst(false) })
+	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.IsLocked() })
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,10 @@ import (
 
 // excludeRequest is what the words of an exclude or include command ask for.
 type excludeRequest struct {
-	force, failed, noWait, all bool
-	targets                    []model.Exclusion
-	garbage                    string
+	force, noWait, all bool
+	kind               model.ExclusionKind
+	targets            []model.Exclusion
+	garbage            string
 }
 
 func parseExclude(args []string) excludeRequest {
@@ -23,7 +24,7 @@ func parseExclude(args []string) excludeRequest {
 		case word == "FORCE":
 			r.force = true
 		case word == "failed":
-			r.failed = true
+			r.kind = model.KindFailed
 		case word == "no_wait":
 			r.noWait = true
 		case word == "all":
@@ -59,7 +60,7 @@ func (c *cli) exclude(args []string) error {
 			return err
 		}
 	}
-	db.SetExclusions(r.targets, r.failed)
+	db.SetExclusions(r.targets, r.kind)
 	if c.dropping {
 		return endError{model.ExitKilled}
 	}
@@ -136,11 +137,11 @@ func (c *cli) reportTarget(db *model.Database, e model.Exclusion, pending []stri
 
 // listExclusions prints what is excluded.
 func (c *cli) listExclusions() error {
-	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.LockedAgainst(c.options.LockAware) })
+	db, err := c.database(func(db *model.Database) bool { return db.Writable() && (c.options.LockAware || !db.IsLocked()) })
 	if err != nil {
 		return err
 	}
-	excluded, failed := db.Exclusions(false), db.Exclusions(true)
+	excluded, failed := db.Exclusions(model.KindExcluded), db.Exclusions(model.KindFailed)
 	if len(excluded) == 0 && len(failed) == 0 {
 		c.print("There are currently no servers or localities excluded from the database.\nTo learn how to exclude a server, type `help exclude'.\n")
 		return nil
@@ -182,9 +183,9 @@ func (c *cli) include(args []string) error {
 		return err
 	}
 	if r.all {
-		r.targets = db.Exclusions(r.failed)
+		r.targets = db.Exclusions(r.kind)
 	}
-	db.Include(r.targets, r.failed)
+	db.Include(r.targets, r.kind)
 	if c.dropping {
 		return endError{model.ExitKilled}
 	}

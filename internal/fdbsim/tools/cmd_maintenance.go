@@ -80,8 +80,10 @@ func (c *cli) dataDistribution(args []string) error {
 	}
 	word := args[len(args)-1]
 	switch {
-	case len(args) == 1 && (word == "on" || word == "off"):
-		return c.switchDistribution(db, word == "on")
+	case len(args) == 1 && word == "on":
+		c.switchDistributionOn(db)
+	case len(args) == 1 && word == "off":
+		c.switchDistributionOff(db)
 	case word == "ssfailure" && args[0] == "disable":
 		db.SetMaintenance(model.IgnoreFailures, 0)
 		c.print("Data distribution is disabled for storage server failures.\n")
@@ -94,19 +96,19 @@ func (c *cli) dataDistribution(args []string) error {
 	return nil
 }
 
-func (c *cli) switchDistribution(db *model.Database, on bool) error {
-	db.Distribution.On = on
-	if on {
-		if db.FailuresIgnored() {
-			db.ClearMaintenance()
-		}
-		gone := keyspace.Single(distributionKey)
-		db.Commit([]keyspace.Mutation{{Clear: &gone}})
-		db.RestartDistribution(db.World.Pace.Distribution)
-		c.print("Data distribution is turned on.\n")
-		return nil
+func (c *cli) switchDistributionOn(db *model.Database) {
+	db.Distribution.On = true
+	if db.FailuresIgnored() {
+		db.ClearMaintenance()
 	}
+	gone := keyspace.Single(distributionKey)
+	db.Commit([]keyspace.Mutation{{Clear: &gone}})
+	db.RestartDistribution(db.World.Pace.Distribution)
+	c.print("Data distribution is turned on.\n")
+}
+
+func (c *cli) switchDistributionOff(db *model.Database) {
+	db.Distribution.On = false
 	db.Commit([]keyspace.Mutation{{Key: distributionKey, Value: []byte("\x00\x00\x00\x00")}})
 	c.print("Data distribution is turned off.\n")
-	return nil
 }

@@ -29,8 +29,10 @@ func (c *cli) status(args []string) error {
 		if outdated {
 			c.errorf("WARNING: The cluster file is not up to date. Type 'status' for more information.")
 		}
+	case "details":
+		c.print(status.Details(document, c.opts.clusterFile, c.w.Now))
 	default:
-		c.print(status.Text(document, c.opts.clusterFile, c.w.Now, level == "details"))
+		c.print(status.Text(document, c.opts.clusterFile, c.w.Now))
 	}
 	return nil
 }

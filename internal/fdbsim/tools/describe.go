@@ -81,10 +81,11 @@ func (c *backupTool) expireBackup() int {
 	if err != nil {
 		return c.badUsage("Could not parse database version `%s'", c.values["expire_before_version"])
 	}
-	if !found.Expire(before, c.given("force")) {
+	if !c.given("force") && !found.CanExpire(before) {
 		c.errorf("ERROR: Requested expiration would be unsafe.  Backup would not meet minimum restorability.  Use --force to delete data anyway.")
 		return c.fatal("Cannot expire requested data from backup without violating minimum restorability")
 	}
+	found.Expire(before)
 	c.printf("\rFinal metadata update...\nAll data before version %d has been deleted.\n", before)
 	return exitOK
 }

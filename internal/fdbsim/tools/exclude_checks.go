@@ -34,7 +34,7 @@ func (c *cli) excludeRisk(db *model.Database, r excludeRequest) (string, error) 
 			"Please try the exclude again in 30 seconds.", nil
 	case leavesNoSpace(db, r.targets):
 		return "ERROR: This exclude may cause the total available space in the cluster to drop below 10%.", nil
-	case r.failed && losesTeam(db, r.targets):
+	case r.kind == model.KindFailed && losesTeam(db, r.targets):
 		return "ERROR: It is unsafe to exclude the specified servers at this time.\n" +
 			"Please check that this exclusion does not bring down an entire storage team.\n" +
 			"Please also ensure that the exclusion will keep a majority of coordinators alive.\n" +

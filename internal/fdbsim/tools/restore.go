@@ -56,7 +56,7 @@ func (c *backupTool) withDestination(run func(*backupTool) int) int {
 		c.errorf("Restore destination cluster file '%s' does not exist.", c.opts.clusterFile)
 		return exitFailed
 	}
-	return c.runCommandOf(run, true)
+	return c.runOnDatabase(run)
 }
 
 func (c *backupTool) restoreStatus() int {

@@ -94,9 +94,9 @@ func (c *cli) specialKeys(db *model.Database) []keyspace.Pair {
 	add := func(prefix, name, value string) {
 		all = append(all, keyspace.Pair{Key: prefix + name, Value: []byte(value)})
 	}
-	for _, failed := range []bool{false, true} {
-		for _, e := range db.Exclusions(failed) {
-			add(specialExclusionPrefix(e, failed), e.Text, "")
+	for _, kind := range model.ExclusionKinds() {
+		for _, e := range db.Exclusions(kind) {
+			add(specialExclusionPrefix(e, kind), e.Text, "")
 		}
 	}
 	for _, address := range db.InProgress() {
@@ -116,13 +116,13 @@ func (c *cli) specialKeys(db *model.Database) []keyspace.Pair {
 	return all
 }
 
-func specialExclusionPrefix(e model.Exclusion, failed bool) string {
+func specialExclusionPrefix(e model.Exclusion, kind model.ExclusionKind) string {
 	switch {
-	case e.Locality && failed:
+	case e.Locality && kind == model.KindFailed:
 		return specialFailedLocality
 	case e.Locality:
 		return specialExcludedLocality
-	case failed:
+	case kind == model.KindFailed:
 		return specialFailed
 	default:
 		return specialExcluded
@@ -161,7 +161,7 @@ func (c *cli) applySpecial(t *model.Transaction) error {
 
 // specialExclusion is the exclusion that a special key stands for. For keys
 // of another kind, is reports that there is none.
-func specialExclusion(key string) (e model.Exclusion, failed, is bool, err error) {
+func specialExclusion(key string) (e model.Exclusion, kind model.ExclusionKind, is bool, err error) {
 	for _, prefix := range []string{specialExcluded, specialExcludedLocality, specialFailed, specialFailedLocality} {
 		name, ok := strings.CutPrefix(key, prefix)
 		if !ok {
@@ -171,18 +171,21 @@ func specialExclusion(key string) (e model.Exclusion, failed, is bool, err error
 		if !valid || e.Locality != (prefix == specialExcludedLocality || prefix == specialFailedLocality) {
 			err = specialKeyError{Command: "exclude", Message: "ERROR: '" + name + "' is not a valid network endpoint address\n"}
 		}
-		return e, prefix == specialFailed || prefix == specialFailedLocality, true, err
+		if prefix == specialFailed || prefix == specialFailedLocality {
+			kind = model.KindFailed
+		}
+		return e, kind, true, err
 	}
-	return e, false, false, nil
+	return e, kind, false, nil
 }
 
 // checkSpecialExclusions refuses exclusions that the client library finds too dangerous.
 func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
-	for _, failed := range []bool{false, true} {
-		r := excludeRequest{failed: failed}
+	for _, kind := range model.ExclusionKinds() {
+		r := excludeRequest{kind: kind}
 		for _, m := range t.Special {
-			e, asFailed, is, err := specialExclusion(m.Key)
-			if m.Clear != nil || !is || asFailed != failed {
+			e, as, is, err := specialExclusion(m.Key)
+			if m.Clear != nil || !is || as != kind {
 				continue
 			}
 			if err != nil {
@@ -206,9 +209,9 @@ func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
 }
 
 func (c *cli) setSpecial(db *model.Database, key, value string) error {
-	if e, failed, is, err := specialExclusion(key); is {
+	if e, kind, is, err := specialExclusion(key); is {
 		if err == nil {
-			db.SetExclusions([]model.Exclusion{e}, failed)
+			db.SetExclusions([]model.Exclusion{e}, kind)
 		}
 		return err
 	}
@@ -258,15 +261,15 @@ func (c *cli) setSpecialCoordinators(db *model.Database, value string) error {
 
 // clearSpecial takes exclusions or maintenance back.
 func clearSpecial(db *model.Database, r keyspace.Range) {
-	for _, failed := range []bool{false, true} {
+	for _, kind := range model.ExclusionKinds() {
 		var targets []model.Exclusion
-		for _, e := range db.Exclusions(failed) {
-			if keyspace.Single(specialExclusionPrefix(e, failed) + e.Text).Overlaps(r) {
+		for _, e := range db.Exclusions(kind) {
+			if keyspace.Single(specialExclusionPrefix(e, kind) + e.Text).Overlaps(r) {
 				targets = append(targets, e)
 			}
 		}
 		if len(targets) > 0 {
-			db.Include(targets, failed)
+			db.Include(targets, kind)
 		}
 	}
 	if zone, _ := db.Maintenance(); zone != "" && keyspace.Single(specialMaintenance+zone).Overlaps(r) {

@@ -138,7 +138,7 @@ func TestNativeEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	world.AutoAdvance(false)
+	world.ManualAdvance()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := native.Status(ctx); admin.KindOf(err) != admin.KindTimeout || !errors.Is(err, context.DeadlineExceeded) {

@@ -96,7 +96,7 @@ func (c simulatedClock) NewTimer(d time.Duration) clock.Timer {
 func newWorld(t *testing.T) (*fdbsim.World, *simulatedFiles) {
 	t.Helper()
 	world := fdbsim.NewWorld(fdbsim.Options{Seed: 1})
-	world.AutoAdvance(true)
+	world.AutoAdvance()
 	const connection = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
 	files := &simulatedFiles{contents: map[string]string{
 		admin.LiveClusterFile: connection, admin.SeedClusterFile: connection,

@@ -46,7 +46,7 @@ func (u upgrading) Run(ctx context.Context, c admin.Command) (admin.Result, erro
 func upgradable(t *testing.T) (cli *admin.FDBCLI, addresses []fdb.Address) {
 	t.Helper()
 	world := fdbsim.NewWorld(fdbsim.Options{Seed: 1})
-	world.AutoAdvance(true)
+	world.AutoAdvance()
 	const connection = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
 	files := &simulatedFiles{contents: map[string]string{admin.LiveClusterFile: connection, admin.SeedClusterFile: connection}}
 	start := func(version string) {

@@ -109,7 +109,7 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 	s := &site{}
 	w := s.add(record)
 	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
-	w.FDB.AutoAdvance(true)
+	w.FDB.AutoAdvance()
 	return w, nil
 }
 
