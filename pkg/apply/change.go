@@ -213,8 +213,18 @@ type goal interface {
 	// cluster again.
 	Progress(ctx context.Context, s session.Session) (targets []inspect.Target, reached bool, err error)
 	// Summary describes what was reached, or begun if the command does not wait.
-	Summary(reached bool) string
+	Summary(to Extent) string
 }
+
+// Extent is how far a command came with its goal.
+type Extent int
+
+const (
+	// Begun is a goal that is not reached yet.
+	Begun Extent = iota
+	// Reached is a goal whose targets are all reached.
+	Reached
+)
 
 // Noting is a goal that depends on the events of the passes.
 type Noting interface{ Note(e reconcile.Event) }

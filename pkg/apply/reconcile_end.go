@@ -183,7 +183,7 @@ func (p *Passes) result(end error) inspect.ReconcileResult {
 		Outcome:  p.Last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: exit.Code(end), Last: inspect.RecordPass(p.Last),
 	}
 	if p.isAnswer(end) {
-		r.Reason = p.Goal.Summary(p.Reached)
+		r.Reason = p.Goal.Summary(p.extent())
 	} else if end != nil {
 		r.Reason = exit.Explain(end)
 	}
@@ -198,7 +198,7 @@ func (p *Passes) sentence(end error) string {
 	}
 	switch {
 	case (end == nil || p.isAnswer(end)) && p.Goal != nil:
-		return p.subject() + ": " + p.Goal.Summary(p.Reached)
+		return p.subject() + ": " + p.Goal.Summary(p.extent())
 	case end == nil && p.Partial && p.acted == 0:
 		return p.subject() + ": nothing to do in the selected stages; the others were not run"
 	case end == nil && p.Partial:
@@ -209,6 +209,13 @@ func (p *Passes) sentence(end error) string {
 		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did+p.took())
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, exit.Explain(end))
+}
+
+func (p *Passes) extent() Extent {
+	if p.Reached {
+		return Reached
+	}
+	return Begun
 }
 
 // isAnswer reports whether the command ends with the answer of its goal.

@@ -227,7 +227,9 @@ func (p *Passes) readProgress(ctx context.Context) error {
 		return fmt.Errorf("reading the progress: %w", err)
 	}
 	if !p.waitAll {
-		all, reached = targets.Removed(all, reached, p.Last.Housekeeping)
+		removed := false
+		all, removed = targets.Removed(all, p.Last.Housekeeping)
+		reached = reached || removed
 	}
 	if p.PrintsText() && p.Wait {
 		printProgress(p.Env, p.targets, all)

@@ -190,7 +190,11 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 // rest waits until the next pass is due.
 func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 	alarm := pace.NewAlarm(w.Env.Clock.Now(), r)
-	w.liveness.Rest(alarm.Due(), w.ending == pace.Failed)
+	if w.ending == pace.Failed {
+		w.liveness.RestAfterFailure(alarm.Due())
+	} else {
+		w.liveness.Rest(alarm.Due())
+	}
 	w.print(ui.NewWaitStarted(w.count, w.ending, w.reason(), r, w.Env.Clock.Now()))
 	for {
 		due := alarm.Due()

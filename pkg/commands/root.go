@@ -44,7 +44,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 		err = asUsage(err, about)
 	}
 	err = pointToRights(env, err, about)
-	printError(env, err, jsonAsked(args))
+	printError(env, err, args)
 	return exit.Code(err)
 }
 
@@ -230,8 +230,8 @@ func jsonAsked(args []string) bool {
 	return false
 }
 
-// printError prints on stderr why a command failed.
-func printError(e *session.Env, err error, asJSON bool) {
+// printError prints on stderr why the command that args name failed.
+func printError(e *session.Env, err error, args []string) {
 	var verdict exit.AnswerError
 	if err == nil || errors.As(err, &verdict) {
 		return
@@ -245,7 +245,7 @@ func printError(e *session.Env, err error, asJSON bool) {
 		hints[i] = cmdutil.InContext(e, hint)
 	}
 	f.Hints = hints
-	if asJSON {
+	if jsonAsked(args) {
 		printErrorJSON(e, f)
 		return
 	}

@@ -41,7 +41,7 @@ func (p BackupPlace) URL() (string, error) {
 		return "", errors.New("the destination has no name")
 	}
 	query := url.Values{"bucket": {p.Bucket}}
-	secure := true
+	port := httpsPort
 	for _, parameter := range p.Parameters {
 		name, value, found := strings.Cut(parameter, "=")
 		if !found || name == "" {
@@ -52,12 +52,12 @@ func (p BackupPlace) URL() (string, error) {
 		}
 		query.Set(name, value)
 		if value == "0" && (name == "sc" || name == "secure_connection") {
-			secure = false
+			port = httpPort
 		}
 	}
 	// An empty key keeps its @: FoundationDB signs requests only where the URL contains one, and
 	// reads key and secret from the credential files or the SDK if the key is empty.
-	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, secure), Path: "/" + p.Name, RawQuery: query.Encode()}
+	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, port), Path: "/" + p.Name, RawQuery: query.Encode()}
 	text := u.String()
 	if WithoutSecrets(text) != text {
 		return "", ErrSecretInAccount
@@ -65,23 +65,28 @@ func (p BackupPlace) URL() (string, error) {
 	return text, nil
 }
 
-func withPort(host string, secure bool) string {
+// The default ports of a blob store.
+const (
+	httpsPort = ":443"
+	httpPort  = ":80"
+)
+
+func withPort(host, port string) string {
 	if strings.Contains(host[strings.LastIndex(host, "]")+1:], ":") {
 		return host
 	}
-	if secure {
-		return host + ":443"
-	}
-	return host + ":80"
+	return host + port
 }
 
 // hostAndPort returns the host of a URL and its port, the default one if it has none.
 func hostAndPort(u *url.URL) string {
-	secure := true
+	port := httpsPort
 	for _, name := range []string{"sc", "secure_connection"} {
-		secure = secure && u.Query().Get(name) != "0"
+		if u.Query().Get(name) == "0" {
+			port = httpPort
+		}
 	}
-	return withPort(strings.TrimSuffix(u.Host, ":"), secure)
+	return withPort(strings.TrimSuffix(u.Host, ":"), port)
 }
 
 // HasRegion reports whether a URL has the region of the store: by a parameter, or by a

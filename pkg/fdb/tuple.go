@@ -140,22 +140,26 @@ func unpackInteger(size int, packed []byte) (element any, rest []byte, err error
 	var wide [tupleIntegerBytes]byte
 	copy(wide[tupleIntegerBytes-size:], packed)
 	magnitude := binary.BigEndian.Uint64(wide[:])
+	var n int64
 	if negative {
-		magnitude = ^magnitude & (math.MaxUint64 >> (8 * (tupleIntegerBytes - size)))
+		n, err = negated(^magnitude & (math.MaxUint64 >> (8 * (tupleIntegerBytes - size))))
+	} else {
+		n, err = positive(magnitude)
 	}
-	n, err := signed(magnitude, negative)
 	return n, packed[size:], err
 }
 
-func signed(magnitude uint64, negative bool) (int64, error) {
-	switch {
-	case !negative && magnitude <= math.MaxInt64:
-		return int64(magnitude), nil
-	case negative && magnitude <= math.MaxInt64:
-		return -int64(magnitude), nil
-	case negative && magnitude == math.MaxInt64+1:
-		return math.MinInt64, nil
-	default:
+func positive(magnitude uint64) (int64, error) {
+	if magnitude > math.MaxInt64 {
 		return 0, fmt.Errorf("integer of magnitude %d does not fit in 64 bits with a sign", magnitude)
 	}
+	return int64(magnitude), nil
+}
+
+func negated(magnitude uint64) (int64, error) {
+	if magnitude == math.MaxInt64+1 {
+		return math.MinInt64, nil
+	}
+	n, err := positive(magnitude)
+	return -n, err
 }

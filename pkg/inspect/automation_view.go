@@ -130,12 +130,24 @@ func (v DetectorView) Words(now time.Time) string {
 	return strings.Join(words, ", ")
 }
 
-// Paused returns the progress of pausing a cluster, or of resuming it.
-func Paused(f Facts, want bool) Target {
+// Paused returns the progress of pausing a cluster.
+func Paused(f Facts) Target {
+	t := pauseTarget(f)
+	t.Reached = f.Cluster.Spec.Skip
+	return t
+}
+
+// Resumed returns the progress of resuming a cluster.
+func Resumed(f Facts) Target {
+	t := pauseTarget(f)
+	t.Reached = !f.Cluster.Spec.Skip
+	return t
+}
+
+func pauseTarget(f Facts) Target {
 	t := Target{ID: f.Cluster.Name, Phase: "not-paused"}
 	if v := NewPauseView(f); v != nil {
 		t.Phase, t.Note = "paused", v.Words(f.Now)
 	}
-	t.Reached = f.Cluster.Spec.Skip == want
 	return t
 }

@@ -33,7 +33,7 @@ func NewExclusionStatusView(m Metadata, f Facts, q ExclusionQuestion, h *DrainHi
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	for _, g := range f.Groups() {
 		if q.Keep == nil || q.Keep(f.Group(g)) {
-			v.Items = append(v.Items, f.drains(g, q.Named, h)...)
+			v.Items = append(v.Items, f.drains(g, q, h)...)
 		}
 	}
 	others := f.drainsOfOthers(h)
@@ -97,9 +97,9 @@ func leftWords(items []DrainView) string {
 // drains returns the rows of a process group: one for each of its processes, or one for the
 // group where none reports. A group without an exclusion, present or pending, has none
 // unless it is named.
-func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory) []DrainView {
+func (f Facts) drains(g *v1beta2.ProcessGroupStatus, q ExclusionQuestion, h *DrainHistory) []DrainView {
 	state := f.exclusionInForce(g)
-	if !named && (state == NotExcluded || state == ExclusionSkipped || state == ExclusionUnknown) {
+	if !q.Named && (state == NotExcluded || state == ExclusionSkipped || state == ExclusionUnknown) {
 		return nil
 	}
 	proof := safety.Drained(f.Snapshot, g)
@@ -110,12 +110,12 @@ func (f Facts) drains(g *v1beta2.ProcessGroupStatus, named bool, h *DrainHistory
 			row.follow(h, p.ID, f.Database.AsOf)
 		}
 		row.ID = string(g.ProcessGroupID)
-		row.judge(f, state, proof, f.StillHolds(p))
+		row.judge(state, proof, f.exclusionProgress(proof, p))
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
 		row := DrainView{ID: string(g.ProcessGroupID), Process: strings.Join(g.Addresses, ",")}
-		row.judge(f, state, proof, f.inProgress(g.Addresses...))
+		row.judge(state, proof, f.progressWithout(proof, g.Addresses))
 		rows = append(rows, row)
 	}
 	return rows
@@ -147,8 +147,9 @@ func (f Facts) ReportsExclusions() bool {
 	return !f.Cluster.Status.Configured || f.Database.Status.ListsProcesses() || f.Coordination.ExclusionsRead
 }
 
-// judge sets the state of a process. Only the proof that passes require makes it safe.
-func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool) {
+// judge sets the state of a process, which is the progress if its exclusion is in force. Only the
+// proof that passes require makes it safe.
+func (v *DrainView) judge(state Exclusion, proof plan.Check, progress Exclusion) {
 	v.State, v.Reason = state, proof.Evidence
 	switch {
 	case state == ExclusionUnverified:
@@ -158,22 +159,36 @@ func (v *DrainView) judge(f Facts, state Exclusion, proof plan.Check, holds bool
 			ExclusionSkipped: "it is removed without being excluded", ExclusionUnknown: "exclusions are unknown: " + proof.Evidence,
 		}[state]
 	default:
-		v.State = f.exclusionProgress(proof, holds)
+		v.State = progress
 		if proof.OK {
 			v.Reason = ""
 		}
 	}
 }
 
-// exclusionProgress returns the progress of an exclusion that is in force.
-func (f Facts) exclusionProgress(proof plan.Check, holds bool) Exclusion {
+// exclusionProgress returns the progress of an exclusion of processes that is in force.
+func (f Facts) exclusionProgress(proof plan.Check, processes ...fdb.Process) Exclusion {
+	if !proof.OK && f.RolesCanBeTrusted() && slices.ContainsFunc(processes, f.StillHolds) {
+		return ExclusionMoving
+	}
+	return f.progressOfNothing(proof)
+}
+
+// progressWithout returns it where no process reports: the database may still list the addresses.
+func (f Facts) progressWithout(proof plan.Check, addresses []string) Exclusion {
+	if !proof.OK && f.RolesCanBeTrusted() && f.inProgress(addresses...) {
+		return ExclusionMoving
+	}
+	return f.progressOfNothing(proof)
+}
+
+// progressOfNothing returns it where nothing known is left to move.
+func (f Facts) progressOfNothing(proof plan.Check) Exclusion {
 	switch {
 	case proof.OK:
 		return ExclusionSafe
 	case !f.RolesCanBeTrusted():
 		return ExclusionRequested
-	case holds:
-		return ExclusionMoving
 	case f.Coordination.ExclusionsRead:
 		return ExclusionUnverified
 	default:

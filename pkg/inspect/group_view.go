@@ -235,9 +235,11 @@ func (f Facts) Exclusion(g *v1beta2.ProcessGroupStatus) Exclusion {
 	if state != ExclusionRequested {
 		return state
 	}
-	processes := f.ProcessesOf(g)
-	holds := slices.ContainsFunc(processes, f.StillHolds) || (len(processes) == 0 && f.inProgress(g.Addresses...))
-	return f.exclusionProgress(safety.Drained(f.Snapshot, g), holds)
+	proof, processes := safety.Drained(f.Snapshot, g), f.ProcessesOf(g)
+	if len(processes) == 0 {
+		return f.progressWithout(proof, g.Addresses)
+	}
+	return f.exclusionProgress(proof, processes...)
 }
 
 // IsExcludedInDatabase reports whether the status document has an exclusion in force for

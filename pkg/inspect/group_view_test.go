@@ -59,7 +59,7 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 			if got := f.Exclusion(g); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
-			for _, row := range f.drains(g, true, &DrainHistory{}) {
+			for _, row := range f.drains(g, ExclusionQuestion{Named: true}, &DrainHistory{}) {
 				if row.State != tc.want {
 					t.Errorf("exclusion status has %s, get process-groups %s", row.State, tc.want)
 				}

@@ -164,7 +164,7 @@ func (f Facts) denials() []DeniedView {
 			v.InSpec = entry
 		}
 		v.noteDenial(f.Coordination.Denials)
-		v.Drift = v.drift(f.Cluster.LocksUsed())
+		v.Drift = v.drift(f)
 		views = append(views, v)
 	}
 	return views
@@ -185,9 +185,9 @@ func (v *DeniedView) noteDenial(notes map[string]fdb.Denial) {
 
 // drift returns the effect of a difference. Removing an entry from the spec does not change
 // the database.
-func (v DeniedView) drift(locksUsed bool) string {
+func (v DeniedView) drift(f Facts) string {
 	then := "the next pass changes that"
-	if !locksUsed {
+	if !f.Cluster.LocksUsed() {
 		then = "no pass changes that while the spec does not use the lock"
 	}
 	switch {

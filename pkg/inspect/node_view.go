@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -65,21 +66,25 @@ type TaintRuleView struct {
 
 func (v TaintRuleView) isUnseen() bool { return v.Since == nil && !v.Never }
 
-// NewNodeListView makes the document of the nodes that the cluster's pods run on, or of
-// all that could be read.
-func NewNodeListView(m Metadata, f Facts, all bool) NodeListView {
+// NewNodeListView makes the document of the nodes that the cluster's pods run on.
+func NewNodeListView(m Metadata, f Facts) NodeListView {
+	return f.nodeList(m, maps.Keys(f.GroupsByNode()))
+}
+
+// NewAllNodesView makes the document of all nodes that could be read.
+func NewAllNodesView(m Metadata, f Facts) NodeListView {
+	names := slices.Collect(maps.Keys(f.GroupsByNode())) // pods may run on nodes that could not be read
+	return f.nodeList(m, slices.Values(slices.AppendSeq(names, maps.Keys(f.Nodes))))
+}
+
+func (f Facts) nodeList(m Metadata, of iter.Seq[string]) NodeListView {
 	v := NodeListView{Document: NewDocument("NodeList", m, f.Now, SourceLive), Hidden: f.NodesHidden, Items: []NodeView{}}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if v.Hidden != "" {
 		v.Warnings = append(v.Warnings, "taints and rules were not evaluated: "+v.Hidden)
 	}
 	on, coordinators := f.GroupsByNode(), f.coordinatorGroups()
-	names := slices.Collect(maps.Keys(on))
-	if all {
-		names = slices.AppendSeq(names, maps.Keys(f.Nodes))
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range slices.Compact(slices.Sorted(of)) {
 		v.Items = append(v.Items, f.Node(name, on[name], coordinators))
 	}
 	return v

@@ -83,7 +83,7 @@ func TestNodeTable(t *testing.T) {
 	for name, f := range map[string]inspect.Facts{"noted": noted, "not noted": of(inspecttest.Tainted(t)), "hidden": hidden} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := ui.WriteNodes(&b, inspect.NewNodeListView(meta, f, false), ui.ListOptions{Now: noon}); err != nil {
+			if err := ui.WriteNodes(&b, inspect.NewNodeListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())

@@ -29,7 +29,7 @@ func enter(s Spec) error {
 		{"showing devices and processes", v.kernel},
 		{"making the image's files", func() error { return v.image(s) }},
 		{"mounting volumes", func() error { return v.volumes(s) }},
-		{"changing the root", func() error { return v.pivot(s.ReadOnlyRoot) }},
+		{"changing the root", func() error { return v.pivot(s) }},
 		{"setting the hostname", func() error { return unix.Sethostname([]byte(s.Hostname)) }},
 	}
 	for _, step := range steps {
@@ -47,7 +47,7 @@ var shown = []string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "n
 
 func (v view) programs(dir string) error {
 	for _, name := range []string{"usr", "etc"} {
-		if err := v.bind("/"+name, HostRoot+"/"+name, true); err != nil {
+		if err := v.bind(Mount{Source: "/" + name, Target: HostRoot + "/" + name, ReadOnly: true}); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (v view) programs(dir string) error {
 			return err
 		}
 	}
-	return v.bind(dir, "/usr/bin", true)
+	return v.bind(Mount{Source: dir, Target: "/usr/bin", ReadOnly: true})
 }
 
 // show makes a directory of the machine's root visible; a link stays a link.
@@ -69,7 +69,7 @@ func (v view) show(name string) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink == 0 {
-		return v.bind("/"+name, name, true)
+		return v.bind(Mount{Source: "/" + name, Target: name, ReadOnly: true})
 	}
 	target, err := os.Readlink("/" + name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (v view) etc(hostname string) error {
 
 func (v view) kernel() error {
 	for _, name := range []string{"dev", "sys"} {
-		if err := v.bind("/"+name, name, false); err != nil {
+		if err := v.bind(Mount{Source: "/" + name, Target: name}); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (v view) kernel() error {
 	}
 	err := unix.Mount("proc", v.at("proc"), "proc", 0, "")
 	if errors.Is(err, unix.EPERM) { // parts of the machine's own /proc are hidden, so a new one is refused
-		return v.bind("/proc", "proc", false)
+		return v.bind(Mount{Source: "/proc", Target: "proc"})
 	}
 	return err
 }
@@ -168,27 +168,27 @@ func (v view) image(s Spec) error {
 
 func (v view) volumes(s Spec) error {
 	for _, m := range append([]Mount{{Source: s.RunDir, Target: RunDir, ReadOnly: true}}, s.Mounts...) {
-		if err := v.bind(m.Source, m.Target, m.ReadOnly); err != nil {
+		if err := v.bind(m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bind makes source visible at target, everything mounted below it included.
-func (v view) bind(source, target string, readOnly bool) error {
-	if err := v.mountPoint(source, target); err != nil {
-		return fmt.Errorf("making a place for %s: %w", target, err)
+// bind makes the source of a mount visible at its target, everything mounted below it included.
+func (v view) bind(m Mount) error {
+	if err := v.mountPoint(m.Source, m.Target); err != nil {
+		return fmt.Errorf("making a place for %s: %w", m.Target, err)
 	}
-	if err := unix.Mount(source, v.at(target), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-		return fmt.Errorf("binding %s to %s: %w", source, target, err)
+	if err := unix.Mount(m.Source, v.at(m.Target), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("binding %s to %s: %w", m.Source, m.Target, err)
 	}
-	if !readOnly {
+	if !m.ReadOnly {
 		return nil
 	}
 	attributes := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
-	if err := unix.MountSetattr(unix.AT_FDCWD, v.at(target), unix.AT_RECURSIVE, &attributes); err != nil {
-		return fmt.Errorf("making %s read-only: %w", target, err)
+	if err := unix.MountSetattr(unix.AT_FDCWD, v.at(m.Target), unix.AT_RECURSIVE, &attributes); err != nil {
+		return fmt.Errorf("making %s read-only: %w", m.Target, err)
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (v view) mountPoint(source, target string) error {
 }
 
 // pivot makes the assembled tree the root and lets go of the machine's.
-func (v view) pivot(readOnly bool) error {
+func (v view) pivot(s Spec) error {
 	if err := os.Chdir(v.root); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (v view) pivot(readOnly bool) error {
 	if err := os.Chdir("/"); err != nil {
 		return err
 	}
-	if !readOnly {
+	if !s.ReadOnlyRoot {
 		return nil
 	}
 	return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})

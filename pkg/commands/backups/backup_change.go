@@ -94,9 +94,13 @@ func (o backupChangeOptions) run(ctx context.Context, env *session.Env, verb bac
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
+	set := backup.SetBackupState
+	if verb.requiresActive {
+		set = backup.SetActiveBackupState
+	}
 	c := apply.Change{
 		ChangeFlags: o.ChangeFlags, Words: []string{"backup", verb.name, key.Name}, Record: session.BackupKind, Permissions: session.BackupPermissions(),
-		Stages: slices.Concat([]plan.Stage{backup.SetBackupState(verb.state, verb.requiresActive)}, backup.Backup()), Goal: &changingBackup{backupVerb: verb},
+		Stages: slices.Concat([]plan.Stage{set(verb.state)}, backup.Backup()), Goal: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {
 		c.Undo = []string{"backup", verb.undo, key.Name}
@@ -119,11 +123,11 @@ func (c *changingBackup) Progress(ctx context.Context, s session.Session) ([]ins
 	return []inspect.Target{c.observed}, c.observed.Reached, nil
 }
 
-func (c *changingBackup) Summary(reached bool) string {
+func (c *changingBackup) Summary(to apply.Extent) string {
 	switch {
-	case reached && c.observed.Phase == targets.BackupComplete:
+	case to == apply.Reached && c.observed.Phase == targets.BackupComplete:
 		return "the backup is complete (a single snapshot) and restorable"
-	case reached:
+	case to == apply.Reached:
 		return c.done
 	default:
 		return c.begun

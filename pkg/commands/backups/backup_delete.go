@@ -159,9 +159,9 @@ func (d *deletingOfBackup) Progress(ctx context.Context, s session.Session) ([]i
 	return []inspect.Target{d.target}, d.target.Reached, nil
 }
 
-func (d *deletingOfBackup) Summary(reached bool) string {
+func (d *deletingOfBackup) Summary(to apply.Extent) string {
 	switch {
-	case !reached:
+	case to != apply.Reached:
 		return d.target.Note
 	case d.stage.Name == backup.ClearBackup.Name:
 		return d.target.Note + "; the database still reports the backup as restorable, but it is not"

@@ -83,8 +83,8 @@ func (a *abortingRestore) Progress(ctx context.Context, s session.Session) ([]in
 	return []inspect.Target{a.target}, a.target.Reached, nil
 }
 
-func (a *abortingRestore) Summary(reached bool) string {
-	if !reached {
+func (a *abortingRestore) Summary(to apply.Extent) string {
+	if to != apply.Reached {
 		return "the restore is " + a.target.Phase
 	}
 	return "the restore is aborted and will not continue; " + a.target.Note

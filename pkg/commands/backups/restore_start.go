@@ -80,11 +80,15 @@ func (p *startingRestore) Progress(ctx context.Context, s session.Session) ([]in
 	}
 	p.cluster = seen.Restore.Spec.DestinationClusterName
 	p.occupied = len(seen.RestoreTarget.Occupied) > 0
-	p.target = targets.RestoreStarted(seen, backup.OwnRestore(seen), p.wait)
+	progress := targets.RestoreStarted
+	if p.wait {
+		progress = targets.RestoreCompleted
+	}
+	p.target = progress(seen, backup.OwnRestore(seen))
 	return []inspect.Target{p.target}, p.target.Reached, nil
 }
 
-func (p *startingRestore) Summary(bool) string {
+func (p *startingRestore) Summary(apply.Extent) string {
 	text := "the restore is " + p.target.Phase
 	if p.target.Note != "" {
 		text += ", " + p.target.Note

@@ -138,8 +138,8 @@ func (p *syncingConnectionString) Progress(ctx context.Context, s session.Sessio
 	return targets, reached, nil
 }
 
-func (*syncingConnectionString) Summary(reached bool) string {
-	if reached {
+func (*syncingConnectionString) Summary(to apply.Extent) string {
+	if to == apply.Reached {
 		return "status and ConfigMap have the current connection string"
 	}
 	return "synced where possible; connection-string drift shows what remains"

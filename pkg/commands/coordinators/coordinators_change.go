@@ -87,7 +87,7 @@ func (m movingCoordinators) Progress(ctx context.Context, s session.Session) ([]
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (m movingCoordinators) Summary(bool) string {
+func (m movingCoordinators) Summary(apply.Extent) string {
 	if len(m) == 0 {
 		return "the coordinators match the spec"
 	}

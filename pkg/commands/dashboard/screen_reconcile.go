@@ -41,7 +41,7 @@ func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tu
 	ctx, stop := untilLeft(left)
 	defer stop()
 	key := types.NamespacedName{Namespace: r.Actions.namespace, Name: cluster}
-	o := apply.ReconcileOptions{ChangeFlags: screenFlags(false), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync}}
+	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync}}
 	list, err := o.Stages()
 	if err == nil {
 		err = apply.WatchOver(ctx, env, key, apply.Change{ChangeFlags: o.ChangeFlags, Words: o.Words(cluster), Stages: list, Permissions: o.Permissions()}, o.WatchFlags)

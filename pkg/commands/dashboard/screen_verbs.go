@@ -29,14 +29,20 @@ var ScreenVerbs = map[string]screenVerb{
 	"cordon":    screenCordon,
 }
 
-// screenFlags are the flags of a command of a key: its progress is followed to the end if wait
-// is set, and the user answers in the TUI.
-func screenFlags(wait bool) apply.ChangeFlags {
-	return apply.ChangeFlags{DryRun: apply.DryRunNone, Output: "text", Wait: wait, Interval: pace.DefaultInterval}
+// screenFlags are the flags of a command of a key: the user answers in the TUI.
+func screenFlags() apply.ChangeFlags {
+	return apply.ChangeFlags{DryRun: apply.DryRunNone, Output: "text", Interval: pace.DefaultInterval}
+}
+
+// waitingFlags are those of a command whose progress is followed to the end.
+func waitingFlags() apply.ChangeFlags {
+	flags := screenFlags()
+	flags.Wait = true
+	return flags
 }
 
 func screenReplace(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := groups.ReplaceOptions{ChangeFlags: screenFlags(true), Selection: cmdutil.Selection{IDs: subjects}, Most: 1}
+	o := groups.ReplaceOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Most: 1}
 	chosen, err := o.Choose(ctx, env, key)
 	if err != nil {
 		return apply.Change{}, err
@@ -46,7 +52,7 @@ func screenReplace(ctx context.Context, env *session.Env, key types.NamespacedNa
 
 // screenKeep reverts a replacement, and prints how the spec keeps the process groups from now on.
 func screenKeep(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := groups.ReplaceOptions{ChangeFlags: screenFlags(true), Selection: cmdutil.Selection{IDs: subjects}, Most: 1, Undo: true, Include: true}
+	o := groups.ReplaceOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Most: 1, Undo: true, Include: true}
 	record, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
 	if err != nil {
 		return apply.Change{}, err
@@ -60,22 +66,22 @@ func screenKeep(ctx context.Context, env *session.Env, key types.NamespacedName,
 }
 
 func screenExclude(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	return groups.ExcludeOptions{ChangeFlags: screenFlags(false), Selection: cmdutil.Selection{IDs: subjects}}.Prepare(ctx, env, key)
+	return groups.ExcludeOptions{ChangeFlags: screenFlags(), Selection: cmdutil.Selection{IDs: subjects}}.Prepare(ctx, env, key)
 }
 
 func screenInclude(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := groups.IncludeOptions{ChangeFlags: screenFlags(false), Selection: cmdutil.Selection{IDs: subjects}}
+	o := groups.IncludeOptions{ChangeFlags: screenFlags(), Selection: cmdutil.Selection{IDs: subjects}}
 	o.Reversible = true
 	return o.Prepare(ctx, env, key)
 }
 
 func screenRestart(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := groups.RestartOptions{ChangeFlags: screenFlags(true), Selection: cmdutil.Selection{IDs: subjects}, Strategy: string(operations.RestartByWave)}
+	o := groups.RestartOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Strategy: string(operations.RestartByWave)}
 	return o.Prepare(ctx, env, key)
 }
 
 func screenReconcile(_ context.Context, _ *session.Env, key types.NamespacedName, _ []string) (apply.Change, error) {
-	o := apply.ReconcileOptions{ChangeFlags: screenFlags(false)}
+	o := apply.ReconcileOptions{ChangeFlags: screenFlags()}
 	selected, err := o.Stages()
 	return apply.Change{ChangeFlags: o.ChangeFlags, Words: o.Words(key.Name), Stages: selected, Permissions: o.Permissions()}, err
 }
@@ -83,7 +89,7 @@ func screenReconcile(_ context.Context, _ *session.Env, key types.NamespacedName
 // screenCordon evacuates groups by taint if the spec has a rule for it, and otherwise only
 // cordons.
 func screenCordon(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := nodes.CordonOptions{ChangeFlags: screenFlags(false), Evacuate: nodes.EvacuateByTaint, Most: 1}
+	o := nodes.CordonOptions{ChangeFlags: screenFlags(), Evacuate: nodes.EvacuateByTaint, Most: 1}
 	o.Reversible = true
 	record, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
 	if err != nil {

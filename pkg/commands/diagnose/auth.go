@@ -134,7 +134,9 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 	}
 	for _, command := range commands {
 		for _, n := range command.Requirements {
-			items = append(items, view(n, command.Command, namespace, *answers[question{n.Permission, n.Everywhere}]))
+			item := view(n, command.Command, namespace)
+			item.Allowed = *answers[question{n.Permission, n.Everywhere}]
+			items = append(items, item)
 		}
 	}
 	return items, nil
@@ -148,10 +150,11 @@ func namespaceOf(n cmdutil.Requirement, namespace string) string {
 	return namespace
 }
 
-func view(n cmdutil.Requirement, command, namespace string, allowed bool) lists.PermissionView {
+// view returns what a command requires; whether it is allowed is left to the caller.
+func view(n cmdutil.Requirement, command, namespace string) lists.PermissionView {
 	v := lists.PermissionView{
 		Command: command, Verb: n.Verb, Resource: n.Path(),
-		Allowed: allowed, Required: n.Without == "", Without: n.Without,
+		Required: n.Without == "", Without: n.Without,
 	}
 	if !n.Everywhere {
 		v.Namespace = &namespace

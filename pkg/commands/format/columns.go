@@ -41,7 +41,7 @@ func relaxed(path string) string {
 }
 
 // writeColumns prints a row per item of a list, or a single row for a single document.
-func writeColumns(w io.Writer, document any, spec string, noHeaders bool) error {
+func (o Flags) writeColumns(w io.Writer, document any, spec string) error {
 	columns, err := parseColumns(spec)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func writeColumns(w io.Writer, document any, spec string, noHeaders bool) error 
 	for _, c := range columns {
 		t.Header = append(t.Header, c.header)
 	}
-	if noHeaders {
+	if o.NoHeaders {
 		t.Header = nil
 	}
 	for _, row := range rows {

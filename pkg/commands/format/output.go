@@ -103,7 +103,7 @@ func (o Flags) Print(w io.Writer, p Printable) error {
 		}
 		return nil
 	case "custom-columns":
-		return writeColumns(w, p.Document, template, o.NoHeaders)
+		return o.writeColumns(w, p.Document, template)
 	case "jsonpath", "jsonpath-as-json", "go-template":
 		return o.writeTemplate(w, p.Document)
 	default:

@@ -133,7 +133,7 @@ func (d *detecting) Progress(context.Context, session.Session) (targets []inspec
 	return targets, d.unknown == "", nil
 }
 
-func (d *detecting) Summary(bool) string {
+func (d *detecting) Summary(apply.Extent) string {
 	switch {
 	case d.unknown != "":
 		return d.unknown

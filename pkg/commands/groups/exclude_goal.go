@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -43,9 +44,9 @@ func readExclusions(ctx context.Context, s session.Session, facts *inspect.Facts
 	return nil
 }
 
-func (e Excluding) Summary(reached bool) string {
+func (e Excluding) Summary(to apply.Extent) string {
 	names := phrase.List(e)
-	if reached {
+	if to == apply.Reached {
 		return "drained: " + names
 	}
 	return "excluded: " + names + "; use --wait, or run the command again, to see when they are drained"
@@ -67,12 +68,12 @@ func (i including) Progress(ctx context.Context, s session.Session) ([]inspect.T
 	return targets, inspect.AllReached(targets), nil
 }
 
-func (i including) Summary(reached bool) string {
+func (i including) Summary(to apply.Extent) string {
 	names := strings.Join(slices.Concat(phrase.Strings(i.groups), i.targets), ", ")
 	switch {
 	case names == "":
 		return "nothing to include"
-	case reached:
+	case to == apply.Reached:
 		return "included: " + names
 	default:
 		return "inclusion requested: " + names + "; not yet visible in the database status"

@@ -72,7 +72,7 @@ func (o groupsOptions) run(ctx context.Context, env *session.Env, args []string)
 		return err
 	}
 	if o.all {
-		return o.runOnAll(ctx, env, len(args) > 0 || o.Name != "" || len(ids) > 0, keep)
+		return o.runOnAll(ctx, env, slices.Concat(args, ids), keep)
 	}
 	return o.Display(ctx, env, cluster, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
 		return o.view(ctx, env, key)

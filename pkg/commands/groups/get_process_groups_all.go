@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// runOnAll lists the process groups of the clusters of all namespaces.
-func (o groupsOptions) runOnAll(ctx context.Context, env *session.Env, named bool, keep cmdutil.GroupFilter) error {
+// runOnAll lists the process groups of the clusters of all namespaces, which names conflict with.
+func (o groupsOptions) runOnAll(ctx context.Context, env *session.Env, names []string, keep cmdutil.GroupFilter) error {
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
 		return err
 	}
-	if named {
+	if len(names) > 0 || o.Name != "" {
 		return exit.Usagef("-A conflicts with names of clusters and process groups")
 	}
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.viewAll(ctx, env, keep) })

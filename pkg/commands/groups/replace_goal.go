@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -23,9 +24,9 @@ func (r replacing) Progress(ctx context.Context, s session.Session) ([]inspect.T
 	return targets, inspect.AllReached(targets), nil
 }
 
-func (r replacing) Summary(reached bool) string {
+func (r replacing) Summary(to apply.Extent) string {
 	names := phrase.List(r)
-	if reached {
+	if to == apply.Reached {
 		return "replaced: " + names
 	}
 	return "marked for removal: " + names + "; run reconcile (or use --wait) to complete"
@@ -43,4 +44,4 @@ func (k keeping) Progress(ctx context.Context, s session.Session) ([]inspect.Tar
 	return targets, inspect.AllReached(targets), nil
 }
 
-func (k keeping) Summary(bool) string { return "not marked for removal: " + phrase.List(k) }
+func (k keeping) Summary(apply.Extent) string { return "not marked for removal: " + phrase.List(k) }

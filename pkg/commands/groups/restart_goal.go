@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -28,9 +29,9 @@ func (r restarting) Progress(ctx context.Context, s session.Session) ([]inspect.
 	return targets, inspect.AllReached(targets), nil
 }
 
-func (r restarting) Summary(reached bool) string {
+func (r restarting) Summary(to apply.Extent) string {
 	names := phrase.List(r.groups)
-	if reached {
+	if to == apply.Reached {
 		return "restarted: " + names
 	}
 	return "restart requested: " + names + "; use --wait to wait for them to report again"

@@ -24,11 +24,12 @@ import (
 type denyOptions struct {
 	session.ClusterFlag
 	apply.ChangeFlags
-	deny bool
+	// entry is the new one of the deny list.
+	entry v1beta2.LockDenyListEntry
 }
 
 func newLocksDeny(env *session.Env) *cobra.Command {
-	return newDenyListChange(env, true, &cobra.Command{
+	return denyOptions{}.command(env, &cobra.Command{
 		Use:   "deny [CLUSTER] INSTANCE",
 		Short: "Deny the database lock to a control-plane instance",
 		Long: `Deny the database lock to a control-plane instance, so that others can take over a lock
@@ -42,7 +43,7 @@ changed; a hint prints the command that updates it.`,
 }
 
 func newLocksAllow(env *session.Env) *cobra.Command {
-	return newDenyListChange(env, false, &cobra.Command{
+	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, &cobra.Command{
 		Use:   "allow [CLUSTER] INSTANCE",
 		Short: "Allow the database lock to a control-plane instance",
 		Long: `Allow the database lock to a control-plane instance again. INSTANCE is its
@@ -57,8 +58,8 @@ not enough: it needs allow: true.`,
 	})
 }
 
-func newDenyListChange(env *session.Env, deny bool, cmd *cobra.Command) *cobra.Command {
-	o := denyOptions{deny: deny}
+// command completes a command with these options.
+func (o denyOptions) command(env *session.Env, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.RangeArgs(1, 2)
 	cmd.ValidArgsFunction = env.FirstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
@@ -80,35 +81,35 @@ func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) e
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	o.entry.ID = instance
 	verb, undo := "allow", "deny"
-	if o.deny {
+	if !o.entry.Allow {
 		verb, undo = undo, verb
 	}
 	err = apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: denying{instance, o.deny}, Lockless: true,
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: denying(o.entry), Lockless: true,
 		Words: []string{"locks", verb, key.Name, instance}, Undo: []string{"locks", undo, key.Name, instance},
-		Stages: []plan.Stage{operations.ShutOut(instance, o.deny, userAtHost(env), o.Reason)},
+		Stages: []plan.Stage{operations.ShutOut(o.entry, userAtHost(env), o.Reason)},
 	})
 	if err == nil && o.DryRun == apply.DryRunNone {
-		offerDenyList(env, record, instance, o.deny)
+		offerDenyList(env, record, o.entry)
 	}
 	return err
 }
 
 // offerDenyList prints the command that makes the same change to the deny list in the spec. A
 // merge patch replaces the whole list, so it includes all entries.
-func offerDenyList(e *session.Env, record *v1beta2.FoundationDBCluster, instance string, deny bool) {
-	wanted := v1beta2.LockDenyListEntry{ID: instance, Allow: !deny}
+func offerDenyList(e *session.Env, record *v1beta2.FoundationDBCluster, wanted v1beta2.LockDenyListEntry) {
 	there := record.Spec.LockOptions.DenyList
-	i := slices.IndexFunc(there, func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance })
-	if (i >= 0 && there[i] == wanted) || (i < 0 && !deny) {
+	i := slices.IndexFunc(there, func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == wanted.ID })
+	if (i >= 0 && there[i] == wanted) || (i < 0 && wanted.Allow) {
 		return
 	}
 	why := "hint: to update the spec as well: "
 	if i >= 0 {
 		why = "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: "
 	}
-	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == instance }), wanted)
+	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == wanted.ID }), wanted)
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"lockOptions": map[string]any{"denyList": list}}})
 	if err != nil {
 		return // strings always marshal
@@ -118,23 +119,20 @@ func offerDenyList(e *session.Env, record *v1beta2.FoundationDBCluster, instance
 
 // denying is the goal of `locks deny` and `locks allow`: the deny list in the database, read
 // back.
-type denying struct {
-	instance string
-	deny     bool
-}
+type denying v1beta2.LockDenyListEntry
 
 func (o denying) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination); err != nil {
 		return nil, false, err
 	}
-	target := targets.ShutOut(facts, o.instance, o.deny)
+	target := targets.ShutOut(facts, v1beta2.LockDenyListEntry(o))
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (o denying) Summary(bool) string {
-	if o.deny {
-		return fmt.Sprintf("%s is on the deny list of the database", o.instance)
+func (o denying) Summary(apply.Extent) string {
+	if !o.Allow {
+		return fmt.Sprintf("%s is on the deny list of the database", o.ID)
 	}
-	return fmt.Sprintf("%s is not on the deny list of the database", o.instance)
+	return fmt.Sprintf("%s is not on the deny list of the database", o.ID)
 }

@@ -101,7 +101,7 @@ func (k *keepingLock) Progress(ctx context.Context, s session.Session) ([]inspec
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (k *keepingLock) Summary(bool) string {
+func (k *keepingLock) Summary(apply.Extent) string {
 	return "the lock is held manually until " + k.until.UTC().Format(time.RFC3339) + "; only a pause stops an operator with the same process group ID prefix"
 }
 
@@ -157,13 +157,14 @@ func (o locksReleaseOptions) run(ctx context.Context, env *session.Env, args []s
 	if err != nil {
 		return err
 	}
-	words := []string{"locks", "release", key.Name}
+	words, release := []string{"locks", "release", key.Name}, operations.ReleaseLock
 	if o.force {
+		release = operations.ReleaseLockByForce
 		words = append(words, "--force")
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: freeingLock{}, Words: words, Lockless: true,
-		Stages: []plan.Stage{operations.ReleaseLock(userAtHost(env), o.force)},
+		Stages: []plan.Stage{release(userAtHost(env))},
 	})
 }
 
@@ -179,8 +180,8 @@ func (freeingLock) Progress(ctx context.Context, s session.Session) ([]inspect.T
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (freeingLock) Summary(reached bool) string {
-	if reached {
+func (freeingLock) Summary(to apply.Extent) string {
+	if to == apply.Reached {
 		return "the lock is free"
 	}
 	return "the lock was released and has been taken by another run since"

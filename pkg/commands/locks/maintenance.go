@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -113,7 +114,9 @@ func (m maintaining) Progress(ctx context.Context, s session.Session) ([]inspect
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (m maintaining) Summary(bool) string { return "zone " + string(m) + " is in maintenance mode" }
+func (m maintaining) Summary(apply.Extent) string {
+	return "zone " + string(m) + " is in maintenance mode"
+}
 
 // endingMaintenance is the goal of `maintenance off`.
 type endingMaintenance struct{}
@@ -127,4 +130,4 @@ func (endingMaintenance) Progress(ctx context.Context, s session.Session) ([]ins
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (endingMaintenance) Summary(bool) string { return "no zone is in maintenance mode" }
+func (endingMaintenance) Summary(apply.Extent) string { return "no zone is in maintenance mode" }

@@ -142,11 +142,14 @@ func (p pausing) Progress(ctx context.Context, s session.Session) ([]inspect.Tar
 	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
 		return nil, false, err
 	}
-	target := inspect.Paused(facts, bool(p))
+	target := inspect.Resumed(facts)
+	if p {
+		target = inspect.Paused(facts)
+	}
 	return []inspect.Target{target}, target.Reached, nil
 }
 
-func (p pausing) Summary(bool) string {
+func (p pausing) Summary(apply.Extent) string {
 	if p {
 		return "paused for operators; kubectl fdb still acts on it"
 	}

@@ -204,7 +204,7 @@ func (o CordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	switch o.Evacuate {
 	case evacuateNow:
 		marking = stages.MarkingForRemoval
-		first = append(first, operations.ReplaceOn(nodes, o.Most, true))
+		first = append(first, operations.ReplaceAllOn(nodes, o.Most))
 		c.Words = append(c.Words, fmt.Sprintf("--max-concurrent=%d", o.Most))
 	case EvacuateByTaint:
 		if o.Wait {
@@ -261,9 +261,9 @@ func (e emptying) Progress(ctx context.Context, s session.Session) ([]inspect.Ta
 	return targets, reached, nil
 }
 
-func (e emptying) Summary(reached bool) string {
+func (e emptying) Summary(to apply.Extent) string {
 	names := strings.Join(e.nodes, ", ")
-	if reached {
+	if to == apply.Reached {
 		return "evacuated: " + names
 	}
 	return "cordoned: " + names

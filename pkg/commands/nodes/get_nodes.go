@@ -58,7 +58,11 @@ func (o nodesOptions) view(ctx context.Context, env *session.Env, key types.Name
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	v := inspect.NewNodeListView(env.Metadata(key), facts, o.all)
+	newView := inspect.NewNodeListView
+	if o.all {
+		newView = inspect.NewAllNodesView
+	}
+	v := newView(env.Metadata(key), facts)
 	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
 		Document: v, Names: session.NamesOf("node", v.Items, func(n inspect.NodeView) string { return n.Name }),
 		Table: func(w io.Writer) error { return ui.WriteNodes(w, v, o.List(env)) },

@@ -99,7 +99,7 @@ func (o *opening) Progress(ctx context.Context, s session.Session) ([]inspect.Ta
 	return o.seen, inspect.AllReached(o.seen), nil
 }
 
-func (o *opening) Summary(bool) string {
+func (o *opening) Summary(apply.Extent) string {
 	var open, others []string
 	for _, t := range o.seen {
 		switch {

@@ -180,16 +180,18 @@ func (b *Backups) Abort(ctx context.Context, tag string) error {
 	}, func(s *fdb.BackupStatus) bool { return !s.State.Running })
 }
 
-// SetPaused pauses or resumes all agents of the database. The tag is only used to read
-// the status.
-func (b *Backups) SetPaused(ctx context.Context, paused bool, tag string) error {
-	command, doing := "resume", "resuming the backup agents"
-	if paused {
-		command, doing = "pause", "pausing the backup agents"
-	}
-	return b.change(ctx, []string{"fdbbackup", command}, tag, mutation{
-		doing: doing, succeeded: printed("All backup agents have been " + strings.TrimSuffix(command, "e") + "ed."),
-	}, func(s *fdb.BackupStatus) bool { return s.AgentsPaused == paused })
+// Pause pauses all agents of the database. The tag is only used to read the status.
+func (b *Backups) Pause(ctx context.Context, tag string) error {
+	return b.change(ctx, []string{"fdbbackup", "pause"}, tag, mutation{
+		doing: "pausing the backup agents", succeeded: printed("All backup agents have been paused."),
+	}, func(s *fdb.BackupStatus) bool { return s.AgentsPaused })
+}
+
+// Resume resumes all agents of the database. The tag is only used to read the status.
+func (b *Backups) Resume(ctx context.Context, tag string) error {
+	return b.change(ctx, []string{"fdbbackup", "resume"}, tag, mutation{
+		doing: "resuming the backup agents", succeeded: printed("All backup agents have been resumed."),
+	}, func(s *fdb.BackupStatus) bool { return !s.AgentsPaused })
 }
 
 // errPeriodUnknown means that no agent has started a backup yet.

@@ -24,25 +24,36 @@ func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duratio
 	}
 }
 
-// Expire deletes a backup's data before a version, within the limit. Unless forced, the
-// tools refuse if nothing would be restorable afterwards. They record the deletion once
-// it is complete.
-func (b *Backups) Expire(ctx context.Context, url string, before int64, force bool, limit time.Duration) error {
-	argv := []string{"fdbbackup", "expire", "-d", url, "--expire-before-version", strconv.FormatInt(before, 10)}
-	if force {
+// Expiry is a deletion of a backup's data before a version.
+type Expiry struct {
+	// URL is the destination.
+	URL string
+	// Before is the version.
+	Before int64
+	// Force is true to delete even if nothing is restorable afterwards.
+	Force bool
+	// Limit is the maximum duration.
+	Limit time.Duration
+}
+
+// Expire deletes a backup's data. Unless forced, the tools refuse if nothing would be restorable
+// afterwards. They record the deletion once it is complete.
+func (b *Backups) Expire(ctx context.Context, e Expiry) error {
+	argv := []string{"fdbbackup", "expire", "-d", e.URL, "--expire-before-version", strconv.FormatInt(e.Before, 10)}
+	if e.Force {
 		argv = append(argv, "--force")
 	}
 	m := mutation{
 		doing: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true,
 		inForce: func(ctx context.Context) (bool, error) {
-			d, err := b.Describe(ctx, url)
-			return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= before, err
+			d, err := b.Describe(ctx, e.URL)
+			return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= e.Before, err
 		},
 	}
-	r, ended := b.send(ctx, m.doing, Command{Argv: argv, Limit: limit, Tied: true})
+	r, ended := b.send(ctx, m.doing, Command{Argv: argv, Limit: e.Limit, Tied: true})
 	err := m.conclude(ctx, r, ended)
 	if err != nil && wasCutOff(ended) {
-		return unfinished(ctx, m.doing, limit, ended)
+		return unfinished(ctx, m.doing, e.Limit, ended)
 	}
 	return err
 }

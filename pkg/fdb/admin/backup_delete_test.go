@@ -31,7 +31,7 @@ func (a answering) delete(ctx context.Context) error {
 }
 
 func (a answering) expire(ctx context.Context) error {
-	return admin.NewBackups(a, nil).Expire(ctx, nightly, 5, false, 56*time.Minute)
+	return admin.NewBackups(a, nil).Expire(ctx, admin.Expiry{URL: nightly, Before: 5, Limit: 56 * time.Minute})
 }
 
 // A deletion that was cut off has done part of its work, whatever cut it off. It is no store

@@ -31,7 +31,7 @@ func TestWhatIsInAStoreIsFoundAndExpired(t *testing.T) {
 		t.Errorf("%q, %v", tags, err)
 	}
 	before := there.Snapshots[2].Start.Version
-	if err := s.backups.Expire(t.Context(), nightly, before, false, time.Hour); err != nil {
+	if err := s.backups.Expire(t.Context(), admin.Expiry{URL: nightly, Before: before, Limit: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	after, err := s.backups.Describe(t.Context(), nightly)
@@ -39,10 +39,10 @@ func TestWhatIsInAStoreIsFoundAndExpired(t *testing.T) {
 		t.Errorf("%+v, %v", after, err)
 	}
 	unsafe := after.MaxLogEnd.Version
-	if err := s.backups.Expire(t.Context(), nightly, unsafe, false, time.Hour); admin.KindOf(err) != admin.KindRefused {
+	if err := s.backups.Expire(t.Context(), admin.Expiry{URL: nightly, Before: unsafe, Limit: time.Hour}); admin.KindOf(err) != admin.KindRefused {
 		t.Errorf("nothing could be restored afterwards: %v", err)
 	}
-	if err := s.backups.Expire(t.Context(), nightly, unsafe, true, time.Hour); err != nil {
+	if err := s.backups.Expire(t.Context(), admin.Expiry{URL: nightly, Before: unsafe, Force: true, Limit: time.Hour}); err != nil {
 		t.Errorf("forced: %v", err)
 	}
 }

@@ -85,9 +85,9 @@ func TestABackupFromItsStartToItsEnd(t *testing.T) {
 	moved := strings.Replace(nightly, "nightly", "moved", 1)
 	for what, err := range map[string]error{
 		"modify": s.backups.Modify(t.Context(), fdb.BackupChange{Tag: "nightly", Period: 2 * time.Hour, URL: moved}),
-		"pause":  s.backups.SetPaused(t.Context(), true, "nightly"),
-		"again":  s.backups.SetPaused(t.Context(), true, "nightly"),
-		"resume": s.backups.SetPaused(t.Context(), false, "nightly"),
+		"pause":  s.backups.Pause(t.Context(), "nightly"),
+		"again":  s.backups.Pause(t.Context(), "nightly"),
+		"resume": s.backups.Resume(t.Context(), "nightly"),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -170,7 +170,7 @@ func TestNoSecretIsEverAnArgument(t *testing.T) {
 	_, listing := s.backups.Found(t.Context(), secret)
 	for what, err := range map[string]error{
 		"describe": describing, "list": listing,
-		"expire":  s.backups.Expire(t.Context(), secret, 1, false, time.Hour),
+		"expire":  s.backups.Expire(t.Context(), admin.Expiry{URL: secret, Before: 1, Limit: time.Hour}),
 		"start":   s.backups.Start(t.Context(), fdb.BackupStart{URL: secret, Tag: "default"}, seven),
 		"modify":  s.backups.Modify(t.Context(), fdb.BackupChange{URL: secret, Tag: "default"}),
 		"restore": s.backups.StartRestore(t.Context(), fdb.RestoreStart{URL: secret}, unnoted),

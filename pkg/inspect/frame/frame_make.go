@@ -43,7 +43,7 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 		Document:     inspect.NewDocument("Frame", m, f.Now, inspect.SourceLive),
 		Status:       inspect.NewStatusView(m, f),
 		Groups:       inspect.NewGroupListView(m, f),
-		Nodes:        inspect.NewNodeListView(m, f, false),
+		Nodes:        inspect.NewNodeListView(m, f),
 		Exclusions:   inspect.NewExclusionStatusView(m, f, inspect.ExclusionQuestion{Others: true}, in.History),
 		Coordinators: inspect.NewCoordinatorListView(m, f),
 		Locks:        inspect.NewLockListView(m, f),

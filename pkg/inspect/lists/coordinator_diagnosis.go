@@ -87,6 +87,11 @@ func NewCoordinatorDiagnosisView(m inspect.Metadata, f inspect.Facts) Coordinato
 	return v
 }
 
+// outlastsPods reports whether an address is the same in any pod of a process group.
+func outlastsPods(f inspect.Facts, address fdb.Address) bool {
+	return !address.IsIP() || address.FromHostname || f.Cluster.PublicIPSource() == v1beta2.PublicIPSourceService
+}
+
 func diagnosed(f inspect.Facts, c inspect.CoordinatorView) DiagnosedCoordinator {
 	d := DiagnosedCoordinator{Address: c.Address, State: CoordinatorUnknown, Now: []string{}, Note: "no process group in the status has this address; it may belong to another control-plane instance"}
 	address, err := fdb.ParseAddress(c.Address)
@@ -96,28 +101,27 @@ func diagnosed(f inspect.Facts, c inspect.CoordinatorView) DiagnosedCoordinator 
 	if c.Reachable != nil && *c.Reachable {
 		d.State, d.Note = CoordinatorReachable, ""
 	}
-	byName := !address.IsIP() || address.FromHostname
-	address.FromHostname = false
-	g := f.GroupAt("", address)
+	byIP := address
+	byIP.FromHostname = false
+	g := f.GroupAt("", byIP)
 	if g == nil {
 		return d
 	}
 	d.Group, d.Pod = string(g.ProcessGroupID), g.PodName(f.Cluster)
 	if d.State != CoordinatorReachable {
-		traceCoordinator(f, &d, g, address, byName || f.Cluster.PublicIPSource() == v1beta2.PublicIPSourceService)
+		traceCoordinator(f, &d, g, address)
 	}
 	return d
 }
 
-// traceCoordinator finds the state of a coordinator that does not answer. One that stays has
-// the same address in any pod of the group.
-func traceCoordinator(f inspect.Facts, d *DiagnosedCoordinator, g *v1beta2.ProcessGroupStatus, address fdb.Address, stays bool) {
+// traceCoordinator finds the state of a coordinator that does not answer.
+func traceCoordinator(f inspect.Facts, d *DiagnosedCoordinator, g *v1beta2.ProcessGroupStatus, address fdb.Address) {
 	pod := f.Pod(g)
 	var now []string
 	if pod != nil {
 		now = publicIPs(pod)
 	}
-	there := stays || slices.ContainsFunc(now, func(ip string) bool { return fdb.SameHost(ip, address.Host) })
+	there := outlastsPods(f, address) || slices.ContainsFunc(now, func(ip string) bool { return fdb.SameHost(ip, address.Host) })
 	d.State, d.Note = CoordinatorUnreachable, "its pod runs"
 	if pod != nil && f.Nodes[pod.Spec.NodeName] == nil {
 		d.Note = "its pod runs; the state of its node is unknown"

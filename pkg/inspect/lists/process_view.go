@@ -72,11 +72,11 @@ func process(f inspect.Facts, p fdb.Process) ProcessView {
 	for _, m := range p.Messages {
 		v.Messages = append(v.Messages, m.Name)
 	}
-	v.roles(p, f.Database.Status.RolesKnown())
+	v.roles(p, f)
 	return v
 }
 
-func (v *ProcessView) roles(p fdb.Process, known bool) {
+func (v *ProcessView) roles(p fdb.Process, f inspect.Facts) {
 	var held inspect.GroupView
 	roles := []string{}
 	for _, r := range p.Roles {
@@ -84,7 +84,7 @@ func (v *ProcessView) roles(p fdb.Process, known bool) {
 		held.Role(r)
 	}
 	v.StoredBytes, v.LagSeconds = held.StoredBytes, held.LagSeconds
-	if known {
+	if f.Database.Status.RolesKnown() {
 		slices.Sort(roles)
 		v.Roles = slices.Compact(roles)
 	}

@@ -58,24 +58,31 @@ func Inclusions(f inspect.Facts, ids []v1beta2.ProcessGroupID, names []string) [
 	var targets []inspect.Target
 	for _, id := range ids {
 		g := f.Cluster.ProcessGroup(id)
-		targets = append(targets, including(f, string(id), g != nil && (f.IsExcludedInDatabase(g) || safety.Excluded(f.Snapshot, g))))
+		t := including(f, string(id))
+		if g != nil && (f.IsExcludedInDatabase(g) || safety.Excluded(f.Snapshot, g)) {
+			t = excluded(string(id))
+		}
+		targets = append(targets, t)
 	}
 	for _, name := range names {
 		inForce := f.Database.Status != nil && slices.Contains(f.Database.Status.ExcludedTargets(), name)
-		targets = append(targets, including(f, name, inForce || slices.Contains(f.Coordination.Exclusions, name)))
+		t := including(f, name)
+		if inForce || slices.Contains(f.Coordination.Exclusions, name) {
+			t = excluded(name)
+		}
+		targets = append(targets, t)
 	}
 	return targets
 }
 
-func including(f inspect.Facts, id string, excluded bool) inspect.Target {
-	switch {
-	case excluded:
-		return inspect.Target{ID: id, Phase: phaseExcluded}
-	case !f.Database.Status.ListsProcesses():
+func excluded(id string) inspect.Target { return inspect.Target{ID: id, Phase: phaseExcluded} }
+
+// including returns the progress of what no list has as excluded.
+func including(f inspect.Facts, id string) inspect.Target {
+	if !f.Database.Status.ListsProcesses() {
 		return inspect.Target{ID: id, Phase: phaseExcluded, Note: phrase.Or(f.Database.Why(), "the database is unavailable")}
-	default:
-		return inspect.Target{ID: id, Phase: phaseIncluded, Reached: true}
 	}
+	return inspect.Target{ID: id, Phase: phaseIncluded, Reached: true}
 }
 
 // ExcludedGroups returns the process groups that are excluded and not marked for removal.

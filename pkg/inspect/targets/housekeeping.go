@@ -8,8 +8,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Removed marks targets as reached whose removal is complete except for housekeeping.
-func Removed(targets []inspect.Target, reached bool, left []plan.Housekeeping) ([]inspect.Target, bool) {
+// Removed marks targets as reached whose removal is complete except for housekeeping. It
+// reports whether there are such targets and all are reached now.
+func Removed(targets []inspect.Target, left []plan.Housekeeping) ([]inspect.Target, bool) {
 	taken := false
 	targets = slices.Clone(targets)
 	for i, t := range targets {
@@ -17,7 +18,7 @@ func Removed(targets []inspect.Target, reached bool, left []plan.Housekeeping) (
 			targets[i].Reached, targets[i].Note, taken = true, "a later pass ends its exclusion", true
 		}
 	}
-	return targets, reached || (taken && inspect.AllReached(targets))
+	return targets, taken && inspect.AllReached(targets)
 }
 
 func isLeft(left []plan.Housekeeping, id v1beta2.ProcessGroupID) bool {

@@ -5,19 +5,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // ShutOut returns the progress of adding a control-plane instance to the deny list in the
 // database, or of removing it.
-func ShutOut(f inspect.Facts, owner string, deny bool) inspect.Target {
-	t := inspect.Target{ID: owner, Phase: "unknown", Note: "the deny list in the database could not be read"}
+func ShutOut(f inspect.Facts, entry v1beta2.LockDenyListEntry) inspect.Target {
+	t := inspect.Target{ID: entry.ID, Phase: "unknown", Note: "the deny list in the database could not be read"}
 	if !f.Coordination.Read {
 		return t
 	}
-	denied := slices.Contains(f.Coordination.DenyList, owner)
-	t.Phase, t.Note, t.Reached = "allowed", "", denied == deny
+	denied := slices.Contains(f.Coordination.DenyList, entry.ID)
+	t.Phase, t.Note, t.Reached = "allowed", "", denied != entry.Allow
 	if denied {
 		t.Phase = "denied"
 	}

@@ -35,9 +35,16 @@ func RestoreAborted(s plan.Snapshot, own *fdb.RestoreStatus) inspect.Target {
 // RestoreDone is the phase of a completed restore.
 const RestoreDone = fdb.RestoreCompleted
 
-// RestoreStarted returns the progress of a restore that is to run, or to complete; own is what
-// the database reports of it, nil for nothing.
-func RestoreStarted(s plan.Snapshot, own *fdb.RestoreStatus, done bool) inspect.Target {
+// RestoreStarted returns the progress of a restore that is to run; own is what the database
+// reports of it, nil for nothing.
+func RestoreStarted(s plan.Snapshot, own *fdb.RestoreStatus) inspect.Target {
+	t := RestoreCompleted(s, own)
+	t.Reached = t.Reached || s.RestoreStatus.Why() == "" && own != nil && own.Active()
+	return t
+}
+
+// RestoreCompleted returns the progress of a restore that is to complete.
+func RestoreCompleted(s plan.Snapshot, own *fdb.RestoreStatus) inspect.Target {
 	t := inspect.Target{ID: s.Restore.Name, Phase: "unknown"}
 	switch {
 	case s.RestoreStatus.Why() != "":
@@ -49,7 +56,7 @@ func RestoreStarted(s plan.Snapshot, own *fdb.RestoreStatus, done bool) inspect.
 	case own.State == fdb.RestoreCompleted:
 		t.Phase, t.Reached, t.Note = RestoreDone, true, fmt.Sprintf("%s written, as of version %d", phrase.Bytes(own.BytesWritten), own.Version)
 	case own.Active():
-		t.Phase, t.Reached = own.State, !done
+		t.Phase = own.State
 		t.Note = fmt.Sprintf("%s, as of version %d; the database is locked until it completes", phrase.CountOf(own.BlocksDone, own.BlocksTotal, "block"), own.Version)
 	default:
 		t.Phase, t.Note = own.State, inspect.LeftBehind(*own)

@@ -117,13 +117,13 @@ func (l Link) about(g *v1beta2.ProcessGroupStatus) Link {
 	return l
 }
 
-// actions returns the chain of what a pass would do now: blocked by a gate, by the holder of the
+// actionsBeside returns the chain of what a pass would do now: blocked by a gate, by the holder of the
 // Lease or the lock, or by nothing.
 //
 // Actions that only record observations are reported only without other chains.
-func (w *why) actions(others bool) []Chain {
+func (w *why) actionsBeside(others []Chain) []Chain {
 	items := w.items()
-	if len(items) == 0 || (others && onlyRecords(items)) {
+	if len(items) == 0 || (len(others) > 0 && onlyRecords(items)) {
 		return nil
 	}
 	c := Chain{

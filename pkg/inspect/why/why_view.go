@@ -119,7 +119,7 @@ func NewRecordWhyReport(m inspect.Metadata, in Input) Report {
 		w.reported[stage] = len(chains) > 0 // the chain has what they wait for
 	}
 	passes := append(w.failures(), w.holds()...)
-	passes = append(passes, w.actions(len(chains)+len(passes) > 0)...)
+	passes = append(passes, w.actionsBeside(slices.Concat(chains, passes))...)
 	if len(passes) > 0 {
 		chains = slices.DeleteFunc(chains, func(c Chain) bool { return c.State == Ready })
 	}
@@ -174,7 +174,7 @@ func (w *why) chains(status inspect.StatusView) []Chain {
 	if len(w.Only) == 0 {
 		chains = slices.Concat(chains, w.failures(), w.holds(), w.ofBackups(), w.degraded(status))
 	}
-	chains = append(chains, w.actions(len(chains) > 0)...)
+	chains = append(chains, w.actionsBeside(chains)...)
 	return inOrder(alikeOnce(chains))
 }
 

@@ -31,7 +31,10 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 	case plan.SetBackupState:
 		return w.setState(ctx, a)
 	case plan.SetBackupFinalizer:
-		return w.setFinalizer(ctx, a.Present)
+		if a.Present {
+			return w.setFinalizers(ctx, v1beta2.FinalizerBackup)
+		}
+		return w.setFinalizers(ctx)
 	case plan.ApplyAgents:
 		if a.Create {
 			return w.create(ctx, a.Object)
@@ -64,7 +67,10 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 		}
 		return tools.Discontinue(ctx, a.Tag)
 	case plan.PauseAgents:
-		return tools.SetPaused(ctx, a.Pause, a.Tag)
+		if a.Pause {
+			return tools.Pause(ctx, a.Tag)
+		}
+		return tools.Resume(ctx, a.Tag)
 	case plan.ModifyBackup:
 		if a.Move != nil { // first: a move without an annotation would count as restorable
 			if err := w.noteMove(ctx, a.Move.Note()); err != nil {
@@ -80,9 +86,9 @@ func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
 		if err := deleteAll(ctx, tools, a.URL, limit); err != nil {
 			return err
 		}
-		return w.setFinalizer(ctx, false)
+		return w.setFinalizers(ctx)
 	case plan.ExpireBackup:
-		return tools.Expire(ctx, a.URL, a.Before, a.Force, limit)
+		return tools.Expire(ctx, admin.Expiry{URL: a.URL, Before: a.Before, Force: a.Force, Limit: limit})
 	case plan.ClearBackupData:
 		return deleteAll(ctx, tools, a.URL, limit)
 	}
@@ -167,16 +173,15 @@ func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error
 	return nil
 }
 
-// setFinalizer replaces the list of finalizers as a whole, so it must not have changed.
-func (w *BackupWorld) setFinalizer(ctx context.Context, present bool) error {
+// setFinalizers sets those finalizers that are ours. It replaces the list as a whole, so it must
+// not have changed.
+func (w *BackupWorld) setFinalizers(ctx context.Context, ours ...string) error {
 	if w.backup == nil {
 		return errors.New("the FoundationDBBackup was not read yet")
 	}
 	edited := w.backup.DeepCopy()
 	edited.Finalizers = slices.DeleteFunc(edited.Finalizers, func(f string) bool { return f == v1beta2.FinalizerBackup })
-	if present {
-		edited.Finalizers = append(edited.Finalizers, v1beta2.FinalizerBackup)
-	}
+	edited.Finalizers = append(edited.Finalizers, ours...)
 	patch := client.MergeFromWithOptions(w.backup, client.MergeFromWithOptimisticLock{})
 	if err := w.Client.Patch(ctx, edited, patch); err != nil {
 		return fmt.Errorf("write the finalizers of %s %s: %w", kindBackup, w.backup.Name, err)

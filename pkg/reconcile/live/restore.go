@@ -68,25 +68,25 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 
 // readFacts reads the facets besides the resources and the agents.
 func (w *RestoreWorld) readFacts(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if err := refresh(ctx, facets&plan.RestoreStatus != 0, &into.RestoreStatus, w.readRestores); err != nil {
+	if err := refresh(ctx, facets&plan.RestoreStatus, &into.RestoreStatus, w.readRestores); err != nil {
 		return err
 	}
-	if err := refresh(ctx, facets&plan.RestoreSource != 0, &into.RestoreSource, w.readSource); err != nil {
+	if err := refresh(ctx, facets&plan.RestoreSource, &into.RestoreSource, w.readSource); err != nil {
 		return err
 	}
 	target := func(ctx context.Context) (plan.TargetFacts, error) { return w.readTarget(ctx, into.RestoreStatus) }
-	if err := refresh(ctx, facets&plan.RestoreTarget != 0, &into.RestoreTarget, target); err != nil {
+	if err := refresh(ctx, facets&plan.RestoreTarget, &into.RestoreTarget, target); err != nil {
 		return err
 	}
-	if err := refresh(ctx, facets&plan.OtherRestores != 0, &into.OtherRestores, w.readOtherRestores); err != nil {
+	if err := refresh(ctx, facets&plan.OtherRestores, &into.OtherRestores, w.readOtherRestores); err != nil {
 		return err
 	}
-	return refresh(ctx, facets&plan.Database != 0, &into.Database, w.readStatus)
+	return refresh(ctx, facets&plan.Database, &into.Database, w.readStatus)
 }
 
-// refresh reads facts again where they are needed.
-func refresh[T any](ctx context.Context, needed bool, into *T, read func(context.Context) (T, error)) error {
-	if !needed {
+// refresh reads facts again where facets need them.
+func refresh[T any](ctx context.Context, needed plan.Facet, into *T, read func(context.Context) (T, error)) error {
+	if needed == 0 {
 		return nil
 	}
 	facts, err := read(ctx)

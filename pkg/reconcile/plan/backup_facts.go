@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,7 +38,12 @@ type BackupFacts struct {
 }
 
 // Why returns why the status is unknown; empty when it is known.
-func (f BackupFacts) Why() string { return whyNot(f.Status != nil, f.NotAsked, f.Unreachable) }
+func (f BackupFacts) Why() string {
+	if f.Status != nil {
+		return ""
+	}
+	return whyNot(f.NotAsked, f.Unreachable)
+}
 
 // StoreFacts are the contents of a backup destination, or why they are unknown.
 type StoreFacts struct {
@@ -57,7 +63,10 @@ type StoreFacts struct {
 
 // Why returns why the contents are unknown; empty when they are known.
 func (f StoreFacts) Why() string {
-	return firstReason(f.Read, f.NotAsked, f.Unreachable, "the store was not read")
+	if f.Read {
+		return ""
+	}
+	return cmp.Or(f.NotAsked, f.Unreachable, "the store was not read")
 }
 
 // UseFacts are the backups and restores that use stores, or why they are unknown.
@@ -127,21 +136,14 @@ type RestoreFacts struct {
 }
 
 // Why returns why the restores are unknown; empty when they are known.
-func (f RestoreFacts) Why() string { return whyNot(f.Read, f.NotAsked, f.Unreachable) }
-
-func whyNot(answered bool, notAsked, unreachable string) string {
-	return firstReason(answered, notAsked, unreachable, "the database was not queried")
+func (f RestoreFacts) Why() string {
+	if f.Read {
+		return ""
+	}
+	return whyNot(f.NotAsked, f.Unreachable)
 }
 
-func firstReason(answered bool, notAsked, unreachable, otherwise string) string {
-	switch {
-	case answered:
-		return ""
-	case notAsked != "":
-		return notAsked
-	case unreachable != "":
-		return unreachable
-	default:
-		return otherwise
-	}
+// whyNot returns why the database did not answer.
+func whyNot(notAsked, unreachable string) string {
+	return cmp.Or(notAsked, unreachable, "the database was not queried")
 }

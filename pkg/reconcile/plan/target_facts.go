@@ -22,4 +22,9 @@ type TargetFacts struct {
 
 // Why returns the reason why it is unknown whether the ranges hold data; empty when it is
 // known.
-func (f TargetFacts) Why() string { return whyNot(f.Read, f.NotAsked, f.Unreachable) }
+func (f TargetFacts) Why() string {
+	if f.Read {
+		return ""
+	}
+	return whyNot(f.NotAsked, f.Unreachable)
+}

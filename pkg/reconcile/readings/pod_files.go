@@ -108,7 +108,7 @@ func ZoneOf(c *v1beta2.FoundationDBCluster, variables map[string]string) (zone s
 // FirstAddress returns how the first cluster file names a pod: by DNS name where the spec sets
 // that, with the port of the pod's first process.
 func FirstAddress(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (fdb.Address, error) {
-	address := fdb.Address{Port: objects.FirstPort(c.Spec.MainContainer.EnableTLS), TLS: c.Spec.MainContainer.EnableTLS}
+	address := fdb.Address{Port: objects.FirstPort(c), TLS: c.Spec.MainContainer.EnableTLS}
 	if c.UseDNSInClusterFile() {
 		address.Host = g.DNSName(c)
 		return address, nil

@@ -25,10 +25,13 @@ const coordinatorPatience = 2 * time.Minute
 // pass that takes one down holds the lock meanwhile.
 func StaysAway(s plan.Snapshot, missing []fdb.Address) plan.Check {
 	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "is a coordinator that does not report lost?", Gate: plan.GateCoord, Need: fmt.Sprintf("missing for %s", coordinatorPatience)}
-	atRisk := quorumAtRisk(s.Database.Status)
+	expected := mayComeBack
+	if quorumAtRisk(s.Database.Status) {
+		expected = comesBackAtOnce
+	}
 	var back []string
 	for _, address := range missing {
-		why := mayComeBack(s, address, atRisk)
+		why := expected(s, address)
 		if why == "" {
 			c.OK, c.Evidence = true, fmt.Sprintf("coordinator %s does not report and is not expected back", address)
 			return c
@@ -52,15 +55,34 @@ func quorumAtRisk(status *fdb.Status) bool {
 	return reachable < majority+1
 }
 
-// mayComeBack returns why a coordinator that does not report may report again soon; empty
-// when it is not expected to.
-func mayComeBack(s plan.Snapshot, address fdb.Address, atRisk bool) string {
+// groupOfMissing returns the process group whose process may serve a coordinator's address again.
+func groupOfMissing(s plan.Snapshot, address fdb.Address) *v1beta2.ProcessGroupStatus {
 	g := groupAt(s, address)
 	if g == nil || g.IsGone() || hasOtherAddress(s, g, address) {
+		return nil
+	}
+	return g
+}
+
+// comesBackAtOnce returns why a coordinator whose pod terminates, or was just created, may not
+// report yet; empty for others.
+func comesBackAtOnce(s plan.Snapshot, address fdb.Address) string {
+	g := groupOfMissing(s, address)
+	if g == nil {
 		return ""
 	}
-	if why := justMade(s, g); why != "" || atRisk {
+	return justMade(s, g)
+}
+
+// mayComeBack returns why a coordinator that does not report may report again soon; empty
+// when it is not expected to.
+func mayComeBack(s plan.Snapshot, address fdb.Address) string {
+	if why := comesBackAtOnce(s, address); why != "" {
 		return why
+	}
+	g := groupOfMissing(s, address)
+	if g == nil {
+		return ""
 	}
 	since, missing := missingSince(g)
 	if !missing && reportsLong(s, g) {

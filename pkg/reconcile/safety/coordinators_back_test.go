@@ -74,7 +74,11 @@ func TestACoordinatorIsWaitedForAsLongAsItMayComeBack(t *testing.T) {
 			created(time.Hour)(&s)
 			delete(s.Database.Status.Cluster.Processes, g)
 			tc.given(&s)
-			if got := mayComeBack(s, fdb.Address{Host: "10.0.0.2", Port: 4501}, tc.atRisk); got != tc.want {
+			expected := mayComeBack
+			if tc.atRisk {
+				expected = comesBackAtOnce
+			}
+			if got := expected(s, fdb.Address{Host: "10.0.0.2", Port: 4501}); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})

@@ -55,7 +55,9 @@ func JustStarted(s plan.Snapshot) Starts {
 		if g != nil && g.IsGone() && !MayHoldData(s, g) {
 			continue
 		}
-		all.list = append(all.list, startOf(p, g, uptime, known))
+		begun := startOf(p, g)
+		begun.uptime, begun.known = uptime, known
+		all.list = append(all.list, begun)
 	}
 	return all
 }
@@ -90,8 +92,10 @@ func groupOf(s plan.Snapshot, p fdb.Process) *v1beta2.ProcessGroupStatus {
 	return nil
 }
 
-func startOf(p fdb.Process, g *v1beta2.ProcessGroupStatus, uptime time.Duration, known bool) start {
-	begun := start{name: cmp.Or(p.InstanceID(), p.Address.HostPort()), zone: p.Zone(), uptime: uptime, known: known}
+// startOf returns the name and the fault domain of a process that started; when is left to the
+// caller.
+func startOf(p fdb.Process, g *v1beta2.ProcessGroupStatus) start {
+	begun := start{name: cmp.Or(p.InstanceID(), p.Address.HostPort()), zone: p.Zone()}
 	if g != nil {
 		begun.name, begun.zone = string(g.ProcessGroupID), cmp.Or(begun.zone, string(g.FaultDomain))
 	}

@@ -32,7 +32,7 @@ func TestCommandsRunTheseStages(t *testing.T) {
 		"a replacement":              {Replacing(own), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}, replacement, removal)},
 		"a replacement without more": {Replacing(), join([]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution}, replacement, removal)},
 		"a drain": {Draining([]string{"node-1"}, 1), join(
-			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1, false)}, replacement, []plan.Stage{operations.EvictFrom(nil), operations.EvictAgents(nil)}, removal,
+			[]plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, operations.CordonNodes(nil, nil), operations.ReplaceOn(nil, 1)}, replacement, []plan.Stage{operations.EvictFrom(nil), operations.EvictAgents(nil)}, removal,
 		)},
 		"marks":                  {Marking(own), []plan.Stage{status.UpdateStatus, own}},
 		"marks for removal":      {MarkingForRemoval(own), []plan.Stage{status.UpdateStatus, cluster.CheckFields(), cluster.CheckDistribution, own}},

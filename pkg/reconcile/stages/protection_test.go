@@ -70,8 +70,8 @@ func markings() map[string]map[string]marking {
 		"reconcile/stages/replacements/choose_removals.go ChooseRemovals": {"surplus": {replacements.ChooseRemovals, surplus}},
 		"reconcile/stages/operations/replace_groups.go Replacement.mark": {
 			"requested":                          {operations.ReplaceGroups(operations.Replacement{Groups: ids, Most: 1}), nothing},
-			"on a drained node":                  {operations.ReplaceOn([]string{stagestest.NodeName(14)}, 1, false), onNode},
-			"on a drained node, with all groups": {operations.ReplaceOn([]string{stagestest.NodeName(14)}, 1, true), onNode},
+			"on a drained node":                  {operations.ReplaceOn([]string{stagestest.NodeName(14)}, 1), onNode},
+			"on a drained node, with all groups": {operations.ReplaceAllOn([]string{stagestest.NodeName(14)}, 1), onNode},
 		},
 		"reconcile/stages/operations/skip_exclusion.go SkipExclusion": {
 			"requested without exclusion": {operations.SkipExclusion(ids), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 }},

@@ -71,7 +71,7 @@ func Replacing(first ...plan.Stage) []plan.Stage { return replacing(first) }
 // move, before pods without a volume are evicted: the recovery that an eviction causes would
 // delay exclusion and coordinators again.
 func Draining(nodes []string, most int) []plan.Stage {
-	return replacing([]plan.Stage{operations.CordonNodes(nodes, nil), operations.ReplaceOn(nodes, most, false)}, operations.EvictFrom(nodes), operations.EvictAgents(nodes))
+	return replacing([]plan.Stage{operations.CordonNodes(nodes, nil), operations.ReplaceOn(nodes, most)}, operations.EvictFrom(nodes), operations.EvictAgents(nodes))
 }
 
 // replacing returns the stages of replacements, with some at the start and some after the

@@ -52,7 +52,7 @@ func askedFor() []plan.Stage {
 	nodes := []string{stagestest.NodeName(1), stagestest.NodeName(14), stagestest.NodeName(15)}
 	return []plan.Stage{
 		operations.ReplaceGroups(operations.Replacement{Groups: some, Most: 2}), operations.KeepGroups(some), operations.KeepAndInclude(some), operations.SkipExclusion(some),
-		operations.CordonNodes(nodes, nil), operations.UncordonNodes(nodes, nil), operations.EvictFrom(nodes), operations.EvictAgents(nodes), operations.ReplaceOn(nodes, 1, true),
+		operations.CordonNodes(nodes, nil), operations.UncordonNodes(nodes, nil), operations.EvictFrom(nodes), operations.EvictAgents(nodes), operations.ReplaceAllOn(nodes, 1),
 		operations.ExcludeGroups(some), operations.MoveCoordinatorsOff(some), operations.IncludeTargets(operations.Inclusion{Groups: some, Targets: []string{"10.1.0.14"}}),
 		detection.DetectFailures,
 		operations.RestartGroups(operations.Restart{Groups: some, Since: stagestest.Noon.Add(-10 * time.Minute), Strategy: operations.RestartByWave}),

@@ -211,10 +211,10 @@ func TestMarkdownCellsStayInTheirCells(t *testing.T) {
 
 func TestLongLinesOfSubjectsAreCountedUnlessAllAreWanted(t *testing.T) {
 	v := FindingView{Subjects: []string{"a", "b", "c", "d"}}
-	if got := v.subjects(false); got != "a,b,+2" {
+	if got := v.subjects(); got != "a,b,+2" {
 		t.Errorf("got %s", got)
 	}
-	if got := v.subjects(true); got != "a,b,c,d" {
+	if got := v.allSubjects(); got != "a,b,c,d" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -32,7 +32,11 @@ func (r Report) rows(o ui.ListOptions) [][]string {
 	var rows [][]string
 	for _, item := range r.Items {
 		for _, f := range item.Findings {
-			rows = append(rows, []string{item.Rule, string(item.Severity), f.subjects(o.Wide), strconv.Itoa(f.Count), f.since(o), f.Message, f.Fix})
+			subjects := f.subjects()
+			if o.Wide {
+				subjects = f.allSubjects()
+			}
+			rows = append(rows, []string{item.Rule, string(item.Severity), subjects, strconv.Itoa(f.Count), f.since(o), f.Message, f.Fix})
 		}
 		if o.Wide {
 			rows = append(rows, item.rest()...)
@@ -74,14 +78,16 @@ func (r Report) notChecked() [][]string {
 	var rows [][]string
 	for _, reason := range reasons {
 		codes := FindingView{Subjects: rules[reason]}
-		rows = append(rows, []string{"-", string(NotChecked), codes.subjects(false), strconv.Itoa(len(codes.Subjects)), "-", reason, "-"})
+		rows = append(rows, []string{"-", string(NotChecked), codes.subjects(), strconv.Itoa(len(codes.Subjects)), "-", reason, "-"})
 	}
 	return rows
 }
 
-func (f FindingView) subjects(all bool) string {
-	if all || len(f.Subjects) <= mostNamed+1 {
-		return strings.Join(f.Subjects, ",")
+func (f FindingView) allSubjects() string { return strings.Join(f.Subjects, ",") }
+
+func (f FindingView) subjects() string {
+	if len(f.Subjects) <= mostNamed+1 {
+		return f.allSubjects()
 	}
 	return fmt.Sprintf("%s,+%d", strings.Join(f.Subjects[:mostNamed], ","), len(f.Subjects)-mostNamed)
 }

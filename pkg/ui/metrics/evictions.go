@@ -74,13 +74,13 @@ func (e *Evictions) Acted(err error) {
 func (e *Evictions) Handler(ready func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, true, "") })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answerOK(w) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := ready(r.Context()); err != nil {
-			answer(w, false, err.Error())
+			refuse(w, err.Error())
 			return
 		}
-		answer(w, true, "")
+		answerOK(w)
 	})
 	return mux
 }

@@ -15,18 +15,22 @@ func Handler(m *Metrics, p *Pulse) http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		sign, alive := p.alive(m.now())
-		answer(w, alive, fmt.Sprintf("no sign of life of the loop since %s", sign.UTC().Format(time.RFC3339)))
+		if !alive {
+			refuse(w, fmt.Sprintf("no sign of life of the loop since %s", sign.UTC().Format(time.RFC3339)))
+			return
+		}
+		answerOK(w)
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, p.ready(), "no pass has ended yet, or the last one failed")
+		if !p.ready() {
+			refuse(w, "no pass has ended yet, or the last one failed")
+			return
+		}
+		answerOK(w)
 	})
 	return mux
 }
 
-func answer(w http.ResponseWriter, ok bool, why string) {
-	if !ok {
-		http.Error(w, why, http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprintln(w, "ok")
-}
+func answerOK(w http.ResponseWriter) { fmt.Fprintln(w, "ok") }
+
+func refuse(w http.ResponseWriter, why string) { http.Error(w, why, http.StatusServiceUnavailable) }

@@ -141,7 +141,7 @@ func TestTheLoopIsAliveWhileItTurns(t *testing.T) {
 			p := &Pulse{}
 			p.Beat(noon.Add(tc.beat))
 			if tc.rest > 0 {
-				p.Rest(noon.Add(tc.rest), false)
+				p.Rest(noon.Add(tc.rest))
 			}
 			m := New("sample", "fdb", func() time.Time { return noon.Add(tc.now) })
 			server := httptest.NewServer(Handler(m, p))
@@ -161,11 +161,13 @@ func TestItIsReadyOnceAPassDidNotFail(t *testing.T) {
 	if code, _ := get(t, server.URL+"/readyz"); code != http.StatusServiceUnavailable {
 		t.Errorf("code %d before any pass", code)
 	}
-	for failed, want := range map[bool]int{true: http.StatusServiceUnavailable, false: http.StatusOK} {
-		p.Rest(noon, failed)
-		if code, text := get(t, server.URL+"/readyz"); code != want {
-			t.Errorf("code %d, want %d: %s", code, want, text)
-		}
+	p.RestAfterFailure(noon)
+	if code, text := get(t, server.URL+"/readyz"); code != http.StatusServiceUnavailable {
+		t.Errorf("code %d after a pass that failed: %s", code, text)
+	}
+	p.Rest(noon)
+	if code, text := get(t, server.URL+"/readyz"); code != http.StatusOK {
+		t.Errorf("code %d after one that did not fail: %s", code, text)
 	}
 }
 

@@ -24,11 +24,18 @@ func (p *Pulse) Beat(now time.Time) {
 	p.sign = now
 }
 
-// Rest announces a wait that ends at a time, after a pass that failed or not.
-func (p *Pulse) Rest(until time.Time, failed bool) {
+// Rest announces a wait that ends at a time, after a pass that did not fail.
+func (p *Pulse) Rest(until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sign, p.passed = until, !failed
+	p.sign, p.passed = until, true
+}
+
+// RestAfterFailure announces a wait that ends at a time, after a pass that failed.
+func (p *Pulse) RestAfterFailure(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sign, p.passed = until, false
 }
 
 // alive returns the last sign of life, and whether it is recent enough.

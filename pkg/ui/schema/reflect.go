@@ -130,25 +130,26 @@ func (d *describer) object(t reflect.Type, constants map[string]string) *Node {
 // fields are those that encoding/json writes, embedded ones in line.
 func (d *describer) fields(n *Node, t reflect.Type) {
 	for f := range t.Fields() {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
 			d.fields(n, f.Type)
 		case !f.IsExported(), name == "-":
 		default:
-			d.field(n, t, f, name, strings.Contains(options, "omitempty"))
+			d.field(n, t, f)
 		}
 	}
 }
 
 // field adds one. A pointer that is always written is null where its value is unknown; a list
 // is written as one even when it is empty, unless its tag allows null.
-func (d *describer) field(n *Node, owner reflect.Type, f reflect.StructField, name string, optional bool) {
+func (d *describer) field(n *Node, owner reflect.Type, f reflect.StructField) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" {
 		name = f.Name
 	}
 	value := d.node(f.Type)
-	if !optional {
+	if !strings.Contains(options, "omitempty") {
 		n.Required = append(n.Required, name)
 		if f.Type.Kind() == reflect.Pointer || f.Tag.Get("schema") == "nullable" {
 			value = orNull(value)

@@ -92,13 +92,39 @@ func (l layout) roomiest(columns []column) int {
 	return at
 }
 
-// drawRow draws a row in its columns; the selected one fills the width.
-func (t theme) drawRow(l layout, columns []column, r row, width int, chosen bool) string {
+// drawRow draws a row in its columns.
+func (t theme) drawRow(l layout, columns []column, r row, width int) string {
 	if r.key == "" {
 		return t.draw(line(r.cells), width)
 	}
+	cells, _ := l.fill(columns, r, width)
 	var b strings.Builder
-	left := width
+	for _, s := range cells {
+		b.WriteString(t.paint(s))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// drawChosen draws the selected row, which with colors fills the width.
+func (t theme) drawChosen(l layout, columns []column, r row, width int) string {
+	cells, left := l.fill(columns, r, width)
+	if t.color && len(cells) > 0 {
+		cells[len(cells)-1].text += strings.Repeat(" ", left)
+	}
+	var b strings.Builder
+	for _, s := range cells {
+		b.WriteString(t.paintChosen(s))
+	}
+	if t.color {
+		return b.String()
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// fill returns the cells that are shown, each as wide as its column and the space behind it, and
+// the columns of the terminal that are left.
+func (l layout) fill(columns []column, r row, width int) (cells []span, left int) {
+	left = width
 	for n, i := range l.shown {
 		s := span{}
 		if i < len(r.cells) {
@@ -112,13 +138,8 @@ func (t theme) drawRow(l layout, columns []column, r row, width int, chosen bool
 		left -= w
 		if n < len(l.shown)-1 {
 			text, left = text+strings.Repeat(" ", min(between, left)), max(0, left-between)
-		} else if chosen && t.color {
-			text += strings.Repeat(" ", left)
 		}
-		b.WriteString(t.paint(span{text, s.tone}, chosen))
+		cells = append(cells, span{text, s.tone})
 	}
-	if chosen && t.color {
-		return b.String()
-	}
-	return strings.TrimRight(b.String(), " ")
+	return cells, left
 }

@@ -36,7 +36,7 @@ func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := layOut(columns, tc.rows, tc.width)
 			for i, r := range tc.rows {
-				got := newTheme(false).drawRow(l, columns, r, tc.width, false)
+				got := newTheme(false).drawRow(l, columns, r, tc.width)
 				if got != tc.want[i] {
 					t.Errorf("\n%q, not\n%q", got, tc.want[i])
 				}

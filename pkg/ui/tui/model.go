@@ -206,7 +206,7 @@ func (m model) nextCluster() (model, tea.Cmd) {
 
 func (m model) toCluster(i int) model {
 	m.cluster, m.panes, m.cursors = i, nil, make([]cursor, len(m.views))
-	m.playback = m.rewound(m.o.Feed == nil)
+	m.playback = m.rewound()
 	return m.follow()
 }
 
@@ -228,7 +228,7 @@ func (m model) goBack() (model, tea.Cmd) {
 	case m.choice.trouble:
 		m.choice.trouble = false
 	case m.o.Feed != nil && (m.back >= 0 || m.paused):
-		m.playback = m.rewound(false)
+		m.playback = m.rewound()
 	}
 	return m, nil
 }

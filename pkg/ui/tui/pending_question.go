@@ -105,9 +105,9 @@ func (m model) decisionLine() line {
 	switch {
 	case m.shows(paneQuestion) && len(m.questions) > 0:
 		q := m.questions[0]
-		return confirmLine(q.seen.ready(), q.confirm(), q.typed, "n refuses")
+		return confirmLine(q.seen, q.confirm(), q.typed, "n refuses")
 	case m.shows(paneWork) && m.work != nil && m.work.phase == deciding && m.work.proposal.Refused == "":
-		return confirmLine(m.work.seen.ready(), m.work.proposal.Confirm, m.work.typed, "esc cancels")
+		return confirmLine(m.work.seen, m.work.proposal.Confirm, m.work.typed, "esc cancels")
 	}
 	return nil
 }

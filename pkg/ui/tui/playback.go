@@ -19,8 +19,8 @@ type playback struct {
 }
 
 // rewound returns to live data, or to the beginning of a recording.
-func (playback) rewound(recording bool) playback {
-	if recording {
+func (m model) rewound() playback {
+	if m.o.Feed == nil {
 		return playback{back: 0, playing: true}
 	}
 	return playback{back: -1}
@@ -34,7 +34,7 @@ func (m model) load(entries []Entry) model {
 	for _, e := range entries {
 		m.histories[e.Cluster] = m.histories[e.Cluster].add(e)
 	}
-	m.playback = m.rewound(m.o.Feed == nil)
+	m.playback = m.rewound()
 	return m
 }
 
@@ -82,7 +82,7 @@ func (m model) pause() model {
 		}
 		m.playing, m.passed = true, 0
 	case m.paused || m.back >= 0:
-		m.playback = m.rewound(false)
+		m.playback = m.rewound()
 	default:
 		m.paused, m.held = true, m.history().last
 	}
@@ -106,7 +106,7 @@ func (m model) step(by int) model {
 	case to >= len(states) && m.o.Feed == nil:
 		return m.notify(plain, "end of the recording")
 	case to >= len(states):
-		m.playback = m.rewound(false)
+		m.playback = m.rewound()
 		return m
 	}
 	m.back, m.paused, m.playing, m.passed = to, false, false, 0

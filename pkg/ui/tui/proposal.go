@@ -31,8 +31,8 @@ func proposalLines(p Proposal, width int) []line {
 
 // confirmLine returns the confirmation prompt for the last line, where it is visible however
 // long the plan is.
-func confirmLine(ready bool, confirm, typed, leave string) line {
-	if !ready {
+func confirmLine(seen tickCount, confirm, typed, leave string) line {
+	if !seen.ready() {
 		return line{styled(faint, "Read this first; esc goes back")}
 	}
 	if confirm == "" {

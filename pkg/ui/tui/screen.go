@@ -127,14 +127,13 @@ func (m model) drawRows(p page) []string {
 	for i, column := range p.columns {
 		titles[i] = span{column.title, strong}
 	}
-	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, m.width-markWidth, false)}
+	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, m.width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
-		chosen := i == c.at && p.rows[i].key != ""
-		mark := strings.Repeat(" ", markWidth)
-		if chosen {
-			mark = m.theme.paint(span{markChosen, strong}, true)
+		mark, draw := strings.Repeat(" ", markWidth), m.theme.drawRow
+		if i == c.at && p.rows[i].key != "" {
+			mark, draw = m.theme.paintChosen(span{markChosen, strong}), m.theme.drawChosen
 		}
-		lines = append(lines, mark+m.theme.drawRow(l, p.columns, p.rows[i], m.width-markWidth, chosen))
+		lines = append(lines, mark+draw(l, p.columns, p.rows[i], m.width-markWidth))
 	}
 	return lines
 }

@@ -99,17 +99,19 @@ func (l line) text() string {
 	return b.String()
 }
 
-func (t theme) paint(s span, chosen bool) string {
-	if !t.color || s.text == "" {
-		return s.text
-	}
-	if chosen {
-		return t.chosen[s.tone].Render(s.text)
-	}
-	if s.tone == plain {
+func (t theme) paint(s span) string {
+	if !t.color || s.text == "" || s.tone == plain {
 		return s.text
 	}
 	return t.ordinary[s.tone].Render(s.text)
+}
+
+// paintChosen paints a part of the selected row.
+func (t theme) paintChosen(s span) string {
+	if !t.color || s.text == "" {
+		return s.text
+	}
+	return t.chosen[s.tone].Render(s.text)
 }
 
 // draw returns a line in at most width columns.
@@ -121,7 +123,7 @@ func (t theme) draw(l line, width int) string {
 		}
 		text := cut(s.text, width)
 		width -= widthOf(text)
-		b.WriteString(t.paint(span{text, s.tone}, false))
+		b.WriteString(t.paint(span{text, s.tone}))
 		if text != s.text {
 			break
 		}

@@ -35,7 +35,10 @@ func (s clusterView) whyOf(id string, head line) []line {
 	}
 	chains := s.chainsOf(id)
 	for _, c := range chains {
-		lines = append(lines, s.chainLines(c, id == "")...)
+		lines = append(lines, s.chainLines(c)...)
+		if id == "" {
+			lines = append(lines, nextLines(c)...)
+		}
 	}
 	if len(chains) == 0 {
 		lines = append(lines, styledLine(plain, "  nothing blocks it"))
@@ -43,18 +46,21 @@ func (s clusterView) whyOf(id string, head line) []line {
 	return lines
 }
 
-func (s clusterView) chainLines(c why.Chain, whole bool) []line {
+// chainLines returns a chain without what to do next.
+func (s clusterView) chainLines(c why.Chain) []line {
 	t := toneOfWhy(c.State)
 	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
 	if c.Since != nil {
 		state += ", for " + s.age(c.Since)
 	}
 	lines := []line{{{"  " + t.mark() + " ", t}, styled(t, string(c.State)+"  "), styled(plain, state)}}
-	lines = append(lines, s.linkLines(c.Reasons, "    ")...)
-	if whole {
-		for _, next := range c.Next {
-			lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
-		}
+	return append(lines, s.linkLines(c.Reasons, "    ")...)
+}
+
+func nextLines(c why.Chain) []line {
+	var lines []line
+	for _, next := range c.Next {
+		lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
 	}
 	return lines
 }

@@ -43,8 +43,12 @@ func detach(ctx context.Context, dir string, args []string, out io.Writer) error
 	if err := paths.Prepare(); err != nil {
 		return err
 	}
-	if _, running, err := machine.Running(paths); err != nil || running {
-		return errors.Join(err, alreadyRunning(running))
+	_, running, err := machine.Running(paths)
+	if running {
+		err = errors.Join(err, machine.ErrRunning)
+	}
+	if err != nil {
+		return err
 	}
 	said, child, err := startDetached(paths, args)
 	if err != nil {
@@ -63,13 +67,6 @@ func detach(ctx context.Context, dir string, args []string, out io.Writer) error
 		fmt.Fprintln(out, lines.Text())
 	}
 	return fmt.Errorf("the sandbox did not start (%w): %s", child.Wait(), lastLine(paths.Log()))
-}
-
-func alreadyRunning(running bool) error {
-	if running {
-		return machine.ErrRunning
-	}
-	return nil
 }
 
 func startDetached(paths machine.Paths, args []string) (said *os.File, child *exec.Cmd, err error) {

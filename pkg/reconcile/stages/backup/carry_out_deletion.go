@@ -23,9 +23,9 @@ var carryOutDeletion = plan.Stage{
 		needed := b.IsManaged() && b.DeletionPolicy() != v1beta2.BackupDeletionPolicyNoop
 		switch {
 		case kept && !needed:
-			return finalizer(b, false, "spec.deletionPolicy keeps the backup")
+			return setFinalizer(plan.SetBackupFinalizer{Backup: b.Name}, "spec.deletionPolicy keeps the backup")
 		case !kept && needed && b.DeletionTimestamp == nil:
-			return finalizer(b, true, "spec.deletionPolicy is "+string(b.DeletionPolicy()))
+			return setFinalizer(plan.SetBackupFinalizer{Backup: b.Name, Present: true}, "spec.deletionPolicy is "+string(b.DeletionPolicy()))
 		case kept && b.DeletionTimestamp != nil:
 			return finishDeletion(s)
 		}
@@ -40,8 +40,8 @@ func usesMatter(s plan.Snapshot) bool {
 	return kept && s.Backup.DeletionTimestamp != nil && s.BackupStatus.Why() == "" && !isRunning(s)
 }
 
-func finalizer(b *v1beta2.FoundationDBBackup, present bool, why string) plan.Decision {
-	return plan.Decision{Why: why, Actions: []plan.Action{plan.SetBackupFinalizer{Backup: b.Name, Present: present}}}
+func setFinalizer(a plan.SetBackupFinalizer, why string) plan.Decision {
+	return plan.Decision{Why: why, Actions: []plan.Action{a}}
 }
 
 func finishDeletion(s plan.Snapshot) plan.Decision {
@@ -75,7 +75,7 @@ func finishDeletion(s plan.Snapshot) plan.Decision {
 		return d
 	}
 	if b.DeletionPolicy() == v1beta2.BackupDeletionPolicyStop {
-		return finalizer(b, false, "no backup runs on its tag")
+		return setFinalizer(plan.SetBackupFinalizer{Backup: b.Name}, "no backup runs on its tag")
 	}
 	return deleteData(s)
 }

@@ -75,7 +75,7 @@ func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision 
 	from, restorable := there.KeepsRestorable(before)
 	checks := []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url), checkNoRestoreFrom(s.BackupUse, url), isWritten(there, before)}
 	if !e.Force {
-		checks = append(checks, staysRestorable(before, from, restorable))
+		checks = append(checks, staysRestorable(there, before))
 	}
 	d := plan.Decision{Checks: checks, Why: readings.RequestedByUser}
 	if c, refused := d.Refused(); refused {
@@ -107,7 +107,9 @@ func isWritten(there *fdb.BackupDescription, before int64) plan.Check {
 	}
 }
 
-func staysRestorable(before, from int64, restorable bool) plan.Check {
+// staysRestorable checks whether a backup can be restored without the data before a version.
+func staysRestorable(there *fdb.BackupDescription, before int64) plan.Check {
+	from, restorable := there.KeepsRestorable(before)
 	c := plan.Check{ID: plan.CheckStaysRestorable, Question: fmt.Sprintf("can the backup be restored without the data before version %d?", before), Gate: plan.GateBackup, OK: restorable}
 	c.Evidence = "no complete snapshot begins at or after that version, and every restore needs one"
 	if restorable {

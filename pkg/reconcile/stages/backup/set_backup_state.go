@@ -7,9 +7,18 @@ import (
 )
 
 // SetBackupState returns a stage that sets spec.backupState; the stages of the backup's pass then
-// carry that out. With goesOn the backup must not be stopped: a paused backup is started as well,
-// so pausing or resuming a stopped one would begin another backup.
-func SetBackupState(state v1beta2.BackupState, goesOn bool) plan.Stage {
+// carry that out.
+func SetBackupState(state v1beta2.BackupState) plan.Stage {
+	return setBackupState(state, func(v1beta2.BackupState) bool { return true })
+}
+
+// SetActiveBackupState does the same for a backup that is not stopped: a paused backup is started
+// as well, so pausing or resuming a stopped one would begin another backup.
+func SetActiveBackupState(state v1beta2.BackupState) plan.Stage {
+	return setBackupState(state, func(now v1beta2.BackupState) bool { return now != v1beta2.BackupStateStopped })
+}
+
+func setBackupState(state v1beta2.BackupState, mayFollow func(v1beta2.BackupState) bool) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSetBackupState,
 		Reads: plan.Backup,
@@ -20,7 +29,7 @@ func SetBackupState(state v1beta2.BackupState, goesOn bool) plan.Stage {
 				return held("the resource is being deleted")
 			case !b.IsManaged():
 				return held("spec.backupType is unmanaged: only the agents of this backup are reconciled")
-			case goesOn && b.Spec.BackupState == v1beta2.BackupStateStopped:
+			case !mayFollow(b.Spec.BackupState):
 				return held("spec.backupState is Stopped: there is no backup to pause or resume; start begins another backup")
 			case orRunning(b.Spec.BackupState) == state:
 				return plan.Decision{}

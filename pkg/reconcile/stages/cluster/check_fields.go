@@ -23,7 +23,7 @@ func CheckFields(of ...v1beta2.Extension) plan.Stage {
 			var d plan.Decision
 			for _, f := range s.Cluster.UsedExtensions() {
 				if relevant(f) {
-					d.Checks = append(d.Checks, fieldKept(f, true))
+					d.Checks = append(d.Checks, fieldKept(f))
 				}
 			}
 			var words []string
@@ -35,7 +35,7 @@ func CheckFields(of ...v1beta2.Extension) plan.Stage {
 				if f == v1beta2.ExtensionCancelReplacements {
 					then = plan.EndPass
 				}
-				d.Checks = append(d.Checks, fieldKept(f, false))
+				d.Checks = append(d.Checks, fieldDropped(f))
 				words = append(words, fmt.Sprintf("the API server dropped %s: install manifests/crd, use the annotation %s, or apply a manifest without the field", f, f.Annotation()))
 			}
 			if len(words) > 0 {
@@ -46,10 +46,12 @@ func CheckFields(of ...v1beta2.Extension) plan.Stage {
 	}
 }
 
-func fieldKept(f v1beta2.Extension, kept bool) plan.Check {
-	c := plan.Check{ID: plan.CheckFieldKept, Subject: string(f), Question: fmt.Sprintf("did the API server keep %s?", f), OK: kept, Evidence: fmt.Sprintf("%s is set", f)}
-	if !kept {
-		c.Evidence = fmt.Sprintf("%s is in the last applied manifest and not in the FoundationDBCluster", f)
-	}
+func fieldKept(f v1beta2.Extension) plan.Check {
+	return plan.Check{ID: plan.CheckFieldKept, Subject: string(f), Question: fmt.Sprintf("did the API server keep %s?", f), OK: true, Evidence: fmt.Sprintf("%s is set", f)}
+}
+
+func fieldDropped(f v1beta2.Extension) plan.Check {
+	c := fieldKept(f)
+	c.OK, c.Evidence = false, fmt.Sprintf("%s is in the last applied manifest and not in the FoundationDBCluster", f)
 	return c
 }

@@ -178,8 +178,17 @@ func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 
 // ReplaceOn returns a stage that marks the process groups on nodes that have a volume, as
 // ReplaceGroups does, where the eviction rules allow it. These are not applied to a group that
-// does not report. With all, groups without a volume are marked as well.
-func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
+// does not report.
+func ReplaceOn(nodes []string, most int) plan.Stage {
+	return replaceOn(nodes, most, func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool { return !evictable(s, g) })
+}
+
+// ReplaceAllOn returns a stage that does the same with groups without a volume as well.
+func ReplaceAllOn(nodes []string, most int) plan.Stage {
+	return replaceOn(nodes, most, func(plan.Snapshot, *v1beta2.ProcessGroupStatus) bool { return true })
+}
+
+func replaceOn(nodes []string, most int, concerns func(plan.Snapshot, *v1beta2.ProcessGroupStatus) bool) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
 		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
@@ -188,7 +197,7 @@ func ReplaceOn(nodes []string, most int, all bool) plan.Stage {
 			var refusals []plan.Check
 			var left readings.Waits
 			for _, g := range groupsOn(s, nodes) {
-				if !all && evictable(s, g) {
+				if !concerns(s, g) {
 					continue
 				}
 				refused, isRefused := plan.Decision{Checks: safety.MayReplace(s, g)}.Refused()

@@ -166,6 +166,12 @@ func TestReplaceOn(t *testing.T) {
 		}}, 1, false},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceOn(nodes, tc.most, tc.all)) })
+		t.Run(name, func(t *testing.T) {
+			stage := ReplaceOn
+			if tc.all {
+				stage = ReplaceAllOn
+			}
+			tc.Check(t, stage(nodes, tc.most))
+		})
 	}
 }

@@ -55,9 +55,18 @@ func lockUnusable(s plan.Snapshot) *plan.Hold {
 
 // ReleaseLock returns a stage that clears the lock for a user, if it is still the observed one.
 // This cluster's own lock is released only once the status document shows everything that a
-// run took down: until then other runs would read a healthy database. Force also clears a lock
-// that has expired or is denied, and one that another user holds for this cluster.
-func ReleaseLock(user string, force bool) plan.Stage {
+// run took down: until then other runs would read a healthy database.
+func ReleaseLock(user string) plan.Stage {
+	return releaseLock(plan.ReleaseLock{Person: user})
+}
+
+// ReleaseLockByForce returns a stage that also clears a lock that has expired or is denied, and
+// one that another user holds for this cluster.
+func ReleaseLockByForce(user string) plan.Stage {
+	return releaseLock(plan.ReleaseLock{Person: user, Force: true})
+}
+
+func releaseLock(release plan.ReleaseLock) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReleaseLock,
 		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
@@ -79,7 +88,9 @@ func ReleaseLock(user string, force bool) plan.Stage {
 				return d
 			}
 			d.Why = readings.RequestedByUser + "; " + lockLeft(s, *found)
-			d.Actions = []plan.Action{plan.ReleaseLock{Seen: *found, Person: user, Force: force}}
+			seen := release
+			seen.Seen = *found
+			d.Actions = []plan.Action{seen}
 			return d
 		},
 	}

@@ -85,7 +85,7 @@ func TestReleaseLock(t *testing.T) {
 			if tc.Given != nil {
 				tc.Given(&s)
 			}
-			d := ReleaseLock("ann@a", true).Decide(s)
+			d := ReleaseLockByForce("ann@a").Decide(s)
 			if got := stagestest.Reason(d); !strings.Contains(got, tc.Holds) || (tc.Holds == "") != (got == "") {
 				t.Errorf("holds with %q, want %q", got, tc.Holds)
 			}

@@ -55,7 +55,7 @@ func notMarked(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.Proc
 
 func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	due, nameless := splitByTrace(s, due)
-	now, later := replacements.WithinBudget(s, due, max(r.Most, 1), r.ByZone)
+	now, later := replacements.Budget{Most: max(r.Most, 1), ByZone: r.ByZone}.Split(s, due)
 	if len(now) > 0 {
 		d.Why = readings.RequestedByUser
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}

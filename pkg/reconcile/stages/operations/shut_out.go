@@ -3,6 +3,7 @@ package operations
 import (
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
@@ -13,7 +14,7 @@ import (
 // a user, or removes it. Other entries stay as they are. It needs no lock: the list exists for a
 // control-plane instance that holds the lock and never releases it. The user and the reason are
 // recorded beside the list.
-func ShutOut(owner string, deny bool, user, reason string) plan.Stage {
+func ShutOut(entry v1beta2.LockDenyListEntry, user, reason string) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageShutOut,
 		Reads: plan.Record | plan.Coordination,
@@ -24,15 +25,15 @@ func ShutOut(owner string, deny bool, user, reason string) plan.Stage {
 				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "locks are not used here, so the deny list has no effect; see spec.lockOptions.disableLocks"}}
 			case !s.Coordination.Read:
 				return plan.Wait(readings.PodDelay, plan.HoldDenyListUnknown, "the deny list in the database could not be read")
-			case slices.Contains(s.Coordination.DenyList, owner) == deny:
+			case slices.Contains(s.Coordination.DenyList, entry.ID) != entry.Allow:
 				return plan.Decision{}
-			case !deny:
-				return plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{owner}}}}
+			case entry.Allow:
+				return plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{entry.ID}}}}
 			}
 			note := fdb.Denial{By: user, At: s.Now, Reason: reason}
-			d := plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{owner}, Note: note}}}
-			if owner == c.LockOwner() {
-				d.Checks = []plan.Check{cluster.DeniesItself("a user denies this control-plane instance itself: " + owner)}
+			d := plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{entry.ID}, Note: note}}}
+			if entry.ID == c.LockOwner() {
+				d.Checks = []plan.Check{cluster.DeniesItself("a user denies this control-plane instance itself: " + entry.ID)}
 			}
 			return d
 		},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
@@ -32,12 +33,14 @@ func TestShutOut(t *testing.T) {
 		"waits while the list in the database is unread": {stagestest.RemovalCase{From: lockedTogether, Given: func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }, Holds: "could not be read"}, "dc2", true},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, ShutOut(tc.owner, tc.deny, "me@here", "it is lost")) })
+		t.Run(name, func(t *testing.T) {
+			tc.Check(t, ShutOut(v1beta2.LockDenyListEntry{ID: tc.owner, Allow: !tc.deny}, "me@here", "it is lost"))
+		})
 	}
 }
 
 func TestAUserWhoDeniesTheOwnLockIsWarned(t *testing.T) {
-	d := ShutOut("dc1", true, "me@here", "").Decide(lockedTogether(t))
+	d := ShutOut(v1beta2.LockDenyListEntry{ID: "dc1"}, "me@here", "").Decide(lockedTogether(t))
 	if len(d.Checks) != 1 || d.Checks[0].OK || strings.Contains(d.Checks[0].Evidence, "spec") {
 		t.Errorf("checks: %v", d.Checks)
 	}

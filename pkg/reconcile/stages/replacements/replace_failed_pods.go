@@ -141,12 +141,19 @@ func WithoutTrace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 // those that wait for others. Every group that is marked for removal and not drained yet
 // counts, whatever the reason.
 func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
-	return WithinBudget(s, due, s.Cluster.MaxConcurrentAutomaticReplacements(), s.Cluster.FaultDomainBasedReplacements())
+	return Budget{Most: s.Cluster.MaxConcurrentAutomaticReplacements(), ByZone: s.Cluster.FaultDomainBasedReplacements()}.Split(s, due)
 }
 
-// WithinBudget does the same for any maximum number of draining groups, or of fault domains
-// with such groups.
-func WithinBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus, most int, byDomain bool) (now, later []v1beta2.ProcessGroupID) {
+// Budget limits how many process groups drain at a time.
+type Budget struct {
+	// Most is the maximum number of draining groups.
+	Most int
+	// ByZone is true if Most is the maximum number of fault domains with such groups.
+	ByZone bool
+}
+
+// Split splits the groups that are due into those that may be marked now and the others.
+func (b Budget) Split(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
 	inFlight, domains := 0, map[v1beta2.FaultDomain]bool{}
 	for _, g := range s.Groups() {
 		if g.IsMarkedForRemoval() && !g.IsExcluded() {
@@ -155,9 +162,9 @@ func WithinBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus, most int, 
 		}
 	}
 	for _, g := range due {
-		free := inFlight < most
-		if byDomain {
-			free = len(domains) < most || (len(domains) == most && domains[g.FaultDomain])
+		free := inFlight < b.Most
+		if b.ByZone {
+			free = len(domains) < b.Most || (len(domains) == b.Most && domains[g.FaultDomain])
 		}
 		if !free {
 			later = append(later, g.ProcessGroupID)
