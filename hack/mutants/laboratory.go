@@ -138,7 +138,7 @@ func (l *laboratory) suitesFor(m mutation) []string {
 // overlay writes the mutated file and the description that the compiler reads.
 func (l *laboratory) overlay(dir string, m mutation) (string, error) {
 	original := filepath.Join(l.root, m.file)
-	source, err := os.ReadFile(original) //nolint:gosec // a file of this repository
+	source, err := os.ReadFile(original)
 	if err != nil {
 		return "", err
 	}
@@ -175,14 +175,14 @@ func (l *laboratory) limit(ctx context.Context, suite string) (time.Duration, er
 
 func (l *laboratory) build(ctx context.Context, suite, binary string, flags ...string) (bool, error) {
 	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+suite)...) //nolint:gosec // runs the compiler
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+suite)...)
 	cmd.Dir = l.root
 	return succeeded(ctx, cmd)
 }
 
 // pass reports whether the tests of a package pass. Those that do not end fail.
 func (l *laboratory) pass(ctx context.Context, suite, binary string, limit time.Duration) (bool, error) {
-	cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.short", "-test.timeout", limit.String()) //nolint:gosec // runs the tests
+	cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.short", "-test.timeout", limit.String())
 	cmd.Dir = filepath.Join(l.root, suite)
 	cmd.Env = append(os.Environ(), "GOGC=400")
 	return succeeded(ctx, cmd)

@@ -41,7 +41,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
-		os.Exit(1) //nolint:forbidigo // this is a main as well
+		os.Exit(1)
 	}
 }
 
@@ -58,7 +58,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.IntVar(&o.n, "n", 20, "number of mutants")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at once")
-	flags.Uint64Var(&o.seed, "seed", uint64(rand.Uint32()), "seed of the random choice; another one each time by default") //nolint:gosec // a choice of tests is no secret
+	flags.Uint64Var(&o.seed, "seed", uint64(rand.Uint32()), "seed of the random choice; another one each time by default")
 	flags.BoolVar(&o.own, "own", false, "run only the tests of the mutated package, which is fast and kills fewer")
 	flags.Func("pkg", "packages to mutate, separated by commas (default "+strings.Join(pure, ",")+")", func(s string) error {
 		o.packages = strings.Split(s, ",")
@@ -113,7 +113,7 @@ func chosen(root string, o options) ([]mutation, error) {
 		}
 		all = append(all, found...)
 	}
-	r := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // a choice of tests is no secret
+	r := rand.New(rand.NewPCG(o.seed, 0))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all, nil
 }

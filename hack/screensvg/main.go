@@ -23,7 +23,7 @@ const (
 func main() {
 	if err := draw(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "screensvg:", err)
-		os.Exit(1) //nolint:forbidigo // this is a main as well
+		os.Exit(1)
 	}
 }
 

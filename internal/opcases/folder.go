@@ -34,7 +34,7 @@ func Recorded() (fs.FS, error) {
 	if name == "" {
 		name = filepath.Join(repository(), "..", "shared", "operator-cases")
 	}
-	if _, err := os.Stat(name); err != nil { //nolint:gosec // the folder that the developer names
+	if _, err := os.Stat(name); err != nil {
 		return nil, fmt.Errorf("reading the operator's cases: %w; set %s to their folder", err, Variable)
 	}
 	return os.DirFS(name), nil

@@ -135,7 +135,7 @@ func (r *Run) remember(e reconcile.Event) {
 }
 
 // observer rejects specs that must not be carried out, if the run carries them out.
-func (r *Run) observer() reconcile.Observer { //nolint:ireturn // two kinds of observers
+func (r *Run) observer() reconcile.Observer {
 	if r.readsOnly {
 		return r.Session
 	}

@@ -22,7 +22,7 @@ import (
 
 // ReadPlan reads the file of --plan.
 func ReadPlan(path string) (*planned.ApprovedPlan, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // a path given by the user
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("reading the plan: %w", err))
 	}

@@ -40,7 +40,7 @@ func Append(path string, e Entry) error {
 	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
 		return fmt.Errorf("create the directory of the audit file: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode) //nolint:gosec // the path is from the user's own variables
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode)
 	if err != nil {
 		return fmt.Errorf("open the audit file: %w", err)
 	}

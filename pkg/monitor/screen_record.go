@@ -54,7 +54,7 @@ func NewRecorder(path string) (keep func(tui.Entry), done func() error, err erro
 	if path == "" {
 		return func(tui.Entry) {}, func() error { return nil }, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode) //nolint:gosec // a path given by the user
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, recordingMode)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil, nil, exit.Usagef("--record %s: file already exists and is not overwritten", path)

@@ -38,11 +38,11 @@ func Serve(listener net.Listener, handlers map[string]Handler) (stop func()) {
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
-			json.NewEncoder(w).Encode(answer) //nolint:errcheck // a caller that is gone needs no answer
+			json.NewEncoder(w).Encode(answer) // a caller that is gone needs no answer
 		})
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: requestLimit}
-	go server.Serve(listener) //nolint:errcheck // it ends when it is stopped
+	go server.Serve(listener) // it ends when it is stopped
 	return func() { server.Close() }
 }
 

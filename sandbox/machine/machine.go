@@ -275,7 +275,7 @@ func (m *Machine) startNodes(ctx context.Context, short string, s state, launche
 // after both are made.
 type lateTools struct{ node.Tools }
 
-func (m *Machine) events(ctx context.Context) record.EventRecorder { //nolint:ireturn // client-go has no other
+func (m *Machine) events(ctx context.Context) record.EventRecorder {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: m.Client.CoreV1().Events("")})
 	m.onStop(broadcaster.Shutdown)

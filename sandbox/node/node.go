@@ -75,7 +75,7 @@ func (n *node) listen(ctx context.Context, config *tls.Config, server *http.Serv
 	}
 	n.port = plain.Addr().(*net.TCPAddr).Port
 	n.listener = tls.NewListener(plain, config)
-	go server.Serve(n.listener) //nolint:errcheck // it ends when the listener closes
+	go server.Serve(n.listener) // it ends when the listener closes
 	return nil
 }
 

@@ -46,7 +46,7 @@ func startProbes(ctx context.Context, c *container) *probes {
 	process := c.process
 	t := target{
 		address: address.String(), box: c.box, ports: c.spec.Ports, command: box.Command{Env: c.env.list(), Dir: c.workingDir()},
-		dead: func() { process.Signal(9) }, stir: c.runner.stir, //nolint:errcheck // it may have ended
+		dead: func() { process.Signal(9) }, stir: c.runner.stir, // it may have ended
 	}
 	go p.run(ctx, t, c.spec)
 	return p

@@ -205,14 +205,14 @@ func (e execution) runOnTerminal(c box.Command, b *box.Box) error {
 	}
 	go func() {
 		for s := range e.resize {
-			pty.Setsize(ours, &pty.Winsize{Rows: s.Height, Cols: s.Width}) //nolint:errcheck // a terminal that is gone has no size
+			pty.Setsize(ours, &pty.Winsize{Rows: s.Height, Cols: s.Width}) // a terminal that is gone has no size
 		}
 	}()
 	if e.stdin != nil {
-		go io.Copy(ours, e.stdin) //nolint:errcheck // ends with the terminal
+		go io.Copy(ours, e.stdin) // ends with the terminal
 	}
 	printed := make(chan struct{})
-	go func() { defer close(printed); io.Copy(e.stdout, ours) }() //nolint:errcheck // a terminal's end reads as an error
+	go func() { defer close(printed); io.Copy(e.stdout, ours) }() // a terminal's end reads as an error
 	<-p.Ended()
 	waitFor(printed, drainLimit)
 	return exitError(p.Exit())
@@ -253,7 +253,7 @@ func (s *streams) input(from io.Reader) (*os.File, error) {
 		return nil, err
 	}
 	s.remote, s.local = append(s.remote, r), append(s.local, w)
-	go func() { io.Copy(w, from); w.Close() }() //nolint:errcheck // the command may end before its input does
+	go func() { io.Copy(w, from); w.Close() }() // the command may end before its input does
 	return r, nil
 }
 
@@ -272,8 +272,8 @@ func (s *streams) output(to io.Writer) (*os.File, error) {
 	s.printed = append(s.printed, printed)
 	go func() {
 		defer close(printed)
-		io.Copy(to, r)         //nolint:errcheck // a caller that is gone reads no more
-		io.Copy(io.Discard, r) //nolint:errcheck // and must not stop the command
+		io.Copy(to, r)         // a caller that is gone reads no more
+		io.Copy(io.Discard, r) // and must not stop the command
 	}()
 	return w, nil
 }
@@ -349,8 +349,8 @@ func (a *Agent) PortForward(ctx context.Context, pod, _ string, port int32, stre
 	}
 	defer conn.Close()
 	go func() {
-		io.Copy(conn, stream)                               //nolint:errcheck // either side may end first
-		conn.(interface{ CloseWrite() error }).CloseWrite() //nolint:errcheck // it may be closed
+		io.Copy(conn, stream)                               // either side may end first
+		conn.(interface{ CloseWrite() error }).CloseWrite() // it may be closed
 	}()
 	_, err = io.Copy(stream, conn)
 	return err

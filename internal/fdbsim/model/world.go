@@ -46,7 +46,7 @@ type World struct {
 func NewWorld(opts Options) *World {
 	w := &World{
 		Now:     opts.Start,
-		random:  rand.New(rand.NewPCG(opts.Seed, 0x6664627369_6d)), //nolint:gosec // a model must be repeatable
+		random:  rand.New(rand.NewPCG(opts.Seed, 0x6664627369_6d)), // a model must be repeatable
 		Resolve: opts.Resolve,
 		Pace:    opts.Pace,
 		changed: make(chan struct{}),

@@ -55,7 +55,7 @@ func (o installOptions) run(env *session.Env) error {
 		return err
 	}
 	file := filepath.Join(dir, CompletionProgram)
-	there, err := os.ReadFile(file) //nolint:gosec // a path given by the user
+	there, err := os.ReadFile(file)
 	switch {
 	case err == nil && bytes.Equal(there, []byte(CompletionScript)):
 		env.Logf("%s already exists", file)

@@ -21,7 +21,7 @@ func (b *Backups) Describe(ctx context.Context, url string) (*fdb.BackupDescript
 	const doing = "describing the backup"
 	r, err := b.read(ctx, doing, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
 	if isMissing(err) {
-		return nil, nil //nolint:nilnil // no backup is a valid result
+		return nil, nil // no backup is a valid result
 	}
 	if err != nil {
 		return nil, err

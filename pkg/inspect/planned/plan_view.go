@@ -133,7 +133,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 }
 
 // RecordOf returns the resource that a pass is about; nil before it was read.
-func RecordOf(s plan.Snapshot) metav1.Object { //nolint:ireturn // one of three kinds
+func RecordOf(s plan.Snapshot) metav1.Object {
 	switch {
 	case s.Backup != nil:
 		return s.Backup

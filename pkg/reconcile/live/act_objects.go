@@ -17,7 +17,7 @@ import (
 // create creates an object. An existing one of the same name is an error: it did not exist
 // when the stage decided, so another client created it.
 func (w *World) create(ctx context.Context, object client.Object) error {
-	object = object.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
+	object = object.DeepCopyObject().(client.Object) // a deep copy has the type of its original
 	if err := w.Client.Create(ctx, object); err != nil {
 		return fmt.Errorf("create %T %s: %w", object, object.GetName(), err)
 	}

@@ -181,7 +181,7 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 		transports = append(transports, t)
 	}
 	if len(transports) == 0 {
-		return nil, nil //nolint:nilnil // no ready pod is a fact and no error
+		return nil, nil // no ready pod is a fact and no error
 	}
 	var own []string
 	for _, p := range parameters {
@@ -201,7 +201,7 @@ func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, e
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // an unknown status is a fact that stages decide on
+		return facts, nil // an unknown status is a fact that stages decide on
 	case tools == nil:
 		facts.NotAsked = noAgent
 		return facts, nil

@@ -39,13 +39,13 @@ func (w *BackupWorld) readStore(ctx context.Context) (plan.StoreFacts, error) {
 	url, err := objects.BackupURL(w.backup)
 	if err != nil {
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // an unknown store is a fact that stages decide on
+		return facts, nil // an unknown store is a fact that stages decide on
 	}
 	facts.URL = fdb.WithoutSecrets(url)
 	tools, err := w.acting()
 	if err != nil {
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // as above
+		return facts, nil // as above
 	}
 	there, err := tools.Describe(ctx, url)
 	if ctx.Err() != nil {
@@ -54,7 +54,7 @@ func (w *BackupWorld) readStore(ctx context.Context) (plan.StoreFacts, error) {
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
 		facts.Unreachable = err.Error()
-		return facts, nil //nolint:nilerr // as above
+		return facts, nil // as above
 	}
 	facts.There, facts.Read = there, true
 	return facts, nil
@@ -68,7 +68,7 @@ const mostTags = 32
 func (w *BackupWorld) readUse(ctx context.Context) (plan.UseFacts, error) {
 	tools, err := w.acting()
 	if err != nil {
-		return plan.UseFacts{NotRead: err.Error()}, nil //nolint:nilerr // an unknown use is a fact that stages decide on
+		return plan.UseFacts{NotRead: err.Error()}, nil // an unknown use is a fact that stages decide on
 	}
 	facts := plan.UseFacts{}
 	tags, err := usesOf(ctx, tools, &facts)

@@ -175,7 +175,7 @@ func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBClu
 		return plan.CoordinationFacts{}, ctx.Err()
 	}
 	if err != nil {
-		return facts, nil //nolint:nilerr // an unreachable database is a fact: Read stays false
+		return facts, nil // an unreachable database is a fact: Read stays false
 	}
 	noteShared(&facts, shared, c)
 	return facts, nil

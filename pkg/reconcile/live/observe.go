@@ -199,7 +199,7 @@ func listed[T any, P interface {
 	}
 	byName := map[string]P{}
 	for {
-		list := empty.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a deep copy has the type of its original
+		list := empty.DeepCopyObject().(client.ObjectList) // a deep copy has the type of its original
 		if err := c.List(ctx, list, options...); err != nil {
 			var one P = new(T)
 			return nil, fmt.Errorf("list %T: %w", one, err)

@@ -25,7 +25,7 @@ func others[T any, P interface {
 	}
 	if err != nil {
 		facts.NotRead = err.Error()
-		return facts, nil //nolint:nilerr // what cannot be read is a fact that stages decide on
+		return facts, nil // what cannot be read is a fact that stages decide on
 	}
 	facts.Read = true
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -180,7 +180,7 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
-		return facts, nil //nolint:nilerr // an unknown status is a fact that stages decide on
+		return facts, nil // an unknown status is a fact that stages decide on
 	case tools == nil:
 		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, even a Stopped one, creates agents; those in other namespaces are not used"
 		return facts, nil
@@ -192,7 +192,7 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
 		facts.Unreachable = err.Error()
-		return facts, nil //nolint:nilerr // an unknown status is a fact that stages decide on
+		return facts, nil // an unknown status is a fact that stages decide on
 	}
 	facts.All, facts.Read = all, true
 	return facts, nil

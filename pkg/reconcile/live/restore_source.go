@@ -17,11 +17,11 @@ import (
 func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error) {
 	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	if err != nil || tools == nil {
-		return plan.SourceFacts{}, nil //nolint:nilerr // without an answer the source is unknown
+		return plan.SourceFacts{}, nil // without an answer the source is unknown
 	}
 	url, err := objects.RestoreURL(w.restore)
 	if err != nil {
-		return plan.SourceFacts{}, nil //nolint:nilerr // a stage reports it
+		return plan.SourceFacts{}, nil // a stage reports it
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.backups)) {
 		b := w.backups[name]

@@ -18,7 +18,7 @@ func (w *RestoreWorld) readTarget(ctx context.Context, known plan.RestoreFacts) 
 	}
 	tools, err := w.acting()
 	if err != nil {
-		return plan.TargetFacts{NotAsked: err.Error()}, nil //nolint:nilerr // what cannot be read is a fact that stages decide on
+		return plan.TargetFacts{NotAsked: err.Error()}, nil // what cannot be read is a fact that stages decide on
 	}
 	facts := plan.TargetFacts{}
 	occupied, err := tools.Occupied(ctx, targetRanges(w.restore))

@@ -19,7 +19,7 @@ const volumeLogs = "logs"
 // annotation has the hash of the spec that it was created from, as with the operator.
 func AgentDeployment(b *v1beta2.FoundationDBBackup) (*appsv1.Deployment, error) {
 	if b.AgentCount() == 0 {
-		return nil, nil //nolint:nilnil // no agents are desired
+		return nil, nil // no agents are desired
 	}
 	template, err := agentTemplate(b)
 	if err != nil {

@@ -94,7 +94,7 @@ func (m *BackupMove) isAt(live *fdb.BackupStatus) bool {
 func notedMove(b *v1beta2.FoundationDBBackup) (*BackupMove, error) {
 	text := b.Annotations[AnnotationBackupMove]
 	if text == "" {
-		return nil, nil //nolint:nilnil // nil means none
+		return nil, nil // nil means none
 	}
 	m := &BackupMove{}
 	if err := json.Unmarshal([]byte(text), m); err != nil {

@@ -64,7 +64,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	}
 	switch a := a.(type) {
 	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
-		edit := a.(plan.Edit) //nolint:forcetypeassert // all of them are edits
+		edit := a.(plan.Edit) // all of them are edits
 		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
 		return nil
 	case plan.SetSkip:

@@ -57,7 +57,7 @@ func detach(ctx context.Context, dir string, args []string, out io.Writer) error
 	defer said.Close()
 	limited, cancel := context.WithTimeout(ctx, detachLimit)
 	defer cancel()
-	stop := context.AfterFunc(limited, func() { child.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // it may have ended
+	stop := context.AfterFunc(limited, func() { child.Process.Signal(syscall.SIGTERM) }) // it may have ended
 	defer stop()
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {

@@ -60,5 +60,5 @@ func (c child) Wait() int {
 }
 
 func (c child) Kill() {
-	c.cmd.Process.Kill() //nolint:errcheck // it may have ended
+	c.cmd.Process.Kill() // it may have ended
 }

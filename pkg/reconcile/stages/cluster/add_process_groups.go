@@ -73,7 +73,7 @@ func newGroups(s plan.Snapshot, missing map[v1beta2.ProcessClass]int) []plan.New
 	d := newDraw(s)
 	var groups []plan.NewGroup
 	for _, class := range slices.Sorted(maps.Keys(missing)) {
-		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) //nolint:gosec // an ID is a name, not a secret
+		random := rand.New(rand.NewPCG(s.Seed, classSeed(class))) // an ID is a name, not a secret
 		for range missing[class] {
 			groups = append(groups, plan.NewGroup{ID: d.next(class, random), Class: class})
 		}

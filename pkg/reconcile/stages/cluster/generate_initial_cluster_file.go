@@ -147,7 +147,7 @@ const generationIDLength = 32
 
 func randomID(seed uint64) string {
 	const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	random := rand.New(rand.NewPCG(seed, classSeed("connection string"))) //nolint:gosec // the ID is a name, not a secret
+	random := rand.New(rand.NewPCG(seed, classSeed("connection string"))) // the ID is a name, not a secret
 	id := make([]byte, generationIDLength)
 	for i := range id {
 		id[i] = letters[random.IntN(len(letters))]

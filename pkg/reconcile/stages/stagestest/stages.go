@@ -20,7 +20,7 @@ import (
 // AnySnapshot returns a cluster somewhere between empty and healthy, with random faults.
 func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test repeats its random clusters by their seed
+	random := rand.New(rand.NewPCG(seed, 1)) // a test repeats its random clusters by their seed
 	if random.IntN(5) == 0 {
 		return EmptyCluster(t)
 	}
@@ -92,7 +92,7 @@ func detectAtRandom(t *testing.T, s *plan.Snapshot, random *rand.Rand) {
 // packAtRandom packs pods, or changes how they are packed, in half of the clusters.
 func packAtRandom(t *testing.T, s *plan.Snapshot, seed uint64) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test repeats its random clusters by their seed
+	random := rand.New(rand.NewPCG(seed, 2)) // a test repeats its random clusters by their seed
 	config := func() *v1beta2.DistributionConfig {
 		c := Packs(1+random.IntN(5), []v1beta2.BinPack{v1beta2.BinPackAll, v1beta2.BinPackStateful, v1beta2.BinPackClass}[random.IntN(3)])
 		c.Required = new(random.IntN(2) == 0)
