@@ -49,6 +49,9 @@ type Passes struct {
 	// added are the process groups that were created.
 	added []v1beta2.ProcessGroupID
 
+	// changes end the wait between two passes early; nil for passes that wait in another way.
+	changes *changes
+
 	// retries spaces retries while there is no answer; since is when that began, zero while
 	// there are answers.
 	retries pace.Pace
@@ -69,6 +72,8 @@ func (p *Passes) All(ctx context.Context) error {
 	}
 	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.timeout)
 	defer stop()
+	p.changes = &changes{env: p.Env}
+	defer p.changes.stop()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
@@ -155,7 +160,7 @@ func (p *Passes) once(ctx context.Context) error {
 	defer end()
 	beat := &session.Heartbeat{Env: p.Env}
 	defer beat.Start()()
-	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes))
+	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes, p.changes.report))
 	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.Approved}, p.Session, p.Approved.Permits
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
@@ -217,7 +222,7 @@ func (p *Passes) shouldContinue(ctx context.Context, trouble error) (bool, error
 		p.waitFor(reason)
 	}
 	p.lastReason = key
-	return true, p.Env.Pause(ctx, RestAfter(p.Last, p.Interval), reason)
+	return true, p.rest(ctx, RestAfter(p.Last, p.Interval), reason)
 }
 
 // readProgress reads how far the targets are.
@@ -270,8 +275,8 @@ func (p *Passes) waitsFor() (key, reason string) {
 }
 
 // longestRest bounds the interval between two passes. What one stage waits for can take ten
-// minutes, while another one could already continue: a waiting run receives no events. The
-// operator requeues after 15 s for most causes.
+// minutes, while another one could already continue, and not all that matters is an object whose
+// changes are watched. The operator requeues after 15 s for most causes.
 const longestRest = 15 * time.Second
 
 // RestAfter returns the interval after a pass that waits, at least --interval.

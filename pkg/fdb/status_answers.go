@@ -1,6 +1,7 @@
 package fdb
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -225,3 +226,13 @@ var availability = regexp.MustCompile(`"database_status"\s*:\s*\{[^{}]*"availabl
 // SaysAvailable reports whether a status document, as the tool printed it, reports the
 // database as available.
 func SaysAvailable(document []byte) bool { return availability.Match(document) }
+
+// SaysNeverConfigured reports whether a status document, as the tool printed it, reports that no
+// database was ever created here, and that a quorum of the coordinators was reached: they know.
+func SaysNeverConfigured(document []byte) bool {
+	if !bytes.Contains(document, []byte(`"`+RecoveryNeverCreated+`"`)) { // most documents are long, and need no parsing
+		return false
+	}
+	s, err := ParseStatus(document)
+	return err == nil && s.NeverConfigured() && s.Client.Coordinators.QuorumReachable
+}

@@ -424,5 +424,25 @@ func TestWhatAStatusDocumentSaysOfAvailability(t *testing.T) {
 		if got := SaysAvailable(document); got != s.Available() {
 			t.Errorf("%s: %t, and it is %t", name, got, s.Available())
 		}
+		if got, want := SaysNeverConfigured(document), s.NeverConfigured() && s.Client.Coordinators.QuorumReachable; got != want {
+			t.Errorf("%s: says that it was never configured: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// A database that was never configured is one whose coordinators were asked.
+func TestWhichDocumentsSayThatThereWasNeverADatabase(t *testing.T) {
+	const state = `"cluster":{"layers":{"_error":"configurationMissing"},"recovery_state":{"name":"configuration_never_created"}}`
+	for document, want := range map[string]bool{
+		`{"client":{"coordinators":{"quorum_reachable":true}},` + state + `}`:  true,
+		`{"client":{"coordinators":{"quorum_reachable":false}},` + state + `}`: false,
+		`{` + state + `}`: false,
+		`{"client":{"coordinators":{"quorum_reachable":true}},` + state:                                                                                     false, // cut off
+		`{"client":{"coordinators":{"quorum_reachable":true}},"cluster":{"layers":{"_error":"configurationMissing"}}}`:                                      false,
+		`{"client":{"coordinators":{"quorum_reachable":true}},"cluster":{"recovery_state":{"description":"configuration_never_created","name":"reading"}}}`: false,
+	} {
+		if got := SaysNeverConfigured([]byte(document)); got != want {
+			t.Errorf("%s: %t", document, got)
+		}
 	}
 }

@@ -140,6 +140,18 @@ func WatchPermissions() []Permission {
 	}
 }
 
+// WaitPermissions are used by a command that waits, to see changes at once. Without them it reads
+// the cluster again after a while.
+func WaitPermissions() []Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []Permission{
+		{"list", crd, "foundationdbclusters", ""},
+		{"watch", crd, "foundationdbclusters", ""},
+		{"watch", "", "pods", ""},
+		{"watch", "", "persistentvolumeclaims", ""},
+	}
+}
+
 // MaySee verifies that a cluster may be read in Kubernetes. Without access to the database, its
 // values are shown as unknown.
 func (e *Env) MaySee(ctx context.Context, namespace string) error {

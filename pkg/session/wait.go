@@ -39,21 +39,43 @@ func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 // empty it prints nothing.
 func (e *Env) Pause(ctx context.Context, d time.Duration, waitingFor string) error {
 	end := e.Clock.Now().Add(d)
+	return e.PauseUntil(ctx, Wakeup{Due: func() time.Time { return end }}, waitingFor)
+}
+
+// Wakeup ends a wait.
+type Wakeup struct {
+	// Due is when the wait ends, as far as is known when it is called.
+	Due func() time.Time
+	// News receives a value when something happened that may change Due; nil if nothing does.
+	News <-chan struct{}
+	// Heard is called after every value of News.
+	Heard func()
+}
+
+// PauseUntil waits until w is due, and prints what Pause prints.
+func (e *Env) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) error {
 	for {
 		now := e.Clock.Now()
-		if !now.Before(end) {
+		left := w.Due().Sub(now)
+		if left <= 0 {
 			return nil
 		}
-		step := end.Sub(now)
 		if waitingFor != "" {
 			if e.idleFor(now) >= Patience {
 				e.stillWaiting(waitingFor)
 			}
-			step = min(step, Patience-e.idleFor(now))
+			left = min(left, Patience-e.idleFor(now))
 		}
-		if err := e.sleep(ctx, step); err != nil {
-			return err
+		timer := e.Clock.NewTimer(left)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return exit.CauseOf(ctx, ctx.Err())
+		case <-w.News:
+			w.Heard()
+		case <-timer.C():
 		}
+		timer.Stop()
 	}
 }
 
@@ -64,17 +86,6 @@ func (e *Env) stillWaiting(reason string) {
 		return
 	}
 	e.Logf("still waiting: %s", reason)
-}
-
-func (e *Env) sleep(ctx context.Context, d time.Duration) error {
-	timer := e.Clock.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return exit.CauseOf(ctx, ctx.Err())
-	case <-timer.C():
-		return nil
-	}
 }
 
 // idleFor returns the time since the last output.

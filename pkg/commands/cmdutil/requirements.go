@@ -180,7 +180,12 @@ func optional(without string, powers ...session.Permission) []Requirement {
 }
 
 func reconciling() []Requirement {
-	return slices.Concat(required(session.ReconcilePermissions()...), optional("a failure detector is refused", session.DetectorPermissions()...), finding(), beyond(), operators(), auditing())
+	return slices.Concat(required(session.ReconcilePermissions()...), optional("a failure detector is refused", session.DetectorPermissions()...), waiting(), finding(), beyond(), operators(), auditing())
+}
+
+// waiting returns what is required to see what a command with --wait waits for as it occurs.
+func waiting() []Requirement {
+	return optional("changes are seen up to 15 s later", session.WaitPermissions()...)
 }
 
 // auditing returns what is required for the audit: Events on the cluster.
@@ -191,7 +196,7 @@ func auditing() []Requirement {
 // changingDatabase returns what is required to change the database, and only the status in
 // Kubernetes.
 func changingDatabase() []Requirement {
-	return slices.Concat(required(session.DatabasePermissions()...), finding(), beyond(), operators())
+	return slices.Concat(required(session.DatabasePermissions()...), waiting(), finding(), beyond(), operators())
 }
 
 // cordoning returns what is required to reconcile, and to change nodes.

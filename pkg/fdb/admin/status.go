@@ -43,7 +43,7 @@ func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status,
 
 func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	const doing = "reading status"
-	r, err := c.runAs(ctx, doing, "status json", Command{Limit: statusLimit, Reads: true, Patience: readPatience, Settles: reportsAvailable})
+	r, err := c.runAs(ctx, doing, "status json", Command{Limit: statusLimit, Reads: true, Patience: readPatience, Settles: conclusive})
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,12 @@ func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	return s, nil
 }
 
-// reportsAvailable reports whether a status document reports the database as available. An
-// isolated pod reports it as unavailable, and so do all pods if it is.
-func reportsAvailable(r Result) bool { return fdb.SaysAvailable(r.Stdout) }
+// conclusive reports whether a status document needs no second one, of another pod: the database
+// is available, or was never created. An isolated pod reports a database as unavailable, and so do
+// all pods if it is.
+func conclusive(r Result) bool {
+	return fdb.SaysAvailable(r.Stdout) || fdb.SaysNeverConfigured(r.Stdout)
+}
 
 func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status) error {
 	if _, ok := s.CoordinatorProtocol(); !ok {
