@@ -136,12 +136,6 @@ func (c *FoundationDBCluster) PodUpdateStrategy() PodUpdateStrategy {
 	return PodUpdateStrategyReplaceTransactionSystem
 }
 
-// UseNonBlockingExcludes reports whether exclusions that check a removal return
-// at once. Default false.
-func (c *FoundationDBCluster) UseNonBlockingExcludes() bool {
-	return ptr.Deref(c.Spec.AutomationOptions.UseNonBlockingExcludes, false)
-}
-
 // UseLocalitiesForExclusion reports whether process groups should be excluded
 // by ID instead of by address. Default true. The caller checks that the running
 // version supports it.

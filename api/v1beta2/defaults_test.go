@@ -39,7 +39,6 @@ func TestDefaults(t *testing.T) {
 		"removalMode":                                       {c.RemovalMode(), PodUpdateModeZone},
 		"podUpdateStrategy":                                 {c.PodUpdateStrategy(), PodUpdateStrategyReplaceTransactionSystem},
 		"maxZonesWithUnavailablePods":                       {c.MaxZonesWithUnavailablePods(), math.MaxInt},
-		"useNonBlockingExcludes":                            {c.UseNonBlockingExcludes(), false},
 		"useLocalitiesForExclusion":                         {c.UseLocalitiesForExclusion(), true},
 		"maintenanceModeOptions.UseMaintenanceModeChecker":  {c.UseMaintenanceModeChecker(), false},
 		"maintenanceModeOptions.resetMaintenanceMode":       {c.ResetMaintenanceMode(), false},

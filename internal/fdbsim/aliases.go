@@ -11,14 +11,10 @@ import (
 type (
 	// Options are the fixed properties of [World].
 	Options = model.Options
-	// Pace is how long the parts of a cluster take for what they do.
-	Pace = model.Pace
 	// Faults are the ways in which a database can be made difficult.
 	Faults = model.Faults
 	// Server is an fdbserver to start.
 	Server = model.Server
-	// File is one file as a process sees it.
-	File = model.File
 	// BlobStore is a store that backups can go to by blobstore:// URLs.
 	BlobStore = store.BlobStore
 	// Tool is one run of a command-line tool.

@@ -76,14 +76,6 @@ func (d *Database) ConnectionString() fdb.ConnectionString {
 	return d.db.Connection
 }
 
-// Available reports whether the database commits transactions and can read its
-// own configuration.
-func (d *Database) Available() bool {
-	d.w.Lock()
-	defer d.w.Unlock()
-	return d.db.Readable()
-}
-
 // Generation is the number of the current generation.
 func (d *Database) Generation() int {
 	d.w.Lock()
@@ -206,15 +198,6 @@ func (d *Database) Excluded() []string {
 		targets = append(targets, e.Text)
 	}
 	return targets
-}
-
-// Readable reports whether every shard can be read now.
-func (d *Database) Readable() bool {
-	d.w.Lock()
-	defer d.w.Unlock()
-	return !slices.ContainsFunc(d.db.Shards, func(sh *model.Shard) bool {
-		return !slices.ContainsFunc(sh.Replicas, (*model.StorageServer).Answers)
-	})
 }
 
 // NeedsData reports whether the data directory holds something that the

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -68,7 +67,7 @@ func (f StageFlags) StagesOn(kind *session.RecordKind, name, cluster string) ([]
 		return nil, exit.Usagef("name is required: %s/NAME", kind.Short)
 	case cluster != "":
 		return nil, exit.Usagef("%s/%s conflicts with cluster %s", kind.Short, name, cluster)
-	case f.options != readings.Options{}:
+	case f.options != plan.Options{}:
 		return nil, exit.Usagef("--adopt and --replace-on-security-context-change require a cluster")
 	}
 	return f.chosen(kind.Stages())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -25,7 +24,7 @@ var stageAliases = map[string]plan.StageName{
 // StageFlags select the stages of a pass, and configure them.
 type StageFlags struct {
 	Only, Skip []string
-	options    readings.Options
+	options    plan.Options
 }
 
 func (f *StageFlags) Add(cmd *cobra.Command) {
@@ -36,7 +35,7 @@ func (f *StageFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
 		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
 	for _, flag := range []string{"only", "skip"} {
-		session.Complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(readings.Options{Adopt: true}))) })
+		session.Complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(plan.Options{Adopt: true}))) })
 	}
 }
 

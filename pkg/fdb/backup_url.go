@@ -89,13 +89,6 @@ func hostAndPort(u *url.URL) string {
 	return withPort(strings.TrimSuffix(u.Host, ":"), port)
 }
 
-// HasRegion reports whether a URL has the region of the store: by a parameter, or by a
-// host name of AWS. FoundationDB 7.3.79 rejects others.
-func HasRegion(backupURL string) bool {
-	u, err := url.Parse(backupURL)
-	return err == nil && (u.Query().Get("region") != "" || strings.HasSuffix(u.Hostname(), ".amazonaws.com"))
-}
-
 // secrets match the secrets in texts with blob store URLs: after the key, and in
 // headers that a URL sets. JSON writes an ampersand as \u0026.
 var secrets = []*regexp.Regexp{

@@ -56,9 +56,6 @@ func ParseClusterFile(content string) (ConnectionString, error) {
 	return ParseConnectionString(text.String())
 }
 
-// DescriptionFor returns the description for a name, which cannot have a "-".
-func DescriptionFor(name string) string { return strings.ReplaceAll(name, "-", "_") }
-
 // Check returns an error unless the connection string is valid.
 func (s ConnectionString) Check() error {
 	if !descriptionPattern.MatchString(s.Description) {

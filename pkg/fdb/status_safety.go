@@ -106,17 +106,6 @@ func (s *Status) CanCleanBounce() (can, known bool) {
 	return *s.Cluster.BounceImpact.CanCleanBounce, true
 }
 
-// LogAddressesKnown reports whether the address of every log of every
-// generation is known. A log without an address may be on any process.
-func (s *Status) LogAddressesKnown() bool {
-	for _, generation := range s.Cluster.Logs {
-		if slices.ContainsFunc(generation.LogInterfaces, func(l LogInterface) bool { return l.Address.IsZero() }) {
-			return false
-		}
-	}
-	return true
-}
-
 // StorageEngines counts storage servers by their actual engine. Those that do
 // not report it, as before 7.3, count under "".
 func (s *Status) StorageEngines() map[string]int {

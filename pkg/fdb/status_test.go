@@ -28,7 +28,7 @@ func recorded(tb testing.TB, name string) *Status {
 // verdict is what the predicates say about a document.
 type verdict struct {
 	Available, NeverConfigured, FullyRecovered bool
-	DataHealthy, LogsFull, LogAddressesKnown   bool
+	DataHealthy, LogsFull                      bool
 	CoordinatorsReachable                      bool
 	MinReplicas, Processes                     int
 }
@@ -40,14 +40,14 @@ func verdictOf(s *Status) verdict {
 	}
 	return verdict{
 		Available: s.Available(), NeverConfigured: s.NeverConfigured(), FullyRecovered: s.FullyRecovered(),
-		DataHealthy: s.DataHealthy(), LogsFull: s.LogsFullyReplicated(), LogAddressesKnown: s.LogAddressesKnown(),
+		DataHealthy: s.DataHealthy(), LogsFull: s.LogsFullyReplicated(),
 		CoordinatorsReachable: s.CoordinatorsReachable(), MinReplicas: least, Processes: len(s.ProcessList()),
 	}
 }
 
 func TestPredicatesOfRecordedDocuments(t *testing.T) {
 	healthy := verdict{
-		Available: true, FullyRecovered: true, DataHealthy: true, LogsFull: true, LogAddressesKnown: true,
+		Available: true, FullyRecovered: true, DataHealthy: true, LogsFull: true,
 		CoordinatorsReachable: true, MinReplicas: 2, Processes: 12,
 	}
 	but := func(change func(*verdict)) verdict {
@@ -62,11 +62,11 @@ func TestPredicatesOfRecordedDocuments(t *testing.T) {
 		"healthy": {"05-healthy", healthy},
 		"no process at all": {
 			"00-no-server-at-all",
-			verdict{LogAddressesKnown: true, MinReplicas: -1},
+			verdict{MinReplicas: -1},
 		},
 		"never configured": {
 			"02-unconfigured",
-			verdict{NeverConfigured: true, CoordinatorsReachable: true, LogAddressesKnown: true, MinReplicas: -1, Processes: 12},
+			verdict{NeverConfigured: true, CoordinatorsReachable: true, MinReplicas: -1, Processes: 12},
 		},
 		"data distribution starting has no healthy key and no trackers": {
 			"04-initializing-0",
@@ -74,11 +74,11 @@ func TestPredicatesOfRecordedDocuments(t *testing.T) {
 		},
 		"configurationMissing of a configured database is not never configured": {
 			"63-all-logs-down",
-			verdict{CoordinatorsReachable: true, LogAddressesKnown: true, MinReplicas: -1, Processes: 4},
+			verdict{CoordinatorsReachable: true, MinReplicas: -1, Processes: 4},
 		},
 		"quorum lost": {
 			"28-quorum-lost",
-			verdict{LogAddressesKnown: true, MinReplicas: -1},
+			verdict{MinReplicas: -1},
 		},
 		"a storage process dead for 8 s looks perfect but for its missing entry": {
 			"70-one-storage-down-t08",
@@ -87,7 +87,7 @@ func TestPredicatesOfRecordedDocuments(t *testing.T) {
 		"one active generation with an old log set is not fully recovered, and its log has no address": {
 			"91-dead-log-1",
 			but(func(v *verdict) {
-				v.FullyRecovered, v.LogAddressesKnown, v.LogsFull, v.Processes = false, false, false, 10
+				v.FullyRecovered, v.LogsFull, v.Processes = false, false, 10
 			}),
 		},
 	}

@@ -143,7 +143,7 @@ func forecast(t *testing.T, w *sim.World) readings.DistributionMoves {
 	if err := w.Observe(t.Context(), &s, plan.Record|plan.Pods|plan.Volumes); err != nil {
 		t.Fatal(err)
 	}
-	return readings.NewInspection(s, readings.Options{}).DistributionMoves()
+	return readings.NewInspection(s, plan.Options{}).DistributionMoves()
 }
 
 // TestMigrationsMoveTheFewestAndLoseNothing changes how clusters are packed. As many process groups

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
@@ -174,6 +173,6 @@ func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	}
 	facts.Snapshot = s
 	facts.Desired = objects.DesiredConfiguration(s.Cluster)
-	facts.Gaps, facts.MarkReasons = statusstages.Gaps(s), replacements.MarkReasons(s, readings.Options{})
+	facts.Gaps, facts.MarkReasons = statusstages.Gaps(s), replacements.MarkReasons(s, plan.Options{})
 	return facts
 }

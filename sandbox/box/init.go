@@ -108,7 +108,7 @@ func (h *helper) reply(r reply) {
 	if err != nil {
 		return // a reply of plain numbers and a string always encodes
 	}
-	h.conn.Write(data) // a host that is gone ends serve
+	h.conn.Write(data) // a host that has ended ends serve
 }
 
 // start forks with the lock held, so that a child that ends at once is known

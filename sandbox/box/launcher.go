@@ -131,8 +131,8 @@ func (b *Box) receive() {
 		}
 		b.deliver(r)
 	}
-	b.helper.Process.Kill() // it is gone already, or goes now
-	b.helper.Wait()         // its exit code says nothing
+	b.helper.Process.Kill() // it has ended already, or goes now
+	b.helper.Wait()         // its exit code has no meaning
 	_ = b.conn.Close()
 	b.bury()
 }
@@ -217,7 +217,7 @@ func (b *Box) send(r request, descriptors []int) error {
 
 // Kill ends the box and every process in it, and waits until they have ended.
 func (b *Box) Kill() {
-	b.helper.Process.Kill() // it may be gone
+	b.helper.Process.Kill() // it may have ended
 	<-b.ended
 }
 

@@ -38,7 +38,7 @@ func Serve(listener net.Listener, handlers map[string]Handler) (stop func()) {
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
-			json.NewEncoder(w).Encode(answer) // a caller that is gone needs no answer
+			json.NewEncoder(w).Encode(answer) // a caller that has ended needs no answer
 		})
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: requestLimit}

@@ -140,7 +140,7 @@ func (r Rule) answer(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.Status)
-	json.NewEncoder(w).Encode(status) // a client that is gone needs no answer
+	json.NewEncoder(w).Encode(status) // a client that has ended needs no answer
 }
 
 // String is the rule in words.

@@ -125,7 +125,7 @@ func (b *Bridge) serve(ctx context.Context, conn *wire.Conn, c node.Container) {
 		p := newProgram(conn, *first.Run, c)
 		go p.receive(cancel)
 		code := b.run(ctx, p)
-		conn.Send(wire.ToProgram{Exit: &code}) // a program that is gone needs no code
+		conn.Send(wire.ToProgram{Exit: &code}) // a program that has ended needs no code
 	case first.Watch:
 		b.watchPod(ctx, cancel, conn, c)
 	default:

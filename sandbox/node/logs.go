@@ -168,7 +168,7 @@ func (l logRequest) send(ctx context.Context, w http.ResponseWriter, file string
 		if err := out.copy(f); err != nil || last || out.full() {
 			return err
 		}
-		http.NewResponseController(w).Flush() // a caller that is gone ends ctx
+		http.NewResponseController(w).Flush() // a caller that has ended ends ctx
 		select {
 		case <-ctx.Done():
 			return nil

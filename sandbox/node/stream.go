@@ -205,7 +205,7 @@ func (e execution) runOnTerminal(c box.Command, b *box.Box) error {
 	}
 	go func() {
 		for s := range e.resize {
-			pty.Setsize(ours, &pty.Winsize{Rows: s.Height, Cols: s.Width}) // a terminal that is gone has no size
+			pty.Setsize(ours, &pty.Winsize{Rows: s.Height, Cols: s.Width}) // a terminal that has ended has no size
 		}
 	}()
 	if e.stdin != nil {
@@ -272,7 +272,7 @@ func (s *streams) output(to io.Writer) (*os.File, error) {
 	s.printed = append(s.printed, printed)
 	go func() {
 		defer close(printed)
-		io.Copy(to, r)         // a caller that is gone reads no more
+		io.Copy(to, r)         // a caller that has ended reads no more
 		io.Copy(io.Discard, r) // and must not stop the command
 	}()
 	return w, nil

@@ -182,16 +182,14 @@ func (b *Backups) Abort(ctx context.Context, tag string) error {
 
 // Pause pauses all agents of the database. The tag is only used to read the status.
 func (b *Backups) Pause(ctx context.Context, tag string) error {
-	return b.change(ctx, []string{"fdbbackup", "pause"}, tag, mutation{
-		doing: "pausing the backup agents", succeeded: printed("All backup agents have been paused."),
-	}, func(s *fdb.BackupStatus) bool { return s.AgentsPaused })
+	m := mutation{doing: "pausing the backup agents", succeeded: printed("All backup agents have been paused.")}
+	return b.change(ctx, []string{"fdbbackup", "pause"}, tag, m, func(s *fdb.BackupStatus) bool { return s.AgentsPaused })
 }
 
 // Resume resumes all agents of the database. The tag is only used to read the status.
 func (b *Backups) Resume(ctx context.Context, tag string) error {
-	return b.change(ctx, []string{"fdbbackup", "resume"}, tag, mutation{
-		doing: "resuming the backup agents", succeeded: printed("All backup agents have been resumed."),
-	}, func(s *fdb.BackupStatus) bool { return !s.AgentsPaused })
+	m := mutation{doing: "resuming the backup agents", succeeded: printed("All backup agents have been resumed.")}
+	return b.change(ctx, []string{"fdbbackup", "resume"}, tag, m, func(s *fdb.BackupStatus) bool { return !s.AgentsPaused })
 }
 
 // errPeriodUnknown means that no agent has started a backup yet.

@@ -26,14 +26,10 @@ func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duratio
 
 // Expiry is a deletion of a backup's data before a version.
 type Expiry struct {
-	// URL is the destination.
-	URL string
-	// Before is the version.
-	Before int64
-	// Force is true to delete even if nothing is restorable afterwards.
-	Force bool
-	// Limit is the maximum duration.
-	Limit time.Duration
+	URL    string // the destination
+	Before int64  // the version
+	Force  bool   // even if nothing is restorable afterwards
+	Limit  time.Duration
 }
 
 // Expire deletes a backup's data. Unless forced, the tools refuse if nothing would be restorable

@@ -24,7 +24,7 @@ func LostDatabase(s plan.Snapshot) *plan.Hold {
 		return &plan.Hold{
 			Code:       plan.HoldDatabaseLost,
 			Reason:     "status.connectionString is empty, but the ConfigMap or spec.seedConnectionString has a connection string; UpdateStatus restores it first",
-			RetryAfter: PodDelay, Then: plan.EndPass,
+			RetryAfter: plan.PodDelay, Then: plan.EndPass,
 		}
 	}
 	var left []string

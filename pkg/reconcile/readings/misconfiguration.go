@@ -18,7 +18,7 @@ import (
 // Inspection compares the process groups of one cluster with the spec, one after the other.
 type Inspection struct {
 	s       plan.Snapshot
-	options Options
+	options plan.Options
 	specs   *objects.SpecHashes
 	// claims are the PVCs by the ID in their labels.
 	claims map[v1beta2.ProcessGroupID]*corev1.PersistentVolumeClaim
@@ -30,7 +30,7 @@ type Inspection struct {
 }
 
 // NewInspection returns an inspection of the pods and PVCs of a snapshot.
-func NewInspection(s plan.Snapshot, o Options) Inspection {
+func NewInspection(s plan.Snapshot, o plan.Options) Inspection {
 	i := Inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
 	i.excess = sync.OnceValue(i.excessGroups)
 	return i

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
@@ -15,7 +14,7 @@ import (
 func TestAnAdoptedPodIsNotRecreated(t *testing.T) {
 	s := stagestest.ForeignCluster(t)
 	changes := func() []string {
-		return append(stagestest.Described(replacements.ReplaceMisconfiguredPods(readings.Options{}).Decide(s)), stagestest.Described(cluster.UpdatePods(readings.Options{}).Decide(s))...)
+		return append(stagestest.Described(replacements.ReplaceMisconfiguredPods(plan.Options{}).Decide(s)), stagestest.Described(cluster.UpdatePods(plan.Options{}).Decide(s))...)
 	}
 	if got := changes(); len(got) == 0 {
 		t.Fatal("what has another hash is left alone without having been adopted")

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
@@ -29,10 +28,10 @@ func TestPodsOfAnotherDistributionAreNeverRecreated(t *testing.T) {
 			s := stagestest.PackedCluster(t, tc.before, 1, 2, 3, 4)
 			stagestest.All(stagestest.OnlyStorage, stagestest.Packing(tc.after))(&s)
 			s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = new(1)
-			if diff := cmp.Diff(tc.replaced, stagestest.Described(replacements.ReplaceMisconfiguredPods(readings.Options{}).Decide(s))); diff != "" {
+			if diff := cmp.Diff(tc.replaced, stagestest.Described(replacements.ReplaceMisconfiguredPods(plan.Options{}).Decide(s))); diff != "" {
 				t.Errorf("replaced (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.deleted, stagestest.Described(cluster.UpdatePods(readings.Options{}).Decide(s))); diff != "" {
+			if diff := cmp.Diff(tc.deleted, stagestest.Described(cluster.UpdatePods(plan.Options{}).Decide(s))); diff != "" {
 				t.Errorf("recreated (-want +got):\n%s", diff)
 			}
 		})

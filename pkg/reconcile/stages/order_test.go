@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // A pass does in one go what would otherwise take several, as long as each stage finds done what it
 // relies on.
 func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
 	order := map[plan.StageName]int{}
-	for i, stage := range ClusterWith(readings.Options{Adopt: true}) {
+	for i, stage := range ClusterWith(plan.Options{Adopt: true}) {
 		order[stage.Name] = i // the later one of two
 	}
 	for why, pair := range map[string][2]plan.StageName{

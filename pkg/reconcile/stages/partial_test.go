@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -67,7 +66,7 @@ func restsOnNothing(t *testing.T, what string, s plan.Snapshot) {
 	t.Helper()
 	without := s
 	without.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: s.Database.AsOf}
-	for _, stage := range append(ClusterWith(readings.Options{Adopt: true}), askedFor()...) {
+	for _, stage := range append(ClusterWith(plan.Options{Adopt: true}), askedFor()...) {
 		may := written(t, stage.Decide(without))
 		for _, action := range written(t, stage.Decide(s)) {
 			if !slices.Contains(may, action) {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
@@ -62,7 +61,7 @@ func markings() map[string]map[string]marking {
 			"listed without exclusion": {status.ReportStatus, func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemoveWithoutExclusion = ids }},
 		},
 		"reconcile/stages/replacements/replace_misconfigured_pods.go misconfigured.decision": {
-			"misconfigured": {replacements.ReplaceMisconfiguredPods(readings.Options{}), differs},
+			"misconfigured": {replacements.ReplaceMisconfiguredPods(plan.Options{}), differs},
 		},
 		"reconcile/stages/replacements/replace_failed_pods.go ReplaceFailedPods": {
 			"failed": {replacements.ReplaceFailedPods, failed}, "tainted": {replacements.ReplaceFailedPods, tainted},

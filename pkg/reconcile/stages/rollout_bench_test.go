@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
@@ -18,7 +18,7 @@ func BenchmarkRollout(b *testing.B) {
 			s.Pods[g.PodName(s.Cluster)].Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
 		}
 	}
-	stage := cluster.UpdatePods(readings.Options{})
+	stage := cluster.UpdatePods(plan.Options{})
 	for b.Loop() {
 		if d := stage.Decide(s); len(d.Actions) == 0 {
 			b.Fatalf("nothing to do: %s", stagestest.Reason(d))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/evictions"
@@ -17,11 +16,11 @@ import (
 )
 
 // Cluster returns the stages of a cluster pass with the default options.
-func Cluster() []plan.Stage { return ClusterWith(readings.Options{}) }
+func Cluster() []plan.Stage { return ClusterWith(plan.Options{}) }
 
 // ClusterWith returns the stages of a cluster pass in the order they run. The order matters: each
 // stage may rely on what the earlier ones have recorded.
-func ClusterWith(o readings.Options) []plan.Stage {
+func ClusterWith(o plan.Options) []plan.Stage {
 	all := []plan.Stage{
 		status.UpdateStatus,
 		cluster.CheckFields(),

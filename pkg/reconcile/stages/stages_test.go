@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
@@ -31,7 +30,7 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
 		s := stagestest.AnySnapshot(t, seed)
-		all := append(ClusterWith(readings.Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}), askedFor()...)
+		all := append(ClusterWith(plan.Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}), askedFor()...)
 		for i, stage := range all {
 			want := stage.Decide(s)
 			stagestest.Explained(t, want)

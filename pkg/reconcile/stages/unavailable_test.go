@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -99,7 +98,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 		"UpdateDisruptionBudget at the end": {does: []string{"ApplyDisruptionBudget"}, holds: "the PodDisruptionBudget allows no eviction"},
 		"UpdateStatus at the end":           {does: []string{"WriteStatus"}, holds: "not reconciled yet"},
 	}
-	stages := ClusterWith(readings.Options{Adopt: true})
+	stages := ClusterWith(plan.Options{Adopt: true})
 	stages[len(stages)-1].Name += " at the end"
 	stages[len(stages)-2].Name += " at the end"
 	if len(stages) != len(want) {

@@ -63,9 +63,6 @@ var renamedSinceFirst = []Renamed{
 // kindEvent is the kind of the lines of a pass, which do not name it.
 const kindEvent = "ReconcileEvent"
 
-// Renames returns the keys of version 1 that have another name now.
-func Renames() []Renamed { return renamedSinceFirst }
-
 // JSON returns a text in which all documents and lines of passes of version 1 have the
 // keys of the present version. Recordings outlive versions; everything else is printed and read
 // by the same one.

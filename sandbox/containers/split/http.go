@@ -96,7 +96,7 @@ func (h *server) substitutions(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(values) // a caller that is gone needs no answer
+	json.NewEncoder(w).Encode(values) // a caller that has ended needs no answer
 }
 
 // read is a file of the output directory, or the status with the reason why

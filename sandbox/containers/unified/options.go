@@ -91,7 +91,6 @@ const (
 	AnnotationConfiguration = "foundationdb.org/launcher-current-configuration"
 	AnnotationEnvironment   = "foundationdb.org/launcher-environment"
 	AnnotationClusterFile   = "foundationdb.org/cluster-file-change"
-	AnnotationOutdated      = "foundationdb.org/outdated-config-map-seen"
 	AnnotationIsolate       = "foundationdb.org/isolate-process-group"
 	AnnotationDelayShutdown = "foundationdb.org/delay-shutdown"
 )

@@ -84,7 +84,7 @@ func sendInput(c *Conn, in io.Reader) {
 			return
 		}
 		if err != nil {
-			c.Send(FromProgram{StdinEnd: true}) // a sandbox that is gone ends the program
+			c.Send(FromProgram{StdinEnd: true}) // a sandbox that has ended ends the program
 			return
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // AbortRestore returns the stages that abort a restore and record that.
@@ -39,7 +38,7 @@ var abortRestore = plan.Stage{
 
 func abortOf(s plan.Snapshot, live fdb.RestoreStatus) plan.Decision {
 	alone := checkOwnRestore(s.OtherRestores, s.Restore, live)
-	d := plan.Decision{Why: readings.RequestedByUser, Checks: []plan.Check{alone}}
+	d := plan.Decision{Why: plan.RequestedByUser, Checks: []plan.Check{alone}}
 	if !alone.OK {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "the restore is not aborted", Detail: alone.Evidence}
 		return d

@@ -42,7 +42,7 @@ var ClearBackup = plan.Stage{
 
 func clearData(s plan.Snapshot, url string) plan.Decision {
 	d := plan.Decision{
-		Why:    readings.RequestedByUser,
+		Why:    plan.RequestedByUser,
 		Checks: []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url), checkNoRestoreFrom(s.BackupUse, url), checkNoBackupTo(s.BackupUse, url)},
 	}
 	if c, refused := d.Refused(); refused {

@@ -77,7 +77,7 @@ func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision 
 	if !e.Force {
 		checks = append(checks, staysRestorable(there, before))
 	}
-	d := plan.Decision{Checks: checks, Why: readings.RequestedByUser}
+	d := plan.Decision{Checks: checks, Why: plan.RequestedByUser}
 	if c, refused := d.Refused(); refused {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Evidence}
 		return d

@@ -3,7 +3,6 @@ package backup
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // SetBackupState returns a stage that sets spec.backupState; the stages of the backup's pass then
@@ -34,7 +33,7 @@ func setBackupState(state v1beta2.BackupState, mayFollow func(v1beta2.BackupStat
 			case orRunning(b.Spec.BackupState) == state:
 				return plan.Decision{}
 			}
-			return plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.SetBackupState{Backup: b.Name, State: state}}}
+			return plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.SetBackupState{Backup: b.Name, State: state}}}
 		},
 	}
 }

@@ -22,7 +22,7 @@ var AddPods = plan.Stage{
 			return plan.Decision{}
 		}
 		if s.ConfigMap == nil {
-			return plan.Wait(readings.PodDelay, plan.HoldConfigMapMissing, "pods cannot be created: their ConfigMap does not exist yet")
+			return plan.Wait(plan.PodDelay, plan.HoldConfigMapMissing, "pods cannot be created: their ConfigMap does not exist yet")
 		}
 		var d plan.Decision
 		for _, g := range groups {
@@ -34,7 +34,7 @@ var AddPods = plan.Stage{
 				d.Hold = &plan.Hold{
 					Code:       plan.HoldServiceAddressMissing,
 					Reason:     fmt.Sprintf("the pod of %s cannot be created: its public IP comes from its service, which has no cluster IP yet", g.ProcessGroupID),
-					RetryAfter: readings.PodDelay,
+					RetryAfter: plan.PodDelay,
 				}
 				continue
 			}

@@ -30,18 +30,18 @@ var BounceProcesses = plan.Stage{
 		b := readings.CollectBounce(s)
 		if len(b.Groups) == 0 {
 			if len(b.Spared) > 0 {
-				return plan.Wait(readings.PodDelay, plan.HoldRestartsKeptBack, keptFromRestarting(&b))
+				return plan.Wait(plan.PodDelay, plan.HoldRestartsKeptBack, keptFromRestarting(&b))
 			}
 			return forgetDeadTesters(s)
 		}
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
 				Code:   plan.HoldDatabaseUnavailable,
-				Reason: fmt.Sprintf("the processes of %s have to restart", phrase.Count(len(b.Groups), "process group")), Detail: available.Evidence, RetryAfter: readings.PodDelay,
+				Reason: fmt.Sprintf("the processes of %s have to restart", phrase.Count(len(b.Groups), "process group")), Detail: available.Evidence, RetryAfter: plan.PodDelay,
 			}}
 		}
 		if why := b.NotReady(); why != "" {
-			return plan.Wait(readings.PodDelay, plan.HoldPodsUnsettled, why)
+			return plan.Wait(plan.PodDelay, plan.HoldPodsUnsettled, why)
 		}
 		if firstTLS(s.Cluster) {
 			if configured := certificatesConfigured(s, b.Groups); !configured.OK {

@@ -20,7 +20,7 @@ import (
 // in local mode too. Here only those of restarted groups are removed, and none in local mode.
 func restartTogether(s plan.Snapshot, b readings.Bounce, d plan.Decision) plan.Decision {
 	if !s.Coordination.Lists.Read {
-		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: "processes cannot restart together with those of other control-plane instances: " + readings.ListsUnread, RetryAfter: readings.PodDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: "processes cannot restart together with those of other control-plane instances: " + readings.ListsUnread, RetryAfter: plan.PodDelay}
 		return d
 	}
 	own := readings.Restartable(s, b)
@@ -35,7 +35,7 @@ func restartTogether(s plan.Snapshot, b readings.Bounce, d plan.Decision) plan.D
 	}
 	action, notReporting := commonRestart(s, b, members)
 	if len(notReporting) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldAddressesUnknown, Reason: fmt.Sprintf("other control-plane instances announced the restart of %s, and the database does not report their addresses", readings.SomeOf(notReporting)), RetryAfter: readings.PodDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldAddressesUnknown, Reason: fmt.Sprintf("other control-plane instances announced the restart of %s, and the database does not report their addresses", readings.SomeOf(notReporting)), RetryAfter: plan.PodDelay}
 		return d
 	}
 	d.Why = fmt.Sprintf("the processes of %s of all control-plane instances run with other arguments than they would start with now", phrase.Count(len(action.Groups), "process group"))

@@ -17,7 +17,7 @@ import (
 // one that holds the lock when all have announced restarts all of them.
 func restartForUpgrade(s plan.Snapshot, b readings.Bounce) plan.Decision {
 	if why := tooFew(&b, s); why != "" {
-		return plan.Wait(readings.PodDelay, plan.HoldPodsUnsettled, why)
+		return plan.Wait(plan.PodDelay, plan.HoldPodsUnsettled, why)
 	}
 	own := groupIDs(s)
 	d := plan.Decision{}
@@ -27,7 +27,7 @@ func restartForUpgrade(s plan.Snapshot, b readings.Bounce) plan.Decision {
 	}
 	old := oldProcesses(s)
 	if others := unready(s, old, own); len(others) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldOtherInstancesNotReady, RetryAfter: readings.PodDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
+		d.Hold = &plan.Hold{Code: plan.HoldOtherInstancesNotReady, RetryAfter: plan.PodDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
 		return d
 	}
 	checked, ok := CheckRestart(s, fmt.Sprintf("%s can start in %s and have to restart together", phrase.CountOf(len(old), len(old), "process"), s.Cluster.Spec.Version))
@@ -41,7 +41,7 @@ func restartForUpgrade(s plan.Snapshot, b readings.Bounce) plan.Decision {
 		d.Why += "; " + keptFromRestarting(&b)
 	}
 	d.Actions = append(d.Actions, restartOf(s, old))
-	d.Hold = &plan.Hold{Code: plan.HoldVersionNotSeen, Reason: "processes restart; the next pass reads their version", RetryAfter: readings.PodDelay}
+	d.Hold = &plan.Hold{Code: plan.HoldVersionNotSeen, Reason: "processes restart; the next pass reads their version", RetryAfter: plan.PodDelay}
 	return d
 }
 

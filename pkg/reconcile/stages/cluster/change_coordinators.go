@@ -33,14 +33,14 @@ func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{}
 			}
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether the coordinators are valid", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether the coordinators are valid", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 			}
 			verdict := safety.JudgeCoordinators(s, away...)
 			if verdict.Valid() {
 				return plan.Decision{}
 			}
 			if verdict.Undecidable != "" {
-				return plan.WaitBehind(readings.PodDelay, plan.HoldListenersChanging, "the coordinator change waits for the change of listeners: "+verdict.Undecidable)
+				return plan.WaitBehind(plan.PodDelay, plan.HoldListenersChanging, "the coordinator change waits for the change of listeners: "+verdict.Undecidable)
 			}
 			return moveCoordinators(s, verdict, away)
 		},

@@ -59,7 +59,7 @@ func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
 		d.Hold = &plan.Hold{Code: plan.HoldClientsUnknown, Reason: fmt.Sprintf(
 			"cannot determine whether all clients are compatible with %s (%s); to continue before, set spec.version to %s or set spec.ignoreUpgradabilityChecks",
 			target, unknown.Evidence, s.Cluster.RunningVersion())}
-		return endPass(d, readings.PodDelay)
+		return endPass(d, plan.PodDelay)
 	}
 	if old := readings.OldClients(s, target); len(old) > 0 {
 		d.Hold = &plan.Hold{Code: plan.HoldClientsIncompatible, Human: true, Reason: fmt.Sprintf(

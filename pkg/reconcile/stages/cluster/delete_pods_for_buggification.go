@@ -27,7 +27,7 @@ var DeletePodsForBuggification = plan.Stage{
 		return plan.Decision{
 			Why:     "created with other faults than spec.buggify has now",
 			Actions: []plan.Action{plan.DeletePods{Pods: pods}},
-			Hold:    &plan.Hold{Code: plan.HoldPodsRecreated, Reason: "deleted pods are recreated by the next pass", RetryAfter: readings.PodDelay, Then: plan.EndPass},
+			Hold:    &plan.Hold{Code: plan.HoldPodsRecreated, Reason: "deleted pods are recreated by the next pass", RetryAfter: plan.PodDelay, Then: plan.EndPass},
 		}
 	},
 }

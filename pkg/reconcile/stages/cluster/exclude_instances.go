@@ -31,7 +31,7 @@ var ExcludeInstances = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 		}
 		e := readings.NewExclusions(s)
 		for _, g := range leaving {

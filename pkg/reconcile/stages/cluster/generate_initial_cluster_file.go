@@ -32,15 +32,15 @@ var GenerateInitialClusterFile = plan.Stage{
 		need := s.Cluster.DesiredCoordinators()
 		running, pending := coordinatorPods(s)
 		if len(running) < need {
-			return plan.Wait(readings.PodDelay, plan.HoldTooFewPods, fmt.Sprintf("%s for the first coordinators %s running", phrase.CountOf(len(running), need, "pod"), phrase.EitherOf(len(running), need, "is", "are")))
+			return plan.Wait(plan.PodDelay, plan.HoldTooFewPods, fmt.Sprintf("%s for the first coordinators %s running", phrase.CountOf(len(running), need, "pod"), phrase.EitherOf(len(running), need, "is", "are")))
 		}
 		if wait := s.Cluster.IgnorePendingPodsFor() - youngest(s.Now, pending); len(pending) > 0 && wait > 0 {
-			return plan.Wait(min(wait, readings.PodDelay), plan.HoldPodsPending, fmt.Sprintf("%s pending; the first coordinators are chosen among all", phrase.Count(len(pending), "pod")))
+			return plan.Wait(min(wait, plan.PodDelay), plan.HoldPodsPending, fmt.Sprintf("%s pending; the first coordinators are chosen among all", phrase.Count(len(pending), "pod")))
 		}
 		candidates := firstCandidates(s, running)
 		chosen, err := readings.Spread(candidates, firstCoordinators(s.Cluster), firstCoordinatorRule)
 		if err != nil {
-			return plan.Wait(readings.PodDelay, plan.HoldNoCoordinators, fmt.Sprintf("cannot choose the first %s: %v", phrase.Count(need, "coordinator"), err))
+			return plan.Wait(plan.PodDelay, plan.HoldNoCoordinators, fmt.Sprintf("cannot choose the first %s: %v", phrase.Count(need, "coordinator"), err))
 		}
 		return plan.Decision{
 			Why:     fmt.Sprintf("%s %s running and there is no cluster file yet", phrase.Count(len(running), "pod"), phrase.Is(len(running))),

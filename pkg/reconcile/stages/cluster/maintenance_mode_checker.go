@@ -29,10 +29,10 @@ var MaintenanceModeChecker = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether maintenance is over", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether maintenance is over", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 		}
 		if !s.Coordination.Read {
-			return plan.Wait(readings.PodDelay, plan.HoldNotesUnread, "the notes of restarts during maintenance could not be read")
+			return plan.Wait(plan.PodDelay, plan.HoldNotesUnread, "the notes of restarts during maintenance could not be read")
 		}
 		return endOfMaintenance(s, classifyNotes(s))
 	},
@@ -147,7 +147,7 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 	case zone == "":
 		return plan.Decision{Why: "no zone is under maintenance", Actions: []plan.Action{plan.ForgetMaintenance{Groups: n.over}}}
 	case len(n.pending) > 0:
-		return plan.Wait(readings.PodDelay, plan.HoldRestartsPending, fmt.Sprintf("zone %s stays under maintenance until these process groups have restarted: %s", zone, readings.SomeOf(n.pending)))
+		return plan.Wait(plan.PodDelay, plan.HoldRestartsPending, fmt.Sprintf("zone %s stays under maintenance until these process groups have restarted: %s", zone, readings.SomeOf(n.pending)))
 	case len(n.over) == 0:
 		return plan.Decision{} // maintenance that no note is for
 	case !n.ofZone:
@@ -155,7 +155,7 @@ func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
 	}
 	d := plan.Decision{Checks: []plan.Check{safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.LoadWithinLimits(s.Database)}}
 	if refused, ok := d.Refused(); ok {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted; the end of its maintenance waits", zone), Detail: refused.Evidence, RetryAfter: readings.PodDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("all processes of zone %s have restarted; the end of its maintenance waits", zone), Detail: refused.Evidence, RetryAfter: plan.PodDelay}
 		return d
 	}
 	d.Why = "all storage processes noted to restart during it have restarted"

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -35,7 +34,7 @@ func TestNoStageDisturbsAnUnstableDatabase(t *testing.T) {
 		"a restart":       {BounceProcesses, stagestest.NewKnobs, causesRecovery},
 		"dead testers":    {BounceProcesses, stagestest.TesterGone, causesRecovery},
 		"a maintenance":   {MaintenanceModeChecker, stagestest.Maintained, append([]string{"11 generations of logs are active"}, always...)},
-		"new pods":        {UpdatePods(readings.Options{}), stagestest.OutdatedStorage, always},
+		"new pods":        {UpdatePods(plan.Options{}), stagestest.OutdatedStorage, always},
 		"an inclusion":    {RemovePods, stagestest.GoneStorage, append([]string{"its recovery is not over"}, causesRecovery...)},
 	}
 	for name, tc := range tests {

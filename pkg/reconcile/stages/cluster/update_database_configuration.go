@@ -41,16 +41,16 @@ var UpdateDatabaseConfiguration = plan.Stage{
 		status := s.Database.Status
 		switch {
 		case status == nil && !s.Cluster.Status.Configured:
-			return plan.Wait(readings.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
+			return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
-			return plan.Wait(readings.PodDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
+			return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
 			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Human: true, Reason: "the status records a configured database, but the one at the connection string was never configured: " +
 				"the connection string is wrong, or all coordinators lost their files. Creating a database here could hide the real one"}}
 		case status.NeverConfigured():
 			return newDatabase(s, first)
 		case status.Cluster.Configuration == nil:
-			return plan.Wait(readings.PodDelay, plan.HoldConfigurationUnknown, "the database does not report its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
+			return plan.Wait(plan.PodDelay, plan.HoldConfigurationUnknown, "the database does not report its configuration; its recovery state is "+cmp.Or(status.RecoveryName(), "unknown"))
 		default:
 			return changedConfiguration(s, want)
 		}
@@ -63,7 +63,7 @@ func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	check := safety.CanHold(s.Database, want)
 	d := plan.Decision{Checks: []plan.Check{check}}
 	if !check.OK {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: check.Evidence, RetryAfter: readings.PodDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: check.Evidence, RetryAfter: plan.PodDelay}
 		return d
 	}
 	d.Why = "the database was never configured"

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // UpdateLockConfiguration applies the spec's deny list to the database: which control-plane
@@ -35,7 +34,7 @@ var UpdateLockConfiguration = plan.Stage{
 			}}
 		}
 		if !s.Coordination.Read {
-			return plan.Wait(readings.PodDelay, plan.HoldDenyListUnknown, "cannot compare the deny list with the spec: it could not be read from the database")
+			return plan.Wait(plan.PodDelay, plan.HoldDenyListUnknown, "cannot compare the deny list with the spec: it could not be read from the database")
 		}
 		change := denyListChange(s)
 		if len(change.Deny)+len(change.Allow) == 0 {

@@ -39,7 +39,7 @@ var UpdatePodConfig = plan.Stage{
 		if len(d.Actions) > 0 {
 			d.Why = "pods have to load, or to confirm, the current configuration"
 		}
-		d.Hold = outdated.Hold(plan.HoldPodConfigStale, "", readings.PodDelay)
+		d.Hold = outdated.Hold(plan.HoldPodConfigStale, "", plan.PodDelay)
 		return d
 	},
 }

@@ -22,7 +22,7 @@ import (
 //
 // The operator updates any zone under active maintenance next; here a zone that a user put under
 // maintenance blocks the update of all others.
-func UpdatePods(o readings.Options) plan.Stage {
+func UpdatePods(o plan.Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageUpdatePods,
 		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
@@ -42,7 +42,7 @@ func UpdatePods(o readings.Options) plan.Stage {
 // updateOutdated returns what blocks the update of all pods, or which may be updated now.
 func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []string) plan.Decision {
 	if why := specsFrozen(s.Cluster); why != "" {
-		return plan.WaitBehind(readings.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
+		return plan.WaitBehind(plan.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
 	}
 	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
@@ -123,7 +123,7 @@ func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
 		d.Actions = append(d.Actions, *maintenance)
 	}
 	d.Actions = append(d.Actions, deletionOf(s.Cluster, chosen))
-	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("%s deleted, recreated by the next pass; %d remaining", phrase.Count(len(chosen), "pod"), len(outdated)-len(chosen)), RetryAfter: readings.PodDelay}
+	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("%s deleted, recreated by the next pass; %d remaining", phrase.Count(len(chosen), "pod"), len(outdated)-len(chosen)), RetryAfter: plan.PodDelay}
 	return d
 }
 

@@ -21,7 +21,7 @@ import (
 // whose group is to be replaced, or for which that is unknown: it waits with its present pod.
 //
 // It also returns the groups with a current pod whose processes do not report.
-func outdatedPods(s plan.Snapshot, o readings.Options) (outdated []outdatedPod, notReporting []string, err error) {
+func outdatedPods(s plan.Snapshot, o plan.Options) (outdated []outdatedPod, notReporting []string, err error) {
 	hashes := objects.NewSpecHashes(s.Cluster)
 	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
 	processes := reportingProcesses(s.Database.Status)

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -259,7 +258,7 @@ func TestUpdatePods(t *testing.T) {
 		},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, UpdatePods(readings.Options{})) })
+		t.Run(name, func(t *testing.T) { tc.Check(t, UpdatePods(plan.Options{})) })
 	}
 }
 
@@ -268,7 +267,7 @@ func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
 		s := stagestest.OutdatedStorage(t)
 		s.Cluster.Spec.AutomationOptions.DeletionMode = mode
-		d := UpdatePods(readings.Options{}).Decide(s)
+		d := UpdatePods(plan.Options{}).Decide(s)
 		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Locked != want {
 			t.Errorf("%s: %v, want the lock needed: %t", mode, stagestest.Described(d), want)
 		}
@@ -289,7 +288,7 @@ func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
 		}
 		s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 		zones := map[string]bool{}
-		for _, a := range UpdatePods(readings.Options{}).Decide(s).Actions {
+		for _, a := range UpdatePods(plan.Options{}).Decide(s).Actions {
 			if deletion, ok := a.(plan.DeletePods); ok {
 				for _, pod := range deletion.Pods {
 					zones[s.PodFiles[pod.Name].Variables[v1beta2.EnvZoneID]] = true
@@ -307,7 +306,7 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(stagestest.Noon.Add(-30 * time.Second))
 	stagestest.EditProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
 	// only its own fault domain may go down with it
-	if diff := cmp.Diff([]string{"recreate pods: sample-storage-116"}, stagestest.Described(UpdatePods(readings.Options{}).Decide(s))); diff != "" {
+	if diff := cmp.Diff([]string{"recreate pods: sample-storage-116"}, stagestest.Described(UpdatePods(plan.Options{}).Decide(s))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -316,7 +315,7 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
 	s := stagestest.OutdatedStorage(t)
 	stagestest.Uptime(&s, "log-101", 12*time.Second)
-	if d := UpdatePods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Human {
+	if d := UpdatePods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Human {
 		t.Errorf("%+v", d.Hold)
 	}
 }

@@ -58,5 +58,5 @@ func Failures(s plan.Snapshot) (failed []v1beta2.ProcessGroupID, unknown *plan.H
 }
 
 func notKnown(code plan.HoldCode, why string) *plan.Hold {
-	return &plan.Hold{Code: code, Reason: "cannot determine which process groups have failed: " + why, RetryAfter: readings.PodDelay}
+	return &plan.Hold{Code: code, Reason: "cannot determine which process groups have failed: " + why, RetryAfter: plan.PodDelay}
 }

@@ -74,7 +74,7 @@ func apply(s plan.Snapshot, want *batchv1.CronJob) plan.Decision {
 	case !metav1.IsControlledBy(have, s.Cluster):
 		return manual(plan.HoldDetectorNotOwned, "CronJob %s exists and does not belong to this cluster; delete or rename it", have.Name)
 	case have.DeletionTimestamp != nil:
-		return plan.Wait(readings.PodDelay, plan.HoldDetectorTerminating, fmt.Sprintf("CronJob %s is being deleted; it is created again after that", have.Name))
+		return plan.Wait(plan.PodDelay, plan.HoldDetectorTerminating, fmt.Sprintf("CronJob %s is being deleted; it is created again after that", have.Name))
 	}
 	differences, err := objects.SpecDifferences(want.Spec, have.Spec)
 	if err != nil {

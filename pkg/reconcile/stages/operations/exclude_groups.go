@@ -28,7 +28,7 @@ func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{}
 			}
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 			}
 			return requestedExclusion{Exclusions: exclusionsWith(s, due), now: s}.decide()
 		}),
@@ -108,7 +108,7 @@ func (w requestedExclusion) decide() plan.Decision {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(readings.IDsOf(allowed)), Reason: fmt.Sprintf("without %s", readings.SomeOf(readings.IDsOf(allowed))), Detail: left.Evidence}
 		return d
 	}
-	d.Why = readings.RequestedByUser
+	d.Why = plan.RequestedByUser
 	d.Actions = []plan.Action{w.Exclusion(allowed)}
 	if refused, found := d.Refused(); found || len(allowed) < len(w.Candidates) {
 		d.Hold = w.noRoom(refused)

@@ -32,7 +32,7 @@ func HoldLock(user string, d time.Duration) plan.Stage {
 			}
 			free, _ := safety.LockFreeFor(s, user)
 			return plan.Decision{
-				Why: readings.RequestedByUser, Checks: []plan.Check{free},
+				Why: plan.RequestedByUser, Checks: []plan.Check{free},
 				Actions: []plan.Action{plan.HoldLock{Owner: s.Cluster.LockOwner(), Person: user, For: d}},
 			}
 		},
@@ -47,7 +47,7 @@ func lockUnusable(s plan.Snapshot) *plan.Hold {
 	case !s.Cluster.Status.Configured:
 		return &plan.Hold{Code: plan.HoldNoDatabase, Human: true, Reason: "there is no database yet, and so no lock"}
 	case !s.Coordination.Read:
-		return &plan.Hold{Code: plan.HoldLockUnread, Reason: "the lock in the database could not be read", RetryAfter: readings.PodDelay}
+		return &plan.Hold{Code: plan.HoldLockUnread, Reason: "the lock in the database could not be read", RetryAfter: plan.PodDelay}
 	default:
 		return nil
 	}
@@ -87,7 +87,7 @@ func releaseLock(release plan.ReleaseLock) plan.Stage {
 				}
 				return d
 			}
-			d.Why = readings.RequestedByUser + "; " + lockLeft(s, *found)
+			d.Why = plan.RequestedByUser + "; " + lockLeft(s, *found)
 			seen := release
 			seen.Seen = *found
 			d.Actions = []plan.Action{seen}

@@ -29,10 +29,10 @@ func IncludeTargets(i Inclusion) plan.Stage {
 		Reads: plan.Record | readings.KeptFacets | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be included", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be included", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 			}
 			if s.Database.Status.Cluster.Configuration == nil {
-				return plan.Wait(readings.PodDelay, plan.HoldConfigurationUnknown, "cannot determine which exclusions exist: the status document does not report the configuration")
+				return plan.Wait(plan.PodDelay, plan.HoldConfigurationUnknown, "cannot determine which exclusions exist: the status document does not report the configuration")
 			}
 			if safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read {
 				return plan.Wait(cluster.ExclusionRetry, plan.HoldSharedListsUnread, "cannot determine what other control-plane instances remove: "+readings.ListsUnread)
@@ -55,7 +55,7 @@ func include(s plan.Snapshot, a plan.Include, kept []string) (d plan.Decision) {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("inclusion of %s waits", readings.SomeOf(a.Targets)), Detail: refused.Evidence, RetryAfter: cluster.RemovalRetry}
 		return d
 	}
-	d.Why, d.Actions = readings.RequestedByUser, []plan.Action{a}
+	d.Why, d.Actions = plan.RequestedByUser, []plan.Action{a}
 	return d
 }
 

@@ -3,7 +3,6 @@ package operations
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 )
 
@@ -15,7 +14,7 @@ func KeepAndInclude(groups []v1beta2.ProcessGroupID) plan.Stage {
 		Name:  plan.StageKeepGroups,
 		Reads: replacements.KeepReads,
 		Decide: func(s plan.Snapshot) plan.Decision {
-			return replacements.Keep(s, groups, readings.RequestedByUser)
+			return replacements.Keep(s, groups, plan.RequestedByUser)
 		},
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 )
@@ -30,14 +29,14 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 				return plan.Decision{}
 			}
 			if under == zone && s.Cluster.ResetMaintenanceMode() && !s.Coordination.Read {
-				return plan.Wait(readings.PodDelay, plan.HoldNotesUnread, "cannot determine which processes have restarted during this maintenance: its notes could not be read")
+				return plan.Wait(plan.PodDelay, plan.HoldNotesUnread, "cannot determine which processes have restarted during this maintenance: its notes could not be read")
 			}
 			decision := plan.Decision{Checks: maintenanceChecks(s, zone)}
 			if refused, ok := decision.Refused(); ok {
 				decision.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("zone %s cannot be put under maintenance now", zone), Detail: refused.Evidence, RetryAfter: cluster.PodUpdateRetry}
 				return decision
 			}
-			decision.Why = readings.RequestedByUser
+			decision.Why = plan.RequestedByUser
 			decision.Actions = []plan.Action{plan.StartMaintenance{Zone: zone, Duration: d, Groups: toNote(s, zone), At: s.Now}}
 			return decision
 		},
@@ -90,12 +89,12 @@ var StopMaintenance = plan.Stage{
 	Decide: func(s plan.Snapshot) plan.Decision {
 		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 		if refused, ok := d.Refused(); ok {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance cannot be ended now", Detail: refused.Evidence, RetryAfter: readings.PodDelay}
+			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance cannot be ended now", Detail: refused.Evidence, RetryAfter: plan.PodDelay}
 			return d
 		}
 		zone := cluster.MaintenanceZone(s)
 		notes := notesOf(s, zone)
-		d.Why = readings.RequestedByUser
+		d.Why = plan.RequestedByUser
 		if zone != "" {
 			d.Actions = append(d.Actions, plan.EndMaintenance{Zone: zone})
 		}

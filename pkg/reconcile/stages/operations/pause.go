@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // PauseOperators returns a stage that pauses operators for a cluster, and records the user, the
@@ -23,7 +22,7 @@ func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 			if long > 0 {
 				p.Until = s.Now.Add(long)
 			}
-			return plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name, Skip: true, Pause: p}}}
+			return plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name, Skip: true, Pause: p}}}
 		},
 	}
 }
@@ -36,6 +35,6 @@ var ResumeOperators = plan.Stage{
 		if !s.Cluster.Spec.Skip {
 			return plan.Decision{}
 		}
-		return plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name}}}
+		return plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.SetSkip{Cluster: s.Cluster.Name}}}
 	},
 }

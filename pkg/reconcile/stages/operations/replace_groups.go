@@ -34,7 +34,7 @@ func ReplaceGroups(r Replacement) plan.Stage {
 			}
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s cannot be marked for removal now", phrase.Count(len(due), "process group")), Detail: refused.Evidence, RetryAfter: readings.PodDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s cannot be marked for removal now", phrase.Count(len(due), "process group")), Detail: refused.Evidence, RetryAfter: plan.PodDelay}
 				return d
 			}
 			return r.mark(s, d, due)
@@ -57,7 +57,7 @@ func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.Proce
 	due, nameless := splitByTrace(s, due)
 	now, later := replacements.Budget{Most: max(r.Most, 1), ByZone: r.ByZone}.Split(s, due)
 	if len(now) > 0 {
-		d.Why = readings.RequestedByUser
+		d.Why = plan.RequestedByUser
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 	}
 	switch {
@@ -116,7 +116,7 @@ func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 				}
 			}
 			if len(keep) > 0 {
-				d.Why, d.Actions = readings.RequestedByUser, []plan.Action{plan.KeepGroups{Groups: keep}}
+				d.Why, d.Actions = plan.RequestedByUser, []plan.Action{plan.KeepGroups{Groups: keep}}
 			}
 			d.Hold = cannotStay(d, listed, late)
 			return d

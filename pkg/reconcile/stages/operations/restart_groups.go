@@ -34,7 +34,7 @@ func RestartGroups(r Restart) plan.Stage {
 		Reads: plan.Record | plan.Pods | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
-				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "no process is restarted", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "no process is restarted", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 			}
 			due, unknown := r.Classify(s)
 			if len(due) > 0 {
@@ -44,7 +44,7 @@ func RestartGroups(r Restart) plan.Stage {
 			}
 			switch {
 			case len(unknown) > 0:
-				return plan.Wait(readings.PodDelay, plan.HoldNotReporting, fmt.Sprintf("no further restarts until all processes of %s report with their uptime", readings.SomeOf(unknown)))
+				return plan.Wait(plan.PodDelay, plan.HoldNotReporting, fmt.Sprintf("no further restarts until all processes of %s report with their uptime", readings.SomeOf(unknown)))
 			case len(due) == 0:
 				return plan.Decision{}
 			default:
@@ -111,7 +111,7 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 	for _, g := range wave {
 		action.Addresses = append(action.Addresses, readings.AddressesOf(s.Database.Status, g.ProcessGroupID)...)
 	}
-	d.Why = readings.RequestedByUser
+	d.Why = plan.RequestedByUser
 	d.Actions = []plan.Action{action}
 	if left := len(due) - len(wave); left > 0 {
 		d.Hold = &plan.Hold{

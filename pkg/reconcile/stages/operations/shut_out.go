@@ -6,7 +6,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 )
 
@@ -24,14 +23,14 @@ func ShutOut(entry v1beta2.LockDenyListEntry, user, reason string) plan.Stage {
 			case !c.LocksUsed():
 				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "locks are not used here, so the deny list has no effect; see spec.lockOptions.disableLocks"}}
 			case !s.Coordination.Read:
-				return plan.Wait(readings.PodDelay, plan.HoldDenyListUnknown, "the deny list in the database could not be read")
+				return plan.Wait(plan.PodDelay, plan.HoldDenyListUnknown, "the deny list in the database could not be read")
 			case slices.Contains(s.Coordination.DenyList, entry.ID) != entry.Allow:
 				return plan.Decision{}
 			case entry.Allow:
-				return plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{entry.ID}}}}
+				return plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{entry.ID}}}}
 			}
 			note := fdb.Denial{By: user, At: s.Now, Reason: reason}
-			d := plan.Decision{Why: readings.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{entry.ID}, Note: note}}}
+			d := plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{entry.ID}, Note: note}}}
 			if entry.ID == c.LockOwner() {
 				d.Checks = []plan.Check{cluster.DeniesItself("a user denies this control-plane instance itself: " + entry.ID)}
 			}

@@ -33,7 +33,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 				d.Hold = refusedToSkip(now, refused)
 				return d
 			}
-			d.Why = readings.RequestedByUser
+			d.Why = plan.RequestedByUser
 			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: readings.IDsOf(now), At: s.Now, WithoutExclusion: true}}
 			if len(later) > 0 {
 				d.Hold = &plan.Hold{Code: plan.HoldOneFaultDomainAtATime, RetryAfter: cluster.ToleranceRetry, Subjects: phrase.Strings(readings.IDsOf(later)), Reason: fmt.Sprintf("removal of %s waits: one fault domain at a time", readings.SomeOf(readings.IDsOf(later)))}
@@ -98,7 +98,7 @@ func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 func refusedToSkip(groups []*v1beta2.ProcessGroupStatus, refused plan.Check) *plan.Hold {
 	return &plan.Hold{
 		Code:  plan.HoldCheckRefused,
-		Human: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: readings.PodDelay,
+		Human: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: plan.PodDelay,
 		Subjects: phrase.Strings(readings.IDsOf(groups)), Reason: fmt.Sprintf("%s cannot be removed without draining", readings.SomeOf(readings.IDsOf(groups))), Detail: refused.Evidence,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -22,7 +21,7 @@ func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 		Decide: func(s plan.Snapshot) plan.Decision {
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.OwnDatabase(s), stillInForce(s, inForce)}}
 			if refused, ok := d.Refused(); ok {
-				d.Hold = &plan.Hold{Code: plan.HoldConnectionStringUnproven, Reason: "no connection string is proven to be in force", Detail: refused.Evidence, RetryAfter: readings.PodDelay}
+				d.Hold = &plan.Hold{Code: plan.HoldConnectionStringUnproven, Reason: "no connection string is proven to be in force", Detail: refused.Evidence, RetryAfter: plan.PodDelay}
 				return d
 			}
 			var replaced []string

@@ -16,7 +16,7 @@ import (
 //
 // No other stage marks a listed group. The checks of this one show what would mark it without the
 // list. A listed group that is not in the status is reported, and needs nothing.
-func CancelReplacements(o readings.Options) plan.Stage {
+func CancelReplacements(o plan.Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageCancelReplacements,
 		Reads: KeepReads,
@@ -33,7 +33,7 @@ func CancelReplacements(o readings.Options) plan.Stage {
 }
 
 // keptChecks reports listed groups that do not exist, and for the others what would mark them.
-func keptChecks(s plan.Snapshot, o readings.Options) []plan.Check {
+func keptChecks(s plan.Snapshot, o plan.Options) []plan.Check {
 	var checks []plan.Check
 	if unknown := Unknown(s.Cluster); len(unknown) > 0 {
 		checks = append(checks, plan.Check{
@@ -69,7 +69,7 @@ func Unknown(c *v1beta2.FoundationDBCluster) []v1beta2.ProcessGroupID {
 
 // MarkReasons returns why the next pass would mark each of the listed groups without the list. It
 // reads the same facets as CancelReplacements.
-func MarkReasons(s plan.Snapshot, o readings.Options) map[v1beta2.ProcessGroupID][]string {
+func MarkReasons(s plan.Snapshot, o plan.Options) map[v1beta2.ProcessGroupID][]string {
 	reasons := map[v1beta2.ProcessGroupID][]string{}
 	if len(s.Cluster.KeptProcessGroups()) == 0 {
 		return reasons

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -162,13 +161,13 @@ func TestCancelReplacements(t *testing.T) {
 		},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, CancelReplacements(readings.Options{})) })
+		t.Run(name, func(t *testing.T) { tc.Check(t, CancelReplacements(plan.Options{})) })
 	}
 	for name, cut := range stagestest.Partial {
 		t.Run("does nothing where "+name, func(t *testing.T) {
 			stagestest.RemovalCase{
 				From: stagestest.DrainedStorage, Given: with(func(s *plan.Snapshot) { cut(s.Database.Status) }), Holds: "no process group can be included",
-			}.Check(t, CancelReplacements(readings.Options{}))
+			}.Check(t, CancelReplacements(plan.Options{}))
 		})
 	}
 }
@@ -202,7 +201,7 @@ func TestWhichHoldsOfKeptGroupsNeedAUser(t *testing.T) {
 			s := stagestest.DrainedStorage(t)
 			stagestest.Kept(keptGroup)(&s)
 			tc.given(&s)
-			d := CancelReplacements(readings.Options{}).Decide(s)
+			d := CancelReplacements(plan.Options{}).Decide(s)
 			if d.Hold == nil || d.Hold.Code != tc.code || d.Hold.Human != tc.human || d.Hold.Then != plan.CarryOn {
 				t.Fatalf("hold %+v", d.Hold)
 			}
@@ -219,7 +218,7 @@ func TestAGroupThatIsTakenBackLooksAsIfItHadNeverLeft(t *testing.T) {
 	drained(&s)
 	s.Cluster.ProcessGroup(keptGroup).ExclusionSkipped = true
 	stagestest.Kept(keptGroup)(&s)
-	for _, a := range CancelReplacements(readings.Options{}).Decide(s).Actions {
+	for _, a := range CancelReplacements(plan.Options{}).Decide(s).Actions {
 		if edit, ok := a.(plan.Edit); ok {
 			s = edit.Apply(s)
 		}
@@ -263,7 +262,7 @@ func TestTheChecksOfKeptGroups(t *testing.T) {
 			stagestest.Kept(keptGroup)(&s)
 			tc.given(&s)
 			got := map[string]string{}
-			for _, c := range CancelReplacements(readings.Options{}).Decide(s).Checks {
+			for _, c := range CancelReplacements(plan.Options{}).Decide(s).Checks {
 				got[c.Key()] = c.Evidence
 				if c.OK != strings.HasPrefix(c.Key(), "kept/") {
 					t.Errorf("%s is %t", c.Key(), c.OK)
@@ -280,7 +279,7 @@ func TestTheChecksOfKeptGroups(t *testing.T) {
 func TestTheExamplesOfCancelledReplacements(t *testing.T) {
 	s := exampleOfTheQuota(t)
 	does := func(s plan.Snapshot) []string {
-		return stagestest.Described(CancelReplacements(readings.Options{}).Decide(s))
+		return stagestest.Described(CancelReplacements(plan.Options{}).Decide(s))
 	}
 
 	if diff := cmp.Diff([]string{"include locality_instance_id:storage-1", "revert the mark for removal of storage-1, storage-2, storage-3"}, does(s)); diff != "" {
@@ -293,7 +292,7 @@ func TestTheExamplesOfCancelledReplacements(t *testing.T) {
 
 	late := exampleOfTheQuota(t)
 	late.Volumes["sample-storage-2-data"].DeletionTimestamp = new(stagestest.NoonTime())
-	d := CancelReplacements(readings.Options{}).Decide(late)
+	d := CancelReplacements(plan.Options{}).Decide(late)
 	if diff := cmp.Diff([]string{"include locality_instance_id:storage-1", "revert the mark for removal of storage-1, storage-3"}, stagestest.Described(d)); diff != "" {
 		t.Errorf("example 2 (-want +got):\n%s", diff)
 	}

@@ -34,7 +34,7 @@ var ChooseRemovals = plan.Stage{
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
-			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine which process groups to remove", Detail: available.Evidence, RetryAfter: readings.PodDelay}}
+			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine which process groups to remove", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 		}
 		var leaving []v1beta2.ProcessGroupID
 		var words []string
@@ -42,7 +42,7 @@ var ChooseRemovals = plan.Stage{
 		for _, class := range slices.Sorted(maps.Keys(surplus)) {
 			chosen, err := chooseLeaving(s, class, surplus[class])
 			if err != nil {
-				return plan.Wait(readings.PodDelay, plan.HoldNoChoice, fmt.Sprintf("cannot choose which %s process groups stay: %v", class, err))
+				return plan.Wait(plan.PodDelay, plan.HoldNoChoice, fmt.Sprintf("cannot choose which %s process groups stay: %v", class, err))
 			}
 			if len(chosen) > 0 {
 				leaving = append(leaving, chosen...)

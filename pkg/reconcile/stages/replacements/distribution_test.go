@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -130,7 +129,7 @@ func TestTheWorkedExamplesOfDistributions(t *testing.T) {
 			if tc.given != nil {
 				tc.given(t, &s)
 			}
-			d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s)
+			d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s)
 			if diff := cmp.Diff(tc.marks, numbersOf(t, marked(d))); diff != "" {
 				t.Errorf("marked (-want +got):\n%s", diff)
 			}
@@ -188,7 +187,7 @@ func TestADistributionKeepsTheBudget(t *testing.T) {
 		s := stagestest.PackedCluster(t, stagestest.Packs(4, inClasses), 1, 2, 3, 4)
 		stagestest.All(stagestest.OnlyStorage, stagestest.Packing(stagestest.Packs(2, inClasses)))(&s)
 		s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = &most
-		d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s)
+		d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s)
 		if diff := cmp.Diff(want.marks, numbersOf(t, marked(d))); diff != "" {
 			t.Errorf("%d at once: marked (-want +got):\n%s", most, diff)
 		}
@@ -203,7 +202,7 @@ func TestTheWholeClusterIsCounted(t *testing.T) {
 	s := stagestest.PackedCluster(t, nil, 17, 20, 23)
 	stagestest.Packing(stagestest.Packs(3, inClasses))(&s)
 	s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: "test-1", ProcessClass: v1beta2.ProcessClassTest})
-	d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s)
+	d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s)
 	if got := len(marked(d)); got != 16 || slices.Contains(marked(d), "test-1") {
 		t.Errorf("%d are marked, want 16, all but the tester", got)
 	}

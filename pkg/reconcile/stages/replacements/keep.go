@@ -105,10 +105,10 @@ func (k *keeping) decision(why string) plan.Decision {
 func (k *keeping) unknown() *plan.Hold {
 	subjects := phrase.Strings(readings.IDsOf(slices.Concat(k.include, k.unmark)))
 	if available := safety.Available(k.s.Database); !available.OK {
-		return &plan.Hold{Code: plan.HoldDatabaseUnavailable, Subjects: subjects, Reason: "no process group can be included", Detail: available.Evidence, RetryAfter: readings.PodDelay}
+		return &plan.Hold{Code: plan.HoldDatabaseUnavailable, Subjects: subjects, Reason: "no process group can be included", Detail: available.Evidence, RetryAfter: plan.PodDelay}
 	}
 	if !k.s.Coordination.ExclusionsRead {
-		return &plan.Hold{Code: plan.HoldExclusionsUnread, Subjects: subjects, Reason: "cannot determine which exclusions are in force", RetryAfter: readings.PodDelay}
+		return &plan.Hold{Code: plan.HoldExclusionsUnread, Subjects: subjects, Reason: "cannot determine which exclusions are in force", RetryAfter: plan.PodDelay}
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (k *keeping) actions() []plan.Action {
 func (k *keeping) beside(waiting *plan.Hold) *plan.Hold {
 	holds := []*plan.Hold{
 		k.listed.Hold(plan.HoldSpecContradiction, "", 0), k.late.Hold(plan.HoldTooLateToKeep, "", 0), k.covered.Hold(plan.HoldExclusionsKept, "", 0),
-		k.ending.Hold(plan.HoldPodsUnsettled, "", readings.PodDelay), waiting,
+		k.ending.Hold(plan.HoldPodsUnsettled, "", plan.PodDelay), waiting,
 	}
 	const needUser = 3
 	var all *plan.Hold

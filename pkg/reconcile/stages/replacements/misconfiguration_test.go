@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -234,7 +233,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
 			tc.given(&s)
-			d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s)
+			d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s)
 			if diff := cmp.Diff(tc.why, d.Why); diff != "" {
 				t.Errorf("why (-want +got):\n%s\nholds with %q", diff, stagestest.Reason(d))
 			}
@@ -301,7 +300,7 @@ func TestTheSecurityContextCountsWhereAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
 			tc.given(&s)
-			d := ReplaceMisconfiguredPods(readings.Options{ReplaceOnSecurityContextChange: true}).Decide(s)
+			d := ReplaceMisconfiguredPods(plan.Options{ReplaceOnSecurityContextChange: true}).Decide(s)
 			want := ""
 			if tc.replaced {
 				want = "the security context differs (" + allStorage + ")"
@@ -309,7 +308,7 @@ func TestTheSecurityContextCountsWhereAskedFor(t *testing.T) {
 			if diff := cmp.Diff(want, d.Why); diff != "" {
 				t.Errorf("why (-want +got):\n%s", diff)
 			}
-			if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); len(d.Actions) > 0 {
+			if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); len(d.Actions) > 0 {
 				t.Errorf("without the option: %s", d.Why)
 			}
 		})

@@ -103,7 +103,7 @@ func compareClaimDiffers(c opcases.Case) (operator, ours opcases.Outcome, err er
 	}
 	s := in.Snapshot(nil)
 	s.Volumes = map[string]*corev1.PersistentVolumeClaim{in.Claim.Name: &in.Claim}
-	wrong, err := readings.ClaimDiffers(readings.NewInspection(s, readings.Options{}), in.ProcessGroup, nil)
+	wrong, err := readings.ClaimDiffers(readings.NewInspection(s, plan.Options{}), in.ProcessGroup, nil)
 	return out.Outcome(), opcases.Verdict(wrong != "" && err == nil), nil
 }
 
@@ -126,6 +126,6 @@ func comparePodDiffers(c opcases.Case) (operator, ours opcases.Outcome, err erro
 	if in.Pod != nil {
 		s.Pods[in.ProcessGroup.PodName(in.Cluster)] = in.Pod
 	}
-	reason, err := readings.NewInspection(s, readings.Options{ReplaceOnSecurityContextChange: in.Context}).Group(in.ProcessGroup)
+	reason, err := readings.NewInspection(s, plan.Options{ReplaceOnSecurityContextChange: in.Context}).Group(in.ProcessGroup)
 	return out.Outcome(), opcases.Verdict(reason != "" && err == nil), nil
 }

@@ -37,12 +37,12 @@ var ReplaceFailedPods = plan.Stage{
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{
 				Code:   plan.HoldDatabaseUnavailable,
-				Reason: fmt.Sprintf("%s %s failed for too long; none is replaced while the database is unavailable", phrase.Count(len(failed), "process group"), phrase.Has(len(failed))), RetryAfter: readings.PodDelay,
+				Reason: fmt.Sprintf("%s %s failed for too long; none is replaced while the database is unavailable", phrase.Count(len(failed), "process group"), phrase.Has(len(failed))), RetryAfter: plan.PodDelay,
 			}}
 		}
 		if readings.IncompatibleUpgrade(c) {
 			d := taints.decision()
-			d.Hold = &plan.Hold{Code: plan.HoldUpgradeActive, RetryAfter: readings.PodDelay, Reason: fmt.Sprintf(
+			d.Hold = &plan.Hold{Code: plan.HoldUpgradeActive, RetryAfter: plan.PodDelay, Reason: fmt.Sprintf(
 				"%s failed for too long; none is replaced during the upgrade from version %s to %s, since replacements join only when all processes restart; "+
 					"if one of them blocks the upgrade, replace it manually or revert spec.version", readings.SomeOf(readings.IDsOf(failed)), c.RunningVersion(), c.Spec.Version)}
 			return d

@@ -17,16 +17,16 @@ import (
 // stages then add a new group for each and drain it. It runs after the stages of the status and
 // the ConfigMap, which define what pods are created from, and before replacements of failed
 // groups, whose budget counts these.
-func ReplaceMisconfiguredPods(o readings.Options) plan.Stage {
+func ReplaceMisconfiguredPods(o plan.Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceMisconfiguredPods,
 		Reads: plan.Record | plan.Pods | plan.Volumes,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			switch {
 			case readings.IncompatibleUpgrade(s.Cluster):
-				return plan.WaitBehind(readings.PodDelay, plan.HoldUpgradeActive, fmt.Sprintf("no pod is replaced for its spec during the upgrade from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
+				return plan.WaitBehind(plan.PodDelay, plan.HoldUpgradeActive, fmt.Sprintf("no pod is replaced for its spec during the upgrade from version %s to %s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version))
 			case readings.TLSConversion(s.Cluster):
-				return plan.WaitBehind(readings.PodDelay, plan.HoldTLSConversionActive, "no pod is replaced for its spec during the conversion to or from TLS")
+				return plan.WaitBehind(plan.PodDelay, plan.HoldTLSConversionActive, "no pod is replaced for its spec during the conversion to or from TLS")
 			}
 			return misconfiguredIn(s, o).decision(s)
 		},
@@ -47,7 +47,7 @@ type misconfigured struct {
 	moves readings.DistributionMoves
 }
 
-func misconfiguredIn(s plan.Snapshot, o readings.Options) misconfigured {
+func misconfiguredIn(s plan.Snapshot, o plan.Options) misconfigured {
 	m := misconfigured{reasons: map[v1beta2.ProcessGroupID]string{}}
 	inspect := readings.NewInspection(s, o)
 	for _, g := range s.Staying() {
@@ -128,7 +128,7 @@ func (m misconfigured) Hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 	h := &plan.Hold{
 		Code:       plan.HoldReplacementBudget,
 		Reason:     strings.Join(reasons, "; "),
-		RetryAfter: readings.PodDelay,
+		RetryAfter: plan.PodDelay,
 		Human:      len(m.unclear) > 0 || len(m.kept) > 0 || (waiting > 0 && most == 0),
 		Follows:    len(m.unclear) == 0 && len(m.kept) == 0 && most > 0, // for those that are draining
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -60,7 +59,7 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 	}
 	for name, tc := range tests {
 		tc.From = stagestest.HealthyCluster
-		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceMisconfiguredPods(readings.Options{})) })
+		t.Run(name, func(t *testing.T) { tc.Check(t, ReplaceMisconfiguredPods(plan.Options{})) })
 	}
 }
 
@@ -73,7 +72,7 @@ func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
 	} {
 		s := stagestest.HealthyCluster(t)
 		given(&s)
-		if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 5*time.Second || d.Hold.Human || len(d.Actions) > 0 {
+		if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 5*time.Second || d.Hold.Human || len(d.Actions) > 0 {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -85,7 +84,7 @@ func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
 		s := stagestest.HealthyCluster(t)
 		volumeSize("64G")(&s)
 		s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = &most
-		if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || d.Hold.Human != human {
+		if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.Human != human {
 			t.Errorf("with a budget of %d: %+v", most, d.Hold)
 		}
 	}
@@ -95,7 +94,7 @@ func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
 func TestAKeptDifferenceNeedsAUser(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.All(volumeSize("64G"), stagestest.Kept("storage-114"))(&s)
-	h := ReplaceMisconfiguredPods(readings.Options{}).Decide(s).Hold
+	h := ReplaceMisconfiguredPods(plan.Options{}).Decide(s).Hold
 	if h == nil || !h.Human || h.Follows || h.Code != plan.HoldKeptDiffer || len(h.Subjects) != 1 {
 		t.Errorf("got %+v", h)
 	}
@@ -106,7 +105,7 @@ func TestAnEmptyMonitorConfNeedsAUser(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	volumeSize("64G")(&s)
 	s.Cluster.Spec.Buggify.EmptyMonitorConf = true
-	if d := ReplaceMisconfiguredPods(readings.Options{}).Decide(s); d.Hold == nil || !d.Hold.Human || d.Hold.Follows {
+	if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || !d.Hold.Human || d.Hold.Follows {
 		t.Errorf("%+v", d.Hold)
 	}
 }
@@ -122,7 +121,7 @@ func TestAdoptedPodsAreNotReplaced(t *testing.T) {
 		claim.Spec.VolumeName = "bound"
 	}
 	strategy(v1beta2.PodUpdateStrategyReplace)(&s)
-	if d := ReplaceMisconfiguredPods(readings.Options{ReplaceOnSecurityContextChange: true}).Decide(s); len(d.Actions) > 0 || d.Hold != nil {
+	if d := ReplaceMisconfiguredPods(plan.Options{ReplaceOnSecurityContextChange: true}).Decide(s); len(d.Actions) > 0 || d.Hold != nil {
 		t.Errorf("wants %v because %s, holds with %q", stagestest.Described(d), d.Why, stagestest.Reason(d))
 	}
 }

@@ -32,7 +32,7 @@ var ReportStatus = plan.Stage{
 			}
 		}
 		if left := unreconciled(s); len(left) > 0 {
-			d.Hold = &plan.Hold{Code: plan.HoldNotReconciled, Reason: "not reconciled yet: " + readings.SomeOf(left), RetryAfter: readings.PodDelay, Follows: true}
+			d.Hold = &plan.Hold{Code: plan.HoldNotReconciled, Reason: "not reconciled yet: " + readings.SomeOf(left), RetryAfter: plan.PodDelay, Follows: true}
 		}
 		return d
 	},

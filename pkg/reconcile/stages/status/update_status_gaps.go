@@ -32,7 +32,7 @@ func keptGaps(s plan.Snapshot) []string {
 		return nil
 	}
 	var gaps []string
-	inspect := readings.NewInspection(s, readings.Options{})
+	inspect := readings.NewInspection(s, plan.Options{})
 	for _, g := range s.Staying() {
 		if !slices.Contains(kept, g.ProcessGroupID) {
 			continue

@@ -24,7 +24,7 @@ func PublishSharedLists(s plan.Snapshot, status v1beta2.FoundationDBClusterStatu
 		return d // nothing can be published, and the stages that would act wait
 	}
 	if !s.Coordination.Lists.Read {
-		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: readings.ListsUnread, RetryAfter: readings.PodDelay}
+		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: readings.ListsUnread, RetryAfter: plan.PodDelay}
 		return d
 	}
 	s.Cluster = s.Cluster.DeepCopy()

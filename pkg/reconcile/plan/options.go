@@ -1,11 +1,6 @@
-package readings
+package plan
 
-import (
-	"time"
-
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-)
+import "time"
 
 // Options are settings of a pass that no field of the spec has.
 type Options struct {
@@ -24,19 +19,3 @@ const PodDelay = 5 * time.Second
 
 // RequestedByUser is the reason of actions that a command requests directly.
 const RequestedByUser = "requested by a user"
-
-// IDsOf returns the IDs of process groups, in their order.
-func IDsOf(groups []*v1beta2.ProcessGroupStatus) []v1beta2.ProcessGroupID {
-	all := make([]v1beta2.ProcessGroupID, len(groups))
-	for i, g := range groups {
-		all[i] = g.ProcessGroupID
-	}
-	return all
-}
-
-// IsOwnAndRemoved reports whether a process group is of this cluster by its ID and not in the
-// status any more.
-func IsOwnAndRemoved(s plan.Snapshot, id v1beta2.ProcessGroupID) bool {
-	prefix, _, _, err := id.Split()
-	return err == nil && prefix == s.Cluster.Spec.ProcessGroupIDPrefix && s.Cluster.ProcessGroup(id) == nil
-}
