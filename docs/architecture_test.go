@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -192,26 +191,9 @@ const (
 )
 
 func TestPackagesStayWithinTheirLimits(t *testing.T) {
-	packages := sourcePackages(t)
-	large := map[string][2]int{} // the files and lines that the page allows
-	for _, row := range cells(t, "Packages above the limits") {
-		large[codes(row[0])[0]] = [2]int{number(t, row[1]), number(t, row[2])}
-	}
-	for name := range large {
-		if packages[name] == nil {
-			t.Errorf("%s is listed and not there", name)
-		}
-	}
-	for name, p := range packages {
-		files, lines := sizeOf(t, filepath.Join("..", name), p)
-		limit, listed := large[name]
-		switch {
-		case !listed && (files > mostFiles || lines > mostLines):
+	for name, p := range sourcePackages(t) {
+		if files, lines := sizeOf(t, filepath.Join("..", name), p); files > mostFiles || lines > mostLines {
 			t.Errorf("%s has %d files and %d lines, limits %d and %d", name, files, lines, mostFiles, mostLines)
-		case listed && files <= mostFiles && lines <= mostLines:
-			t.Errorf("%s is within the limits: remove its row", name)
-		case listed && (files > limit[0] || lines > limit[1]):
-			t.Errorf("%s has %d files and %d lines, its row allows %d and %d", name, files, lines, limit[0], limit[1])
 		}
 	}
 }
@@ -229,15 +211,6 @@ func sizeOf(t *testing.T, dir string, p *build.Package) (files, lines int) {
 		files, lines = files+1, lines+strings.Count(string(text), "\n")
 	}
 	return files, lines
-}
-
-func number(t *testing.T, cell string) int {
-	t.Helper()
-	n, err := strconv.Atoi(strings.ReplaceAll(cell, ",", ""))
-	if err != nil {
-		t.Fatalf("%q is not a number", cell)
-	}
-	return n
 }
 
 var namedFunction = regexp.MustCompile("`((?:cmd|pkg)/[\\w/-]+\\.go)` `([A-Za-z.]+)`")

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// observing is a session that tells when it is observed.
+// observing is a session that reports when it is observed.
 type observing struct {
 	simulated
 	observed func()

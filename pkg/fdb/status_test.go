@@ -425,12 +425,12 @@ func TestWhatAStatusDocumentSaysOfAvailability(t *testing.T) {
 			t.Errorf("%s: %t, and it is %t", name, got, s.Available())
 		}
 		if got, want := SaysNeverConfigured(document), s.NeverConfigured() && s.Client.Coordinators.QuorumReachable; got != want {
-			t.Errorf("%s: says that it was never configured: %t, want %t", name, got, want)
+			t.Errorf("%s: never configured is %t, want %t", name, got, want)
 		}
 	}
 }
 
-// A database that was never configured is one whose coordinators were asked.
+// A database that was never configured is one whose coordinators answered.
 func TestWhichDocumentsSayThatThereWasNeverADatabase(t *testing.T) {
 	const state = `"cluster":{"layers":{"_error":"configurationMissing"},"recovery_state":{"name":"configuration_never_created"}}`
 	for document, want := range map[string]bool{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // judge decides whether the backup matches its spec. Without an answer of the database that
@@ -149,4 +150,20 @@ func (v *BackupStatusView) restorableWords() string {
 	default:
 		return fmt.Sprintf(", restorable up to %s ago", phrase.Duration(lag))
 	}
+}
+
+// IsComplete reports whether a one-time backup has ended with a snapshot of its own.
+func (f BackupFacts) IsComplete() bool {
+	live := f.BackupStatus.Status
+	return f.Backup.BackupMode() == v1beta2.BackupModeOneTime && f.Own.OK && !live.State.Running && f.Restorable().OK
+}
+
+// Restorable reports whether the backup can be restored from its destination.
+func (f BackupFacts) Restorable() plan.Restorability {
+	return plan.CanBeRestored(f.Backup, f.BackupStatus.Status)
+}
+
+// ForeignWords describes that the backup on the tag belongs to another resource.
+func (f BackupFacts) ForeignWords() string {
+	return "the backup on tag " + f.BackupStatus.Status.Tag + " does not belong to this resource: " + f.Own.Evidence
 }

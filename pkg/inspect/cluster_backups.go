@@ -1,6 +1,8 @@
 package inspect
 
-import "github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
 
 // ClusterBackups are the backups of a cluster and the restores into it, as far as they could
 // be read.
@@ -36,4 +38,26 @@ type SeenRestore struct {
 	View *RestoreStatusView
 	// Unread is why its state could not be read; empty when it could.
 	Unread string
+}
+
+// UnreadBackups returns warnings about what could not be read.
+func (f Facts) UnreadBackups() []string {
+	if f.Backups == nil {
+		return nil
+	}
+	var warnings []string
+	if f.Backups.Unread != "" {
+		warnings = append(warnings, "backups and restores could not be read: "+f.Backups.Unread)
+	}
+	for _, b := range f.Backups.Backups {
+		if b.View == nil {
+			warnings = append(warnings, "backup "+b.Record.Name+" could not be read: "+b.Unread)
+		}
+	}
+	for _, r := range f.Backups.Restores {
+		if r.View == nil {
+			warnings = append(warnings, "restore "+r.Record.Name+" could not be read: "+r.Unread)
+		}
+	}
+	return warnings
 }

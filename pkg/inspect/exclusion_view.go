@@ -1,5 +1,9 @@
 package inspect
 
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
 // ExclusionStatusView is the document of `exclusion status`: the progress of exclusions.
 type ExclusionStatusView struct {
 	Document
@@ -59,4 +63,14 @@ type RegionReplicas struct {
 	Primary bool `json:"primary"`
 	// Remaining is null when the region does not report it.
 	Remaining *int `json:"remaining"`
+}
+
+func (v DrainView) Name() string { return phrase.Or(v.ID, v.Process) + ofProcess(v) }
+
+// ofProcess distinguishes the processes of one group.
+func ofProcess(v DrainView) string {
+	if v.ID == "" || v.Process == "" {
+		return ""
+	}
+	return " at " + v.Process
 }

@@ -255,3 +255,6 @@ func (v TaintRuleView) Words() string {
 	}
 	return fmt.Sprintf("%s is allowed for %ds", v.Key, v.Seconds)
 }
+
+// Never is the word for a timer that does not end.
+const Never = "never"

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -142,4 +143,47 @@ type ReconcileResult struct {
 	// ExitCode is what the program ends with.
 	ExitCode int        `json:"exitCode"`
 	Last     PassRecord `json:"lastPass"`
+}
+
+// WithoutSecrets leaves out an action's own fields, and hides secrets in its summary.
+func (r ActionRecord) WithoutSecrets() ActionRecord {
+	r.Details, r.Summary = nil, HideSecrets(r.Summary)
+	return r
+}
+
+// connectionSecret matches the secret part of a connection string: DESCRIPTION:ID@ADDRESS.
+var connectionSecret = regexp.MustCompile(`\b([A-Za-z0-9_]+):[A-Za-z0-9]+@`)
+
+// HideSecrets hides the secret part of connection strings in a text.
+func HideSecrets(text string) string {
+	if !strings.Contains(text, "@") { // most have none, and the dashboard reads all events every 2 s
+		return text
+	}
+	return connectionSecret.ReplaceAllString(text, "$1:***@")
+}
+
+// ReconcileResultList is the last line of `reconcile --with-backups -o json`: the results of a
+// cluster, its backups and its restores, in the order of their passes.
+type ReconcileResultList struct {
+	Document
+	// Outcome is the worst of all.
+	Outcome reconcile.Outcome `json:"outcome"`
+	// Acted counts the actions over all resources that ran without an error.
+	Acted int `json:"acted"`
+	// ExitCode is what the program ends with: the most important of all.
+	ExitCode  int                 `json:"exitCode"`
+	Resources []ResourceReconcile `json:"resources"`
+}
+
+// ResourceReconcile is the result of one of them.
+type ResourceReconcile struct {
+	// Resource is a cluster's name, fdbbackup/NAME or fdbrestore/NAME.
+	Resource string            `json:"resource"`
+	Outcome  reconcile.Outcome `json:"outcome"`
+	// Passes is how many passes ran; 0 where it was not its turn.
+	Passes int `json:"passes"`
+	Acted  int `json:"acted"`
+	// Reason is why it does not match its spec; empty when it does.
+	Reason   string `json:"reason,omitempty"`
+	ExitCode int    `json:"exitCode"`
 }

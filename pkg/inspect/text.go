@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -16,3 +17,22 @@ func CheckWords(c plan.Check) string {
 
 // OneLine keeps an error that holds several in one line.
 func OneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ") }
+
+// Commands makes whole command lines, for the cluster's context and namespace.
+type Commands struct {
+	FDB, Kubectl func(words ...string) string
+}
+
+// CompareTimes orders by time, unknown times last.
+func CompareTimes(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	default:
+		return a.Compare(*b)
+	}
+}

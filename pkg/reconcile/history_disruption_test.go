@@ -22,7 +22,7 @@ var evictionTroubles = []trouble{
 	}},
 }
 
-// requested reports whether the resource of a world has an annotation that is true.
+// requested reports whether the resource has an annotation that is true.
 func requested(w *sim.World, annotation string) bool {
 	return w.Record.Annotations[annotation] == "true"
 }

@@ -48,7 +48,7 @@ type Wakeup struct {
 	Due func() time.Time
 	// News receives a value when something happened that may change Due; nil if nothing does.
 	News <-chan struct{}
-	// Heard is called after every value of News.
+	// It runs after every value of News.
 	Heard func()
 }
 

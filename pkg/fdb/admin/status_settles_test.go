@@ -24,7 +24,7 @@ func (printing) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, errors.New("not used")
 }
 
-// A document that is not conclusive is asked of further pods, and each takes up to 15 s where no
+// A document that is not conclusive is requested from further pods, and each takes up to 15 s where no
 // database is available.
 func TestWhichStatusNeedsNoSecondPod(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/termquery"
 )
 
 // Options configure a dashboard.
@@ -101,3 +103,6 @@ func (o *taskRunner) wait(atMost time.Duration) {
 	case <-late.C:
 	}
 }
+
+// By now all imports of this package are initialized.
+var _ = termquery.Restore()

@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"context"
+	"io"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// PlanOptions are the options of `kubectl fdb plan`.
+type PlanOptions struct {
+	session.ClusterFlag
+	StageFlags
+	format.Flags
+	Coexist bool
+	// server validates the plan with the API server.
+	server bool
+	// WithBackups also plans for the cluster's backups and restores.
+	WithBackups bool
+}
+
+// ShowPlan prints what a pass would do, and reports whether it would do anything.
+func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
+	view, done, err := r.Preview(ctx)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := o.show(r.Env, view); err != nil {
+		return err
+	}
+	if o.server && len(view.Items) > 0 {
+		if err := r.tryOut(ctx, view); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	}
+	return planEnd(view, done)
+}
+
+func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
+	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
+		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})
+	}})
+}
+
+// subjectsOf returns the subjects of the plan's actions by kind.
+func subjectsOf(v planned.PlanView) []string {
+	var names []string
+	for _, item := range v.Items {
+		names = append(names, item.Kind+"/"+item.Subject)
+	}
+	return names
+}
+
+// planEnd returns the end of a plan command: the answer to "is there anything to do?", unless
+// no plan could be made.
+func planEnd(v planned.PlanView, done reconcile.PassDone) error {
+	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
+	switch {
+	case failed:
+		return &exit.Error{Code: passCode(done), Err: failureOf(done), Printed: true}
+	case len(v.Items) > 0, len(v.Holds) > 0:
+		return exit.AnswerError{Code: exit.ExitNo}
+	default:
+		return nil
+	}
+}

@@ -1,4 +1,0 @@
-package inspect
-
-// Never is the word for a timer that does not end.
-const Never = "never"
