@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +95,29 @@ type PassRecord struct {
 	Housekeeping []HousekeepingRecord `json:"housekeeping,omitempty"`
 	// Stopped is what ended the pass early; empty when nothing did.
 	Stopped string `json:"stopped,omitempty"`
+	// refusals are the keys of the checks that the failures are refusals of; empty for others.
+	refusals []string
+	// stopFailed is true if what ended the pass is among the failures.
+	stopFailed bool
+}
+
+// FailuresBeside returns the failures that are not the refusal of one of these checks.
+func (r PassRecord) FailuresBeside(checks []plan.Check) []string {
+	var others []string
+	for i, failure := range r.Failures {
+		if i >= len(r.refusals) || !slices.ContainsFunc(checks, func(c plan.Check) bool { return c.Key() == r.refusals[i] }) {
+			others = append(others, failure)
+		}
+	}
+	return others
+}
+
+// StoppedBeside returns what ended the pass; empty if that is among the failures, or nothing did.
+func (r PassRecord) StoppedBeside() string {
+	if r.stopFailed {
+		return ""
+	}
+	return r.Stopped
 }
 
 // RecordPass is how a pass ended, for a document.
@@ -104,11 +129,22 @@ func RecordPass(p reconcile.PassDone) PassRecord {
 	}
 	for i, err := range p.Failures {
 		r.Failures[i] = OneLine(err.Error())
+		r.refusals = append(r.refusals, refusalOf(err))
+		r.stopFailed = r.stopFailed || (errors.Unwrap(err) == nil && p.Stopped != nil && errors.Is(err, p.Stopped))
 	}
 	if p.Stopped != nil {
 		r.Stopped = OneLine(p.Stopped.Error())
 	}
 	return r
+}
+
+// refusalOf returns the key of the check whose refusal an error is; empty for others. What a stage
+// adds to a refusal is its own failure.
+func refusalOf(err error) string {
+	if refused, is := errors.AsType[*reconcile.RefusedError](err); is && errors.Unwrap(err) == nil {
+		return refused.Check.Key()
+	}
+	return ""
 }
 
 // RecordActions returns actions as part of a document; never nil.

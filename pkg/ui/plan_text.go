@@ -38,10 +38,8 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.holds(w, v.Holds)
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
-	for _, failure := range v.Pass.Failures {
-		if !slices.ContainsFunc(v.Gates, func(c plan.Check) bool { return inspect.CheckWords(c) == failure }) {
-			fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
-		}
+	for _, failure := range v.Pass.FailuresBeside(v.Gates) {
+		fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
 	}
 	if v.Pass.Stopped != "" {
 		fmt.Fprintf(w, "%s %s\n", o.in(red, "stopped:"), v.Pass.Stopped)

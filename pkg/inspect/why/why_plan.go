@@ -15,14 +15,11 @@ import (
 // failures returns the chains of stages that could not decide.
 func (w *why) failures() []Chain {
 	var chains []Chain
-	texts := slices.Clone(w.Plan.Pass.Failures)
-	if stopped := w.Plan.Pass.Stopped; stopped != "" && !slices.Contains(texts, stopped) {
+	texts := w.Plan.Pass.FailuresBeside(w.Plan.Refused()) // the actions that a gate blocks report it
+	if stopped := w.Plan.Pass.StoppedBeside(); stopped != "" {
 		texts = append(texts, stopped)
 	}
 	for _, text := range texts {
-		if slices.ContainsFunc(w.Plan.Refused(), func(c plan.Check) bool { return inspect.CheckWords(c) == text }) {
-			continue // the actions that it blocks report it
-		}
 		chains = append(chains, Chain{
 			Subjects: []string{w.subject}, State: Blocked, rank: rankFailure, Summary: "could not be read completely",
 			Reasons: []Link{{Message: text}}, Next: []string{w.FDB("plan", w.name)},
