@@ -42,7 +42,7 @@ type Auditor struct {
 func NewAuditor(e *session.Env, key types.NamespacedName, c Change) *Auditor {
 	who, _, _ := strings.Cut(e.Holder, " (")
 	a := &Auditor{env: e, began: map[actionKey]time.Time{}, run: audit.Run{
-		RunID: e.RunID, Who: who, Context: e.ContextName(), Namespace: key.Namespace, Cluster: c.Record.Named(key).Name,
+		RunID: e.RunID, Who: who, Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: c.Record.Named(key).Name,
 		Command: e.Command(slices.Concat(c.Words, c.Shared())...), Reason: c.Reason, Plan: e.PlanDigest(),
 	}}
 	var err error

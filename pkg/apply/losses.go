@@ -44,7 +44,7 @@ func (p *Passes) wantsLoss() bool {
 func (p *Passes) unnamed() *exit.Error {
 	return &exit.Error{
 		Code: exit.ExitUnconfirmed, Hints: p.lossHints(), Printed: p.count > 0,
-		Err: errors.New("stdin is not a terminal and data would be permanently lost: --yes is not sufficient (" + p.Env.DoneSoFar() + ")"),
+		Err: errors.New("stdin is not a terminal and data would be permanently lost: --yes is not sufficient (" + p.Env.Prompt().DoneSoFar() + ")"),
 	}
 }
 

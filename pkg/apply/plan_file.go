@@ -78,7 +78,7 @@ func (p *Passes) confirmPlan(ctx context.Context, approved *planned.ApprovedPlan
 	case p.LosesData(view) && p.agreedByName():
 		p.Approved.Named = &p.Seen
 		return nil
-	case !p.Env.CanBeAsked():
+	case !p.Env.Prompt().CanBeAsked():
 		return p.unnamed()
 	}
 	if err := p.showView(view, done); err != nil || len(view.Items) == 0 {

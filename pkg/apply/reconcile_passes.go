@@ -107,9 +107,9 @@ func (p *Passes) ask(ctx context.Context) error {
 // question prompts for the confirmation of what was shown.
 func (p *Passes) question(ctx context.Context, view planned.PlanView) error {
 	if !p.LosesData(view) {
-		return p.Env.Agrees(ctx, view, "Apply these changes?")
+		return p.Env.Prompt().Agrees(ctx, view, "Apply these changes?")
 	}
-	if err := p.Env.AgreesByName(ctx, view, p.noun(), p.Key.Name); err != nil {
+	if err := p.Env.Prompt().AgreesByName(ctx, view, p.noun(), p.Key.Name); err != nil {
 		return err
 	}
 	p.Approved.Named = &p.Seen
@@ -153,7 +153,7 @@ func (p *Passes) once(ctx context.Context) error {
 		p.started = p.Env.Clock.Now()
 	}
 	p.kept = nil
-	end, err := p.Env.Turn(ctx)
+	end, err := p.Env.Prompt().Turn(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (p *Passes) reporter() func(reconcile.Event) {
 // one of the last pass that is not retryable.
 func (p *Passes) shouldContinue(ctx context.Context, trouble error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.CanBeAsked() {
+	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().CanBeAsked() {
 		p.Env.Logf("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}

@@ -32,7 +32,7 @@ func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *ses
 	if err != nil {
 		return err
 	}
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
 	}

@@ -38,12 +38,12 @@ func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName
 func removals(ctx context.Context, e *session.Env, key types.NamespacedName) audit.Removals {
 	known := audit.Removals{}
 	if path, err := audit.Path(e.Getenv); err == nil {
-		err = known.AddFile(path, audit.Run{Context: e.ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+		err = known.AddFile(path, audit.Run{Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
 		if err != nil {
 			e.Logf("warning: %s", err)
 		}
 	}
-	events, _ := e.EventsOf(ctx, key, key.Name)
+	events, _ := e.Lookup().EventsOf(ctx, key, key.Name)
 	known.AddEvents(events)
 	return known
 }

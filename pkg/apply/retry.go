@@ -35,5 +35,5 @@ func (p *Passes) backOff(ctx context.Context, trouble error) (bool, error) {
 	left := TroublePatience - p.Env.Clock.Since(p.since)
 	failures := strings.Join(strings.Split(exit.Explain(trouble), "\n"), "; ") // a line per failed stage
 	p.Env.Logf("no answer: %s; retrying in %s, for at most %s more", failures, rest.Round(time.Second), left.Round(time.Second))
-	return true, p.Env.Pause(ctx, rest, "")
+	return true, p.Env.Waiting().Pause(ctx, rest, "")
 }

@@ -69,14 +69,14 @@ func (c *changes) stop() {
 func (p *Passes) rest(ctx context.Context, d time.Duration, reason string) error {
 	ending := endingOf(p.Last, p.kept)
 	if p.changes == nil || d <= p.Interval || ending == pace.Held { // changes are another run's then
-		return p.Env.Pause(ctx, d, reason)
+		return p.Env.Waiting().Pause(ctx, d, reason)
 	}
 	p.changes.follow(ctx)
 	if p.changes.notifier == nil {
-		return p.Env.Pause(ctx, d, reason)
+		return p.Env.Waiting().Pause(ctx, d, reason)
 	}
 	alarm := pace.NewAlarm(p.Env.Clock.Now(), pace.Rest{AtLeast: p.Interval, AtMost: d, Mended: p.Interval})
-	return p.Env.PauseUntil(ctx, session.Wakeup{
+	return p.Env.Waiting().PauseUntil(ctx, session.Wakeup{
 		Due: alarm.Due, News: p.changes.notifier.Ready,
 		Heard: func() { alarm.Changed(p.Env.Clock.Now(), p.changes.notifier.Take()&plan.Record != 0) },
 	}, reason)

@@ -80,7 +80,7 @@ func (w *watching) agree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Env.Agrees(ctx, view, question); err != nil {
+	if err := w.Env.Prompt().Agrees(ctx, view, question); err != nil {
 		return err
 	}
 	w.Approved.Everything = true

@@ -74,7 +74,7 @@ func (t *resourceSet) all(ctx context.Context) error {
 		if err != nil || !again {
 			return t.finish(ctx, err)
 		}
-		if err := t.env.Pause(ctx, rest, t.waitsFor()); err != nil {
+		if err := t.env.Waiting().Pause(ctx, rest, t.waitsFor()); err != nil {
 			return t.finish(ctx, err)
 		}
 	}
@@ -103,7 +103,7 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 	if wanted == 0 {
 		return nil
 	}
-	if err := t.env.Confirm(ctx, question); err != nil {
+	if err := t.env.Prompt().Confirm(ctx, question); err != nil {
 		return err
 	}
 	for i, p := range t.members {
@@ -157,7 +157,7 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 			return exit.CauseOf(ctx, ctx.Err())
 		}
 		var beyond *reconcile.BeyondPlanError
-		if !errors.As(p.Last.Stopped, &beyond) || !p.Env.CanBeAsked() {
+		if !errors.As(p.Last.Stopped, &beyond) || !p.Env.Prompt().CanBeAsked() {
 			return nil
 		}
 		p.Env.Logf("%s: %s", p.subject(), beyond.Error())

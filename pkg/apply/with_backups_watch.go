@@ -30,7 +30,7 @@ func (t *resourceSet) agreeForGood(ctx context.Context, question string) error {
 			return err
 		}
 	}
-	if err := t.env.Confirm(ctx, question); err != nil {
+	if err := t.env.Prompt().Confirm(ctx, question); err != nil {
 		return err
 	}
 	t.options.Yes = true

@@ -36,7 +36,7 @@ import (
 // Run runs the command that args name and returns the exit code. The cause of a context that a
 // signal ended is an InterruptedError.
 func Run(ctx context.Context, env *session.Env, args []string) int {
-	defer env.CloseDirect()
+	defer env.Connection().CloseDirect()
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(ctx)
@@ -98,8 +98,8 @@ resources on demand. No operator has to run.`,
 	requests := root.PersistentFlags().Lookup("request-timeout")
 	requests.Usage = fmt.Sprintf("Timeout of a single request to the API server (1s, 2m). 0 means %s; requests always have a timeout", session.RequestTimeout)
 	add(&env.Global, root)
-	session.CompleteWith(root, "namespace", env.NamespaceNames)
-	session.CompleteWith(root, "context", env.ContextNames)
+	session.CompleteWith(root, "namespace", env.Completion().NamespaceNames)
+	session.CompleteWith(root, "context", env.Completion().ContextNames)
 	for _, s := range []section{
 		{"see", "Inspection Commands:", []*cobra.Command{
 			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), diagnose.NewWhy(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
@@ -186,7 +186,7 @@ func begin(e *session.Env) error {
 	if !slices.Contains([]string{session.ColorAuto, session.ColorAlways, session.ColorNever}, e.Global.Color) {
 		return exit.Usagef("--color must be auto, always or never, not %q", e.Global.Color)
 	}
-	if _, err := direct.New(e.DirectOptions()); err != nil {
+	if _, err := direct.New(e.Connection().DirectOptions()); err != nil {
 		return exit.Usage(err)
 	}
 	if file := e.Global.ClusterFile; file != "" {

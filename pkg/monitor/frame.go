@@ -139,6 +139,6 @@ func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.F
 	if err != nil {
 		return view, why.Report{}, err
 	}
-	e.env.WithNodes(ctx, &facts)
+	e.env.Lookup().WithNodes(ctx, &facts)
 	return view, why.NewReport(e.env.Metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.Commands()}), nil
 }

@@ -14,12 +14,12 @@ import (
 
 // Declined returns the failure of a run that the user did not confirm. It includes what was
 // done before: a prompt may come after the first change.
-func (e *Env) Declined() *exit.Error {
+func (e Prompt) Declined() *exit.Error {
 	return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("declined (" + e.DoneSoFar() + ")")}
 }
 
 // DoneSoFar describes what the passes of this command have already done.
-func (e *Env) DoneSoFar() string {
+func (e Prompt) DoneSoFar() string {
 	if e.Acted == 0 {
 		return "nothing was changed"
 	}
@@ -28,7 +28,7 @@ func (e *Env) DoneSoFar() string {
 }
 
 // Confirm asks a yes-or-no question on a terminal and waits for the answer. No answer means no.
-func (e *Env) Confirm(ctx context.Context, question string) error {
+func (e Prompt) Confirm(ctx context.Context, question string) error {
 	fmt.Fprintf(e.ErrOut, "%s [y/N] ", question)
 	line, err := e.readLine(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *Env) Confirm(ctx context.Context, question string) error {
 
 // confirmName requires the user to type the name of what is changed, which is not typed by
 // habit.
-func (e *Env) confirmName(ctx context.Context, noun, name string) error {
+func (e Prompt) confirmName(ctx context.Context, noun, name string) error {
 	fmt.Fprintf(e.ErrOut, "%s ", nameQuestion(noun))
 	line, err := e.readLine(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func nameQuestion(noun string) string {
 
 // readLine reads one line of input, and returns early when the context ends. The reader
 // goroutine then ends with the program.
-func (e *Env) readLine(ctx context.Context) (string, error) {
+func (e Prompt) readLine(ctx context.Context) (string, error) {
 	type reply struct {
 		line string
 		err  error

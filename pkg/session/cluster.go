@@ -24,7 +24,7 @@ type ClusterFlag struct{ Name string }
 
 func (f *ClusterFlag) Add(cmd *cobra.Command, env *Env) {
 	cmd.Flags().StringVarP(&f.Name, "fdb-cluster", "c", "", "name of the FoundationDBCluster; equivalent to the argument CLUSTER")
-	CompleteWith(cmd, "fdb-cluster", env.ClusterNames)
+	CompleteWith(cmd, "fdb-cluster", env.Completion().ClusterNames)
 }
 
 // Intent is the access that a command needs to a cluster.
@@ -44,7 +44,7 @@ func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent)
 	if err != nil {
 		return nil, err
 	}
-	namespace, err := e.Namespace()
+	namespace, err := e.Connection().Namespace()
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent)
 	if i == Writes && !e.IsTerminal(e.In) {
 		return nil, exit.Usagef("cluster name is required because stdin is not a terminal: as an argument, with -c, or in %s", ClusterVariable)
 	}
-	return e.onlyCluster(ctx, c, namespace)
+	return e.Lookup().onlyCluster(ctx, c, namespace)
 }
 
 // ClusterName returns the name from the arguments, the flag or the environment.
@@ -105,7 +105,7 @@ func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedNam
 	case isMissingKind(err):
 		return nil, missingKind(err)
 	case apierrors.IsNotFound(err):
-		return nil, e.unknownCluster(ctx, c, key)
+		return nil, e.Lookup().unknownCluster(ctx, c, key)
 	case err != nil:
 		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
 	}
@@ -132,7 +132,7 @@ func missingKind(err error) error {
 		"the custom resource definitions come with the FoundationDB operator; kubectl get crd foundationdbclusters.apps.foundationdb.org")
 }
 
-func (e *Env) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
+func (e Lookup) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
 	err := fmt.Errorf("FoundationDBCluster %s not found in namespace %s", key.Name, key.Namespace)
 	there, listErr := ClustersIn(ctx, c, key.Namespace)
 	known := new(*exit.Error)
@@ -148,7 +148,7 @@ func (e *Env) unknownCluster(ctx context.Context, c client.Client, key types.Nam
 	}
 }
 
-func (e *Env) onlyCluster(ctx context.Context, c client.Client, namespace string) (*v1beta2.FoundationDBCluster, error) {
+func (e Lookup) onlyCluster(ctx context.Context, c client.Client, namespace string) (*v1beta2.FoundationDBCluster, error) {
 	there, err := ClustersIn(ctx, c, namespace)
 	if err != nil {
 		return nil, err

@@ -42,15 +42,15 @@ func AsCompletion(list Candidates) cobra.CompletionFunc {
 }
 
 // FirstArgument completes the argument CLUSTER with the names of clusters.
-func (e *Env) FirstArgument(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (e Completion) FirstArgument(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return AsCompletion(e.ClusterNames)(cmd, args, typed)
 }
 
-func (e *Env) ClusterNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
-	namespace, err := e.Namespace()
+func (e Completion) ClusterNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	namespace, err := e.Connection().Namespace()
 	if err != nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (e *Env) ClusterNames(ctx context.Context, _ *cobra.Command, _ []string) []
 	return names
 }
 
-func (e *Env) NamespaceNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+func (e Completion) NamespaceNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
 	c, err := e.Client()
 	if err != nil {
 		return nil
@@ -86,7 +86,7 @@ func (e *Env) NamespaceNames(ctx context.Context, _ *cobra.Command, _ []string) 
 	return names
 }
 
-func (e *Env) ContextNames(context.Context, *cobra.Command, []string) []string {
+func (e Completion) ContextNames(context.Context, *cobra.Command, []string) []string {
 	raw, err := e.Kube.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return nil
@@ -95,7 +95,7 @@ func (e *Env) ContextNames(context.Context, *cobra.Command, []string) []string {
 }
 
 // PodNames returns the pods of the cluster on the command line.
-func (e *Env) PodNames(ctx context.Context, cmd *cobra.Command, args []string) []string {
+func (e Completion) PodNames(ctx context.Context, cmd *cobra.Command, args []string) []string {
 	record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
 	if err != nil {
 		return nil
@@ -105,7 +105,7 @@ func (e *Env) PodNames(ctx context.Context, cmd *cobra.Command, args []string) [
 
 // GroupValues returns a value of each process group in the status of the cluster on the command
 // line.
-func (e *Env) GroupValues(value func(*v1beta2.ProcessGroupStatus) string) Candidates {
+func (e Completion) GroupValues(value func(*v1beta2.ProcessGroupStatus) string) Candidates {
 	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
 		record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
 		if err != nil {
@@ -122,7 +122,7 @@ func (e *Env) GroupValues(value func(*v1beta2.ProcessGroupStatus) string) Candid
 }
 
 // ClusterThenZone completes clusters for the first argument, and then zones.
-func (e *Env) ClusterThenZone(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (e Completion) ClusterThenZone(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
 		return e.FirstArgument(cmd, args, typed)
 	}

@@ -57,17 +57,17 @@ func NewEnv() *Env {
 		Holder:     live.NewHolder(),
 		RunID:      strings.ToLower(rand.Text()[:10]),
 	}
-	e.Kube.WithWrapConfigFn(e.limits)
-	e.Client = e.openClient
-	e.Connect = e.openCluster
-	e.ConnectBackup = e.openBackup
-	e.ConnectRestore = e.openRestore
-	e.Follow = e.openFollower
-	e.Tool = e.openTool
+	e.Kube.WithWrapConfigFn(e.Connection().limits)
+	e.Client = e.Connection().openClient
+	e.Connect = e.Connection().openCluster
+	e.ConnectBackup = e.Connection().openBackup
+	e.ConnectRestore = e.Connection().openRestore
+	e.Follow = e.Connection().openFollower
+	e.Tool = e.Connection().openTool
 	return e
 }
 
-func (e *Env) limits(c *rest.Config) *rest.Config {
+func (e Connection) limits(c *rest.Config) *rest.Config {
 	c.QPS = unlimited
 	c.UserAgent = "kubectl-fdb/" + Version
 	if c.Timeout == 0 {
@@ -84,7 +84,7 @@ func randomNumber() uint64 {
 
 // Config returns the client configuration. It fails without a kubeconfig: client-go would then
 // connect to localhost.
-func (e *Env) Config() (*rest.Config, error) {
+func (e Connection) Config() (*rest.Config, error) {
 	loader := e.Kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *Env) Config() (*rest.Config, error) {
 }
 
 // nowhere reports whether neither the kubeconfig nor a flag names an API server.
-func (e *Env) nowhere(currentContext string) bool {
+func (e Connection) nowhere(currentContext string) bool {
 	return currentContext == "" && text(e.Kube.Context) == "" && text(e.Kube.APIServer) == "" && text(e.Kube.ClusterName) == ""
 }
 
@@ -117,7 +117,7 @@ func text(p *string) string {
 }
 
 // ContextName returns the kubeconfig context in use; empty if there is none.
-func (e *Env) ContextName() string {
+func (e Connection) ContextName() string {
 	if name := text(e.Kube.Context); name != "" {
 		return name
 	}
@@ -129,7 +129,7 @@ func (e *Env) ContextName() string {
 }
 
 // Namespace returns the namespace of the flag, else that of the context.
-func (e *Env) Namespace() (string, error) {
+func (e Connection) Namespace() (string, error) {
 	namespace, _, err := e.Kube.ToRawKubeConfigLoader().Namespace()
 	if err != nil && !clientcmd.IsEmptyConfig(err) {
 		return "", exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err))
@@ -138,7 +138,7 @@ func (e *Env) Namespace() (string, error) {
 }
 
 // NamespaceUnless returns that namespace, or "" for all of them.
-func (e *Env) NamespaceUnless(all bool) (string, error) {
+func (e Connection) NamespaceUnless(all bool) (string, error) {
 	if all {
 		return "", nil
 	}
@@ -146,7 +146,7 @@ func (e *Env) NamespaceUnless(all bool) (string, error) {
 }
 
 // openClient opens an uncached client: every read is current and includes our own writes.
-func (e *Env) openClient() (client.Client, error) {
+func (e Connection) openClient() (client.Client, error) {
 	config, err := e.Config()
 	if err != nil {
 		return nil, err
@@ -195,23 +195,23 @@ func NewMapper() meta.RESTMapper {
 	return m
 }
 
-func (e *Env) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
+func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
 	w := &live.World{}
 	return w, e.fill(w, key)
 }
 
-func (e *Env) openBackup(key types.NamespacedName) (Session, error) {
+func (e Connection) openBackup(key types.NamespacedName) (Session, error) {
 	w := &live.BackupWorld{}
 	return w, e.fill(&w.World, key)
 }
 
-func (e *Env) openRestore(key types.NamespacedName) (Session, error) {
+func (e Connection) openRestore(key types.NamespacedName) (Session, error) {
 	w := &live.RestoreWorld{Name: key}
 	return w, e.fill(&w.World, types.NamespacedName{Namespace: key.Namespace})
 }
 
 // fill sets the API server access of a session.
-func (e *Env) fill(w *live.World, key types.NamespacedName) error {
+func (e Connection) fill(w *live.World, key types.NamespacedName) error {
 	config, err := e.Config()
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (e *Env) fill(w *live.World, key types.NamespacedName) error {
 }
 
 // openDirect returns the native transport that the flags ask for; nil for fdbcli alone.
-func (e *Env) openDirect() (*direct.Database, error) {
+func (e Connection) openDirect() (*direct.Database, error) {
 	d, err := direct.New(e.DirectOptions())
 	if err != nil {
 		return nil, exit.Usage(err)
@@ -240,7 +240,7 @@ func (e *Env) openDirect() (*direct.Database, error) {
 }
 
 // DirectOptions returns what the flags ask of the native transport.
-func (e *Env) DirectOptions() direct.Options {
+func (e Connection) DirectOptions() direct.Options {
 	return direct.Options{
 		Transport: direct.Transport(e.Global.Transport), ClusterFile: e.Global.ClusterFile,
 		InCluster: e.Getenv("KUBERNETES_SERVICE_HOST") != "",
@@ -251,7 +251,7 @@ func (e *Env) DirectOptions() direct.Options {
 }
 
 // CloseDirect removes the cluster files that the native transport wrote.
-func (e *Env) CloseDirect() {
+func (e Connection) CloseDirect() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, d := range e.direct {
@@ -260,7 +260,7 @@ func (e *Env) CloseDirect() {
 	e.direct = nil
 }
 
-func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
+func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
 	config, err := e.Config()
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (e *Env) openFollower(key types.NamespacedName, facets plan.Facet, changed 
 	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
 }
 
-func (e *Env) openTool(pod *corev1.Pod, container string) (admin.Transport, error) {
+func (e Connection) openTool(pod *corev1.Pod, container string) (admin.Transport, error) {
 	config, err := e.Config()
 	if err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ type Follower interface {
 // several.
 func (e *Env) Metadata(key types.NamespacedName) inspect.Metadata {
 	return inspect.Metadata{
-		Cluster: key.Name, Namespace: key.Namespace, Context: e.ContextName(),
+		Cluster: key.Name, Namespace: key.Namespace, Context: e.Connection().ContextName(),
 		Tool: "kubectl-fdb " + Version, RunID: e.RunID,
 	}
 }

@@ -34,7 +34,7 @@ const InvolvedName = "involvedObject.name"
 
 // EventsOf reads the events of objects by name. If that is forbidden, hidden has the reason,
 // and nothing else is missing.
-func (e *Env) EventsOf(ctx context.Context, key types.NamespacedName, names ...string) (events []corev1.Event, hidden string) {
+func (e Lookup) EventsOf(ctx context.Context, key types.NamespacedName, names ...string) (events []corev1.Event, hidden string) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, exit.Explain(err)

@@ -47,7 +47,7 @@ func (e *Env) Command(words ...string) string {
 // Kubectl returns a complete command line of kubectl for this context and namespace. They come
 // before a "--", which ends the arguments of kubectl.
 func (e *Env) Kubectl(words ...string) string {
-	namespace, err := e.Namespace()
+	namespace, err := e.Connection().Namespace()
 	if err != nil {
 		namespace = ""
 	}
@@ -61,7 +61,7 @@ func (e *Env) KubectlIn(namespace string, words ...string) string {
 	if i := slices.Index(line, "--"); i >= 0 {
 		line, program = slices.Clone(line[:i]), line[i:]
 	}
-	return ShellLine(line, namespace, e.ContextName(), program)
+	return ShellLine(line, namespace, e.Connection().ContextName(), program)
 }
 
 // ShellLine returns a complete command line for a namespace and a context, if known; the

@@ -150,7 +150,7 @@ func IDsOnly(args []string, flag string) (cluster, ids []string) {
 }
 
 // ClusterThenGroups completes clusters for the first argument, and then process groups.
-func (e *Env) ClusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (e Completion) ClusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
 		return e.FirstArgument(cmd, args, typed)
 	}

@@ -40,7 +40,7 @@ func NodePermissions() []Permission {
 	return []Permission{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
 }
 
-func (e *Env) NodeNames(ctx context.Context, _ *cobra.Command, given []string) []string {
+func (e Completion) NodeNames(ctx context.Context, _ *cobra.Command, given []string) []string {
 	c, err := e.Client()
 	if err != nil {
 		return nil
@@ -53,7 +53,7 @@ func (e *Env) NodeNames(ctx context.Context, _ *cobra.Command, given []string) [
 }
 
 // TaintKeys returns the keys of the taints of all nodes.
-func (e *Env) TaintKeys(ctx context.Context, _ *cobra.Command, _ []string) []string {
+func (e Completion) TaintKeys(ctx context.Context, _ *cobra.Command, _ []string) []string {
 	list := &corev1.NodeList{}
 	c, err := e.Client()
 	if err != nil || c.List(ctx, list) != nil {
@@ -71,7 +71,7 @@ func (e *Env) TaintKeys(ctx context.Context, _ *cobra.Command, _ []string) []str
 
 // PlacesBeside returns the other nodes that pods could move to, with all that runs there. A
 // failure to read them is in the result, and not an error.
-func (e *Env) PlacesBeside(ctx context.Context, facts inspect.Facts, away []string) safety.Places {
+func (e Lookup) PlacesBeside(ctx context.Context, facts inspect.Facts, away []string) safety.Places {
 	p := safety.Places{Nodes: facts.Nodes, Away: away, Hidden: facts.NodesHidden}
 	if p.Hidden != "" {
 		return p
@@ -112,7 +112,7 @@ func runningPods(ctx context.Context, c client.Client) ([]*corev1.Pod, error) {
 
 // WithNodes adds the nodes of unhealthy pods, to show whether the node is the cause. If they
 // cannot be read, a warning is added and nothing else is missing.
-func (e *Env) WithNodes(ctx context.Context, f *inspect.Facts) {
+func (e Lookup) WithNodes(ctx context.Context, f *inspect.Facts) {
 	names := NodesInTrouble(*f)
 	if len(names) == 0 {
 		return
@@ -135,7 +135,7 @@ func (e *Env) WithNodes(ctx context.Context, f *inspect.Facts) {
 }
 
 // Nodes returns all nodes by name.
-func (e *Env) Nodes(ctx context.Context) (map[string]*corev1.Node, error) {
+func (e Lookup) Nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err

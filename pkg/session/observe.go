@@ -130,10 +130,10 @@ func (o ClusterReader) reportSlow(facts inspect.Facts, s plan.Snapshot) {
 // Lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being
 // shown.
 func (o ClusterReader) Lease(ctx context.Context) inspect.Lease {
-	return o.Env.LeaseNamed(ctx, types.NamespacedName{Namespace: o.Key.Namespace, Name: live.LeaseName(o.Key.Name)})
+	return o.Env.Lookup().LeaseNamed(ctx, types.NamespacedName{Namespace: o.Key.Namespace, Name: live.LeaseName(o.Key.Name)})
 }
 
-func (e *Env) LeaseNamed(ctx context.Context, key types.NamespacedName) inspect.Lease {
+func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspect.Lease {
 	c, err := e.Client()
 	if err != nil {
 		return inspect.Lease{}

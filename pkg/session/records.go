@@ -23,7 +23,7 @@ import (
 // the namespace.
 func (k *RecordKind) Key(ctx context.Context, env *Env, args []string, i Intent) (types.NamespacedName, error) {
 	key := types.NamespacedName{}
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return key, err
 	}
@@ -119,7 +119,7 @@ func (k *RecordKind) Complete(env *Env) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return AsCompletion(func(ctx context.Context, _ *cobra.Command, _ []string) []string {
-			namespace, err := env.Namespace()
+			namespace, err := env.Connection().Namespace()
 			if err != nil {
 				return nil
 			}
@@ -141,14 +141,14 @@ func (k *RecordKind) Confirmed() func(context.Context, *cobra.Command, []string)
 
 // ObserveRecord observes a resource, and prints progress: the tools wait for a database or
 // store that does not answer, up to their timeout.
-func (e *Env) ObserveRecord(ctx context.Context, kind *RecordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
-	conn, err := kind.Connect(e, key)
+func (e Lookup) ObserveRecord(ctx context.Context, kind *RecordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+	conn, err := kind.Connect(e.Env, key)
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
 	s, asked := plan.Snapshot{}, make(chan error, 1)
 	go func() { asked <- conn.Observe(ctx, &s, facets) }()
-	err = ClusterReader{Env: e}.Await(asked, func() { e.Logf("waiting for database status…") })
+	err = ClusterReader{Env: e.Env}.Await(asked, func() { e.Logf("waiting for database status…") })
 	return s, err
 }
 

@@ -25,7 +25,7 @@ type RunObserver struct {
 }
 
 // Turn waits for the turn of a pass. A command runs one pass at a time.
-func (e *Env) Turn(ctx context.Context) (end func(), err error) {
+func (e Prompt) Turn(ctx context.Context) (end func(), err error) {
 	if e.Observer == nil {
 		return func() {}, nil
 	}
@@ -33,7 +33,7 @@ func (e *Env) Turn(ctx context.Context) (end func(), err error) {
 }
 
 // Agrees prompts the user to approve a plan.
-func (e *Env) Agrees(ctx context.Context, v planned.PlanView, question string) error {
+func (e Prompt) Agrees(ctx context.Context, v planned.PlanView, question string) error {
 	if e.Observer != nil {
 		return e.Observer.Agrees(ctx, v, question, "")
 	}
@@ -41,7 +41,7 @@ func (e *Env) Agrees(ctx context.Context, v planned.PlanView, question string) e
 }
 
 // AgreesByName prompts the user to approve a loss of data by typing the name.
-func (e *Env) AgreesByName(ctx context.Context, v planned.PlanView, noun, name string) error {
+func (e Prompt) AgreesByName(ctx context.Context, v planned.PlanView, noun, name string) error {
 	if e.Observer != nil {
 		return e.Observer.Agrees(ctx, v, nameQuestion(noun), name)
 	}
@@ -49,4 +49,4 @@ func (e *Env) AgreesByName(ctx context.Context, v planned.PlanView, noun, name s
 }
 
 // CanBeAsked reports whether a prompt can be answered.
-func (e *Env) CanBeAsked() bool { return e.Observer != nil || e.IsTerminal(e.In) }
+func (e Prompt) CanBeAsked() bool { return e.Observer != nil || e.IsTerminal(e.In) }

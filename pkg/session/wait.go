@@ -37,7 +37,7 @@ func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 
 // Pause waits for d. After ten seconds without output it prints what it waits for; if that is
 // empty it prints nothing.
-func (e *Env) Pause(ctx context.Context, d time.Duration, waitingFor string) error {
+func (e Waiting) Pause(ctx context.Context, d time.Duration, waitingFor string) error {
 	end := e.Clock.Now().Add(d)
 	return e.PauseUntil(ctx, Wakeup{Due: func() time.Time { return end }}, waitingFor)
 }
@@ -53,7 +53,7 @@ type Wakeup struct {
 }
 
 // PauseUntil waits until w is due, and prints what Pause prints.
-func (e *Env) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) error {
+func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) error {
 	for {
 		now := e.Clock.Now()
 		left := w.Due().Sub(now)
@@ -80,7 +80,7 @@ func (e *Env) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) error
 }
 
 // stillWaiting prints what the command still waits for. An observer shows that by itself.
-func (e *Env) stillWaiting(reason string) {
+func (e Waiting) stillWaiting(reason string) {
 	if e.Observer != nil {
 		e.Touch()
 		return
@@ -89,7 +89,7 @@ func (e *Env) stillWaiting(reason string) {
 }
 
 // idleFor returns the time since the last output.
-func (e *Env) idleFor(now time.Time) time.Duration {
+func (e Waiting) idleFor(now time.Time) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return now.Sub(e.lastOutput)
@@ -171,7 +171,7 @@ func (h *Heartbeat) Beat() {
 	busy, most, since := h.busy, h.most, h.since
 	h.mu.Unlock()
 	now := h.Env.Clock.Now()
-	if took := now.Sub(since); busy != "" && took >= Patience && h.Env.idleFor(now) >= Patience {
+	if took := now.Sub(since); busy != "" && took >= Patience && h.Env.Waiting().idleFor(now) >= Patience {
 		h.Env.Logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }
@@ -181,7 +181,7 @@ const clearScreen = "\x1b[H\x1b[2J"
 
 // Watch repeats output continuously until it is interrupted. On a terminal each replaces the
 // previous one.
-func (e *Env) Watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
+func (e Waiting) Watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
 	for {
 		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {
 			fmt.Fprint(e.Out, clearScreen)

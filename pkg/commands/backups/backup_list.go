@@ -60,7 +60,7 @@ func (o backupListOptions) run(ctx context.Context, env *session.Env) error {
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
 		return err
 	}
-	namespace, err := env.NamespaceUnless(o.all)
+	namespace, err := env.Connection().NamespaceUnless(o.all)
 	if err != nil {
 		return err
 	}

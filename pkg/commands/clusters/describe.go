@@ -41,7 +41,7 @@ changed.`,
   # Describe a process group by its ID, pod name or address
   kubectl fdb describe process-group sample-cluster storage-12345`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -69,7 +69,7 @@ related commands. Nothing is changed.`,
   kubectl fdb describe pg sample-cluster storage-12345`,
 		Args: cobra.RangeArgs(1, 2),
 
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runGroup(cmd.Context(), env, args)
 		},
@@ -86,7 +86,7 @@ func (o describeOptions) run(ctx context.Context, env *session.Env, args []strin
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	in.Events, in.EventsHidden = env.EventsOf(ctx, key, key.Name)
+	in.Events, in.EventsHidden = env.Lookup().EventsOf(ctx, key, key.Name)
 	v := describe.NewClusterDescription(env.Metadata(key), in)
 	return o.Print(env.Out, format.Printable{Document: v, Names: []string{"foundationdbcluster/" + key.Name}, Table: func(w io.Writer) error {
 		return ui.WriteClusterDescription(w, v, o.screen(env, w))
@@ -114,7 +114,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *session.Env, args []
 		return exit.Usagef("describe accepts one process group, not %d", len(groups))
 	}
 	g := groups[0]
-	in.Events, in.EventsHidden = env.EventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
+	in.Events, in.EventsHidden = env.Lookup().EventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
 	v := describe.NewGroupDescription(env.Metadata(key), in, g)
 	return o.Print(env.Out, format.Printable{Document: v, Names: []string{session.GroupPrefix + v.Group.ID}, Table: func(w io.Writer) error {
 		return ui.WriteGroupDescription(w, v, o.screen(env, w))
@@ -149,7 +149,7 @@ func (o describeOptions) observe(ctx context.Context, env *session.Env, args []s
 	if err != nil {
 		return in, key, fmt.Errorf("planning a pass: %w", err)
 	}
-	env.WithNodes(ctx, &l.Facts)
+	env.Lookup().WithNodes(ctx, &l.Facts)
 	found, err := backups()
 	if err != nil {
 		return in, key, err

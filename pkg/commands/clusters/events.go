@@ -45,7 +45,7 @@ hour unless configured otherwise.`,
   # Watch warnings
   kubectl fdb events sample-cluster --types Warning -w`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -107,7 +107,7 @@ func (o *eventsOptions) follow(ctx context.Context, env *session.Env, key types.
 			}
 			o.NoHeaders = true
 		}
-		if err := env.Pause(ctx, cmdutil.PollInterval, ""); err != nil {
+		if err := env.Waiting().Pause(ctx, cmdutil.PollInterval, ""); err != nil {
 			return err
 		}
 		var err error

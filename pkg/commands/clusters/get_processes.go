@@ -63,7 +63,7 @@ IDs and the flags that select process groups limit the list to their processes.`
 	}
 	o.Add(cmd, env)
 	groups.Add(&o.Selection, cmd, env)
-	cmd.ValidArgsFunction = env.ClusterThenGroups
+	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	return cmd
 }
 

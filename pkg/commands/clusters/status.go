@@ -50,7 +50,7 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
   # Wait at most ten minutes until it is healthy
   kubectl fdb status sample-cluster --wait --timeout 10m`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

@@ -84,7 +84,7 @@ func (o versionOptions) run(ctx context.Context, env *session.Env) error {
 
 // ask fills in the facts from the API server.
 func (o versionOptions) ask(ctx context.Context, env *session.Env, v *lists.VersionView) error {
-	config, err := env.Config()
+	config, err := env.Connection().Config()
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (o versionOptions) ask(ctx context.Context, env *session.Env, v *lists.Vers
 }
 
 func (o versionOptions) askClusters(ctx context.Context, env *session.Env, v *lists.VersionView) error {
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
 	}

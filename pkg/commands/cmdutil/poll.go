@@ -74,7 +74,7 @@ func (r PollOptions) Check() error {
 func (r PollOptions) Run(ctx context.Context, env *session.Env, o format.Flags, read ViewFunc) error {
 	r.warned = map[string]bool{}
 	if r.Watch {
-		return env.Watch(ctx, r.Interval, func(ctx context.Context) error {
+		return env.Waiting().Watch(ctx, r.Interval, func(ctx context.Context) error {
 			seen, err := read(ctx)
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags,
 			env.Logf("waiting: %s", seen.Reason)
 			said = seen.Reason
 		}
-		if err := env.Pause(ctx, r.Interval, seen.Reason); err != nil {
+		if err := env.Waiting().Pause(ctx, r.Interval, seen.Reason); err != nil {
 			return r.ended(ctx, err, said)
 		}
 	}
@@ -149,7 +149,7 @@ type ViewOptions struct {
 
 // Add adds the flags, and the argument CLUSTER.
 func (o *ViewOptions) Add(cmd *cobra.Command, env *session.Env) {
-	cmd.ValidArgsFunction = env.FirstArgument
+	cmd.ValidArgsFunction = env.Completion().FirstArgument
 	if cmd.Args == nil {
 		cmd.Args = cobra.MaximumNArgs(1)
 	}

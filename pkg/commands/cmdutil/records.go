@@ -39,7 +39,7 @@ func (o RecordViewOptions) Display(ctx context.Context, env *session.Env, kind *
 	}
 	env.About = kind.Named(key)
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) {
-		s, err := env.ObserveRecord(ctx, kind, key, facets)
+		s, err := env.Lookup().ObserveRecord(ctx, kind, key, facets)
 		if err != nil {
 			return Output{}, exit.CauseOf(ctx, err)
 		}

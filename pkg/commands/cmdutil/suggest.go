@@ -10,7 +10,7 @@ import (
 func InContext(e *session.Env, hint string) string {
 	isCommand := strings.HasPrefix(hint, "kubectl ") && !strings.HasSuffix(hint, "--help")
 	isLocal := strings.HasPrefix(hint, "kubectl config ") || strings.HasPrefix(hint, "kubectl fdb completion ")
-	name := e.ContextName()
+	name := e.Connection().ContextName()
 	if !isCommand || isLocal || name == "" || strings.Contains(hint, " --context ") {
 		return hint
 	}

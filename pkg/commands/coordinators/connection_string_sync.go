@@ -48,7 +48,7 @@ never changed; if spec.seedConnectionString differs, a hint prints the command.`
   # Sync after the coordinators were changed manually
   kubectl fdb connection-string sync sample-cluster --yes`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

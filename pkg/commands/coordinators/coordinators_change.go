@@ -43,7 +43,7 @@ nodes. A later change may select these process groups again.`,
   # Move the coordinator off a process group
   kubectl fdb coordinators change sample-cluster --away-from log-53845 --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -51,7 +51,7 @@ nodes. A later change may select these process groups again.`,
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the coordinators match the spec")
 	cmd.Flags().StringSliceVar(&o.away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
-	session.CompleteWith(cmd, "away-from", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	session.CompleteWith(cmd, "away-from", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }
 

@@ -51,7 +51,7 @@ database could not be queried for a quorum).`,
   # Replace lost coordinators once the last recovery is two minutes ago
   kubectl fdb coordinators repair sample-cluster --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

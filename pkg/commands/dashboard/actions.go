@@ -240,7 +240,7 @@ func (a *ScreenActions) observer(env *session.Env, ask tui.Ask, captured *captur
 				return exit.CauseOf(ctx, ctx.Err())
 			case yes := <-answers:
 				if !yes {
-					return env.Declined()
+					return env.Prompt().Declined()
 				}
 				return nil
 			}

@@ -73,7 +73,7 @@ func NewWatch(env *session.Env) *cobra.Command {
   kubectl fdb watch sample-cluster --record night.ndjson
   kubectl fdb watch --replay night.ndjson`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -164,7 +164,7 @@ func (o ScreenOptions) clusters(ctx context.Context, env *session.Env, args []st
 	if err != nil {
 		return "", nil, err
 	}
-	if namespace, err = env.Namespace(); err != nil {
+	if namespace, err = env.Connection().Namespace(); err != nil {
 		return "", nil, err
 	}
 	c, err := env.Client()
@@ -231,7 +231,7 @@ func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace str
 // Screen returns a TUI on this terminal.
 func Screen(e *session.Env, clusters []string) tui.Options {
 	return tui.Options{
-		In: e.In, Out: e.Out, Clusters: clusters, Context: e.ContextName(),
+		In: e.In, Out: e.Out, Clusters: clusters, Context: e.Connection().ContextName(),
 		Command: e.Command, Kubectl: e.Kubectl, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
 	}
 }

@@ -72,7 +72,7 @@ func (o canIOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if err != nil {
 		return err
 	}
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (o roleOptions) run(env *session.Env) error {
 	if err != nil {
 		return err
 	}
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ Exit code 0: yes. 1: no.`,
 		Example: `  # Check whether a pass could act
   kubectl fdb can reconcile sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.ask(cmd.Context(), env, args, question{verb: "reconcile", answer: canReconcile})
 		},
@@ -97,7 +97,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether clients would lose the connection after an upgrade
   kubectl fdb can upgrade sample-cluster --to 7.4.6`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := fdb.ParseVersion(version); err != nil {
 				return exit.Usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")

@@ -36,7 +36,7 @@ Pods of other clusters are not checked.
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a node can be drained
   kubectl fdb can drain node/node-3 -c sample-cluster`,
-		ValidArgsFunction: session.AsCompletion(env.NodeNames),
+		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			nodes, err := nodesNamed(args)
 			if err != nil {
@@ -102,7 +102,7 @@ func agentEvictions(ctx context.Context, l session.Observation, nodes []string, 
 
 // envKnown verifies that the nodes exist: a mistyped one has no pods and would look safe to drain.
 func envKnown(ctx context.Context, e *session.Env, l session.Observation, nodes []string, in *lists.CanInput) error {
-	all, err := e.Nodes(ctx)
+	all, err := e.Lookup().Nodes(ctx)
 	for _, node := range nodes {
 		switch {
 		case err == nil && all[node] == nil:

@@ -31,7 +31,7 @@ pods must be in one fault domain. Suitable for a hook before the upgrade of a no
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a pod can be deleted and recreated
   kubectl fdb can delete sample-cluster pod/sample-cluster-storage-12345`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "delete", needsIDs: true, answer: canDelete})
 		},
@@ -63,7 +63,7 @@ is yes.
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether data would be moved immediately
   kubectl fdb can replace sample-cluster storage-12345`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "replace", needsIDs: true, answer: canReplace})
 		},
@@ -111,7 +111,7 @@ of the processes, so the checks are the same for all classes.
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether the storage processes can be restarted
   kubectl fdb can restart sample-cluster --class storage`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, ids := session.SplitIDs(args, o.Name)
 			if _, err := chosen.Filter(); err != nil {

@@ -63,7 +63,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
   # Check only volumes and one rule about coordinators
   kubectl fdb check sample-cluster --rules VOL,COORD-001`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -237,7 +237,7 @@ func (o checkOptions) until(ctx context.Context, env *session.Env, look func(con
 			env.Logf("waiting: %s", r.words)
 			printed = r.words
 		}
-		if err := env.Pause(ctx, cmdutil.PollInterval, printed); err != nil {
+		if err := env.Waiting().Pause(ctx, cmdutil.PollInterval, printed); err != nil {
 			return o.ended(ctx, err, printed)
 		}
 	}

@@ -49,7 +49,7 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
   # Wait until a process group is removed
   kubectl fdb wait sample-cluster --for=pg=storage-30317:removed --timeout 2h`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -135,7 +135,7 @@ func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.
 		if left := wait.Left(); left > 0 {
 			rest = min(rest, left)
 		}
-		if err := env.Pause(ctx, rest, printed); err != nil {
+		if err := env.Waiting().Pause(ctx, rest, printed); err != nil {
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ Exit code 0: nothing is blocked. 1: something is blocked. 8: unknown.`,
 
   # Print one row per reason
   kubectl fdb why sample-cluster -o wide`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -115,7 +115,7 @@ func explain(ctx context.Context, e *session.Env, key types.NamespacedName, word
 	if err != nil {
 		return why.Report{}, err
 	}
-	e.WithNodes(ctx, &l.Facts)
+	e.Lookup().WithNodes(ctx, &l.Facts)
 	found, err := backups()
 	if err != nil {
 		return why.Report{}, err

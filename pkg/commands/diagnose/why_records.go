@@ -20,7 +20,7 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 	if err != nil {
 		return err
 	}
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 		return exit.CauseOf(ctx, err)
 	}
 	facts.Now = env.Clock.Now()
-	facts.Lease = env.LeaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.Lease})
+	facts.Lease = env.Lookup().LeaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.Lease})
 	return o.printReport(env, why.NewRecordWhyReport(env.Metadata(kind.Named(key)), why.Input{Facts: facts, Plan: preview, Commands: env.Commands()}))
 }
 
@@ -50,7 +50,7 @@ func aroundRecord(ctx context.Context, e *session.Env, kind *session.RecordKind,
 		seen, err := readRecord(ctx, e, kind, key)
 		return inspect.Facts{Backups: &seen}, err
 	}
-	s, err := e.ObserveRecord(ctx, kind, key, plan.Restore)
+	s, err := e.Lookup().ObserveRecord(ctx, kind, key, plan.Restore)
 	if err != nil {
 		return inspect.Facts{}, err
 	}
@@ -84,7 +84,7 @@ func databaseOf(ctx context.Context, e *session.Env, cluster types.NamespacedNam
 func readRecord(ctx context.Context, e *session.Env, kind *session.RecordKind, key types.NamespacedName) (inspect.ClusterBackups, error) {
 	found, metadata := inspect.ClusterBackups{}, e.Metadata(kind.Named(key))
 	if kind == session.BackupKind {
-		s, err := e.ObserveRecord(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
+		s, err := e.Lookup().ObserveRecord(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 		if err != nil {
 			return found, err
 		}
@@ -92,7 +92,7 @@ func readRecord(ctx context.Context, e *session.Env, kind *session.RecordKind, k
 		found.Backups = []inspect.SeenBackup{{Record: s.Backup, View: &v}}
 		return found, nil
 	}
-	s, err := e.ObserveRecord(ctx, kind, key, plan.Record|plan.Restore|plan.RestoreStatus)
+	s, err := e.Lookup().ObserveRecord(ctx, kind, key, plan.Record|plan.Restore|plan.RestoreStatus)
 	if err != nil {
 		return found, err
 	}

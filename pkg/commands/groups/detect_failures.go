@@ -48,7 +48,7 @@ annotated.`,
   # Preview, without changing anything
   kubectl fdb detect-failures sample-cluster --dry-run`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

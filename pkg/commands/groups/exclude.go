@@ -50,7 +50,7 @@ automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
 
   # Revert the exclusion
   kubectl fdb include sample-cluster storage-3`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

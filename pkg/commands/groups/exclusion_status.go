@@ -95,7 +95,7 @@ func newExclusionWait(env *session.Env) *cobra.Command {
 
 func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *session.Env) {
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.ValidArgsFunction = env.ClusterThenGroups
+	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	Add(&o.Selection, cmd, env)

@@ -55,7 +55,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 	}
 	o.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
-	cmd.ValidArgsFunction = env.ClusterThenGroups
+	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
 	return cmd
 }
@@ -123,7 +123,7 @@ func Add(s *cmdutil.Selection, cmd *cobra.Command, env *session.Env) {
 	flags.StringVarP(&s.Labels, "selector", "l", "", "label selector for the pods of process groups")
 	session.Complete(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
 	session.Complete(cmd, "condition", func() []string { return phrase.Strings(cmdutil.ConditionTypes()) })
-	session.CompleteWith(cmd, "process-group", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
-	session.CompleteWith(cmd, "node", env.NodeNames)
-	session.CompleteWith(cmd, "zone", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
+	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	session.CompleteWith(cmd, "node", env.Completion().NodeNames)
+	session.CompleteWith(cmd, "zone", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
 }

@@ -54,7 +54,7 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 
   # End the exclusion of a process group that was removed long ago
   kubectl fdb include sample-cluster --target 10.1.2.3`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

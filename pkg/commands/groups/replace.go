@@ -72,7 +72,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 
   # Include the group and remove the mark, although it is excluded
   kubectl fdb replace sample-cluster storage-3 --undo --include --wait --yes`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -87,7 +87,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	flags.BoolVar(&o.Include, "include", false, "If true, --undo also includes process groups that are excluded, ten minutes after the last recovery at the earliest")
 	flags.BoolVar(&o.skip, "skip-exclusion", false, "If true, remove the groups with the data on them, provided that other copies of all of it remain; this cannot be undone")
 	flags.StringVar(&o.Confirmed, "confirm", "", "name of the cluster, to confirm --skip-exclusion")
-	session.CompleteWith(cmd, "confirm", env.ClusterNames)
+	session.CompleteWith(cmd, "confirm", env.Completion().ClusterNames)
 	return cmd
 }
 

@@ -58,7 +58,7 @@ continue an interrupted run is printed before the first change.`,
 
   # Continue an interrupted run that started at noon
   kubectl fdb restart sample-cluster --class storage --wait --yes --since 2026-11-21T12:00:00Z`,
-		ValidArgsFunction: env.ClusterThenGroups,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

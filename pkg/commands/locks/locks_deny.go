@@ -61,7 +61,7 @@ not enough: it needs allow: true.`,
 // command completes a command with these options.
 func (o denyOptions) command(env *session.Env, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.RangeArgs(1, 2)
-	cmd.ValidArgsFunction = env.FirstArgument
+	cmd.ValidArgsFunction = env.Completion().FirstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
 	o.ClusterFlag.Add(cmd, env)
 	o.AddReversible(cmd, "the deny list in the database is changed")

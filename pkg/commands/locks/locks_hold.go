@@ -49,7 +49,7 @@ own. Pause it first with kubectl fdb pause.`,
 		Example: `  # Block changes of the database during an investigation
   kubectl fdb locks take sample-cluster --for 30m --reason "looking at a log process"`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -140,7 +140,7 @@ control-plane instance that is lost permanently.`,
   # Release a lock that another user took manually
   kubectl fdb locks release sample-cluster --force --yes`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

@@ -62,7 +62,7 @@ records ends when it expires, or with kubectl fdb maintenance off.`,
   # Print the seconds left, for scripts
   kubectl fdb maintenance status sample-cluster -o jsonpath={.secondsLeft}`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

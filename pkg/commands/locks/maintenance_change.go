@@ -48,7 +48,7 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
   # Extend it
   kubectl fdb maintenance on sample-cluster node-3 --for 30m`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: env.ClusterThenZone,
+		ValidArgsFunction: env.Completion().ClusterThenZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -123,7 +123,7 @@ were to restart. Data of storage processes that are still down is copied from th
 		Example: `  # Stop maintenance
   kubectl fdb maintenance off sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

@@ -37,7 +37,7 @@ pass report it.`,
 		Example: `  # Pause operators during an investigation
   kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits"`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -111,7 +111,7 @@ Nothing else of the spec is changed.`,
 		Example: `  # Resume operators
   kubectl fdb resume sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

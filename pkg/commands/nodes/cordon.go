@@ -70,7 +70,7 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 
   # Replace all process groups on a node, one at a time
   kubectl fdb cordon node-3 -c sample-cluster --evacuate=now --wait --yes`,
-		ValidArgsFunction: session.AsCompletion(env.NodeNames),
+		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
@@ -82,7 +82,7 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 	flags.StringVar(&o.taint, "taint", "", "taint to set, KEY[=VALUE][:EFFECT]; if omitted, --evacuate=by-taint sets the first taint named by a rule of the spec. Without nodes and -l it selects all nodes that already have it")
 	flags.StringVar(&o.Evacuate, "evacuate", EvacuateByTaint, "evacuation of process groups: by-taint, now or none")
 	flags.IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, with --evacuate=now")
-	session.CompleteWith(cmd, "taint", env.TaintKeys)
+	session.CompleteWith(cmd, "taint", env.Completion().TaintKeys)
 	session.Complete(cmd, "evacuate", func() []string { return []string{EvacuateByTaint, evacuateNow, EvacuateNone} })
 	return cmd
 }
@@ -224,7 +224,7 @@ func showEvacuation(ctx context.Context, e *session.Env, key types.NamespacedNam
 	if err != nil {
 		return err
 	}
-	view := lists.NewEvacuationView(facts, nodes, taint, e.PlacesBeside(ctx, facts, nodes))
+	view := lists.NewEvacuationView(facts, nodes, taint, e.Lookup().PlacesBeside(ctx, facts, nodes))
 	if len(view.Items) == 0 {
 		e.Logf("no process group of %s is on %s", key.Name, strings.Join(nodes, ", "))
 		return nil

@@ -44,7 +44,7 @@ to continue.`,
 
   # Drain it before maintenance, in at most two hours
   kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
-		ValidArgsFunction: session.AsCompletion(env.NodeNames),
+		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

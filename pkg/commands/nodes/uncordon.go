@@ -33,7 +33,7 @@ as long as no data was moved.`,
 
   # Also remove a taint that was not set by cordon
   kubectl fdb uncordon node-3 -c sample-cluster --taint example.com/maintenance`,
-		ValidArgsFunction: session.AsCompletion(env.NodeNames),
+		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runUncordon(cmd.Context(), env, args)
 		},

@@ -38,7 +38,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
   # Preview a pass over a backup
   kubectl fdb plan fdbbackup/sample-backup`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return RunPlan(cmd.Context(), o, env, args)
 		},
@@ -88,7 +88,7 @@ func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *ses
 	if err != nil {
 		return err
 	}
-	namespace, err := env.Namespace()
+	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ shown and requires confirmation.`,
 
   # Run commands in a script, without a prompt
   kubectl fdb cli sample-cluster --yes -- "option on ACCESS_SYSTEM_KEYS; get \xff/conf/redundancy_mode"`,
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, words, err := cmdutil.AfterDash(cmd, args)
 			if err != nil {
@@ -98,7 +98,7 @@ func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, sc
 		env.Logf("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
 	}
 	if asks {
-		if err := env.Confirm(ctx, "Run them?"); err != nil {
+		if err := env.Prompt().Confirm(ctx, "Run them?"); err != nil {
 			return err
 		}
 	}

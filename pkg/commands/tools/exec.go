@@ -39,7 +39,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 
   # Run a program in the pod of a process group
   kubectl fdb exec sample-cluster --process-group storage-30317 -- df /var/fdb/data`,
-		ValidArgsFunction: env.FirstArgument,
+		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, program, err := cmdutil.AfterDash(cmd, args)
 			if err != nil {
@@ -55,8 +55,8 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "container of the pod")
 	flags.BoolVarP(&o.stdin, "stdin", "i", false, "If true, pass stdin to the program")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum run time of the program (exit code 124); 0 means no limit")
-	session.CompleteWith(cmd, "pod", env.PodNames)
-	session.CompleteWith(cmd, "process-group", env.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	session.CompleteWith(cmd, "pod", env.Completion().PodNames)
+	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }
 
