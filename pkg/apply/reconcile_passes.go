@@ -162,6 +162,7 @@ func (p *Passes) once(ctx context.Context) error {
 	defer beat.Start()()
 	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes, p.changes.report))
 	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.Approved}, p.Session, p.Approved.Permits
+	pass.Continues = p.Last.Acted > 0
 	done, err := pass.Run(ctx)
 	if done.Acted > 0 {
 		p.Approved.Passed()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -92,6 +93,28 @@ func (p *Pass) begin(ctx context.Context, stage plan.Stage) error {
 	p.begun, p.fresh = true, 0
 	p.Report(LeaseTaken{Stage: stage.Name})
 	return nil
+}
+
+// beginEarly takes the Lease before the first stage, for a pass that continues another one. If that
+// fails, the pass decides without it, and the first action tries again and reports why not: a pass
+// that has nothing to do needs no Lease.
+func (p *Pass) beginEarly(ctx context.Context) {
+	if !p.Continues || p.Actor == nil || len(p.Stages) == 0 || ctx.Err() != nil {
+		return
+	}
+	if p.Gates != nil {
+		checks, err := p.Gates(ctx)
+		if err != nil || slices.ContainsFunc(checks, func(c plan.Check) bool { return !c.OK }) {
+			return
+		}
+		p.gated = true
+		p.Report(GatesChecked{Checks: checks})
+	}
+	if err := p.Actor.Begin(ctx); err != nil {
+		return
+	}
+	p.begun = true
+	p.Report(LeaseTaken{Stage: p.Stages[0].Name, Early: true})
 }
 
 // checkGates evaluates the gates until all have passed.

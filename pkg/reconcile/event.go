@@ -74,7 +74,12 @@ type (
 		Provisional []plan.StageName
 	}
 	// LeaseTaken marks the moment from which this run alone acts on the cluster.
-	LeaseTaken struct{ Stage plan.StageName }
+	LeaseTaken struct {
+		// Stage decides again, since what it observed may be out of date.
+		Stage plan.StageName
+		// Early is true if nothing was observed yet: Stage is the first one then.
+		Early bool
+	}
 	// LockTaken marks the moment from which only fresh facts count.
 	LockTaken struct{ Stage plan.StageName }
 	// ActionStarted announces one action; an action can take a minute.

@@ -196,6 +196,7 @@ func (h *history) pass(ctx context.Context) {
 	k := newWitness(h, die)
 	p := h.change.plugin(h, reconcile.Pass{
 		Stages: h.stages, Observer: k, Actor: k, Gates: k.gates, Report: k.report, Seed: h.life.seed + uint64(h.passes)*1000,
+		Continues: h.endings[h.w].pass.Acted > 0 && !h.settling,
 	})
 	var done reconcile.PassDone
 	done, h.passError = p.Run(ctx)

@@ -53,7 +53,7 @@ func (t *text) report(e reconcile.Event) {
 	case reconcile.StageDecided:
 		t.decided(e)
 	case reconcile.LeaseTaken:
-		t.verbose(e.Stage, "lease", "taken; deciding again on fresh facts")
+		t.lease(e)
 	case reconcile.LockTaken:
 		t.line(e.Stage, "locked", "deciding again on fresh facts")
 	case reconcile.ActionStarted:
@@ -70,6 +70,14 @@ func (t *text) report(e reconcile.Event) {
 			t.left = nil
 		}
 	}
+}
+
+func (t *text) lease(e reconcile.LeaseTaken) {
+	words := "taken; deciding again on fresh facts"
+	if e.Early {
+		words = "taken before the first stage"
+	}
+	t.verbose(e.Stage, "lease", words)
 }
 
 func (t *text) decided(e reconcile.StageDecided) {

@@ -132,6 +132,10 @@ func without(all, some []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(some, a) })
 }
 
+// Workers returns the addresses, without flags, of the processes that have registered with the
+// cluster controller. It takes 3 s where no database was ever configured, and a status 15 s (7.3.79).
+func (c *FDBCLI) Workers(ctx context.Context) ([]string, error) { return c.killable(ctx) }
+
 // killable returns the addresses, without flags, that can be killed now.
 func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
 	const doing = "listing processes that can be killed"

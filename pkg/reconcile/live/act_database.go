@@ -20,8 +20,8 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	if !a.New {
 		return cli.Configure(ctx, a.Configuration, changeOf(a.Part))
 	}
-	// The last read before the one command that could hide a database's data behind
-	// an empty one. Both are read again here because the snapshot may be minutes old.
+	// The last look before the one command that could hide a database's data behind an empty
+	// one: the snapshot may be minutes old.
 	newest := &v1beta2.FoundationDBCluster{}
 	if err := w.Client.Get(ctx, w.Key, newest); err != nil {
 		return fmt.Errorf("verify that the database was never configured: %w", err)
@@ -29,12 +29,8 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	if record.Status.Configured || newest.Status.Configured {
 		return errors.New("create a database: status.configured is already true")
 	}
-	status, err := cli.Status(ctx)
-	if err != nil {
-		return fmt.Errorf("verify that no database exists yet: %w", err)
-	}
-	if !status.NeverConfigured() {
-		return fmt.Errorf("create a database: recovery state must be %[2]q, is %[1]q", status.RecoveryName(), fdb.RecoveryNeverCreated)
+	if err := w.verifyNeverConfigured(ctx, cli); err != nil {
+		return err
 	}
 	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
 }

@@ -45,6 +45,7 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	}
 	var status *fdb.Status
 	if err == nil {
+		w.awaitWorkers(asking, c, inPods)
 		status, err = cli.Status(asking)
 	}
 	if ctx.Err() != nil {
@@ -62,6 +63,7 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	default:
 		facts.Status = status
 		w.rememberBinary(inPods)
+		w.rememberLook(status)
 	}
 	return facts, nil
 }

@@ -63,7 +63,7 @@ func (w *World) Begin(ctx context.Context) error {
 	renewals, stop := context.WithCancel(context.WithoutCancel(ctx))
 	held := &heldLease{stop: stop, stopped: make(chan struct{}), renewed: asked}
 	w.mu.Lock()
-	w.lease = held
+	w.lease, w.looked = held, look{}
 	w.mu.Unlock()
 	go w.keepLease(renewals, held)
 	return nil

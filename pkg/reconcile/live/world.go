@@ -65,6 +65,7 @@ type World struct {
 	binary string                       // the fdbcli that has the protocol of the processes; empty when unknown
 	answer string                       // the pod in which fdbcli succeeded last; empty when unknown
 	lease  *heldLease
+	looked look // at the database, since this run holds the Lease
 	locked *heldLock
 	quiet  time.Time // until when other control-plane instances must not act
 

@@ -1,0 +1,88 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// The status of a database that was never configured takes 15 s (7.3.79, recorded), and names the
+// processes that had registered when it was requested. So it is requested once they have, and the
+// same document serves the decision to create the database and the last look before that.
+
+// workersPause is between two lists of registered processes, and workersMost bounds the wait for a
+// list that does not grow any more.
+const (
+	workersPause = time.Second
+	workersMost  = 15 * time.Second
+)
+
+// awaitWorkers waits, where the database was never configured, until as many processes have
+// registered as the spec asks for, or no further one does. A failure is left to the status.
+func (w *World) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBCluster, inPods *admin.FDBCLI) {
+	if c.Status.Configured || inPods == nil {
+		return
+	}
+	want := 0
+	for _, g := range c.Status.ProcessGroups {
+		want += c.ServersPerPod(g.ProcessClass)
+	}
+	ends := w.Clock.Now().Add(workersMost)
+	for before := 0; ; {
+		all, err := inPods.Workers(ctx)
+		if err != nil || ctx.Err() != nil || len(all) >= want || len(all) > 0 && len(all) == before || !w.Clock.Now().Before(ends) {
+			return
+		}
+		before = len(all)
+		timer := w.Clock.NewTimer(workersPause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C():
+		}
+		timer.Stop()
+	}
+}
+
+// look is a status document, and when it was read.
+type look struct {
+	status *fdb.Status
+	at     time.Time
+}
+
+// rememberLook keeps a document that was read while this run held the Lease.
+func (w *World) rememberLook(s *fdb.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looked = look{}
+	if w.lease != nil {
+		w.looked = look{s, w.Clock.Now()}
+	}
+}
+
+// lastLook is for how long a document is the last look before a database is created: shorter than
+// it takes to read another one.
+const lastLook = 5 * time.Second
+
+// verifyNeverConfigured fails unless the database was certainly never configured. FoundationDB
+// itself refuses to create a database over one that exists.
+func (w *World) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
+	w.mu.Lock()
+	last := w.looked
+	w.looked = look{} // it is the last look before one command, not before two
+	w.mu.Unlock()
+	status := last.status
+	if status == nil || w.Clock.Since(last.at) > lastLook {
+		var err error
+		if status, err = cli.Status(ctx); err != nil {
+			return fmt.Errorf("verify that no database exists yet: %w", err)
+		}
+	}
+	if !status.NeverConfigured() {
+		return fmt.Errorf("create a database: recovery state must be %[2]q, is %[1]q", status.RecoveryName(), fdb.RecoveryNeverCreated)
+	}
+	return nil
+}
