@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // backupVerb is a command that changes the state of a backup.
@@ -87,12 +86,9 @@ func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
 }
 
 func (o backupChangeOptions) run(ctx context.Context, env *session.Env, verb backupVerb, args []string) error {
-	if err := o.Check(env); err != nil {
-		return err
-	}
-	key, err := session.BackupKind.Key(ctx, env, args, o.Intent())
+	key, err := changed(ctx, env, o.ChangeFlags, session.BackupKind, args)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return err
 	}
 	set := backup.SetBackupState
 	if verb.requiresActive {

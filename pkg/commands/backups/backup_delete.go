@@ -127,12 +127,9 @@ actual content of the store.` + moreThanAYes,
 
 // carryOut deletes data of a backup, as the stage decides.
 func carryOut(ctx context.Context, f apply.ChangeFlags, env *session.Env, args []string, verb string, flags []string, stage plan.Stage) error {
-	if err := f.Check(env); err != nil {
-		return err
-	}
-	key, err := session.BackupKind.Key(ctx, env, args, f.Intent())
+	key, err := changed(ctx, env, f, session.BackupKind, args)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return err
 	}
 	if err := f.ConfirmedAs(key.Name); err != nil {
 		return err

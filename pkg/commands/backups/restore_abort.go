@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // restoreAbortOptions are the options of `kubectl fdb restore abort`.
@@ -55,12 +54,9 @@ recreate the resource.`,
 }
 
 func (o restoreAbortOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if err := o.Check(env); err != nil {
-		return err
-	}
-	key, err := session.RestoreKind.Key(ctx, env, args, o.Intent())
+	key, err := changed(ctx, env, o.ChangeFlags, session.RestoreKind, args)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return err
 	}
 	if err := o.ConfirmedAs(key.Name); err != nil {
 		return err

@@ -46,12 +46,9 @@ when it is done.`,
 }
 
 func (o restoreStartOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if err := o.Check(env); err != nil {
-		return err
-	}
-	key, err := session.RestoreKind.Key(ctx, env, args, o.Intent())
+	key, err := changed(ctx, env, o.ChangeFlags, session.RestoreKind, args)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return err
 	}
 	p := &startingRestore{wait: o.Wait, follow: env.Command("restore", "wait", key.Name)}
 	err = apply.CarryOut(ctx, env, key, apply.Change{

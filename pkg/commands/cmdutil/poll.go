@@ -158,6 +158,20 @@ func (o *ViewOptions) Add(cmd *cobra.Command, env *session.Env) {
 	o.AddWatch(cmd)
 }
 
+// View reads what a command shows of a cluster.
+type View func(ctx context.Context, env *session.Env, key types.NamespacedName) (Output, error)
+
+// AddView adds the flags, and has the command print the view of the cluster that its arguments
+// name. The view runs after the flags are parsed: its receiver must be a pointer.
+func (o *ViewOptions) AddView(cmd *cobra.Command, env *session.Env, view View) {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (Output, error) {
+			return view(ctx, env, key)
+		})
+	}
+	o.Add(cmd, env)
+}
+
 // Display finds the cluster and prints what read returns.
 func (o ViewOptions) Display(ctx context.Context, env *session.Env, args []string, read func(context.Context, types.NamespacedName) (Output, error)) error {
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {

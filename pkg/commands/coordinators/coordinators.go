@@ -45,17 +45,12 @@ with unknown reachability.`,
 
   # For scripts
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
-				return o.view(ctx, env, key)
-			})
-		},
 	}
-	o.Add(cmd, env)
+	o.AddView(cmd, env, o.view)
 	return cmd
 }
 
-func (o coordinatorsListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+func (o *coordinatorsListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Facts(ctx)
 	if err != nil {
 		return cmdutil.Output{}, err

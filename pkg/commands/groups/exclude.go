@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // ExcludeOptions are the options of `kubectl fdb exclude`.
@@ -72,16 +71,8 @@ func (o ExcludeOptions) run(ctx context.Context, env *session.Env, args []string
 	if err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
+	record, err := carryOut(ctx, env, cluster, o.ClusterFlag, o.Intent(), o.Prepare)
 	if err != nil {
-		return err
-	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	c, err := o.Prepare(ctx, env, key)
-	if err != nil {
-		return exit.CauseOf(ctx, err)
-	}
-	if err := apply.CarryOut(ctx, env, key, c); err != nil {
 		return err
 	}
 	if record.ReplacementsEnabled() && record.FailureDetectionTime() < v1beta2.Never {

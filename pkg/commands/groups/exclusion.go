@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -34,22 +33,7 @@ func NewExclusion(env *session.Env) *cobra.Command {
 // document and one read of the lists. It never excludes anything to learn more: that would
 // start moving data again.
 func exclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
-	why := ""
-	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, More: func(ctx context.Context, r session.Reader, s *plan.Snapshot) error {
-		if !s.Database.Available() {
-			return nil // the database is unavailable, and trying takes a minute
-		}
-		read, err := r.ReadExclusions(ctx)
-		if err != nil && ctx.Err() == nil {
-			why = exit.Explain(err)
-		}
-		s.Coordination = read
-		return ctx.Err()
-	}}.Facts(ctx)
-	if why != "" {
-		facts.Warnings = append(facts.Warnings, "cannot read exclusions: "+why)
-	}
-	return facts, err
+	return cmdutil.CoordinationFacts(ctx, env, key, "exclusions", session.Reader.ReadExclusions)
 }
 
 // exclusionListOptions are the options of `kubectl fdb exclusion list`.
@@ -69,17 +53,12 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
 
   # Print the targets as used by fdbcli
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
-				return o.view(ctx, env, key)
-			})
-		},
 	}
-	o.Add(cmd, env)
+	o.AddView(cmd, env, o.view)
 	return cmd
 }
 
-func (o exclusionListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+func (o *exclusionListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	facts, err := exclusionFacts(ctx, env, key)
 	if err != nil {
 		return cmdutil.Output{}, err

@@ -76,16 +76,8 @@ func (o IncludeOptions) run(ctx context.Context, env *session.Env, args []string
 	if err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
-	if err != nil {
-		return err
-	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	c, err := o.Prepare(ctx, env, key)
-	if err != nil {
-		return exit.CauseOf(ctx, err)
-	}
-	return apply.CarryOut(ctx, env, key, c)
+	_, err = carryOut(ctx, env, cluster, o.ClusterFlag, o.Intent(), o.Prepare)
+	return err
 }
 
 // Prepare selects the groups, and builds the change.

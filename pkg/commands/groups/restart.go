@@ -84,19 +84,14 @@ func (o RestartOptions) run(ctx context.Context, env *session.Env, args []string
 	if _, err := o.Filter(); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
-	if err != nil {
-		return err
-	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	c, err := o.Prepare(ctx, env, key)
-	if err != nil {
-		return exit.CauseOf(ctx, err)
-	}
-	if o.Wait {
-		env.Logf("to resume if interrupted: %s", env.Command(append(c.Words, c.Shared()...)...))
-	}
-	return apply.CarryOut(ctx, env, key, c)
+	_, err = carryOut(ctx, env, cluster, o.ClusterFlag, o.Intent(), func(ctx context.Context, env *session.Env, key types.NamespacedName) (apply.Change, error) {
+		c, err := o.Prepare(ctx, env, key)
+		if err == nil && o.Wait {
+			env.Logf("to resume if interrupted: %s", env.Command(append(c.Words, c.Shared()...)...))
+		}
+		return c, err
+	})
+	return err
 }
 
 // Prepare selects the groups, and builds the change.

@@ -11,9 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -52,17 +50,12 @@ control-plane instances coordinate.`,
 
   # Print the seconds until the lock expires
   kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
-				return o.view(ctx, env, key)
-			})
-		},
 	}
-	o.Add(cmd, env)
+	o.AddView(cmd, env, o.view)
 	return cmd
 }
 
-func (o locksListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+func (o *locksListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	facts, err := sharedFacts(ctx, env, key)
 	if err != nil {
 		return cmdutil.Output{}, err
@@ -80,20 +73,5 @@ func (o locksListOptions) view(ctx context.Context, env *session.Env, key types.
 // sharedFacts returns the facts about one cluster and the state shared by all control-plane
 // instances, whether or not the spec enables locks.
 func sharedFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
-	why := ""
-	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, More: func(ctx context.Context, r session.Reader, s *plan.Snapshot) error {
-		if !s.Database.Available() {
-			return nil // the database is unavailable, and trying takes a minute
-		}
-		read, err := r.ReadShared(ctx)
-		if err != nil && ctx.Err() == nil {
-			why = exit.Explain(err)
-		}
-		s.Coordination = read
-		return ctx.Err()
-	}}.Facts(ctx)
-	if why != "" {
-		facts.Warnings = append(facts.Warnings, "cannot read the shared state of control-plane instances: "+why)
-	}
-	return facts, err
+	return cmdutil.CoordinationFacts(ctx, env, key, "the shared state of control-plane instances", session.Reader.ReadShared)
 }

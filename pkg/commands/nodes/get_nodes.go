@@ -42,18 +42,13 @@ is printed on stderr.`,
 
   # Include nodes without pods of the cluster
   kubectl fdb get nodes sample-cluster --all`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.Display(cmd.Context(), env, args, func(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
-				return o.view(ctx, env, key)
-			})
-		},
 	}
-	o.Add(cmd, env)
+	o.AddView(cmd, env, o.view)
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, also list nodes without pods of the cluster")
 	return cmd
 }
 
-func (o nodesOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+func (o *nodesOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, Nodes: true}.Facts(ctx)
 	if err != nil {
 		return cmdutil.Output{}, err

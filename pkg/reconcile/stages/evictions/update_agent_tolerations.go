@@ -1,7 +1,6 @@
 package evictions
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -20,30 +19,15 @@ var UpdateAgentTolerations = plan.Stage{
 	Name:  plan.StageUpdateTolerations,
 	Reads: plan.Backup | plan.Agents,
 	Decide: func(s plan.Snapshot) plan.Decision {
-		requested, err := plan.OptedIn(s.Backup, plan.AnnotationTolerations)
-		if err != nil {
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Human: true, Reason: err.Error()}}
-		}
-		var d plan.Decision
+		var pods []toleratingPod
 		for _, name := range slices.Sorted(maps.Keys(s.Agents.Pods)) {
-			pod := s.Agents.Pods[name]
-			if !ownAgent(s.Backup, pod) || !readings.MayChangeTolerations(pod) {
-				continue
-			}
-			a := readings.RevertedTolerations("", pod)
-			d.Why = fmt.Sprintf("annotation %s does not request other times any more", plan.AnnotationTolerations)
-			if requested {
-				a = readings.AppliedTolerations("", pod, s.Backup.Spec.PodTemplateSpec, safety.TolerationsForAgents())
-				d.Why = fmt.Sprintf("annotation %s requests the time of the eviction rule", plan.AnnotationTolerations)
-			}
-			if a != nil {
-				d.Actions = append(d.Actions, a)
+			if pod := s.Agents.Pods[name]; ownAgent(s.Backup, pod) {
+				pods = append(pods, toleratingPod{"", pod, func(pod *corev1.Pod) plan.Action {
+					return readings.AppliedTolerations("", pod, s.Backup.Spec.PodTemplateSpec, safety.TolerationsForAgents())
+				}})
 			}
 		}
-		if len(d.Actions) == 0 {
-			return plan.Decision{}
-		}
-		return d
+		return decideTolerations(s.Backup, pods, "the time of the eviction rule")
 	},
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -19,34 +20,50 @@ var UpdateTolerations = plan.Stage{
 	Name:  plan.StageUpdateTolerations,
 	Reads: plan.Record | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
-		requested, err := plan.OptedIn(s.Cluster, plan.AnnotationTolerations)
-		if err != nil {
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Human: true, Reason: err.Error()}}
-		}
-		var d plan.Decision
+		var pods []toleratingPod
 		for _, g := range s.Groups() {
-			pod := s.Pod(g)
-			if !readings.MayChangeTolerations(pod) {
-				continue
-			}
-			a := readings.RevertedTolerations(g.ProcessGroupID, pod)
-			if requested {
-				a = classTolerations(s, g, pod)
-			}
-			if a != nil {
-				d.Actions = append(d.Actions, a)
-			}
+			pods = append(pods, toleratingPod{g.ProcessGroupID, s.Pod(g), func(pod *corev1.Pod) plan.Action {
+				return readings.AppliedTolerations(g.ProcessGroupID, pod, s.Cluster.Settings(g.ProcessClass).PodTemplate, safety.TolerationsFor(s.Cluster, g.ProcessClass))
+			}})
 		}
-		if len(d.Actions) > 0 {
-			d.Why = fmt.Sprintf("annotation %s requests the times of the eviction rules", plan.AnnotationTolerations)
-			if !requested {
-				d.Why = fmt.Sprintf("annotation %s does not request other times any more", plan.AnnotationTolerations)
-			}
-		}
-		return d
+		return decideTolerations(s.Cluster, pods, "the times of the eviction rules")
 	},
 }
 
-func classTolerations(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) plan.Action {
-	return readings.AppliedTolerations(g.ProcessGroupID, pod, s.Cluster.Settings(g.ProcessClass).PodTemplate, safety.TolerationsFor(s.Cluster, g.ProcessClass))
+// toleratingPod is a pod of a process group, or of none, and the action that gives it the
+// tolerations of its eviction rule.
+type toleratingPod struct {
+	group v1beta2.ProcessGroupID
+	pod   *corev1.Pod
+	apply func(*corev1.Pod) plan.Action
+}
+
+// decideTolerations applies the tolerations to the pods of a resource that requests it, and else
+// reverts them.
+func decideTolerations(resource metav1.Object, pods []toleratingPod, what string) plan.Decision {
+	requested, err := plan.OptedIn(resource, plan.AnnotationTolerations)
+	if err != nil {
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Human: true, Reason: err.Error()}}
+	}
+	var actions []plan.Action
+	for _, p := range pods {
+		if !readings.MayChangeTolerations(p.pod) {
+			continue
+		}
+		a := readings.RevertedTolerations(p.group, p.pod)
+		if requested {
+			a = p.apply(p.pod)
+		}
+		if a != nil {
+			actions = append(actions, a)
+		}
+	}
+	switch {
+	case len(actions) == 0:
+		return plan.Decision{}
+	case requested:
+		return plan.Decision{Actions: actions, Why: fmt.Sprintf("annotation %s requests %s", plan.AnnotationTolerations, what)}
+	default:
+		return plan.Decision{Actions: actions, Why: fmt.Sprintf("annotation %s does not request other times any more", plan.AnnotationTolerations)}
+	}
 }
