@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
@@ -67,7 +68,8 @@ var specTroubles = []trouble{
 		h.tell("spec: pods run as service account %s", account)
 	}},
 	{"the prefix of IDs changes", 1, func(h *history, dice *rand.Rand) {
-		if h.w.Record.SynchronizationMode() == v1beta2.SynchronizationModeGlobal {
+		// By the spec: SynchronizationMode is local while the status is lost, and the lists stay.
+		if ptr.Deref(h.w.Record.Spec.AutomationOptions.SynchronizationMode, v1beta2.SynchronizationModeLocal) == v1beta2.SynchronizationModeGlobal {
 			return // what is listed under the old prefix has to be tidied up by people
 		}
 		prefix := []string{"", "east", "west"}[dice.IntN(3)]

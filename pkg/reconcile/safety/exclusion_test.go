@@ -295,6 +295,20 @@ func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
 	}
 }
 
+// A group that the spec keeps is not among those that drain, although it is still marked and
+// excluded: it takes nothing over until it is included.
+func TestAKeptGroupThatIsStillExcludedTakesNothingOver(t *testing.T) {
+	s := draining(t)
+	marked := s.Groups()[2]
+	marked.MarkForRemoval(evening)
+	s.Coordination.Exclusions = append(s.Coordination.Exclusions, marked.ExclusionString())
+	before, _ := ExclusionBudget(s, marked.ProcessClass, 1)
+	s.Cluster.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{marked.ProcessGroupID}
+	if after, check := ExclusionBudget(s, marked.ProcessClass, 0); after > before {
+		t.Errorf("budget %d once it is kept, %d before: %s", after, before, check.Evidence)
+	}
+}
+
 // The status document lags behind the exclusions, and the record behind the document.
 func TestAGroupThatSomebodyJustExcludedTakesNothingOver(t *testing.T) {
 	s := draining(t)

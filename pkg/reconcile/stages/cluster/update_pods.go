@@ -90,6 +90,8 @@ type outdatedPod struct {
 	class v1beta2.ProcessClass
 	// zone is the fault domain that the pod's processes announce.
 	zone string
+	// bucket is the distribution key of the pod; empty where pods are not packed.
+	bucket string
 	// notReporting is true when not all of its processes report.
 	notReporting bool
 }
@@ -155,10 +157,28 @@ func nextPods(s plan.Snapshot, outdated []outdatedPod) (chosen []outdatedPod, al
 		return nil, allowed, missing
 	}
 	chosen = slices.DeleteFunc(slices.Clone(outdated), func(pod outdatedPod) bool { return pod.zone != zones[0] })
+	chosen = ofOneBucket(chosen)
 	if mode == v1beta2.PodUpdateModeProcessGroup {
 		chosen = chosen[:1]
 	}
 	return chosen, allowed, 0
+}
+
+// ofOneBucket omits the pods of a class that are of another bucket than the first one. Where
+// spec.distributionConfig only prefers that a bucket has its fault domain to itself, two may share
+// one, and of each class no more than one bucket goes down at a time.
+func ofOneBucket(pods []outdatedPod) []outdatedPod {
+	first := map[v1beta2.ProcessClass]string{}
+	return slices.DeleteFunc(pods, func(pod outdatedPod) bool {
+		if pod.bucket == "" {
+			return false
+		}
+		bucket, found := first[pod.class]
+		if !found {
+			first[pod.class] = pod.bucket
+		}
+		return found && bucket != pod.bucket
+	})
 }
 
 // allowedZones returns the fault domains whose pods may go down now: first those where processes

@@ -46,7 +46,8 @@ func outdatedPods(s plan.Snapshot, o plan.Options) (outdated []outdatedPod, notR
 			continue // ReplaceMisconfiguredPods reports the reason
 		}
 		outdated = append(outdated, outdatedPod{
-			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone, notReporting: processes.Misses(g, pod),
+			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone,
+			bucket: objects.DistributionKeyOf(pod), notReporting: processes.Misses(g, pod),
 		})
 	}
 	return outdated, notReporting, nil
