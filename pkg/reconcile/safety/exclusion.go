@@ -75,8 +75,10 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 			return nil, fmt.Sprintf("%s missing for %s, may report again within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
 		}
 		// A group that should stay and was excluded by other means receives no data, even
-		// while only the exclusions themselves show that.
-		excluded := !g.IsMarkedForRemoval() && (g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || Excluded(s, g))
+		// while only the exclusions themselves show that. One that is marked is among those that
+		// drain, unless the spec keeps it: then it counts in neither.
+		stays := !g.IsMarkedForRemoval() || s.Cluster.KeepsFromReplacement(g.ProcessGroupID)
+		excluded := stays && (g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || Excluded(s, g))
 		if !missing && !excluded && !isNotReporting(s, g) {
 			valid++
 		}
