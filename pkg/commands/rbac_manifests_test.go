@@ -180,11 +180,7 @@ func permissionsOf(rules []rbacv1.PolicyRule) []session.Permission {
 }
 
 func TestTheRoleForBudgetsIsWhatTheirStageNeeds(t *testing.T) {
-	var want []session.Permission
-	for _, verb := range []string{"list", "create", "update", "delete"} {
-		want = append(want, session.Permission{Verb: verb, Group: "policy", Resource: "poddisruptionbudgets"})
-	}
-	if got := permissionsOf(rulesOf(t, "disruption-budgets.yaml")); !slices.Equal(want, got) {
+	if got, want := permissionsOf(rulesOf(t, "disruption-budgets.yaml")), session.BudgetPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/disruption-budgets.yaml grants %v, want %v", got, want)
 	}
 }

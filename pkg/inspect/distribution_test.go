@@ -59,10 +59,12 @@ func TestWhyAPackedPodIsPending(t *testing.T) {
 	for name, tc := range map[string]struct {
 		required bool
 		alone    bool
+		unknown  bool // of all process groups, the fault domain
 		want     string
 	}{
 		"its place is preferred": {},
 		"its place is required":  {required: true, want: "; spec.distributionConfig.required lets it run only in fault domain "},
+		"the zone is unknown":    {required: true, unknown: true, want: "; spec.distributionConfig.required lets it run only in the fault domain of node "},
 		"it is the first":        {required: true, alone: true, want: "; spec.distributionConfig.required lets it run only in a fault domain without pods of other distribution keys than storage-9"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +72,12 @@ func TestWhyAPackedPodIsPending(t *testing.T) {
 			g := f.Cluster.ProcessGroup("storage-3")
 			pod := f.Pod(g)
 			pod.Spec.NodeName, pod.CreationTimestamp.Time = "", noon.Add(-time.Hour)
+			if tc.unknown {
+				f.Database.Status = nil
+				for _, other := range f.Groups() {
+					other.FaultDomain = ""
+				}
+			}
 			if tc.alone {
 				pod.Labels[v1beta2.LabelDistributionKey] = "storage-9"
 			} else {

@@ -133,14 +133,18 @@ func (f Facts) domainOf(key string) string {
 	var domains []string
 	for _, g := range f.Groups() {
 		if pod := f.Pod(g); pod != nil && pod.Spec.NodeName != "" && objects.DistributionKeyOf(pod) == key {
-			domains = append(domains, phrase.Or(f.Group(g).Zone, "that of node "+pod.Spec.NodeName))
+			domain := "the fault domain of node " + pod.Spec.NodeName
+			if zone := f.Group(g).Zone; zone != "" {
+				domain = "fault domain " + zone
+			}
+			domains = append(domains, domain)
 		}
 	}
 	slices.Sort(domains)
 	if domains = slices.Compact(domains); len(domains) == 0 {
 		return fmt.Sprintf("a fault domain without pods of other distribution keys than %s", key)
 	}
-	return fmt.Sprintf("fault domain %s of the distribution key %s", strings.Join(domains, " or "), key)
+	return fmt.Sprintf("%s, with the other pods of the distribution key %s", strings.Join(domains, " or "), key)
 }
 
 // schedulerWords returns why each node was rejected. The rest of the scheduler's message is that

@@ -96,6 +96,14 @@ func DetectorPermissions() []Permission {
 	}
 }
 
+// BudgetPermissions are required to keep the PodDisruptionBudget of a cluster that requests one; the
+// first is required to read it.
+func BudgetPermissions() []Permission {
+	return []Permission{
+		{"list", "policy", "poddisruptionbudgets", ""}, {"create", "policy", "poddisruptionbudgets", ""}, {"update", "policy", "poddisruptionbudgets", ""}, {"delete", "policy", "poddisruptionbudgets", ""},
+	}
+}
+
 // DetectPermissions are required to detect failures: to update the status and to annotate the
 // cluster.
 func DetectPermissions() []Permission {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/scale"
 	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/controller"
 	"k8s.io/kubernetes/pkg/controller/certificates/rootcacertpublisher"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/disruption"
@@ -26,10 +28,12 @@ import (
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/nodelifecycle"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
+	"k8s.io/kubernetes/pkg/controller/resourcequota"
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
 	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/volume/pvcprotection"
 	"k8s.io/kubernetes/pkg/controller/volume/pvprotection"
+	quotainstall "k8s.io/kubernetes/pkg/quota/v1/install"
 )
 
 // controllers are the parts of kube-controller-manager a sandbox runs.
@@ -97,6 +101,7 @@ func (c *controllers) loops(ctx context.Context, informersStarted <-chan struct{
 	var all []controllerLoop
 	for _, build := range []func(context.Context) ([]controllerLoop, error){
 		func(ctx context.Context) ([]controllerLoop, error) { return c.garbage(ctx, informersStarted) },
+		func(ctx context.Context) ([]controllerLoop, error) { return c.quotas(ctx, informersStarted) },
 		c.namespaces, c.volumes, c.pods, c.nodes,
 	} {
 		loops, err := build(ctx)
@@ -128,6 +133,42 @@ func (c *controllers) garbage(ctx context.Context, informersStarted <-chan struc
 	return []controllerLoop{
 		func(ctx context.Context) { gc.Run(ctx, 4, mapperResetInterval) },
 		func(ctx context.Context) { gc.Sync(ctx, c.client.Discovery(), kindDiscoveryInterval) },
+	}, nil
+}
+
+// The numbers of kube-controller-manager.
+const (
+	quotaWorkers = 5
+	quotaResync  = 5 * time.Minute
+	// replenishResync is half a day in kube-controller-manager, so that it never matters here.
+	replenishResync = 12 * time.Hour
+)
+
+// quotas counts what namespaces with a ResourceQuota use. Without it the API server knows no limit.
+func (c *controllers) quotas(ctx context.Context, informersStarted <-chan struct{}) ([]controllerLoop, error) {
+	kinds := c.client.Discovery().ServerPreferredNamespacedResources
+	configuration, err := quotainstall.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(c.shared.ForResource), c.shared)
+	if err != nil {
+		return nil, err
+	}
+	quotas, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
+		QuotaClient:               c.client.CoreV1(),
+		ResourceQuotaInformer:     c.shared.Core().V1().ResourceQuotas(),
+		ResyncPeriod:              controller.StaticResyncPeriodFunc(quotaResync),
+		InformerFactory:           informerfactory.NewInformerFactory(c.shared, c.objects),
+		ReplenishmentResyncPeriod: controller.StaticResyncPeriodFunc(replenishResync),
+		DiscoveryFunc:             kinds,
+		IgnoredResourcesFunc:      configuration.IgnoredResources,
+		InformersStarted:          informersStarted,
+		Registry:                  generic.NewRegistry(configuration.Evaluators()),
+		UpdateFilter:              quotainstall.DefaultUpdateFilter(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []controllerLoop{
+		func(ctx context.Context) { quotas.Run(ctx, quotaWorkers) },
+		func(ctx context.Context) { quotas.Sync(ctx, kinds, mapperResetInterval) },
 	}, nil
 }
 

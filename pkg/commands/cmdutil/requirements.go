@@ -75,11 +75,11 @@ func actionRequirements() []CommandRequirements {
 		{"status", slices.Concat(viewing(), optional("backups are not shown", theBackups()...))},
 		{"get process-groups", viewing()},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
-		{"plan", slices.Concat(viewing(), operators())},
+		{"plan", slices.Concat(viewing(), operators(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
 		{"reconcile", reconciling()},
-		{"reconcile --with-backups", slices.Concat(required(apply.WithBackups(session.ReconcilePermissions())...), operators(), auditing())},
+		{"reconcile --with-backups", slices.Concat(required(apply.WithBackups(session.ReconcilePermissions())...), keeping(), operators(), auditing())},
 		{"reconcile --watch --with-backups", slices.Concat(
-			required(apply.WithBackups(session.ReconcilePermissions())...), required(session.WatchPermissions()...), operators(), auditing(),
+			required(apply.WithBackups(session.ReconcilePermissions())...), keeping(), required(session.WatchPermissions()...), operators(), auditing(),
 			optional("changes of backups and restores are only seen every --resync", followBackupPermissions()...),
 		)},
 		{"reconcile fdbbackup", slices.Concat(required(session.BackupPermissions()...), operators(), auditing())},
@@ -180,7 +180,15 @@ func optional(without string, powers ...session.Permission) []Requirement {
 }
 
 func reconciling() []Requirement {
-	return slices.Concat(required(session.ReconcilePermissions()...), optional("a failure detector is refused", session.DetectorPermissions()...), waiting(), finding(), beyond(), operators(), auditing())
+	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), waiting(), finding(), beyond(), operators(), auditing())
+}
+
+// keeping returns what is required for the objects that only some clusters request.
+func keeping() []Requirement {
+	return slices.Concat(
+		optional("a failure detector is refused", session.DetectorPermissions()...),
+		optional("a disruption budget is refused, and one that is no longer requested stays", session.BudgetPermissions()...),
+	)
 }
 
 // waiting returns what is required to see what a command with --wait waits for as it occurs.

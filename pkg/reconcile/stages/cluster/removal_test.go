@@ -32,6 +32,16 @@ func TestExcludeInstances(t *testing.T) {
 		"excludes a kept group whose PVC is deleted": {From: stagestest.LeavingStorage, Given: stagestest.All(stagestest.Kept("storage-114"), func(s *plan.Snapshot) {
 			s.Volumes["sample-storage-114-data"].DeletionTimestamp = new(stagestest.NoonTime())
 		}), Does: []string{byLocality}},
+		"counts no kept group as up until it is included": {
+			From: stagestest.LeavingStorage, Given: stagestest.All(stagestest.Kept("storage-114", "storage-115"),
+				stagestest.Excluding("locality_instance_id:storage-114", "storage-114"), stagestest.Excluding("locality_instance_id:storage-115", "storage-115"),
+				func(s *plan.Snapshot) {
+					for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
+						s.Cluster.ProcessGroup(id).MarkForRemoval(stagestest.Noon)
+					}
+				}),
+			Holds: "2 up + 1 tolerated − 3 desired − 0 draining = 0",
+		},
 		"waits after a recovery": {From: stagestest.LeavingStorage, Given: stagestest.RecoveredAgo(119), Holds: "1m59s ago"},
 		"waits while the replacement is starting": {
 			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
