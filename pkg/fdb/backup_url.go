@@ -41,7 +41,6 @@ func (p BackupPlace) URL() (string, error) {
 		return "", errors.New("the destination has no name")
 	}
 	query := url.Values{"bucket": {p.Bucket}}
-	secure := true
 	for _, parameter := range p.Parameters {
 		name, value, found := strings.Cut(parameter, "=")
 		if !found || name == "" {
@@ -51,18 +50,20 @@ func (p BackupPlace) URL() (string, error) {
 			return "", ErrSecretInAccount
 		}
 		query.Set(name, value)
-		if value == "0" && (name == "sc" || name == "secure_connection") {
-			secure = false
-		}
 	}
 	// An empty key keeps its @: FoundationDB signs requests only where the URL contains one, and
 	// reads key and secret from the credential files or the SDK if the key is empty.
-	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, secure), Path: "/" + p.Name, RawQuery: query.Encode()}
+	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, p.Secure()), Path: "/" + p.Name, RawQuery: query.Encode()}
 	text := u.String()
 	if WithoutSecrets(text) != text {
 		return "", ErrSecretInAccount
 	}
 	return text, nil
+}
+
+// Secure reports whether the store is accessed over TLS, which a parameter can turn off.
+func (p BackupPlace) Secure() bool {
+	return !slices.ContainsFunc(p.Parameters, func(parameter string) bool { return parameter == "sc=0" || parameter == "secure_connection=0" })
 }
 
 func withPort(host string, secure bool) string {

@@ -1,6 +1,10 @@
 package versionfacts
 
-import "github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
 
 // Applying is a fact about the versions in question.
 type Applying struct {
@@ -40,14 +44,31 @@ func OfChange(from, to fdb.Version, u Use) []Applying {
 	})
 }
 
-// Affects reports whether the fact with this ID is about the running version.
-func Affects(id string, v fdb.Version) bool {
+// BounceImpactNeverClean is the fact that a gate cites.
+const BounceImpactNeverClean = "bounce-impact-never-clean"
+
+// About returns the fact with this ID, and whether it is about the running version.
+func About(id string, v fdb.Version) (f Fact, is bool) {
 	for _, f := range All() {
 		if f.ID == id {
-			return contain(f.Running, v)
+			return f, contain(f.Running, v)
 		}
 	}
-	return false
+	return Fact{}, false
+}
+
+// NeedBackups reports whether the backups of the database would decide any of the facts.
+func NeedBackups(facts []Applying) bool {
+	return slices.ContainsFunc(facts, func(f Applying) bool {
+		return f.Applies == Unknown && (f.Condition == WhenEncryptedBackup || f.Condition == WhenBlobStoreOverTLS)
+	})
+}
+
+// Without returns the facts whose IDs are not among others.
+func Without(facts, others []Applying) []Applying {
+	return slices.DeleteFunc(slices.Clone(facts), func(f Applying) bool {
+		return slices.ContainsFunc(others, func(o Applying) bool { return o.ID == f.ID })
+	})
 }
 
 func applying(u Use, from, to fdb.Version, about func(Fact) bool) []Applying {

@@ -55,11 +55,11 @@ func (f Fact) check() error {
 		return errors.New("either running versions or changes are required")
 	case slices.ContainsFunc(f.Changes, func(c Change) bool { return len(c.From) == 0 || len(c.To) == 0 }):
 		return errors.New("a change requires versions on both sides")
-	case f.Summary == "" || f.Advice == "" || f.Verified == "":
+	case min(len(f.Summary), len(f.Advice), len(f.Verified)) == 0:
 		return errors.New("summary, advice and verified are required")
 	case !slices.Contains(Consequences(), f.Consequence):
 		return fmt.Errorf("unknown consequence %q", f.Consequence)
-	case f.Evidence != Run && f.Evidence != Recorded && f.Evidence != Read:
+	case !f.Evidence.known():
 		return fmt.Errorf("unknown evidence %q", f.Evidence)
 	case f.When != "" && conditions[f.When] == nil:
 		return fmt.Errorf("unknown condition %q", f.When)

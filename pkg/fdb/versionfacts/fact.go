@@ -63,6 +63,15 @@ const (
 	Read Evidence = "read"
 )
 
+func (e Evidence) known() bool {
+	switch e {
+	case Run, Recorded, Read:
+		return true
+	default:
+		return false
+	}
+}
+
 //go:embed facts.json
 var data []byte
 

@@ -211,7 +211,7 @@ func TestInvalidFactsAreRefused(t *testing.T) {
 		"empty range":                  {`{"from": "7.4.7"}`, `{"from": "7.4.7", "before": "7.4.7"}`},
 		"unknown field of a range":     {`{"from": "7.4.7"}`, `{"from": "7.4.7", "through": "7.4.8"}`},
 		"unknown consequence":          {`slower`, `bad`},
-		"unknown evidence":             {`"read"`, `"heard"`},
+		"unknown evidence":             {`"read"`, `"guessed"`},
 		"unknown condition":            {`"id"`, `"when": "moon", "id"`},
 		"no source":                    {`["https://github.com/apple/foundationdb/pull/1"]`, `[]`},
 		"source that is no URL":        {`https://github.com/apple/foundationdb/pull/1`, `fdb#1`},
@@ -229,9 +229,29 @@ func TestInvalidFactsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAffects(t *testing.T) {
-	if !Affects("bounce-impact-never-clean", version(t, "7.4.7")) || Affects("bounce-impact-never-clean", version(t, "7.4.6")) ||
-		Affects("no-such-fact", version(t, "7.4.7")) || Affects("bounce-impact-never-clean", fdb.Version{}) {
-		t.Error("wrong versions")
+func TestAbout(t *testing.T) {
+	for id, want := range map[string]map[string]bool{
+		BounceImpactNeverClean: {"7.4.7": true, "7.4.6": false},
+		"no-such-fact":         {"7.4.7": false},
+	} {
+		for v, want := range want {
+			if f, is := About(id, version(t, v)); is != want || (is && f.ID != id) {
+				t.Errorf("%s in %s: %v", id, v, is)
+			}
+		}
+	}
+	if _, is := About(BounceImpactNeverClean, fdb.Version{}); is {
+		t.Error("an unknown version has a defect")
+	}
+}
+
+func TestBackupsAreNeededOnlyWhereTheyDecide(t *testing.T) {
+	for versions, want := range map[string]bool{"7.3.79>7.3.80": false, "7.3.79>7.4.6": false, "7.3.71>7.3.72": true, "7.3.79>7.4.7": true} {
+		if got := NeedBackups(about(t, versions, Use{})); got != want {
+			t.Errorf("%s: %v", versions, got)
+		}
+		if NeedBackups(about(t, versions, nothingUsed())) {
+			t.Errorf("%s: needed although they were read", versions)
+		}
 	}
 }
