@@ -41,7 +41,6 @@ func (p BackupPlace) URL() (string, error) {
 		return "", errors.New("the destination has no name")
 	}
 	query := url.Values{"bucket": {p.Bucket}}
-	port := httpsPort
 	for _, parameter := range p.Parameters {
 		name, value, found := strings.Cut(parameter, "=")
 		if !found || name == "" {
@@ -51,13 +50,10 @@ func (p BackupPlace) URL() (string, error) {
 			return "", ErrSecretInAccount
 		}
 		query.Set(name, value)
-		if value == "0" && (name == "sc" || name == "secure_connection") {
-			port = httpPort
-		}
 	}
 	// An empty key keeps its @: FoundationDB signs requests only where the URL contains one, and
 	// reads key and secret from the credential files or the SDK if the key is empty.
-	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, port), Path: "/" + p.Name, RawQuery: query.Encode()}
+	u := url.URL{Scheme: "blobstore", User: url.User(key), Host: withPort(host, p.defaultPort()), Path: "/" + p.Name, RawQuery: query.Encode()}
 	text := u.String()
 	if WithoutSecrets(text) != text {
 		return "", ErrSecretInAccount
@@ -70,6 +66,18 @@ const (
 	httpsPort = ":443"
 	httpPort  = ":80"
 )
+
+// Secure reports whether the store is accessed over TLS, which a parameter can turn off.
+func (p BackupPlace) Secure() bool {
+	return !slices.ContainsFunc(p.Parameters, func(parameter string) bool { return parameter == "sc=0" || parameter == "secure_connection=0" })
+}
+
+func (p BackupPlace) defaultPort() string {
+	if p.Secure() {
+		return httpsPort
+	}
+	return httpPort
+}
 
 func withPort(host, port string) string {
 	if strings.Contains(host[strings.LastIndex(host, "]")+1:], ":") {

@@ -45,6 +45,12 @@ type Configuration struct {
 	LogReplicas     int `json:"log_replicas,omitempty"`
 	// CoordinatorsCount is nil when not reported.
 	CoordinatorsCount *int `json:"coordinators_count,omitempty"`
+	// The next three are features that FoundationDB 8.0 removes. TenantMode and
+	// EncryptionAtRestMode are "disabled", or absent, while the feature is off;
+	// BlobGranulesEnabled is 1 while it is on.
+	TenantMode           string `json:"tenant_mode,omitempty"`
+	EncryptionAtRestMode string `json:"encryption_at_rest_mode,omitempty"`
+	BlobGranulesEnabled  int    `json:"blob_granules_enabled,omitempty"`
 }
 
 // Region is a main data center, its satellites, and how satellites are used.

@@ -2,6 +2,9 @@ package inspect
 
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // ClusterBackups are the backups of a cluster and the restores into it, as far as they could
@@ -60,4 +63,26 @@ func (f Facts) UnreadBackups() []string {
 		}
 	}
 	return warnings
+}
+
+// Use returns what the backups use, by their resources, whatever their state: what a stopped
+// backup wrote has to stay restorable.
+func (b ClusterBackups) Use() versionfacts.BackupUse {
+	use := versionfacts.BackupUse{Read: b.Unread == ""}
+	for _, seen := range b.Backups {
+		spec := seen.Record.Spec
+		use.Encrypted = use.Encrypted || spec.EncryptionKeyPath != ""
+		use.OverTLS = use.OverTLS || (spec.BlobStoreConfiguration != nil && objects.StoreUsesTLS(*spec.BlobStoreConfiguration))
+	}
+	return use
+}
+
+// VersionUse returns what the database and its backups use; backups is nil where they were
+// not read.
+func (f Facts) VersionUse(backups *ClusterBackups) versionfacts.Use {
+	use := safety.UseOf(f.Snapshot)
+	if backups != nil {
+		use.Backups = backups.Use()
+	}
+	return use
 }

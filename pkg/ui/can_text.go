@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -47,6 +48,9 @@ func WriteCan(w io.Writer, v lists.CanReport, o CanOptions) error {
 			return err
 		}
 	}
+	for _, f := range v.VersionFacts {
+		fmt.Fprintf(w, "%s %s\n", o.in(bold, "fact:"), factWords(f))
+	}
 	for _, note := range v.Notes {
 		fmt.Fprintf(w, "%s %s\n", o.in(bold, "note:"), note)
 	}
@@ -54,4 +58,13 @@ func WriteCan(w io.Writer, v lists.CanReport, o CanOptions) error {
 		fmt.Fprintf(w, "%s %s\n", o.in(bold, "next:"), command)
 	}
 	return nil
+}
+
+// factWords returns a fact on one line: what it is, its advice, its identity and its source.
+func factWords(f versionfacts.Applying) string {
+	uncertain := ""
+	if f.Applies == versionfacts.Unknown {
+		uncertain = fmt.Sprintf(", unknown whether %s is used", f.Condition)
+	}
+	return fmt.Sprintf("%s; %s [%s: %s%s] %s", f.Summary, f.Advice, f.ID, f.Consequence, uncertain, f.Sources[0])
 }

@@ -3,8 +3,10 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -25,7 +27,33 @@ func WriteVersion(w io.Writer, v lists.VersionView, o ListOptions) error {
 	for _, c := range v.Clusters {
 		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, phrase.Or(c.Running, phrase.Nothing), lists.Words(c.Processes), lists.Words(c.Tools), o.time(c.AsOf)})
 	}
-	return t.Write(w)
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	facts := versionFacts(v, o)
+	if len(facts.Rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return facts.Write(w)
+}
+
+// versionFacts has a row for each known fact about a running version, once for all databases.
+func versionFacts(v lists.VersionView, o ListOptions) Table {
+	t := Table{Header: o.header([]string{"VERSION", "CONSEQUENCE", "FACT", "SUMMARY", "SOURCE"})}
+	for _, c := range v.Clusters {
+		for _, f := range c.Facts {
+			summary := f.Summary
+			if f.Applies == versionfacts.Unknown {
+				summary = fmt.Sprintf("if %s is used, which is unknown: %s", f.Condition, f.Summary)
+			}
+			row := []string{f.Version, string(f.Consequence), f.ID, summary, f.Sources[0]}
+			if !slices.ContainsFunc(t.Rows, func(seen []string) bool { return slices.Equal(seen, row) }) {
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	return t
 }
 
 func operatorWords(v lists.VersionView) string {

@@ -45,9 +45,10 @@ func viewRequirements() []CommandRequirements {
 		CommandRequirements{"describe", slices.Concat(viewing(), operators(), events, backupsToo("backups are not read"))},
 		CommandRequirements{"describe process-group", slices.Concat(viewing(), operators(), events)},
 	)
-	for _, verb := range []string{"delete", "reconcile", "replace", "restart", "upgrade"} {
+	for _, verb := range []string{"delete", "reconcile", "replace", "restart"} {
 		all = append(all, CommandRequirements{"can " + verb, slices.Concat(viewing(), operators())})
 	}
+	all = append(all, CommandRequirements{"can upgrade", slices.Concat(viewing(), operators(), optional("facts about backups are unknown, which refuses some upgrades", theBackups()...))})
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
 	for _, list := range []string{

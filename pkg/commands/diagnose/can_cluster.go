@@ -3,12 +3,16 @@ package diagnose
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -91,7 +95,8 @@ func newCanUpgrade(env *session.Env) *cobra.Command {
 		Short: "Check whether the database can be upgraded now",
 		Long: `Check whether the database can be upgraded to another version now, and whether its clients
 support that version. The checks are those of a pass before it creates anything of the new
-version.
+version. In addition it names known facts about the change, each with its source, and refuses
+those by which encrypted backups could not be restored.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether clients would lose the connection after an upgrade
@@ -99,12 +104,11 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := fdb.ParseVersion(version); err != nil {
+			if _, err := fdb.ParseExactVersion(version); err != nil {
 				return exit.Usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")
 			}
-			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(_ context.Context, _ *session.Env, l session.Observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
-				canUpgrade(env, l.Snapshot, version, in)
-				return nil
+			return o.ask(cmd.Context(), env, args, question{verb: "upgrade", answer: func(ctx context.Context, env *session.Env, l session.Observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+				return canUpgrade(ctx, env, l.Facts, version, in)
 			}})
 		},
 	}
@@ -113,13 +117,49 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func canUpgrade(e *session.Env, s plan.Snapshot, version string, in *lists.CanInput) {
-	in.Checks = lists.About("", clusterstages.UpgradeChecks(s, version))
-	in.Subjects = []string{"foundationdbcluster/" + s.Cluster.Name}
-	in.What = fmt.Sprintf("%s may be upgraded from %s to %s", s.Cluster.Name, s.Cluster.RunningVersion(), version)
-	if version == s.Cluster.Spec.Version && version == s.Cluster.RunningVersion() {
-		in.Notes = []string{"the cluster already runs " + version + ", the version in its spec"}
-		return
+func canUpgrade(ctx context.Context, e *session.Env, f inspect.Facts, version string, in *lists.CanInput) error {
+	cluster := f.Cluster
+	in.Checks = lists.AboutFacts(clusterstages.UpgradeChecks(f.Snapshot, version))
+	in.Subjects = []string{"foundationdbcluster/" + cluster.Name}
+	in.What = fmt.Sprintf("%s may be upgraded from %s to %s", cluster.Name, cluster.RunningVersion(), version)
+	if err := upgradeFacts(ctx, e, f, version, in); err != nil {
+		return err
 	}
-	in.Do = []string{e.Kubectl("patch", "fdb", s.Cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}
+	if version == cluster.Spec.Version && version == cluster.RunningVersion() {
+		in.Notes = append(in.Notes, "the cluster already runs "+version+", the version in its spec")
+		return nil
+	}
+	in.Do = []string{e.Kubectl("patch", "fdb", cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}
+	return nil
+}
+
+// upgradeFacts adds the facts about a change of the version, and a refusal for each by which a
+// backup is lost. Backups are read only where they decide a fact.
+func upgradeFacts(ctx context.Context, e *session.Env, f inspect.Facts, version string, in *lists.CanInput) error {
+	running, err := fdb.ParseVersion(f.Cluster.RunningVersion())
+	if err != nil {
+		in.Notes = append(in.Notes, "known facts about the change are not evaluated: the running version is unknown")
+		return nil //nolint:nilerr // the checks refuse an unknown version
+	}
+	target, err := fdb.ParseExactVersion(version)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")
+	}
+	use := f.VersionUse(nil)
+	changes := versionfacts.OfChange(running, target, use)
+	if versionfacts.NeedBackups(changes) {
+		key := types.NamespacedName{Namespace: f.Cluster.Namespace, Name: f.Cluster.Name}
+		records, err := session.BackupsReader{Env: e, Key: key}.Records(ctx)
+		if err != nil {
+			return err
+		}
+		if records.Unread != "" {
+			in.Notes = append(in.Notes, "backups could not be read: "+records.Unread)
+		}
+		use = f.VersionUse(records)
+		changes = versionfacts.OfChange(running, target, use)
+	}
+	in.Checks = append(in.Checks, lists.AboutFacts(safety.FactChecks(changes, versionfacts.Consequence.LosesBackup))...)
+	in.VersionFacts = slices.Concat(changes, versionfacts.Without(versionfacts.Running(target, use), versionfacts.Running(running, use)))
+	return nil
 }

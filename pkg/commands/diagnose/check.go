@@ -216,7 +216,7 @@ func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.
 // backupsBeside reads backups concurrently if a rule needs them. The returned function waits
 // for the result; the backup tools have timeouts of their own.
 func backupsBeside(ctx context.Context, env *session.Env, key types.NamespacedName, wanted check.Options) func() (inspect.ClusterBackups, error) {
-	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC") {
+	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC", "UPGRADE-003") {
 		return func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	}
 	return session.BackupsReader{Env: env, Key: key}.Beside(ctx)

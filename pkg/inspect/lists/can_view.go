@@ -3,6 +3,7 @@ package lists
 import (
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -30,6 +31,9 @@ type CanReport struct {
 	Summary string `json:"summary"`
 	// Items are the checks in their order.
 	Items []CanItem `json:"items"`
+	// VersionFacts are known facts about an upgrade, those of the new version included that
+	// are not also about the running one; null for other operations.
+	VersionFacts []versionfacts.Applying `json:"versionFacts" schema:"nullable"`
 	// Notes are what to know before the operation.
 	Notes []string `json:"notes"`
 	// Next are whole commands: how to do it, or how to find out more.
@@ -43,7 +47,9 @@ type CanInput struct {
 	Verb, What string
 	Subjects   []string
 	Checks     []CanItem
-	Notes      []string
+	// VersionFacts are facts about an upgrade; nil for other operations.
+	VersionFacts []versionfacts.Applying
+	Notes        []string
 	// NeedsDatabase makes the answer unknown while the database does not answer.
 	NeedsDatabase bool
 	// Do is the command that performs the operation; empty where it is another program's.
@@ -55,7 +61,8 @@ type CanInput struct {
 
 // CanItem is one check.
 type CanItem struct {
-	// Subject is the process group that the check is about; empty for the whole operation.
+	// Subject is the process group, or the known fact about versions, that the check is about;
+	// empty for the whole operation.
 	Subject string `json:"subject,omitempty"`
 	plan.Check
 }
@@ -65,6 +72,18 @@ func About(subject string, checks []plan.Check) []CanItem {
 	items := make([]CanItem, len(checks))
 	for i, c := range checks {
 		items[i] = CanItem{subject, c}
+	}
+	return items
+}
+
+// AboutFacts makes items of checks, with the known facts about versions that some are about as
+// their subjects.
+func AboutFacts(checks []plan.Check) []CanItem {
+	items := About("", checks)
+	for i, c := range checks {
+		if c.ID == plan.CheckVersionFact {
+			items[i].Subject = c.Subject
+		}
 	}
 	return items
 }
@@ -82,7 +101,7 @@ func (i CanItem) words() string {
 func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
 	v := CanReport{
 		Document: inspect.NewDocument("CanReport", m, in.Now, inspect.SourceLive), Verb: in.Verb, Subjects: inspect.OrEmpty(in.Subjects),
-		Answer: AnswerYes, Items: inspect.OrEmpty(in.Checks), Notes: inspect.OrEmpty(in.Notes), Next: inspect.OrEmpty(in.Do),
+		Answer: AnswerYes, Items: inspect.OrEmpty(in.Checks), Notes: inspect.OrEmpty(in.Notes), VersionFacts: in.VersionFacts, Next: inspect.OrEmpty(in.Do),
 	}
 	v.Warnings = append(v.Warnings, in.Warnings...)
 	v.Summary = "yes: " + in.What + " now"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -60,6 +61,9 @@ type ClusterVersion struct {
 	// Tools are the versions in the images of its pods, that of fdbcli among them; null when
 	// the pods could not be read.
 	Tools []VersionCount `json:"tools" schema:"nullable"`
+	// Facts are known facts about the versions of its processes; null when the database did
+	// not answer.
+	Facts []versionfacts.Applying `json:"facts" schema:"nullable"`
 }
 
 // VersionCount is how often a version was found.
@@ -96,6 +100,12 @@ func (v ClusterVersion) Observed(f inspect.Facts) ClusterVersion {
 			processes[versionIn(p.Version)]++
 		}
 		v.Processes, v.AsOf = counts(processes), inspect.Known(f.Database.AsOf)
+		v.Facts = []versionfacts.Applying{}
+		for _, p := range v.Processes {
+			if version, err := fdb.ParseVersion(p.Version); err == nil {
+				v.Facts = append(v.Facts, versionfacts.Running(version, f.VersionUse(f.Backups))...)
+			}
+		}
 	}
 	return v
 }

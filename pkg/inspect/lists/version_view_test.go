@@ -68,3 +68,27 @@ func TestSkew(t *testing.T) {
 		})
 	}
 }
+
+func TestFactsOfRunningVersions(t *testing.T) {
+	f := healthy(t)
+	for id, p := range f.Database.Status.Cluster.Processes {
+		p.Version = "7.4.6"
+		f.Database.Status.Cluster.Processes[id] = p
+		break
+	}
+	found := map[string]string{}
+	for _, fact := range NewClusterVersion(f.Cluster).Observed(f).Facts {
+		found[fact.ID] += fact.Version
+	}
+	want := map[string]string{
+		"status-without-processes": "7.3.79", "data-distribution-admission-control": "7.3.79",
+		"exclude-failed-corrupts": "7.4.6", "exclude-lists-failed-apart": "7.3.797.4.6", "exclude-lists-in-progress": "7.4.6",
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+	f.Database.Status = nil
+	if v := NewClusterVersion(f.Cluster).Observed(f); v.Facts != nil {
+		t.Errorf("facts without an answer: %+v", v.Facts)
+	}
+}

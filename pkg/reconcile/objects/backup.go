@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -157,18 +158,22 @@ func RestoreURL(r *v1beta2.FoundationDBRestore) (string, error) {
 	return placeURL(r.Spec.BlobStoreConfiguration, r.Name)
 }
 
+// StoreUsesTLS reports whether a backup or restore accesses its store over TLS.
+func StoreUsesTLS(place v1beta2.BlobStoreConfiguration) bool { return backupPlace(place, "").Secure() }
+
+func backupPlace(place v1beta2.BlobStoreConfiguration, name string) fdb.BackupPlace {
+	p := fdb.BackupPlace{Account: place.AccountName, Name: cmp.Or(place.BackupName, name), Bucket: place.BucketOrDefault()}
+	for _, parameter := range place.URLParameters {
+		p.Parameters = append(p.Parameters, string(parameter))
+	}
+	return p
+}
+
 func placeURL(place *v1beta2.BlobStoreConfiguration, name string) (string, error) {
 	if place == nil {
 		return "", fmt.Errorf("spec.blobStoreConfiguration is not set")
 	}
-	if place.BackupName != "" {
-		name = place.BackupName
-	}
-	p := fdb.BackupPlace{Account: place.AccountName, Name: name, Bucket: place.BucketOrDefault()}
-	for _, parameter := range place.URLParameters {
-		p.Parameters = append(p.Parameters, string(parameter))
-	}
-	url, err := p.URL()
+	url, err := backupPlace(*place, name).URL()
 	if err != nil {
 		return "", fmt.Errorf("spec.blobStoreConfiguration: %w", err)
 	}

@@ -60,6 +60,7 @@ const (
 	CheckConfigurationHolds  CheckID = "configuration-holds"   // the processes that report can hold the redundancy mode
 	CheckDistributionHolds   CheckID = "distribution-holds"    // the desired fault domains are enough for coordinators and replicas
 	CheckVersionAllowed      CheckID = "version-allowed"       // database and clients can use the version; the subject is the version
+	CheckVersionFact         CheckID = "version-fact"          // a known fact about the change of version; the subject is the fact
 	CheckClientsListed       CheckID = "clients-listed"        // the status document lists the clients
 	CheckCertificatesSet     CheckID = "certificates-set"      // processes that have to listen with TLS have certificate and key
 	CheckRegionsFull         CheckID = "regions-full"          // each region has a full copy of the data

@@ -97,6 +97,7 @@ const (
 	HoldTooFewPods               HoldCode = "too-few-pods"               // too few pods are running
 	HoldTooLateToKeep            HoldCode = "too-late-to-keep"           // the process groups cannot be kept any more
 	HoldUpgradeActive            HoldCode = "upgrade-active"             // an upgrade is active
+	HoldVersionUnsafe            HoldCode = "version-unsafe"             // a known fact about the change of version forbids it
 	HoldVersionNotSeen           HoldCode = "version-not-seen"           // the running version has not been read yet
 )
 

@@ -1,6 +1,7 @@
 package readings
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,18 @@ func SidecarImage(pod *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// MainVersion returns the version in the image of a pod's main container; zero where it has
+// none.
+func MainVersion(pod *corev1.Pod) fdb.Version {
+	for _, container := range pod.Spec.Containers {
+		if container.Name == v1beta2.ContainerMain {
+			version, _ := fdb.ParseVersion(path.Base(container.Image)) // an image without a version proves nothing
+			return version
+		}
+	}
+	return fdb.Version{}
 }
 
 // Released returns a process' version without the suffix of builds that are not releases.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -26,8 +27,8 @@ func CleanBounce(d plan.DatabaseFacts) plan.Check {
 	case can:
 		c.OK, c.Evidence = true, "bounce_impact.can_clean_bounce is true"
 	case contradictsRecovery(d.Status):
-		c.OK, c.Evidence = true, fmt.Sprintf("recovery_state is %s; bounce_impact of FoundationDB %s contradicts it (%q) and is ignored",
-			fdb.RecoveryFullyRecovered, controllerVersion(d.Status), fdb.ReasonNotFullyRecovered)
+		c.OK, c.Evidence = true, fmt.Sprintf("recovery_state is %s; bounce_impact of %s contradicts it (%q) and is ignored",
+			fdb.RecoveryFullyRecovered, wrongVersion(d.Status), fdb.ReasonNotFullyRecovered)
 	default:
 		c.Evidence = "bounce_impact.can_clean_bounce is false: " + phrase.Or(d.Status.Cluster.BounceImpact.Reason, phrase.Unknown)
 	}
@@ -41,8 +42,13 @@ func contradictsRecovery(status *fdb.Status) bool {
 		status.Cluster.BounceImpact.Reason == fdb.ReasonNotFullyRecovered
 }
 
-// controllerVersion is the version of the process that creates status documents.
-func controllerVersion(status *fdb.Status) string {
+// wrongVersion names the version of the process that creates status documents, and whether it
+// is known to report a wrong bounce impact. The document alone decides: the recovery state that
+// bounce_impact is derived from proves any version wrong.
+func wrongVersion(status *fdb.Status) string {
 	version, _ := versionOf(status, fdb.RoleClusterController)
-	return phrase.Or(version.String(), phrase.Unknown)
+	if fact, known := versionfacts.About(versionfacts.BounceImpactNeverClean, version); known {
+		return fmt.Sprintf("FoundationDB %s, a known defect (%s),", version, fact.Sources[0])
+	}
+	return fmt.Sprintf("FoundationDB %s, which has no known defect,", phrase.Or(version.String(), phrase.Unknown))
 }

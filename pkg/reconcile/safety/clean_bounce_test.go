@@ -16,11 +16,17 @@ func TestCleanBounce(t *testing.T) {
 	}{
 		"ignores a refusal that the recovery state contradicts": {
 			func(*fdb.Status) {}, true,
-			`recovery_state is fully_recovered; bounce_impact of FoundationDB 7.4.7 contradicts it ("cluster hasn't fully recovered yet") and is ignored`,
+			`recovery_state is fully_recovered; bounce_impact of FoundationDB 7.4.7, a known defect (https://github.com/apple/foundationdb/pull/13343), contradicts it ("cluster hasn't fully recovered yet") and is ignored`,
 		},
 		"ignores it without a known version": {
 			func(s *fdb.Status) { s.Cluster.Processes = map[string]fdb.Process{"a": {}} }, true,
-			`recovery_state is fully_recovered; bounce_impact of FoundationDB unknown contradicts it ("cluster hasn't fully recovered yet") and is ignored`,
+			`recovery_state is fully_recovered; bounce_impact of FoundationDB unknown, which has no known defect, contradicts it ("cluster hasn't fully recovered yet") and is ignored`,
+		},
+		"ignores it in a version without the known defect": {
+			func(s *fdb.Status) {
+				s.Cluster.Processes = map[string]fdb.Process{"a": {Version: "7.4.6", Roles: []fdb.Role{{Role: fdb.RoleClusterController}}}}
+			}, true,
+			`recovery_state is fully_recovered; bounce_impact of FoundationDB 7.4.6, which has no known defect, contradicts it ("cluster hasn't fully recovered yet") and is ignored`,
 		},
 		"refuses before the recovery is over": {
 			func(s *fdb.Status) { s.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited }, false,

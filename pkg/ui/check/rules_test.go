@@ -134,6 +134,7 @@ var troubles = map[string]trouble{
 	"a certificate of a few more days":  {"CERT-002", expiring(6 * 24 * time.Hour), "expires at", "describe secret tls"},
 	"a certificate of a few more weeks": {"CERT-003", expiring(29 * 24 * time.Hour), "expires at", "describe secret tls"},
 	"a process of another version":      {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, 7.3.79 desired", "fdb plan"},
+	"a version with a known defect":     {"UPGRADE-003", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.4.7" }) }, "bounce-impact-never-clean, https://github.com/apple/foundationdb/pull/13343", "fdb version"},
 	"a client of another protocol":      {"UPGRADE-002", func(f *Facts) { f.Database.Status.Cluster.IncompatibleConnections = []string{"10.9.9.9:1"} }, "protocol is incompatible", "get pods"},
 	"a denied lock holder":              {"LOCK-001", both(deny("west"), holdsLock("west", time.Minute)), `"west" holds it`, "fdb reconcile"},
 	"a lock that was not released":      {"LOCK-002", holdsLock("west", -time.Minute), `"west" took it`, "fdb reconcile"},

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 )
 
 // upgrades returns the rules about versions.
@@ -19,6 +22,11 @@ func upgrades() []Rule {
 			Code: "UPGRADE-002", Severity: Warning, Title: "No clients with an incompatible protocol", needs: processList,
 			Why:  "A client or process of another version cannot connect.",
 			find: incompatibleClients,
+		},
+		{
+			Code: "UPGRADE-003", Severity: Warning, Title: "The running version has no known harmful defect", needs: processList,
+			Why:  "A defect of this version can lose data, availability or a backup, or reports something wrong. docs/versions.md has all of them with their sources.",
+			find: knownDefects,
 		},
 	}
 }
@@ -45,4 +53,31 @@ func incompatibleClients(f Facts) ([]Finding, string) {
 		finding.Subjects = append(finding.Subjects, "address/"+address)
 	}
 	return finding.some(), ""
+}
+
+// knownDefects finds the harmful facts about the versions of the processes that report.
+func knownDefects(f Facts) ([]Finding, string) {
+	byVersion := map[fdb.Version][]string{}
+	var untested reasons
+	for _, p := range f.Database.Status.ProcessList() {
+		if version, err := fdb.ParseVersion(p.Version); err == nil {
+			byVersion[version] = append(byVersion[version], process(p))
+		}
+	}
+	var found []Finding
+	for _, version := range slices.SortedFunc(maps.Keys(byVersion), fdb.Version.Compare) {
+		for _, fact := range versionfacts.Running(version, f.VersionUse(&f.Backups)) {
+			switch {
+			case !fact.Consequence.Harmful():
+			case fact.Applies == versionfacts.Unknown:
+				untested.add("", fmt.Sprintf("cannot determine whether %s is used, which decides %s", fact.Condition, fact.ID))
+			default:
+				found = append(found, Finding{
+					Subjects: byVersion[version], Message: fmt.Sprintf("FoundationDB %s: %s; %s (%s, %s)", fact.Version, fact.Summary, fact.Advice, fact.ID, fact.Sources[0]),
+					Fix: []string{"fdb", "version"},
+				})
+			}
+		}
+	}
+	return found, untested.String()
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // CheckClientCompatibility ends a pass that would upgrade the database to a version which it
-// cannot change to, or which some of its clients are incompatible with. No other stage runs
-// then: whatever a pass creates or restarts could start in the new version already.
+// cannot change to, by which data or availability would be lost as far as is known, or which
+// some of its clients are incompatible with. No other stage runs then: whatever a pass creates
+// or restarts could start in the new version already.
 //
 // The operator checks the same for a cluster without a database, so that a mistyped version
 // cannot be corrected downwards before the first database exists. There is no data and no
@@ -35,10 +36,13 @@ var CheckClientCompatibility = plan.Stage{
 			return endPass(readings.InvalidSpec(fmt.Errorf(
 				"FoundationDB cannot be downgraded from %s to %s; revert spec.version, or set spec.ignoreUpgradabilityChecks", running, target)), 0)
 		}
-		if running.ProtocolCompatible(target) {
-			return plan.Decision{}
+		d := judgeVersions(s, running, target)
+		if d.Hold != nil || running.ProtocolCompatible(target) {
+			return d
 		}
-		return judgeClients(s, target)
+		clients := judgeClients(s, target)
+		clients.Checks = append(d.Checks, clients.Checks...)
+		return clients
 	},
 }
 

@@ -1,0 +1,158 @@
+package versionfacts
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Fact is one known difference between versions. It is about a running version or about a
+// change of the version, never both.
+type Fact struct {
+	// ID identifies the fact permanently.
+	ID string `json:"id"`
+	// Running are the versions that the fact is about while they run.
+	Running []Range `json:"running,omitempty"`
+	// Changes are the changes of the version that the fact is about.
+	Changes []Change `json:"changes,omitempty"`
+	// When limits the fact to databases that use a feature; empty for all.
+	When Condition `json:"when,omitempty"`
+	// Consequence is the effect on a database to which the fact applies.
+	Consequence Consequence `json:"consequence"`
+	// Summary is the fact in one clause, without a full stop.
+	Summary string `json:"summary"`
+	// Advice is what to do, in one clause.
+	Advice string `json:"advice"`
+	// Evidence is how the fact is known.
+	Evidence Evidence `json:"evidence"`
+	// Verified is where it was verified, and what was not.
+	Verified string `json:"verified"`
+	// Sources are the URLs of the threads and files that report it; at least one.
+	Sources []string `json:"sources"`
+}
+
+// Range is the versions from From on and before Before; release candidates belong to the
+// range of their release.
+type Range struct {
+	From fdb.Version
+	// Before is the first version after the range; zero if there is none.
+	Before fdb.Version
+}
+
+// Change is a change from any version of From to any version of To.
+type Change struct {
+	From []Range `json:"from"`
+	To   []Range `json:"to"`
+}
+
+// Evidence is how a fact is known.
+type Evidence string
+
+// The kinds of evidence, from the strongest.
+const (
+	// Run means that a program of an affected version was run and showed it.
+	Run Evidence = "run"
+	// Recorded means that the output of an affected version is recorded in a test.
+	Recorded Evidence = "recorded"
+	// Read means that source code, release notes or threads were read.
+	Read Evidence = "read"
+)
+
+func (e Evidence) known() bool {
+	switch e {
+	case Run, Recorded, Read:
+		return true
+	default:
+		return false
+	}
+}
+
+//go:embed facts.json
+var data []byte
+
+var all = sync.OnceValues(func() ([]Fact, error) { return parse(data) })
+
+// All returns all facts, in the order of facts.json.
+func All() []Fact {
+	facts, err := all()
+	if err != nil {
+		panic(err) // an embedded file: TestTheFactsAreValid parses it
+	}
+	return slices.Clone(facts)
+}
+
+// parse reads facts and validates what types alone do not.
+func parse(text []byte) ([]Fact, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var facts []Fact
+	if err := decoder.Decode(&facts); err != nil {
+		return nil, fmt.Errorf("parsing facts: %w", err)
+	}
+	seen := map[string]bool{}
+	for _, f := range facts {
+		if err := f.check(); err != nil {
+			return nil, fmt.Errorf("fact %q: %w", f.ID, err)
+		}
+		if seen[f.ID] {
+			return nil, fmt.Errorf("fact %q: duplicate ID", f.ID)
+		}
+		seen[f.ID] = true
+	}
+	return facts, nil
+}
+
+// UnmarshalJSON parses {"from": VERSION, "before": VERSION}.
+func (r *Range) UnmarshalJSON(text []byte) error {
+	var raw struct{ From, Before string }
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&raw); err != nil {
+		return fmt.Errorf("parsing range %s: %w", text, err)
+	}
+	var err error
+	if r.From, err = fdb.ParseExactVersion(raw.From); err != nil {
+		return err
+	}
+	if raw.Before == "" {
+		return nil
+	}
+	if r.Before, err = fdb.ParseExactVersion(raw.Before); err != nil {
+		return err
+	}
+	if r.From.AtLeast(r.Before) {
+		return fmt.Errorf("range %s contains no version", text)
+	}
+	return nil
+}
+
+// MarshalJSON prints the range as it is parsed.
+func (r Range) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		From   string `json:"from"`
+		Before string `json:"before,omitempty"`
+	}{r.From.String(), r.Before.String()})
+}
+
+// Contains reports whether a version is in the range.
+func (r Range) Contains(v fdb.Version) bool {
+	v.ReleaseCandidate = 0
+	return v.AtLeast(r.From) && (r.Before.IsZero() || !v.AtLeast(r.Before))
+}
+
+// String returns the range for tables: "7.4.0 to before 7.4.6", "7.4.7 and newer".
+func (r Range) String() string {
+	if r.Before.IsZero() {
+		return r.From.String() + " and newer"
+	}
+	return r.From.String() + " to before " + r.Before.String()
+}
+
+func contain(ranges []Range, v fdb.Version) bool {
+	return slices.ContainsFunc(ranges, func(r Range) bool { return r.Contains(v) })
+}
