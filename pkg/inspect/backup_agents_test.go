@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// An agent counts as ready only where nothing says that it is not: one whose node is gone is
+// An agent counts as ready only where nothing reports that it is not: one whose node is gone is
 // still recorded with containers that are.
 func TestWhichAgentsAreReady(t *testing.T) {
 	tests := map[string]struct {

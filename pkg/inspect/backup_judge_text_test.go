@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// movedBackup is a backup that was moved, of which the database says what it said before.
+// movedBackup is a backup that was moved, of which the database reports what it said before.
 func movedBackup(lag int64) inspect.BackupFacts {
 	f := inspect.RestorableBackup(&lag)
 	live := f.BackupStatus.Status

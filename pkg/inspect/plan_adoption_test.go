@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// What is adopted is not rolled out any more: a person has to read where it differs,
+// What is adopted is not rolled out any more: a user has to read where it differs,
 // however many objects share a row.
 func TestAPlanNamesEveryDifferenceThatIsAdopted(t *testing.T) {
 	var actions []plan.Action

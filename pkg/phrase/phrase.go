@@ -106,7 +106,7 @@ func Or(text, absent string) string {
 	return text
 }
 
-// YesNo is "yes" or "no", and absent where that is not known.
+// YesNo is "yes" or "no", and absent where that is unknown.
 func YesNo(b *bool, absent string) string {
 	switch {
 	case b == nil:
@@ -118,7 +118,7 @@ func YesNo(b *bool, absent string) string {
 	}
 }
 
-// NumberOr is a number, and absent where it is not known.
+// NumberOr is a number, and absent where it is unknown.
 func NumberOr(n *int, absent string) string {
 	if n == nil {
 		return absent
@@ -126,7 +126,7 @@ func NumberOr(n *int, absent string) string {
 	return strconv.Itoa(*n)
 }
 
-// BytesOr is Bytes, and absent where the number is not known.
+// BytesOr is Bytes, and absent where the number is unknown.
 func BytesOr(n *int64, absent string) string {
 	if n == nil {
 		return absent
@@ -180,7 +180,7 @@ func Until(t, now time.Time) string {
 	return Duration(t.Sub(now))
 }
 
-// SecondsOr is Seconds, and absent where the number is not known.
+// SecondsOr is Seconds, and absent where the number is unknown.
 func SecondsOr[N ~int | ~int32 | ~int64 | ~float64](s *N, absent string) string {
 	if s == nil {
 		return absent

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// While pods of storage servers are made anew zone by zone, the coordinators among them
+// While pods of storage servers are recreated zone by zone, the coordinators among them
 // come back under their names: nobody else is made one. The death of a storage server
 // causes no recovery, so the age of the last one holds nothing up here.
 func TestARolloutMovesNoCoordinator(t *testing.T) {
@@ -39,6 +39,6 @@ func TestARolloutMovesNoCoordinator(t *testing.T) {
 		}
 	}
 	if deleted != 5 {
-		t.Errorf("%d pods were made anew, want 5", deleted)
+		t.Errorf("%d pods were recreated, want 5", deleted)
 	}
 }

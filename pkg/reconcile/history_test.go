@@ -68,7 +68,7 @@ type history struct {
 	loseAt    int       // the number of the action before which the lock is lost; 0 for none
 	failing   int       // how many actions fail before they do anything
 	unheard   int       // how many actions are done and reported as failed
-	byHand    []string  // what a person excluded
+	byHand    []string  // what a user excluded
 	stale     bool      // status shows a world that is gone
 	faster    bool      // the other instance acts before the lock is taken
 	lost      *node

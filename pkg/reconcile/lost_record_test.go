@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// A resource that was made anew has an empty status, and its pods may all be down at
+// A resource that was recreated has an empty status, and its pods may all be down at
 // that moment. What is left of the cluster file must bring the old database back, and
 // no pass may make a second one over its volumes.
 func TestALostRecordNeverLeadsToASecondDatabase(t *testing.T) {
 	tests := map[string]struct {
 		given func(*sim.World)
-		// back is whether the database comes back without a person.
+		// back is whether the database comes back without a user.
 		back bool
 	}{
 		"the ConfigMap is left": {func(*sim.World) {}, true},

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// A pod that crashes because the spec says so is made anew, and made anew again when the
-// spec says so no more. It is never taken for a failure: hours later it is still the same
+// A pod that crashes because of the spec is recreated, and recreated again when the
+// spec has changed. It is never taken for a failure: hours later it is still the same
 // process group with the same volume.
 func TestABuggifiedPodCrashesOnPurpose(t *testing.T) {
 	st := newStory(t, 13, nil)

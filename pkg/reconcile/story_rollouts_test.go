@@ -59,7 +59,7 @@ func TestAKnobChangeRestartsAllProcessesTogether(t *testing.T) {
 	}
 }
 
-// Storage pods are made anew one fault domain at a time, each under maintenance, so that
+// Storage pods are recreated one fault domain at a time, each under maintenance, so that
 // no data moves while one is away.
 func TestAStorageChangeRollsZoneByZoneUnderMaintenance(t *testing.T) {
 	w := oldAndQuiet(t, 9, func(c *v1beta2.FoundationDBCluster) {

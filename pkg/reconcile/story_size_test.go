@@ -27,7 +27,7 @@ func TestAClusterShrinks(t *testing.T) {
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage = 3 })
 	st.run(2*time.Minute, always)
 	if n := len(st.pods(v1beta2.ProcessClassStorage)); n != 3 || len(st.w.Pods) != 11 || len(st.w.Volumes) != 7 {
-		t.Errorf("%d storage groups, %d pods, %d volume claims", n, len(st.w.Pods), len(st.w.Volumes))
+		t.Errorf("%d storage groups, %d pods, %d PVCs", n, len(st.w.Pods), len(st.w.Volumes))
 	}
 	if !st.w.FDB.Databases()[0].EveryKeyOnAtLeast(2) {
 		t.Error("data has too few replicas")

@@ -98,7 +98,7 @@ func ending(a fdb.Address) string {
 }
 
 // Without certificates every server would end at once, and none would come back. The
-// database stays up, a person is asked, and a spec that goes back is followed.
+// database stays up, a user is asked, and a spec that goes back is followed.
 func TestAClusterWithoutCertificatesDoesNotGoToTLS(t *testing.T) {
 	w := oldAndQuiet(t, 15, nil)
 	steps := stepsOf(w)
@@ -108,7 +108,7 @@ func TestAClusterWithoutCertificatesDoesNotGoToTLS(t *testing.T) {
 		pass(t, w, func(reconcile.Event) {})
 	}
 	if done := pass(t, w, func(reconcile.Event) {}); done.Outcome != reconcile.Blocked || len(*steps) > 0 {
-		t.Errorf("ends %s after %v, want a person to be asked", done.Outcome, *steps)
+		t.Errorf("ends %s after %v, want a user to be asked", done.Outcome, *steps)
 	}
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.EnableTLS = false })
 	settle(t, w, 20, io.Discard)

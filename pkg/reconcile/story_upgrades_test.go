@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-// In a patch upgrade old and new processes work together: storage pods are made anew one
+// In a patch upgrade old and new processes work together: storage pods are recreated one
 // by one, and the others are replaced.
 func TestAPatchUpgradeMixesVersionsForAWhile(t *testing.T) {
 	w := oldAndQuiet(t, 10, nil)
@@ -48,7 +48,7 @@ func TestAMajorUpgradeRestartsAllProcessesAtOnce(t *testing.T) {
 }
 
 // Until the restart an upgrade can be taken back, whatever was done for it so far, and
-// leaves no trace: no process restarts, and no pod is made anew.
+// leaves no trace: no process restarts, and no pod is recreated.
 func TestAnUpgradeThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	for passes := range 3 {
 		w := oldAndQuiet(t, 11, nil)
@@ -64,7 +64,7 @@ func TestAnUpgradeThatIsTakenBackLeavesNoTrace(t *testing.T) {
 			t.Errorf("after %d passes: restarted %v processes", passes, *restarts)
 		}
 		if diff := cmp.Diff(before, podUIDs(w)); diff != "" {
-			t.Errorf("after %d passes: pods were made anew (-before +after):\n%s", passes, diff)
+			t.Errorf("after %d passes: pods were recreated (-before +after):\n%s", passes, diff)
 		}
 	}
 }

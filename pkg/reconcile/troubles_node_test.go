@@ -91,7 +91,7 @@ var versionTroubles = []trouble{
 
 // reachable are the versions that the cluster can go to from what it runs now: any of its
 // own protocol, and newer ones. Once servers were restarted in a newer one there is no way
-// back, whatever the record says yet.
+// back, whatever the record reports yet.
 func (h *history) reachable() []string {
 	newer := []string{"7.4.5", "7.4.6"}
 	if slices.ContainsFunc(h.worlds, wasUpgraded) {

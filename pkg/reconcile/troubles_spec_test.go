@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-// edit changes the spec as a person does.
+// edit changes the spec as a user does.
 func (h *history) edit(change func(*v1beta2.FoundationDBClusterSpec)) {
 	change(&h.w.Record.Spec)
 	h.w.Record.Generation++
@@ -70,7 +70,7 @@ var specTroubles = []trouble{
 	{"the prefix of IDs changes", 1, func(h *history, dice *rand.Rand) {
 		// By the spec: SynchronizationMode is local while the status is lost, and the lists stay.
 		if ptr.Deref(h.w.Record.Spec.AutomationOptions.SynchronizationMode, v1beta2.SynchronizationModeLocal) == v1beta2.SynchronizationModeGlobal {
-			return // what is listed under the old prefix has to be tidied up by people
+			return // what is listed under the old prefix has to be tidied up by users
 		}
 		prefix := []string{"", "east", "west"}[dice.IntN(3)]
 		if len(h.worlds) > 1 && prefix == "" {
@@ -133,7 +133,7 @@ var recordTroubles = []trouble{
 	}},
 }
 
-// repair does what is left to people: it includes what nobody wants excluded.
+// repair does what is left to users: it includes what nobody wants excluded.
 func (h *history) repair() {
 	for _, target := range h.database().Excluded() {
 		if !h.wanted(target) {

@@ -141,7 +141,7 @@ func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 	}
 }
 
-// typed runs what a person types; that it fails while the database is away is life.
+// typed runs what a user types; that it fails while the database is away is life.
 func (h *history) typed(script string) {
 	if _, err := h.w.Type(script); err != nil {
 		h.tell("which fails")

@@ -16,7 +16,7 @@ import (
 type truth struct {
 	// pods are the nodes of the pods that are there, by the pod's name.
 	pods map[string]string
-	// claims are the names of the pods whose volume claims are there.
+	// claims are the names of the pods whose PVCs are there.
 	claims map[string]bool
 	// needed are the names of the pods on whose volumes is something that the database
 	// cannot do without.
@@ -63,7 +63,7 @@ func (h *history) truth() truth {
 		t.coordinators[name] = h.isOneOf(coordinators, name)
 		t.needed[name], t.up[name] = h.needs(name), h.answers(name)
 	}
-	t.complete = t.complete && h.answering(coordinators) == len(coordinators) // a pod that was made anew can have another address
+	t.complete = t.complete && h.answering(coordinators) == len(coordinators) // a pod that was recreated can have another address
 	for name := range h.w.Volumes {
 		pod := name[:len(name)-len(claimSuffix)]
 		t.claims[pod] = true
@@ -117,7 +117,7 @@ func idOf(w *sim.World, pod *corev1.Pod) string {
 }
 
 // ofOthers reports whether a process is another instance's. Of its own each knows by the
-// record that they are silent; of others nobody does before the database counts them out.
+// record that they do not report; of others nobody does before the database counts them out.
 func (h *history) ofOthers(process string) bool {
 	return !slices.ContainsFunc(h.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == process })
 }

@@ -175,9 +175,8 @@ func (b *Backups) Discontinue(ctx context.Context, tag string) error {
 
 // Abort ends a backup immediately, restorable or not.
 func (b *Backups) Abort(ctx context.Context, tag string) error {
-	return b.change(ctx, []string{"fdbbackup", "abort", "-t", tag}, tag, mutation{
-		doing: "aborting the backup on tag " + tag, succeeded: printed("was successfully aborted"),
-	}, func(s *fdb.BackupStatus) bool { return !s.State.Running })
+	m := mutation{doing: "aborting the backup on tag " + tag, succeeded: printed("was successfully aborted")}
+	return b.change(ctx, []string{"fdbbackup", "abort", "-t", tag}, tag, m, func(s *fdb.BackupStatus) bool { return !s.State.Running })
 }
 
 // Pause pauses all agents of the database. The tag is only used to read the status.

@@ -39,12 +39,10 @@ func (b *Backups) Expire(ctx context.Context, e Expiry) error {
 	if e.Force {
 		argv = append(argv, "--force")
 	}
-	m := mutation{
-		doing: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true,
-		inForce: func(ctx context.Context) (bool, error) {
-			d, err := b.Describe(ctx, e.URL)
-			return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= e.Before, err
-		},
+	m := mutation{doing: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true}
+	m.inForce = func(ctx context.Context) (bool, error) {
+		d, err := b.Describe(ctx, e.URL)
+		return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= e.Before, err
 	}
 	r, ended := b.send(ctx, m.doing, Command{Argv: argv, Limit: e.Limit, Tied: true})
 	err := m.conclude(ctx, r, ended)

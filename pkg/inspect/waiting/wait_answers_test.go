@@ -29,7 +29,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"not available without an answer, whatever the record remembers": {
 			condition: WaitAvailable(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
-		"not available when the database says so": {
+		"not available when the database reports it": {
 			condition: WaitAvailable(), given: logsDown, want: "no", reason: "the database reports that it is unavailable",
 		},
 		"not available in a document that lists no process": {
@@ -61,7 +61,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitReconciled(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"fully replicated": {condition: WaitFullyReplicated(), want: "yes"},
-		"not fully replicated while nobody counts copies, though the document says so": {
+		"not fully replicated while nobody counts copies, though the document reports it": {
 			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Data.TeamTrackers = nil },
 			want: "?", reason: "data distribution is starting, so the number of copies is unknown yet",
 		},
@@ -101,7 +101,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"not removed without a mark": {
 			condition: WaitRemoved(storage3), want: "no", reason: "process group storage-3 is not marked for removal",
 		},
-		"not removed while its record says that it leaves": {
+		"not removed while its record reports that it leaves": {
 			condition: WaitRemoved(storage3), given: func(_ *testing.T, f *inspect.Facts) { f.Cluster.ProcessGroup(storage3).MarkForRemoval(noon) },
 			want: "no", reason: "process group storage-3 is marked for removal, its exclusion: pending",
 		},
@@ -116,7 +116,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 				excludedStorage(t, f)
 			}, want: "no", reason: "locality_instance_id:storage-3 is still excluded",
 		},
-		"not removed while a volume claim is left": {
+		"not removed while a PVC is left": {
 			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) {
 				t.Helper()
 				removedStorage(t, f)

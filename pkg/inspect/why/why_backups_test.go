@@ -28,7 +28,7 @@ func (in *Input) BackedUp(edit func(*inspect.BackupStatusView)) {
 	in.Backups = &inspect.ClusterBackups{Backups: []inspect.SeenBackup{{Record: b, View: v}}}
 }
 
-// Trouble is what the judge says of a backup that is not reconciled.
+// Trouble is what the judge reports of a backup that is not reconciled.
 func Trouble(v *inspect.BackupStatusView, problems ...string) {
 	v.Reconciled, v.Problems = new(false), problems
 }

@@ -20,7 +20,7 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	if !a.New {
 		return cli.Configure(ctx, a.Configuration, changeOf(a.Part))
 	}
-	// The last look before the one command that could hide a database's data behind an empty
+	// The last read before the one command that could hide a database's data behind an empty
 	// one: the snapshot may be minutes old.
 	newest := &v1beta2.FoundationDBCluster{}
 	if err := w.Client.Get(ctx, w.Key, newest); err != nil {

@@ -122,7 +122,7 @@ func TestADeletionEndsWithTheLease(t *testing.T) {
 	}
 }
 
-// The plan of a deletion policy is made without a look at the store. One that is silent would
+// The plan of a deletion policy is made without a look at the store. One that does not report would
 // keep the tools busy for an hour, without a word.
 func TestADeletionPolicyAsksTheStoreFirst(t *testing.T) {
 	var ran []string

@@ -14,7 +14,7 @@ import (
 
 var holdIt = plan.HoldLock{Owner: "dc1", Person: "ann@a", For: 30 * time.Minute}
 
-// A lock that a person keeps outlasts the run that took it, and no run gets it meanwhile.
+// A lock that a user keeps outlasts the run that took it, and no run gets it meanwhile.
 func TestALockByHandOutlastsTheRunThatTookIt(t *testing.T) {
 	f := sharing(t)
 	if err := f.world.Act(t.Context(), holdIt); err != nil {

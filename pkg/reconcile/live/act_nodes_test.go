@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// contested is a node that somebody else writes just before each of our first writes.
+// contested is a node that another user writes just before each of our first writes.
 type contested struct {
 	client.Client
 	writes int

@@ -27,7 +27,7 @@ func TestOnlyTheJudgedPodsAreDeleted(t *testing.T) {
 		{Group: "storage-1", Name: "storage-1", UID: first}, {Group: "storage-2", Name: "storage-2", UID: "an older one"},
 	}})
 	if err == nil {
-		t.Error("a pod that was made anew was deleted")
+		t.Error("a pod that was recreated was deleted")
 	}
 	if diff := cmp.Diff([]string{second, "claim"}, stillThere(t, f, objects)); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-// A service has the name of its pod, and an object that was made anew has the name of
+// A service has the name of its pod, and an object that was recreated has the name of
 // the one that was judged: the identity decides.
 func TestOnlyTheJudgedObjectsAreDeleted(t *testing.T) {
 	const pod, claim, service = "pod storage-1", "claim storage-1-data", "service storage-1"

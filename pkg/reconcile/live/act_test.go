@@ -33,7 +33,7 @@ func TestNothingIsDoneWithoutALease(t *testing.T) {
 func TestAConflictIsAnErrorAndNothingElseIsWritten(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
-	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.RunningVersion = "7.1.67" }) // somebody else's write
+	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.RunningVersion = "7.1.67" }) // another user's write
 	f.log.reset()
 	err := f.world.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"})
 	if !apierrors.IsConflict(err) {
@@ -43,7 +43,7 @@ func TestAConflictIsAnErrorAndNothingElseIsWritten(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	if s := f.record().Status; s.ConnectionString != "" || s.RunningVersion != "7.1.67" {
-		t.Errorf("stored %q and %q over somebody else's write", s.ConnectionString, s.RunningVersion)
+		t.Errorf("stored %q and %q over another user's write", s.ConnectionString, s.RunningVersion)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 const strangersURL = "blobstore://key@store:443/strangers?bucket=fdb-backups&region=eu"
 
-// startStrangers starts a backup by hand on the tag of the record, which was never
+// startStrangers starts a backup manually on the tag of the record, which was never
 // reconciled. Agents are there, so the database answers from the first pass on.
 func (v *vault) startStrangers() *admin.Backups {
 	v.t.Helper()

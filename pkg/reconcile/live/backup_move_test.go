@@ -101,7 +101,7 @@ func TestAMoveSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
 	}
 }
 
-// A person who moves a backup by hand notes nothing: that it goes elsewhere than it was last
+// A user who moves a backup manually notes nothing: that it goes elsewhere than it was last
 // seen to go is enough.
 func TestAMoveByHandIsNoticed(t *testing.T) {
 	v := toMove(t)

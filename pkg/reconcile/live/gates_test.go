@@ -140,7 +140,7 @@ func TestAnOperatorThatMayBeHiddenCountsAsLive(t *testing.T) {
 		}
 		checks, err := f.world.Gates(t.Context(), live.GateOptions{})
 		if err != nil || checks[0].OK || !strings.Contains(checks[0].Evidence, "forbidden") {
-			t.Errorf("%s forbidden: %v and %v, want a refusal that says so", hidden, checks, err)
+			t.Errorf("%s forbidden: %v and %v, want a refusal that reports it", hidden, checks, err)
 		}
 		if checks, err = f.world.Gates(t.Context(), live.GateOptions{Coexist: true}); err != nil || !checks[0].OK {
 			t.Errorf("%s forbidden, with --coexist: %v and %v", hidden, checks, err)

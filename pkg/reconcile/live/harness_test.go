@@ -399,7 +399,7 @@ func (p podTransport) tool(stdin io.Reader, stdout, stderr io.Writer) fdbsim.Too
 	return fdbsim.Tool{Version: "7.3.79", Files: files, Stdin: stdin, Stdout: stdout, Stderr: stderr}
 }
 
-// podFiles are the cluster files of a pod: what the record says, until a tool knows better.
+// podFiles are the cluster files of a pod: what the record reports, until a tool knows better.
 type podFiles struct {
 	clusterFile func() string
 	mu          sync.Mutex

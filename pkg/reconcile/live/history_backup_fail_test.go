@@ -163,7 +163,7 @@ func (h *backupHistory) run(argv ...string) {
 	_, _ = historyTransport{h}.Run(h.t.Context(), admin.Command{Argv: argv, Limit: time.Minute})
 }
 
-// believing records what the database says, wherever the backup goes.
+// believing records what the database reports, wherever the backup goes.
 type believing struct{ worldOfBackups }
 
 // Act implements reconcile.Actor.

@@ -70,14 +70,14 @@ type backupHistory struct {
 	story io.Writer // nil when nobody listens
 	said  bytes.Buffer
 
-	// turn is the record whose pass runs; empty while people act.
+	// turn is the record whose pass runs; empty while users act.
 	turn     string
 	killAt   int  // the number of the action at which the plugin dies; 0 for none
 	killLate bool // after that action, and not before it
 	failing  int  // how many commands fail before they do anything
 	unheard  int  // how many commands are done, and nobody hears of it
 	deaf     int  // how many commands do not get through at all
-	made     int  // how many records people made
+	made     int  // how many records users made
 
 	seen  witness
 	found []backupViolation
@@ -233,7 +233,7 @@ func (t historyTransport) Open(context.Context, admin.Command) (*admin.Session, 
 	return nil, errors.New("nobody talks to backup tools")
 }
 
-// byHand runs a program as a person does, whatever comes of it.
+// byHand runs a program as a user does, whatever comes of it.
 func (h *backupHistory) byHand(argv ...string) {
 	h.t.Helper()
 	if _, err := (agentTransport{h.vault}).Run(h.t.Context(), admin.Command{Argv: argv, Limit: time.Minute}); err != nil {
@@ -276,7 +276,7 @@ func (h *backupHistory) edit(name string, edit func(*v1beta2.FoundationDBBackupS
 	}
 }
 
-// deleteOrCreate deletes a record as a person does, or makes one anew that is gone.
+// deleteOrCreate deletes a record as a user does, or makes one anew that is gone.
 func (h *backupHistory) deleteOrCreate(name string) {
 	h.t.Helper()
 	b := h.backupNamed(name)
@@ -293,13 +293,13 @@ func (h *backupHistory) deleteOrCreate(name string) {
 	h.put(b)
 }
 
-// newUID is the identity of another record that a person makes.
+// newUID is the identity of another record that a user makes.
 func (h *backupHistory) newUID() types.UID {
 	h.made++
 	return types.UID(fmt.Sprint("made-", h.made))
 }
 
-// tagOf is the tag of a record of which no person has said otherwise.
+// tagOf is the tag of a record of which no user has said otherwise.
 func tagOf(name string) string {
 	if name == "nightly" {
 		return "default"

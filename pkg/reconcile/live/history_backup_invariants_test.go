@@ -172,7 +172,7 @@ func (h *backupHistory) settle() {
 	h.violated(comesToRest, "after %d passes: %s", rounds, strings.Join(open, "; "))
 }
 
-// heal is what people do in the end: nothing fails any more, and no two want the opposite.
+// heal is what users do in the end: nothing fails any more, and no two want the opposite.
 func (h *backupHistory) heal() {
 	h.killAt, h.failing, h.unheard, h.deaf = 0, 0, 0, 0
 	for _, b := range h.db.Backups() {
@@ -197,7 +197,7 @@ func (h *backupHistory) heal() {
 	h.byHand("fdbbackup", "resume")
 }
 
-// endUnwanted does what a pass asks a person for: a backup on the tag of a record that the
+// endUnwanted does what a pass asks a user for: a backup on the tag of a record that the
 // record cannot know for its own is ended.
 func (h *backupHistory) endUnwanted(name string) {
 	b := h.backupNamed(name)
@@ -216,7 +216,7 @@ func (h *backupHistory) endUnwanted(name string) {
 }
 
 // tagFor is the tag that a record was seen to run on, or a free one. A record that is gone, or
-// whose tag another one has, is made anew.
+// whose tag another one has, is recreated.
 func (h *backupHistory) tagFor(name string, taken map[v1beta2.BackupTag]bool) v1beta2.BackupTag {
 	b := h.backupNamed(name)
 	if b != nil && b.Status.BackupDetails != nil && b.Status.BackupDetails.Tag != "" {

@@ -20,7 +20,7 @@ func one[T any](dice *rand.Rand, of ...T) T { //nolint:ireturn // what it is giv
 	return of[dice.IntN(len(of))]
 }
 
-// theirs is where people who know nothing of the records have their backups go.
+// theirs is where users who know nothing of the records have their backups go.
 const theirs = "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu"
 
 var backupTroubles = []backupTrouble{

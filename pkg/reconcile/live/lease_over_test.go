@@ -39,7 +39,7 @@ func TestALeaseThatIsRenewedWhileItIsWatchedIsHeld(t *testing.T) {
 					t.Errorf("got %v, want held by bob for a minute from now", err)
 				}
 				if got := *f.lease().HolderIdentity; got != "bob@desk process 9" {
-					t.Errorf("the Lease says %q", got)
+					t.Errorf("the Lease reports %q", got)
 				}
 			})
 		})

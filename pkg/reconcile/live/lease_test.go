@@ -189,7 +189,7 @@ func race(t *testing.T, leases ...*coordinationv1.Lease) {
 		if err == nil {
 			winners++
 			if got := *f.lease().HolderIdentity; got != worlds[i].Holder {
-				t.Errorf("%s won, the Lease says %s", worlds[i].Holder, got)
+				t.Errorf("%s won, the Lease reports %s", worlds[i].Holder, got)
 			}
 			if err := worlds[i].End(t.Context()); err != nil {
 				t.Error(err)
@@ -349,7 +349,7 @@ func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
 		t.Error(err)
 	}
 	if got := *f.lease().HolderIdentity; got != "bob@desk process 9" {
-		t.Errorf("the Lease says %q", got)
+		t.Errorf("the Lease reports %q", got)
 	}
 }
 

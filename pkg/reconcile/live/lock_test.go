@@ -190,7 +190,7 @@ func TestALockThatAnotherWroteIsNotCleared(t *testing.T) {
 		t.Error(err)
 	}
 	if f.lockIn(fdb.DefaultLockPrefix) == nil {
-		t.Error("cleared a lock that somebody else wrote")
+		t.Error("cleared a lock that another user wrote")
 	}
 }
 

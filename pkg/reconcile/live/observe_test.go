@@ -328,7 +328,7 @@ func TestInterruptionIsNoFactAboutTheDatabase(t *testing.T) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	if s.Database.Unreachable != "" {
-		t.Errorf("the snapshot says %q", s.Database.Unreachable)
+		t.Errorf("the snapshot reports %q", s.Database.Unreachable)
 	}
 }
 

@@ -210,7 +210,7 @@ func TestAnAbortedRestoreIsNotBegunAgain(t *testing.T) {
 	st.ends()
 }
 
-// tool runs a backup tool in a pod of agents, as a person does by hand.
+// tool runs a backup tool in a pod of agents, as a user does manually.
 func (v *vault) tool(argv ...string) {
 	v.t.Helper()
 	r, err := agentTransport{v}.Run(v.t.Context(), admin.Command{Argv: argv, Limit: time.Minute})

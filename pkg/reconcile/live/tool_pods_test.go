@@ -52,7 +52,7 @@ func orderOf(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []stri
 	return order
 }
 
-// A node can be gone for most of a minute before Kubernetes says so of its pods.
+// A node can be gone for most of a minute before Kubernetes reports it of its pods.
 func TestANodeThatIsGoneCostsOneCommandOnly(t *testing.T) {
 	f := settled(t)
 	f.observe(plan.Record | plan.Pods)

@@ -12,7 +12,7 @@ import (
 
 // The status of a database that was never configured takes 15 s (7.3.79, recorded), and names the
 // processes that had registered when it was requested. So it is requested once they have, and the
-// same document serves the decision to create the database and the last look before that.
+// same document serves the decision to create the database and the last read before that.
 
 // workersPause is between two lists of registered processes, and workersMost bounds the wait for a
 // list that does not grow any more.
@@ -22,7 +22,7 @@ const (
 )
 
 // awaitWorkers waits, where the database was never configured, until as many processes have
-// registered as the spec asks for, or no further one does. A failure is left to the status.
+// registered as the spec has them, or no further one does. A failure is left to the status.
 func (w *World) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBCluster, inPods *admin.FDBCLI) {
 	if c.Status.Configured || inPods == nil {
 		return
@@ -63,7 +63,7 @@ func (w *World) rememberLook(s *fdb.Status) {
 	}
 }
 
-// lastLook is for how long a document is the last look before a database is created: shorter than
+// lastLook is for how long a document is the last read before a database is created: shorter than
 // it takes to read another one.
 const lastLook = 5 * time.Second
 
@@ -72,7 +72,7 @@ const lastLook = 5 * time.Second
 func (w *World) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
 	w.mu.Lock()
 	last := w.looked
-	w.looked = look{} // it is the last look before one command, not before two
+	w.looked = look{} // it is the last read before one command, not before two
 	w.mu.Unlock()
 	status := last.status
 	if status == nil || w.Clock.Since(last.at) > lastLook {

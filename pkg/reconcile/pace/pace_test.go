@@ -20,7 +20,7 @@ func TestHowLongToRestAfterAPass(t *testing.T) {
 		"it waits for less than the interval":                         {Waiting, time.Second, Rest{interval, interval, interval}},
 		"it waits for longer than the resync":                         {Waiting, time.Hour, Rest{interval, resync, interval}},
 		"it waits, and nobody can tell how long":                      {Waiting, 0, Rest{interval, unknownWait, interval}},
-		"somebody else acts: changes are theirs and wake nobody":      {Held, 0, Rest{heldWait, heldWait, interval}},
+		"another user acts: changes are theirs and wake nobody":       {Held, 0, Rest{heldWait, heldWait, interval}},
 		"a human has to help: until something changes, or the resync": {Blocked, 0, Rest{interval, resync, interval}},
 	}
 	for name, tc := range tests {

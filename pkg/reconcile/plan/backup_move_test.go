@@ -13,7 +13,7 @@ const (
 	newPlace    = "blobstore://key@store:443/new?bucket=b"
 )
 
-// movedBackup is a backup after its move: its record, and what the database says, which is
+// movedBackup is a backup after its move: its record, and what the database reports, which is
 // what it said before but for the place. See recording 30, step 91.
 func movedBackup() (*v1beta2.FoundationDBBackup, *fdb.BackupStatus) {
 	before := runningAt(formerPlace)
@@ -32,7 +32,7 @@ func runningAt(url string) *fdb.BackupStatus {
 	return live
 }
 
-// look is what the database says at one look: when the last complete snapshot ended, when the
+// look is what the database reports at one look: when the last complete snapshot ended, when the
 // present one began, and up to where the log goes.
 type look struct{ end, begin, log int64 }
 

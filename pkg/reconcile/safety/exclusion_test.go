@@ -331,7 +331,7 @@ func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 }
 
 // The record and the database both have to say it: one of them alone can lag. A pod that was
-// just made anew brings the process back.
+// just recreated brings the process back.
 func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 	type change = func(plan.Snapshot, *v1beta2.ProcessGroupStatus)
 	silent := func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
