@@ -117,7 +117,7 @@ func TestReplacementsThatAQuotaStopsAreReverted(t *testing.T) {
 }
 
 // A group that is excluded is kept manually: not without --include, and not before the database allows
-// the inclusion, which the command says when.
+// the inclusion; the command prints when.
 func TestAnExcludedGroupIsKept(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

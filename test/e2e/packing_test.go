@@ -168,7 +168,7 @@ func packsAsForecast(t *testing.T, ns string) (replaced int) {
 		}
 	}
 	if got := []int{replaced, len(before), len(before) - replaced, most()}; !slices.Equal(got, told) {
-		t.Errorf("replaced, of all, stayed, pods at once: %v, the plan says %v", got, told)
+		t.Errorf("replaced, of all, stayed, pods at once: %v, the plan forecasts %v", got, told)
 	}
 	return replaced
 }
