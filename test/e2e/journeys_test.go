@@ -140,6 +140,7 @@ var journeys = map[string]journey{
 		// Ten times as long to the database.
 		rests: map[string]time.Duration{`kubectl patch fdb sample-cluster --type merge -p '{"spec":{"version":"7.4.6"}}'`: 35 * time.Second},
 	},
+	"docs/versions.md": {prepare: up(counts)},
 	"docs/tls.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
