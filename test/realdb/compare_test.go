@@ -206,13 +206,13 @@ func (c *cluster) settled(t *testing.T) {
 	c.must(t, "wait", "--for=healthy,reconciled", "--timeout", "5m")
 	c.agrees(t)
 	c.groupsAgree(t)
-	if real := c.status(t); !real.serves() {
+	// After each recovery the database is available before its recovery has fully ended and
+	// data distribution has started; status calls it healthy meanwhile.
+	if real := c.status(t); !real.Client.DatabaseStatus.Available {
 		t.Errorf("wait ended, and fdbcli has: %v", real.facts())
 	}
-	// After each recovery and each configure, data distribution starts again: for about half
-	// a minute the database reports no health of the data, and status is healthy meanwhile.
 	eventually(t, 2*time.Minute, func() string {
-		if real := c.status(t); !real.serves() || !real.Cluster.Data.State.Healthy {
+		if real := c.status(t); !real.whole() {
 			return fmt.Sprintf("wait ended, and fdbcli has: %v", real.facts())
 		}
 		return ""
@@ -221,9 +221,7 @@ func (c *cluster) settled(t *testing.T) {
 	c.verify(t)
 }
 
-// serves reports whether the database is available and recovered, and its data is healthy as
-// far as data distribution has looked.
-func (d document) serves() bool {
-	data := d.Cluster.Data.State
-	return d.Client.DatabaseStatus.Available && d.Cluster.RecoveryState.Name == "fully_recovered" && (data.Healthy || data.Name == "initializing")
+// whole reports whether the database is available and recovered, and its data healthy.
+func (d document) whole() bool {
+	return d.Client.DatabaseStatus.Available && d.Cluster.RecoveryState.Name == "fully_recovered" && d.Cluster.Data.State.Healthy
 }

@@ -48,6 +48,9 @@ type process struct {
 	Roles       []struct {
 		Role        string
 		StoredBytes *int64 `json:"stored_bytes"`
+		Metadata    struct {
+			Engine string `json:"storage_engine"`
+		} `json:"storage_metadata"`
 	}
 }
 

@@ -31,7 +31,7 @@ func excludeAndInclude(t *testing.T) {
 		}
 		return ""
 	})
-	c.verify(t)
+	c.reconcile(t)
 	c.settled(t)
 }
 
@@ -39,7 +39,7 @@ func excludeAndInclude(t *testing.T) {
 func maintain(t *testing.T) {
 	c := shared(t)
 	zone := c.status(t).of(c.fullest(t).ID)[0].Locality["zoneid"]
-	c.must(t, "maintenance on", zone, "--for", "10m")
+	c.must(t, "maintenance on", zone, "--for", "10m", "--wait", "--timeout", "5m")
 	if real := c.fdbcli(t, "maintenance"); !strings.Contains(real, zone) {
 		t.Errorf("fdbcli knows no maintenance of %s: %s", zone, real)
 	}
@@ -58,7 +58,7 @@ func deny(t *testing.T) {
 	c.mark(t, t.Name())
 	c.must(t, "locks deny", "mine")
 	before := c.status(t).Cluster.Configuration
-	c.ends(t, 6, "maintenance on", c.of(t, "storage")[0].Node)
+	c.ends(t, 6, "maintenance on", c.of(t, "storage")[0].Node, "--for", "10m")
 	c.patch(t, `{"databaseConfiguration":{"redundancy_mode":"single"}}`)
 	c.ends(t, 6, "reconcile", "--yes")
 	if after := c.status(t).Cluster.Configuration; after != before {
