@@ -58,7 +58,7 @@ demo-stop: ## End the demo's sandbox and remove what it left
 .PHONY: test
 test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (14 minutes on two idle cores)
 
-PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/...
+PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/... ./test/realdb/programs/...
 
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
@@ -100,7 +100,8 @@ test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built 
 .PHONY: not-run
 not-run:
 	@echo "NOT RUN by make test:"
-	@echo "  make test-real    TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
+	@echo "  make test-real    the journeys on real programs: needs directories with FoundationDB's programs (FDB_BIN)"
+	@echo "  make conformance-real  TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
 	@echo "  make test-real-native  TestRealNativeConforms: needs a database, its fdbcli, and FoundationDB's client package"
 	@[ -d "$${FDB_RECORDINGS:-../shared/recordings}" ] || echo "  the replay of all recordings: no folder $${FDB_RECORDINGS:-../shared/recordings} (FDB_RECORDINGS); the excerpts in testdata were replayed"
 	@[ -d "$${FDB_OPERATOR_CASES:-../shared/operator-cases}" ] || echo "  the comparison with all recorded cases of the operator: no folder $${FDB_OPERATOR_CASES:-../shared/operator-cases} (FDB_OPERATOR_CASES); the excerpt in internal/opcases was compared"
@@ -112,7 +113,13 @@ test-real-native: ## The same through the native transport (needs gcc and Founda
 	CGO_ENABLED=1 FDB_CONFORMANCE=scratch go test -count=1 -tags fdb_native -run '^TestRealNativeConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: test-real
-test-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)
+test-real: ## Journeys on real FoundationDB programs in the sandbox: make test-real FDB_BIN=VERSION=DIR[,VERSION=DIR] [RUN=NAME[,NAME]]
+	@: "$${FDB_BIN:?needs directories with fdbserver and fdbcli: FDB_BIN=VERSION=DIR[,VERSION=DIR]}"
+	@$(MAKE) build build-sandbox
+	go test -count=1 -timeout 90m -v ./test/realdb
+
+.PHONY: conformance-real
+conformance-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)
 	@: "$${FDB_CLUSTER_FILE:?names the cluster file of a database that may be changed at will}"
 	@command -v "$${FDBCLI:-fdbcli}" >/dev/null || { echo "no fdbcli: put it into PATH or name it in FDBCLI" >&2; exit 1; }
 	FDB_CONFORMANCE=scratch go test -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin

@@ -1,0 +1,167 @@
+package realdb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// cluster is a cluster of the sandbox with the markers that were written to it.
+type cluster struct {
+	ns, name string
+	// markers are the names of the sets of marker keys in its database.
+	markers []string
+}
+
+// newest is the version of the programs that FDB_BIN names last.
+func newest() string { return given[len(given)-1].Version }
+
+// manifest is a small cluster; more is put below its spec.
+func manifest(name, version, more string) string {
+	text := fmt.Sprintf(`apiVersion: apps.foundationdb.org/v1beta2
+kind: FoundationDBCluster
+metadata:
+  name: %s
+spec:
+  version: %s
+  minimumUptimeSecondsForBounce: 60
+  processes:
+    general:
+      podTemplate:
+        spec:
+          containers:
+          - name: foundationdb
+            resources: {requests: {cpu: 10m, memory: 16Mi}}
+          - name: foundationdb-kubernetes-sidecar
+            resources: {requests: {cpu: 10m, memory: 16Mi}}
+      volumeClaimTemplate:
+        spec: {resources: {requests: {storage: 1Gi}}}
+`, name, version)
+	for line := range strings.Lines(strings.TrimSpace(more)) {
+		text += "  " + strings.TrimRight(line, "\n") + "\n"
+	}
+	return text
+}
+
+const doubled = `
+databaseConfiguration: {redundancy_mode: double, storage_engine: ssd-2, logs: 2, resolvers: 1, proxies: 2}
+processCounts: {storage: 3, log: 3, stateless: 3}
+`
+
+// create creates a cluster of the newest version in a namespace of its own.
+func create(t *testing.T, name, more string) *cluster {
+	t.Helper()
+	return createOf(t, newest(), name, more)
+}
+
+func createOf(t *testing.T, version, name, more string) *cluster {
+	t.Helper()
+	c := &cluster{ns: "real-" + name, name: name}
+	must(t, "kubectl", "create", "namespace", c.ns)
+	if r := run(t, manifest(name, version, more), "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
+		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
+	}
+	c.reconcile(t)
+	return c
+}
+
+// discard ends the processes of a cluster that no other journey uses. The API server
+// removes its objects meanwhile.
+func (c *cluster) discard(t *testing.T) {
+	t.Helper()
+	must(t, "kubectl", "delete", "namespace", c.ns, "--wait=false")
+}
+
+// common is the cluster that journeys share, nil if there is none that can be used.
+var (
+	common  *cluster
+	commons int
+)
+
+// shared returns a healthy cluster with two copies of all data, three process groups of each
+// class, and markers of this journey. A journey that fails may leave a broken one behind, so
+// the next one gets another.
+func shared(t *testing.T) *cluster {
+	t.Helper()
+	if common == nil {
+		commons++
+		common = create(t, fmt.Sprintf("c%d", commons), doubled)
+	}
+	c := common
+	t.Cleanup(func() {
+		if t.Failed() && common == c {
+			common = nil
+		}
+	})
+	c.mark(t, fmt.Sprintf("%s-%d", t.Name(), len(c.markers)))
+	return c
+}
+
+// fdb runs `kubectl fdb` on the cluster, through kubectl, as a user does. words are a command
+// and its subcommand.
+func (c *cluster) fdb(t *testing.T, words string, args ...string) result {
+	t.Helper()
+	line := append(append([]string{"fdb"}, strings.Fields(words)...), "-n", c.ns, "--fdb-cluster", c.name)
+	r := run(t, "", "kubectl", append(line, args...)...)
+	t.Logf("kubectl fdb %s %s: exit code %d", words, strings.Join(args, " "), r.code)
+	return r
+}
+
+// must runs `kubectl fdb` on the cluster and fails the test unless it succeeds.
+func (c *cluster) must(t *testing.T, words string, args ...string) string {
+	t.Helper()
+	return c.ends(t, 0, words, args...).stdout
+}
+
+// ends runs `kubectl fdb` on the cluster and fails the test unless it ends with a code.
+func (c *cluster) ends(t *testing.T, code int, words string, args ...string) result {
+	t.Helper()
+	r := c.fdb(t, words, args...)
+	if r.code != code {
+		t.Fatalf("kubectl fdb %s %s: exit code %d, want %d\n%s%s", words, strings.Join(args, " "), r.code, code, r.stdout, r.stderr)
+	}
+	return r
+}
+
+func (c *cluster) reconcile(t *testing.T) {
+	t.Helper()
+	c.must(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
+}
+
+// patch merges JSON into the spec.
+func (c *cluster) patch(t *testing.T, spec string) {
+	t.Helper()
+	must(t, "kubectl", "patch", "fdb", c.name, "-n", c.ns, "--type", "merge", "-p", `{"spec":`+spec+`}`)
+}
+
+// group is a process group as `get process-groups` reports it.
+type group struct {
+	ID, Class, Pod, Node string
+	Addresses            []string
+	Processes            *int
+	Coordinator          *bool
+	Exclusion            string
+	RemovalSince         *string
+	StoredBytes          *int64
+}
+
+func (c *cluster) groups(t *testing.T) []group {
+	t.Helper()
+	return decode[struct{ Items []group }](t, c.must(t, "get process-groups", "-o", "json")).Items
+}
+
+// of returns the process groups of a class that are not marked for removal, and fails the
+// test if there is none.
+func (c *cluster) of(t *testing.T, class string) []group {
+	t.Helper()
+	var all []group
+	for _, g := range c.groups(t) {
+		if g.Class == class && g.RemovalSince == nil {
+			all = append(all, g)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("no process group of class %s", class)
+	}
+	return all
+}

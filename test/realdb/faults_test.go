@@ -1,0 +1,128 @@
+package realdb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// endProcess kills the fdbserver processes of a pod, from inside it, where no other is visible.
+const endProcess = `ended=1; for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill -9 "${p#/proc/}" && ended=0; fi; done; exit $ended`
+
+// killEachClass kills a process of each class with SIGKILL; its monitor starts it again.
+func killEachClass(t *testing.T) {
+	c := shared(t)
+	for _, class := range []string{"storage", "log", "stateless"} {
+		g := c.of(t, class)[0]
+		must(t, "kubectl", "exec", "-n", c.ns, g.Pod, "-c", "foundationdb", "--", "sh", "-c", endProcess)
+		c.agrees(t)
+		eventually(t, 2*time.Minute, func() string {
+			processes := c.status(t).of(g.ID)
+			if len(processes) == 1 && processes[0].Uptime < 300 {
+				return ""
+			}
+			return fmt.Sprintf("%s has %d processes in fdbcli after its end", g.ID, len(processes))
+		})
+		c.must(t, "wait", "--for=healthy", "--timeout", "3m")
+		c.verify(t)
+	}
+	c.settled(t)
+}
+
+// loseANode stops a node with a storage process that has data, and starts it again.
+func loseANode(t *testing.T) {
+	c := shared(t)
+	lost := c.fullest(t)
+	must(t, "fdb-sandbox", "node", "stop", lost.Node)
+	t.Cleanup(func() { run(t, "", "fdb-sandbox", "node", "start", lost.Node) })
+	eventually(t, 2*time.Minute, func() string {
+		if len(c.status(t).of(lost.ID)) > 0 {
+			return lost.ID + " is still reported by fdbcli"
+		}
+		return ""
+	})
+	c.agrees(t)
+	if got := c.claims(t).State; got != "degraded" {
+		t.Errorf("status reports %q with a node lost, want degraded", got)
+	}
+	c.ends(t, 1, "why")
+	c.verify(t)
+	must(t, "fdb-sandbox", "node", "start", lost.Node)
+	c.must(t, "wait", "--for=healthy", "--timeout", "5m")
+	c.reconcile(t)
+	c.settled(t)
+}
+
+// loseTheQuorum stops the nodes of all coordinators but one, and starts them again.
+func loseTheQuorum(t *testing.T) {
+	c := shared(t)
+	nodes := map[string]bool{}
+	for _, g := range c.groups(t) {
+		if g.Coordinator != nil && *g.Coordinator {
+			nodes[g.Node] = true
+		}
+	}
+	if len(nodes) != 3 {
+		t.Fatalf("coordinators are on nodes %v, want three", nodes)
+	}
+	var stopped []string
+	for node := range nodes {
+		if len(stopped) < 2 {
+			stopped = append(stopped, node)
+		}
+	}
+	t.Cleanup(func() {
+		for _, node := range stopped {
+			run(t, "", "fdb-sandbox", "node", "start", node)
+		}
+	})
+	for _, node := range stopped {
+		must(t, "fdb-sandbox", "node", "stop", node)
+	}
+	eventually(t, 2*time.Minute, func() string {
+		if real := c.status(t); real.Client.Coordinators.QuorumReachable {
+			return "fdbcli still has a quorum"
+		}
+		return ""
+	})
+	if got := c.claims(t); got.State != "unavailable" || flag(got.Coordinators.QuorumReachable) != "false" {
+		t.Errorf("status reports %q, quorum %s; want unavailable without a quorum", got.State, flag(got.Coordinators.QuorumReachable))
+	}
+	c.ends(t, 1, "why")
+	c.ends(t, 4, "coordinators repair", "--yes")
+	for _, node := range stopped {
+		must(t, "fdb-sandbox", "node", "start", node)
+	}
+	c.must(t, "wait", "--for=healthy", "--timeout", "5m")
+	c.reconcile(t)
+	c.settled(t)
+}
+
+// moveCoordinators moves the coordinators away from one, and compares the connection string
+// with the one that fdbcli has.
+func moveCoordinators(t *testing.T) {
+	c := shared(t)
+	var old group
+	for _, g := range c.groups(t) {
+		if g.Coordinator != nil && *g.Coordinator {
+			old = g
+		}
+	}
+	if old.ID == "" {
+		t.Fatal("no process group is a coordinator")
+	}
+	c.must(t, "coordinators change", "--away-from", old.ID, "--yes", "--wait", "--timeout", "7m")
+	for _, address := range c.status(t).Client.Coordinators.Coordinators {
+		for _, own := range c.status(t).of(old.ID) {
+			if address.Address == own.Address {
+				t.Errorf("fdbcli still has the coordinator %s of %s", own.Address, old.ID)
+			}
+		}
+	}
+	c.reconcile(t)
+	if real := c.fdbcli(t, "coordinators"); !strings.Contains(real, "Cluster description") {
+		t.Errorf("fdbcli coordinators: %s", real)
+	}
+	c.settled(t)
+}

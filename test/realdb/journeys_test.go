@@ -1,0 +1,97 @@
+package realdb
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+// journey is one story on the real programs.
+type journey struct {
+	name string
+	// versions is how many versions of the programs it needs.
+	versions int
+	run      func(*testing.T)
+}
+
+// journeys are all journeys in the order of a run.
+func journeys() []journey {
+	return []journey{
+		{"create", 1, createUnified},
+		{"grow", 1, grow},
+		{"shrink", 1, shrink},
+		{"replace", 1, replace},
+		{"kill", 1, killEachClass},
+		{"exclude", 1, excludeAndInclude},
+		{"maintenance", 1, maintain},
+		{"deny", 1, deny},
+		{"node", 1, loseANode},
+		{"quorum", 1, loseTheQuorum},
+		{"coordinators", 1, moveCoordinators},
+		{"knobs", 1, changeKnobs},
+		{"race", 1, race},
+		{"volume", 1, loseAVolume},
+		{"engine", 1, migrateEngine},
+		{"pods", 1, changePods},
+		{"create-split", 1, createSplit},
+		{"create-triple", 1, createTriple},
+		{"redundancy", 1, changeRedundancy},
+		{"upgrade", 2, upgrade},
+	}
+}
+
+func names() []string {
+	var all []string
+	for _, j := range journeys() {
+		all = append(all, j.name)
+	}
+	return all
+}
+
+// outcome is how a journey ended.
+type outcome struct {
+	name, result string
+	took         time.Duration
+}
+
+var outcomes []outcome
+
+func TestJourneys(t *testing.T) {
+	for _, j := range journeys() {
+		if !slices.Contains(chosen, j.name) {
+			continue
+		}
+		if len(given) < j.versions {
+			missing := fmt.Sprintf("NOT RUN: needs %d versions in FDB_BIN, has %d", j.versions, len(given))
+			outcomes = append(outcomes, outcome{name: j.name, result: missing})
+			if os.Getenv("RUN") != "" {
+				t.Errorf("%s: %s", j.name, missing)
+			}
+			continue
+		}
+		began := time.Now()
+		result := "failed"
+		if t.Run(j.name, j.run) {
+			result = "passed"
+		}
+		outcomes = append(outcomes, outcome{j.name, result, time.Since(began)})
+	}
+}
+
+// report prints how each journey ended and how long it took.
+func report() {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	var total time.Duration
+	fmt.Fprintln(w, "JOURNEY\tTIME\tRESULT")
+	for _, o := range outcomes {
+		total += o.took
+		fmt.Fprintf(w, "%s\t%s\t%s\n", o.name, o.took.Round(time.Second), o.result)
+	}
+	fmt.Fprintf(w, "all\t%s\t%d of %d journeys were chosen\n", total.Round(time.Second), len(chosen), len(names()))
+	if err := w.Flush(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}

@@ -1,0 +1,114 @@
+package realdb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// excludeAndInclude excludes a process group with data until it is safe to remove. It is
+// included again with the next pass that may: ten minutes after the last recovery, which is
+// longer than a journey; the database includes it by fdbcli.
+func excludeAndInclude(t *testing.T) {
+	c := shared(t)
+	c.patch(t, `{"processCounts":{"storage":4}}`)
+	c.reconcile(t)
+	g := c.fullest(t)
+	c.must(t, "exclude", g.ID, "--wait", "--yes", "--timeout", "7m")
+	if safe := c.provenByTheDatabase(t); safe != 1 {
+		t.Errorf("%d processes are called safe after the exclusion of %s, want 1", safe, g.ID)
+	}
+	if r := c.fdb(t, "include", g.ID); r.code != 0 && r.code != 3 {
+		t.Errorf("include: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	c.fdbcli(t, "include locality_instance_id:"+g.ID)
+	eventually(t, time.Minute, func() string {
+		for _, e := range c.groups(t) {
+			if e.ID == g.ID && e.Exclusion != "none" {
+				return fmt.Sprintf("%s is included in the database, and reported as %q", g.ID, e.Exclusion)
+			}
+		}
+		return ""
+	})
+	c.reconcile(t)
+	c.settled(t)
+}
+
+// maintain puts a zone under maintenance and ends that again.
+func maintain(t *testing.T) {
+	c := shared(t)
+	zone := c.status(t).of(c.fullest(t).ID)[0].Locality["zoneid"]
+	c.must(t, "maintenance on", zone, "--for", "10m", "--wait", "--timeout", "5m")
+	if real := c.fdbcli(t, "maintenance"); !strings.Contains(real, zone) {
+		t.Errorf("fdbcli knows no maintenance of %s: %s", zone, real)
+	}
+	c.agrees(t)
+	c.must(t, "maintenance off")
+	if real := c.fdbcli(t, "maintenance"); strings.Contains(real, zone) {
+		t.Errorf("fdbcli still has a maintenance of %s: %s", zone, real)
+	}
+	c.settled(t)
+}
+
+// deny denies the database lock to the control-plane instance of the test: what changes the
+// database is refused, until it is allowed again.
+func deny(t *testing.T) {
+	c := create(t, "denied", "processGroupIDPrefix: mine\nlockOptions: {disableLocks: false}\n"+doubled)
+	c.mark(t, t.Name())
+	c.must(t, "locks deny", "mine")
+	before := c.status(t).Cluster.Configuration
+	c.ends(t, 6, "maintenance on", c.of(t, "storage")[0].Node, "--for", "10m")
+	c.patch(t, `{"databaseConfiguration":{"redundancy_mode":"single"}}`)
+	c.ends(t, 6, "reconcile", "--yes")
+	if after := c.status(t).Cluster.Configuration; after != before {
+		t.Errorf("denied, and the configuration changed from %v to %v", before, after)
+	}
+	c.must(t, "locks allow", "mine")
+	c.reconcile(t)
+	c.settled(t)
+	c.discard(t)
+}
+
+// changeKnobs changes a knob of all classes, and compares the command lines of the processes.
+func changeKnobs(t *testing.T) {
+	c := shared(t)
+	const knob = "knob_max_trace_lines=900001"
+	c.patch(t, `{"processes":{"general":{"customParameters":["`+knob+`"]}}}`)
+	c.reconcile(t)
+	for address, p := range c.status(t).Cluster.Processes {
+		if !strings.Contains(p.CommandLine, knob) {
+			t.Errorf("reconciled, and %s at %s runs without the knob: %s", p.group(), address, p.CommandLine)
+		}
+	}
+	c.settled(t)
+}
+
+// upgrade creates a cluster of the version that FDB_BIN names first, and upgrades it to the
+// one named last.
+func upgrade(t *testing.T) {
+	from, to := given[0].Version, newest()
+	c := createOf(t, from, "upgraded", doubled)
+	c.mark(t, t.Name())
+	c.runs(t, from)
+	c.patch(t, fmt.Sprintf(`{"version":%q}`, to))
+	c.reconcile(t)
+	c.must(t, "wait", "--for=version="+to, "--timeout", "5m")
+	c.runs(t, to)
+	c.settled(t)
+	c.discard(t)
+}
+
+// runs fails the test unless all processes of the real status have a version.
+func (c *cluster) runs(t *testing.T, version string) {
+	t.Helper()
+	processes := c.status(t).Cluster.Processes
+	if len(processes) == 0 {
+		t.Error("fdbcli has no process")
+	}
+	for address, p := range processes {
+		if p.Version != version {
+			t.Errorf("%s at %s runs %s, want %s", p.group(), address, p.Version, version)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package realdb
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func createUnified(t *testing.T) { shared(t).settled(t) }
+
+func createSplit(t *testing.T) {
+	c := create(t, "split", "imageType: split\n"+strings.Replace(doubled, "double", "single", 1))
+	c.mark(t, t.Name())
+	c.settled(t)
+	c.discard(t)
+}
+
+func createTriple(t *testing.T) {
+	c := create(t, "triple", strings.NewReplacer("double", "triple", "storage: 3, log: 3", "storage: 5, log: 4").Replace(doubled))
+	c.mark(t, t.Name())
+	c.settled(t)
+	c.discard(t)
+}
+
+func grow(t *testing.T) {
+	c := shared(t)
+	c.patch(t, `{"processCounts":{"storage":4,"log":4}}`)
+	c.reconcile(t)
+	for _, class := range []string{"storage", "log"} {
+		if got := len(c.of(t, class)); got != 4 {
+			t.Errorf("%d process groups of class %s, want 4", got, class)
+		}
+	}
+	c.settled(t)
+}
+
+func shrink(t *testing.T) {
+	c := shared(t)
+	c.patch(t, `{"processCounts":{"storage":3,"log":3}}`)
+	c.removes(t, "storage")
+	for _, class := range []string{"storage", "log"} {
+		if got := len(c.of(t, class)); got != 3 {
+			t.Errorf("%d process groups of class %s, want 3", got, class)
+		}
+	}
+	c.settled(t)
+}
+
+// removes reconciles while something is to be removed, and holds every claim of a safe
+// removal against the database meanwhile.
+func (c *cluster) removes(t *testing.T, class string) {
+	t.Helper()
+	done := time.Now().Add(limit)
+	for c.fdb(t, "plan").code != 0 {
+		if time.Now().After(done) {
+			t.Fatalf("%s is still being removed after %s:\n%s", class, limit, c.fdb(t, "why").stdout)
+		}
+		c.provenByTheDatabase(t)
+		if r := c.fdb(t, "reconcile", "--yes"); r.code != 0 && r.code != 3 {
+			t.Fatalf("reconcile: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+		time.Sleep(2 * time.Second)
+	}
+}
+
+// replace replaces a process group of each class; that of storage has data.
+func replace(t *testing.T) {
+	c := shared(t)
+	for _, class := range []string{"storage", "log", "stateless"} {
+		old := c.of(t, class)[0]
+		if class == "storage" {
+			old = c.fullest(t)
+		}
+		c.must(t, "replace", old.ID, "--wait", "--yes", "--timeout", "7m")
+		if left := c.status(t).of(old.ID); len(left) > 0 {
+			t.Errorf("%s was removed, and fdbcli has its process %s", old.ID, left[0].Address)
+		}
+		if claims := must(t, "kubectl", "get", "pods,pvc", "-n", c.ns, "-o", "name"); strings.Contains(claims, c.name+"-"+old.ID) {
+			t.Errorf("objects of %s are left:\n%s", old.ID, claims)
+		}
+		c.verify(t)
+	}
+	c.settled(t)
+}
+
+// fullest returns the storage process group with the most data, as fdbcli reports it.
+func (c *cluster) fullest(t *testing.T) group {
+	t.Helper()
+	real := c.status(t)
+	var most int64
+	var found group
+	for _, g := range c.of(t, "storage") {
+		for _, p := range real.of(g.ID) {
+			for _, role := range p.Roles {
+				if role.StoredBytes != nil && *role.StoredBytes > most {
+					most, found = *role.StoredBytes, g
+				}
+			}
+		}
+	}
+	if most == 0 {
+		t.Fatal("no storage process has data")
+	}
+	return found
+}
+
+func changeRedundancy(t *testing.T) {
+	c := shared(t)
+	for _, mode := range []string{"single", "double"} {
+		c.patch(t, fmt.Sprintf(`{"databaseConfiguration":{"redundancy_mode":%q}}`, mode))
+		c.reconcile(t)
+		if got := c.status(t).Cluster.Configuration.RedundancyMode; got != mode {
+			t.Errorf("reconciled, and fdbcli has redundancy mode %q, want %q", got, mode)
+		}
+		c.settled(t)
+	}
+}
