@@ -102,6 +102,7 @@ not-run:
 	@echo "NOT RUN by make test:"
 	@echo "  make test-real    the journeys on real programs: needs directories with FoundationDB's programs (FDB_BIN)"
 	@echo "  make conformance-real  TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
+	@echo "  make conformance  TestTheModelIsTheRealDatabase: needs FoundationDB's programs (FDB_BIN=VERSION=DIR)"
 	@echo "  make test-real-native  TestRealNativeConforms: needs a database, its fdbcli, and FoundationDB's client package"
 	@[ -d "$${FDB_RECORDINGS:-../shared/recordings}" ] || echo "  the replay of all recordings: no folder $${FDB_RECORDINGS:-../shared/recordings} (FDB_RECORDINGS); the excerpts in testdata were replayed"
 	@[ -d "$${FDB_OPERATOR_CASES:-../shared/operator-cases}" ] || echo "  the comparison with all recorded cases of the operator: no folder $${FDB_OPERATOR_CASES:-../shared/operator-cases} (FDB_OPERATOR_CASES); the excerpt in internal/opcases was compared"
@@ -123,6 +124,11 @@ conformance-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fd
 	@: "$${FDB_CLUSTER_FILE:?names the cluster file of a database that may be changed at will}"
 	@command -v "$${FDBCLI:-fdbcli}" >/dev/null || { echo "no fdbcli: put it into PATH or name it in FDBCLI" >&2; exit 1; }
 	FDB_CONFORMANCE=scratch go test -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin
+
+.PHONY: conformance
+conformance: ## Compare the model with a real database, command by command: make conformance FDB_BIN=VERSION=DIR
+	@: "$${FDB_BIN:?must be VERSION=DIR, where DIR has fdbserver, fdbcli, fdbbackup and fdbrestore of this version}"
+	go test -count=1 -timeout 60m -v ./test/conformance
 
 .PHONY: simulate
 simulate: ## Random histories of clusters and of backups over the model: make simulate SEEDS=500 START=1
