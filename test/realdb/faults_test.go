@@ -99,8 +99,18 @@ func loseTheQuorum(t *testing.T) {
 	c.settled(t)
 }
 
-// moveCoordinators moves the coordinators away from one, and compares the connection string
-// with the one that fdbcli has.
+// coordinates reports whether the process at an address is a coordinator.
+func (d document) coordinates(address string) bool {
+	host, _, _ := strings.Cut(address, ":tls")
+	for _, c := range d.Client.Coordinators.Coordinators {
+		if at, _, _ := strings.Cut(c.Address, ":tls"); at == host {
+			return true
+		}
+	}
+	return false
+}
+
+// moveCoordinators moves a coordinator to another process.
 func moveCoordinators(t *testing.T) {
 	c := shared(t)
 	var old group
@@ -112,17 +122,15 @@ func moveCoordinators(t *testing.T) {
 	if old.ID == "" {
 		t.Fatal("no process group is a coordinator")
 	}
+	before := c.status(t)
+	own := before.of(old.ID)
+	if len(own) != 1 || !before.coordinates(own[0].Address) {
+		t.Fatalf("%s is reported as a coordinator, and fdbcli has its processes %v and the coordinators %v", old.ID, own, before.Client.Coordinators.Coordinators)
+	}
 	c.must(t, "coordinators change", "--away-from", old.ID, "--yes", "--wait", "--timeout", "7m")
-	for _, address := range c.status(t).Client.Coordinators.Coordinators {
-		for _, own := range c.status(t).of(old.ID) {
-			if address.Address == own.Address {
-				t.Errorf("fdbcli still has the coordinator %s of %s", own.Address, old.ID)
-			}
-		}
+	if c.status(t).coordinates(own[0].Address) {
+		t.Errorf("coordinators were moved away from %s, and fdbcli still has %s", old.ID, own[0].Address)
 	}
 	c.reconcile(t)
-	if real := c.fdbcli(t, "coordinators"); !strings.Contains(real, "Cluster description") {
-		t.Errorf("fdbcli coordinators: %s", real)
-	}
 	c.settled(t)
 }

@@ -77,7 +77,10 @@ func TestJourneys(t *testing.T) {
 		if t.Run(j.name, j.run) {
 			result = "passed"
 		}
-		outcomes = append(outcomes, outcome{j.name, result, time.Since(began)})
+		ended := outcome{j.name, result, time.Since(began)}
+		outcomes = append(outcomes, ended)
+		// An interrupted run has no table at its end.
+		t.Logf("%s: %s after %s", ended.name, ended.result, ended.took.Round(time.Second))
 	}
 }
 
