@@ -80,6 +80,29 @@ func TestAStatusThatEndsAtItsDeadlineCallsTheDatabaseAvailable(t *testing.T) {
 	}
 }
 
+// As observed on 7.3.79: the database serves clients, and status calls it unavailable.
+func TestAKnobThatSuppressesTraceEventsBlindsStatus(t *testing.T) {
+	c := newCluster(t, "blind:abcdefgh@127.0.2.1:4501")
+	c.start("storage-1", "unset", "127.0.2.1:4501", "zone-1", "--knob_min_trace_severity=20")
+	c.Advance(12 * time.Second)
+	c.must("configure new single ssd", "Database created\n")
+	c.Advance(time.Minute)
+	c.must("get a", "`a': not found\n")
+	status, err := fdb.ParseStatus([]byte(c.exec("status json").stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status.Available() || status.FullyRecovered() || status.Cluster.Configuration == nil {
+		t.Errorf("available %v, fully recovered %v, configuration %v",
+			status.Available(), status.FullyRecovered(), status.Cluster.Configuration)
+	}
+	for _, p := range status.Cluster.Processes {
+		if p.CommandLine != "" || len(p.Locality) != 0 {
+			t.Errorf("a process reports %+v", p)
+		}
+	}
+}
+
 func TestABounceImpactCanContradictTheRecoveryState(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")

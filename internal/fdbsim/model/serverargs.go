@@ -28,7 +28,13 @@ type ServerArgs struct {
 	Locality map[string]string
 	// MemoryBytes is --memory; 8 GiB when the line does not say.
 	MemoryBytes int64
+	// WithoutEvents is whether --knob_min_trace_severity suppresses the trace events that
+	// status is collected from.
+	WithoutEvents bool
 }
+
+// eventSeverity is the severity of the trace events that status is collected from.
+const eventSeverity = 10
 
 // ProcessClasses are the classes that fdbserver knows, by the names it accepts.
 var ProcessClasses = map[string]string{
@@ -89,6 +95,10 @@ func (a *ServerArgs) set(o option) error {
 		a.Locality[strings.TrimPrefix(o.name[len("locality"):], o.name[len("locality"):][:1])] = o.value
 	case name == "memory":
 		a.MemoryBytes, err = parseSize(o.value)
+	case name == "knob_min_trace_severity":
+		var severity int
+		severity, err = strconv.Atoi(o.value)
+		a.WithoutEvents = severity > eventSeverity
 	case !serverOptions[name] && !strings.HasPrefix(name, "knob_"):
 		err = fmt.Errorf("unknown option --%s", o.name)
 	}

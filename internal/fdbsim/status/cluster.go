@@ -19,6 +19,9 @@ func Cluster(db *model.Database) Object {
 		cluster["layers"] = Object{"_valid": false, "_error": "configurationMissing"}
 		cluster["messages"] = unreadableMessages(db)
 	}
+	if db.Crew.Controller.Taken() && db.Crew.Controller.Server.Args.WithoutEvents {
+		omitEvents(cluster)
+	}
 	if db.Faults.StatusDeadline {
 		endAtDeadline(cluster)
 	}
@@ -38,6 +41,20 @@ func endAtDeadline(cluster Object) {
 		}
 	}
 	cluster["messages"] = append(messages, incompleteMessage([]string{fdb.ReasonDeadlineExceeded}))
+}
+
+// omitEvents leaves out what is collected from trace events, as observed on 7.3.79 with
+// --knob_min_trace_severity=20. The configuration is read from the database and stays.
+func omitEvents(cluster Object) {
+	for _, name := range []string{"recovery_state", "page_cache", "qos"} {
+		delete(cluster, name)
+	}
+	cluster["machines"] = Object{}
+	cluster["data"] = Object{"team_trackers": []any{}}
+	cluster["messages"] = []any{incompleteMessage([]string{
+		"Cannot retrieve all process status information.", "Recovery Status unavailable.", "Unknown cache statistics.",
+		"Unknown mutations, conflicts, and transactions state.", "Unknown performance state.",
+	})}
 }
 
 // basicStatus is what is there in every state.
@@ -102,7 +119,7 @@ func recoveryStatus(db *model.Database) Object {
 // reports is whether a process has sent its figures: the first come some
 // seconds after it started.
 func reports(db *model.Database, s *model.Process) bool {
-	return s.Alive() && db.World.Now.Sub(s.Started) >= firstReport && !db.Faults.PartialStatus
+	return s.Alive() && db.World.Now.Sub(s.Started) >= firstReport && !db.Faults.PartialStatus && !s.Args.WithoutEvents
 }
 
 // firstReport is when a process first sends figures, and how often it goes on.

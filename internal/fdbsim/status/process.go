@@ -50,7 +50,7 @@ func oneProcess(db *model.Database, s *model.Process) Object {
 		return status
 	}
 	status["memory"] = Object{"limit_bytes": s.Args.MemoryBytes}
-	if !db.Faults.PartialStatus {
+	if !db.Faults.PartialStatus && !s.Args.WithoutEvents {
 		status["command_line"] = s.Args.CommandLine
 		status["version"] = s.Version.String()
 	}
