@@ -31,5 +31,13 @@ type (
 	KeyRange = keyspace.Range
 )
 
+// Exit codes of programs that did not end by themselves.
+const (
+	// ExitTimeout is that of a tool that timeout ended.
+	ExitTimeout = tools.ExitTimeout
+	// ExitKilled is that of a tool or server that SIGKILL ended.
+	ExitKilled = model.ExitKilled
+)
+
 // ParseServerArgs reads the argument vector of an fdbserver, argv[0] first.
 func ParseServerArgs(argv []string) (model.ServerArgs, error) { return model.ParseServerArgs(argv) }

@@ -39,7 +39,7 @@ func TestAPassThatContinuesDecidesOnFactsUnderTheLease(t *testing.T) {
 		if len(l.observed) > 0 {
 			t.Errorf("observed %v before the Lease", l.observed)
 		}
-		l.fact = "calm"
+		l.fact = "fine"
 	}
 	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l, Continues: true})
 	if len(l.acted) != 0 {
@@ -62,7 +62,7 @@ func TestAPassThatContinuesNeedsTheLeaseOnlyToAct(t *testing.T) {
 		"a gate refuses":                    {gates: refused},
 		"the gates cannot be evaluated now": {gates: silent},
 	} {
-		for fact, acts := range map[string]bool{"calm": false, "storm": true} {
+		for fact, acts := range map[string]bool{"fine": false, "storm": true} {
 			t.Run(name+", "+fact, func(t *testing.T) {
 				l := &ledger{fact: fact, beginErr: tc.held}
 				done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l, Gates: tc.gates, Continues: true})

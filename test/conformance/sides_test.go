@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
 // clusterFileWord is replaced by the path of the cluster file, and storeWord by
@@ -111,7 +109,7 @@ func startReal(t *testing.T, bin, dir, clusterFile string) *real {
 // end ends a process by its ID, also a stopped one.
 func (r *real) end(name string) {
 	_ = r.servers[name].Process.Kill()
-	_ = r.servers[name].Wait() // it was killed; its exit code says nothing
+	_ = r.servers[name].Wait() // it was killed; its exit code has no meaning
 }
 
 func (r *real) run(argv []string, stdin string) result {
@@ -175,8 +173,8 @@ func (m *modeled) run(argv []string, stdin string) result {
 	exit := m.world.RunCommand(context.Background(), argv, fdbsim.Tool{
 		Version: m.version, Files: m.files, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
 	})
-	if exit == tools.ExitTimeout {
-		exit = model.ExitKilled
+	if exit == fdbsim.ExitTimeout {
+		exit = fdbsim.ExitKilled
 	}
 	return result{stdout.String(), stderr.String(), exit}
 }

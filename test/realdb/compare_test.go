@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// facts are what one side says of a database, by name.
+// facts are what one side reports of a database, by name.
 type facts map[string]string
 
 // facts are those of the real fdbcli.

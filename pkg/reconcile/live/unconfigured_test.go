@@ -22,18 +22,18 @@ func (f *field) sentScripts(text string) int {
 }
 
 // The status of a database that was never configured takes 15 s. One that was read under the Lease a
-// moment ago is the last look before the database is created; any other one is read again.
-func TestWhichStatusIsTheLastLookBeforeADatabaseIsCreated(t *testing.T) {
+// moment ago is the last read before the database is created; any other one is read again.
+func TestWhichStatusIsTheLastReadBeforeADatabaseIsCreated(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given func(*field)
 		reads int
 	}{
-		"one of a moment ago":            {func(f *field) { f.begin(); f.observe(plan.Database) }, 0},
-		"one of 6 s ago":                 {func(f *field) { f.begin(); f.observe(plan.Database); f.tick(6 * time.Second) }, 1},
-		"one from before the Lease":      {func(f *field) { f.observe(plan.Database); f.begin() }, 1},
-		"one that another look used":     {func(f *field) { f.begin(); f.observe(plan.Database); f.failOnce(t) }, 1},
-		"none":                           {func(f *field) { f.begin() }, 1},
-		"one from an earlier Lease only": {func(f *field) { f.begin(); f.observe(plan.Database); f.endAndBegin(t) }, 1},
+		"one of a moment ago":              {func(f *field) { f.begin(); f.observe(plan.Database) }, 0},
+		"one of 6 s ago":                   {func(f *field) { f.begin(); f.observe(plan.Database); f.tick(6 * time.Second) }, 1},
+		"one from before the Lease":        {func(f *field) { f.observe(plan.Database); f.begin() }, 1},
+		"one that an earlier command used": {func(f *field) { f.begin(); f.observe(plan.Database); f.failOnce(t) }, 1},
+		"none":                             {func(f *field) { f.begin() }, 1},
+		"one from an earlier Lease only":   {func(f *field) { f.begin(); f.observe(plan.Database); f.endAndBegin(t) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, create := atConfigure(t)
@@ -76,8 +76,8 @@ func (f *field) endAndBegin(t *testing.T) {
 	f.begin()
 }
 
-// A look says what it says: a database in any other state is not created, however fresh the look is.
-func TestALastLookThatSaysOtherwiseIsARefusal(t *testing.T) {
+// A database in any other state is not created, however recent the document is.
+func TestAFreshStatusOfAnotherStateIsARefusal(t *testing.T) {
 	f, create := atConfigure(t)
 	f.begin()
 	document := `{"client":{"coordinators":{"quorum_reachable":true},"database_status":{"available":false}},"cluster":{"recovery_state":{"name":"reading_transaction_system_state"}}}`
