@@ -10,7 +10,7 @@ import (
 )
 
 // difference is one thing that differs between the two sides.
-type difference struct{ key, real, model string }
+type difference struct{ key, actual, model string }
 
 // normalizations are all that is not compared, with the reason.
 var normalizations = []struct {
@@ -41,26 +41,26 @@ func normalized(text string) string {
 
 // differences compares what a command did on both sides. A status document is
 // compared by its paths, their types and its facts, everything else by its text.
-func differences(s step, real, model result) []difference {
+func differences(s step, actual, model result) []difference {
 	var found []difference
 	add := func(key, r, m string) {
 		if r != m {
 			found = append(found, difference{key, r, m})
 		}
 	}
-	add(s.key()+" exit", fmt.Sprint(real.exit), fmt.Sprint(model.exit))
-	add(s.key()+" stderr", fmt.Sprintf("%q", normalized(real.stderr)), fmt.Sprintf("%q", normalized(model.stderr)))
-	if strings.HasPrefix(real.stdout, "\n{") || strings.HasPrefix(real.stdout, "{") {
-		return append(found, documentDifferences(s.key(), real.stdout, model.stdout)...)
+	add(s.key()+" exit", fmt.Sprint(actual.exit), fmt.Sprint(model.exit))
+	add(s.key()+" stderr", fmt.Sprintf("%q", normalized(actual.stderr)), fmt.Sprintf("%q", normalized(model.stderr)))
+	if strings.HasPrefix(actual.stdout, "\n{") || strings.HasPrefix(actual.stdout, "{") {
+		return append(found, documentDifferences(s.key(), actual.stdout, model.stdout)...)
 	}
-	add(s.key()+" stdout", fmt.Sprintf("%q", normalized(real.stdout)), fmt.Sprintf("%q", normalized(model.stdout)))
+	add(s.key()+" stdout", fmt.Sprintf("%q", normalized(actual.stdout)), fmt.Sprintf("%q", normalized(model.stdout)))
 	return found
 }
 
-func documentDifferences(key, real, model string) []difference {
+func documentDifferences(key, actual, model string) []difference {
 	var found []difference
 	r, m := map[string]string{}, map[string]string{}
-	walk("", document(real), r)
+	walk("", document(actual), r)
 	walk("", document(model), m)
 	for _, path := range sortedKeys(r, m) {
 		parent := path[:max(strings.LastIndex(path, "."), 0)]
@@ -71,7 +71,7 @@ func documentDifferences(key, real, model string) []difference {
 			found = append(found, difference{"document " + path, r[path], m[path] + " at " + key})
 		}
 	}
-	rf, mf := documentFacts(real), documentFacts(model)
+	rf, mf := documentFacts(actual), documentFacts(model)
 	for _, name := range sortedKeys(rf, mf) {
 		if rf[name] != mf[name] {
 			found = append(found, difference{key + " " + name, rf[name], mf[name]})

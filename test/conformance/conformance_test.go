@@ -54,7 +54,7 @@ func TestTheModelIsTheRealDatabase(t *testing.T) {
 			seen[d.key] = true
 			if known[d.key] == "" {
 				unexplained++
-				t.Errorf("%s\n  command %q stdin %q\n  real  %s\n  model %s", d.key, s.argv, s.stdin, d.real, d.model)
+				t.Errorf("%s\n  command %q stdin %q\n  real  %s\n  model %s", d.key, s.argv, s.stdin, d.actual, d.model)
 			}
 		}
 	}

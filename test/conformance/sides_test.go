@@ -76,19 +76,19 @@ func located(argv []string, clusterFile, store string) []string {
 }
 
 // real is a database of real programs.
-type real struct {
+type actual struct {
 	t           *testing.T
 	bin, dir    string
 	clusterFile string
 	servers     map[string]*exec.Cmd
 }
 
-func startReal(t *testing.T, bin, dir, clusterFile string) *real {
+func startReal(t *testing.T, bin, dir, clusterFile string) *actual {
 	t.Helper()
 	if err := os.WriteFile(clusterFile, []byte(connection), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &real{t: t, bin: bin, dir: dir, clusterFile: clusterFile, servers: map[string]*exec.Cmd{}}
+	r := &actual{t: t, bin: bin, dir: dir, clusterFile: clusterFile, servers: map[string]*exec.Cmd{}}
 	for _, p := range processes {
 		if err := os.MkdirAll(filepath.Join(dir, p.name), 0o700); err != nil {
 			t.Fatal(err)
@@ -107,12 +107,12 @@ func startReal(t *testing.T, bin, dir, clusterFile string) *real {
 }
 
 // end ends a process by its ID, also a stopped one.
-func (r *real) end(name string) {
+func (r *actual) end(name string) {
 	_ = r.servers[name].Process.Kill()
 	_ = r.servers[name].Wait() // it was killed; its exit code has no meaning
 }
 
-func (r *real) run(argv []string, stdin string) result {
+func (r *actual) run(argv []string, stdin string) result {
 	argv = located(argv, r.clusterFile, filepath.Join(r.dir, "store"))
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
@@ -132,10 +132,11 @@ func (r *real) run(argv []string, stdin string) result {
 	return got
 }
 
-func (r *real) pause(d time.Duration) { time.Sleep(d) }
+func (r *actual) pause(d time.Duration) { time.Sleep(d) }
 
-func (r *real) freeze(name string) error { return r.servers[name].Process.Signal(syscall.SIGSTOP) }
-func (r *real) thaw(name string) error   { return r.servers[name].Process.Signal(syscall.SIGCONT) }
+func (r *actual) freeze(name string) error { return r.servers[name].Process.Signal(syscall.SIGSTOP) }
+
+func (r *actual) thaw(name string) error { return r.servers[name].Process.Signal(syscall.SIGCONT) }
 
 // modeled is the same database of the model.
 type modeled struct {

@@ -79,15 +79,15 @@ func loseAVolume(t *testing.T) {
 	must(t, "fdb-sandbox", "volume", "lose", "-n", c.ns, lost.Pod+"-data")
 	must(t, "fdb-sandbox", "node", "start", lost.Node)
 	eventually(t, 3*time.Minute, func() string {
-		real := c.status(t)
-		for _, p := range real.of(lost.ID) {
+		actual := c.status(t)
+		for _, p := range actual.of(lost.ID) {
 			for _, role := range p.Roles {
-				if role.Role == "storage" && role.StoredBytes != nil && real.Cluster.Data.State.Healthy {
+				if role.Role == "storage" && role.StoredBytes != nil && actual.Cluster.Data.State.Healthy {
 					return ""
 				}
 			}
 		}
-		return fmt.Sprintf("%s has no storage again: %v", lost.ID, real.facts())
+		return fmt.Sprintf("%s has no storage again: %v", lost.ID, actual.facts())
 	})
 	c.reconcile(t)
 	c.settled(t)

@@ -64,7 +64,7 @@ func eventually(t *testing.T, within time.Duration, question func() string) {
 }
 
 // decode reads a JSON document of a program.
-func decode[T any](t *testing.T, text string) T {
+func decode[T any](t *testing.T, text string) T { //nolint:ireturn // T is a type of this package
 	t.Helper()
 	var v T
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

@@ -140,10 +140,10 @@ func (c *cluster) agrees(t *testing.T) {
 func (c *cluster) groupsAgree(t *testing.T) {
 	t.Helper()
 	eventually(t, time.Minute, func() string {
-		groups, real := c.groups(t), c.status(t)
+		groups, actual := c.groups(t), c.status(t)
 		var wrong []string
 		for _, g := range groups {
-			processes := real.of(g.ID)
+			processes := actual.of(g.ID)
 			if optional(g.Processes) != strconv.Itoa(len(processes)) {
 				wrong = append(wrong, fmt.Sprintf("%s: %s processes reported, fdbcli has %d", g.ID, optional(g.Processes), len(processes)))
 			}
@@ -179,7 +179,7 @@ func (c *cluster) exclusions(t *testing.T) []drained {
 func (c *cluster) provenByTheDatabase(t *testing.T) (safe int) {
 	t.Helper()
 	states := c.exclusions(t)
-	excluded, real := c.fdbcli(t, "exclude"), c.status(t)
+	excluded, actual := c.fdbcli(t, "exclude"), c.status(t)
 	for _, s := range states {
 		if s.State != "safe" {
 			continue
@@ -188,7 +188,7 @@ func (c *cluster) provenByTheDatabase(t *testing.T) (safe int) {
 		if !strings.Contains(excluded, "locality_instance_id:"+s.ID) {
 			t.Errorf("%s is called safe, and not excluded:\n%s", s.ID, excluded)
 		}
-		for _, p := range real.of(s.ID) {
+		for _, p := range actual.of(s.ID) {
 			for _, role := range p.Roles {
 				if role.Role == "log" || role.Role == "storage" {
 					t.Errorf("%s is called safe, and still has the role %s at %s", s.ID, role.Role, p.Address)
@@ -208,12 +208,12 @@ func (c *cluster) settled(t *testing.T) {
 	c.groupsAgree(t)
 	// After each recovery the database is available before its recovery has fully ended and
 	// data distribution has started; status calls it healthy meanwhile.
-	if real := c.status(t); !real.Client.DatabaseStatus.Available {
-		t.Errorf("wait ended, and fdbcli has: %v", real.facts())
+	if actual := c.status(t); !actual.Client.DatabaseStatus.Available {
+		t.Errorf("wait ended, and fdbcli has: %v", actual.facts())
 	}
 	eventually(t, 2*time.Minute, func() string {
-		if real := c.status(t); !real.whole() {
-			return fmt.Sprintf("wait ended, and fdbcli has: %v", real.facts())
+		if actual := c.status(t); !actual.whole() {
+			return fmt.Sprintf("wait ended, and fdbcli has: %v", actual.facts())
 		}
 		return ""
 	})

@@ -81,7 +81,7 @@ func loseTheQuorum(t *testing.T) {
 		must(t, "fdb-sandbox", "node", "stop", node)
 	}
 	eventually(t, 2*time.Minute, func() string {
-		if real := c.status(t); real.Client.Coordinators.QuorumReachable {
+		if actual := c.status(t); actual.Client.Coordinators.QuorumReachable {
 			return "fdbcli still has a quorum"
 		}
 		return ""

@@ -40,13 +40,13 @@ func maintain(t *testing.T) {
 	c := shared(t)
 	zone := c.status(t).of(c.fullest(t).ID)[0].Locality["zoneid"]
 	c.must(t, "maintenance on", zone, "--for", "10m", "--wait", "--timeout", "5m")
-	if real := c.fdbcli(t, "maintenance"); !strings.Contains(real, zone) {
-		t.Errorf("fdbcli knows no maintenance of %s: %s", zone, real)
+	if actual := c.fdbcli(t, "maintenance"); !strings.Contains(actual, zone) {
+		t.Errorf("fdbcli knows no maintenance of %s: %s", zone, actual)
 	}
 	c.agrees(t)
 	c.must(t, "maintenance off")
-	if real := c.fdbcli(t, "maintenance"); strings.Contains(real, zone) {
-		t.Errorf("fdbcli still has a maintenance of %s: %s", zone, real)
+	if actual := c.fdbcli(t, "maintenance"); strings.Contains(actual, zone) {
+		t.Errorf("fdbcli still has a maintenance of %s: %s", zone, actual)
 	}
 	c.settled(t)
 }

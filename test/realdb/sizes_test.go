@@ -87,11 +87,11 @@ func replace(t *testing.T) {
 // fullest returns the storage process group with the most data, as fdbcli reports it.
 func (c *cluster) fullest(t *testing.T) group {
 	t.Helper()
-	real := c.status(t)
+	actual := c.status(t)
 	var most int64
 	var found group
 	for _, g := range c.of(t, "storage") {
-		for _, p := range real.of(g.ID) {
+		for _, p := range actual.of(g.ID) {
 			for _, role := range p.Roles {
 				if role.StoredBytes != nil && *role.StoredBytes > most {
 					most, found = *role.StoredBytes, g

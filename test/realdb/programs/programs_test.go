@@ -64,7 +64,7 @@ func TestJourneysAreChosenByName(t *testing.T) {
 			t.Errorf("%q: %v %s", text, err, diff)
 		}
 	}
-	for _, text := range []string{"grwo", "grow,", "grow,shrink"} {
+	for _, text := range []string{"growth", "grow,", "grow,shrink"} {
 		if got, err := Choose(text, all); err == nil {
 			t.Errorf("%q was accepted as %v", text, got)
 		}
