@@ -198,3 +198,30 @@ func TestCLI(t *testing.T) {
 		})
 	}
 }
+
+// exclude failed corrupts data in some versions. Whoever types it is told, and of which version.
+func TestExcludeFailedIsWarnedOfByVersion(t *testing.T) {
+	for name, tc := range map[string]struct {
+		running string
+		command []string
+		warns   string
+	}{
+		"a version with the defect":    {"7.3.63", []string{"exclude", "failed", "10.1.0.3:4501"}, "FoundationDB 7.3.63: exclude failed can assign shards to the wrong storage servers"},
+		"one without":                  {"7.3.79", []string{"exclude", "failed", "10.1.0.3:4501"}, ""},
+		"an unknown version":           {"unknown", []string{"exclude", "failed", "10.1.0.3:4501"}, "corrupts data in some"},
+		"another exclusion":            {"7.3.63", []string{"exclude", "10.1.0.3:4501"}, ""},
+		"among other commands":         {"7.3.63", []string{"status; exclude failed 10.1.0.3:4501"}, "FoundationDB 7.3.63: exclude failed"},
+		"another command of that word": {"7.3.63", []string{"include", "failed"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			g.world.Record.Status.RunningVersion = tc.running
+			g.answers(admin.Result{}, nil)
+			g.run(append([]string{"cli", "sample", "--yes", "--"}, tc.command...)...)
+			said := g.err.String()
+			if warned := strings.Contains(said, "exclude failed c"); warned != (tc.warns != "") || !strings.Contains(said, tc.warns) {
+				t.Errorf("want %q: %s%s", tc.warns, &g.out, said)
+			}
+		})
+	}
+}

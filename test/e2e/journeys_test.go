@@ -91,6 +91,10 @@ var journeys = map[string]journey{
 			installHere(t, p)
 		},
 	},
+	"docs/bin-packing.md": {
+		prepare: up(counts + "automationOptions: {removalMode: All, waitBetweenRemovalsSeconds: 0}\n"),
+		codes:   map[string][]int{plan: {1}},
+	},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -96,6 +97,7 @@ func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, sc
 	}
 	if len(changes) > 0 {
 		env.Logf("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
+		warnOfExcludeFailed(env, s.Cluster, changes)
 	}
 	if asks {
 		if err := env.Prompt().Confirm(ctx, "Run them?"); err != nil {
@@ -103,6 +105,25 @@ func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, sc
 		}
 	}
 	return o.pass(ctx, env, cli, script)
+}
+
+// warnOfExcludeFailed warns where a command excludes processes as failed, and the running version
+// is known to corrupt data then, or is unknown.
+func warnOfExcludeFailed(env *session.Env, c *v1beta2.FoundationDBCluster, changes []string) {
+	if !slices.ContainsFunc(changes, func(command string) bool {
+		words := strings.Fields(command)
+		return len(words) > 0 && words[0] == "exclude" && slices.Contains(words[1:], "failed")
+	}) {
+		return
+	}
+	running, err := fdb.ParseVersion(c.RunningVersion())
+	if err != nil {
+		env.Logf("warning: the running version of %s is unknown, and exclude failed corrupts data in some", c.Name)
+		return
+	}
+	if fact, applies := versionfacts.About(versionfacts.ExcludeFailedCorrupts, running); applies {
+		env.Logf("warning: FoundationDB %s: %s; %s (%s)", running, fact.Summary, fact.Advice, strings.Join(fact.Sources, ", "))
+	}
 }
 
 // open finds the best pods, and in them the fdbcli of the versions that processes may run.

@@ -44,8 +44,13 @@ func OfChange(from, to fdb.Version, u Use) []Applying {
 	})
 }
 
-// BounceImpactNeverClean is the fact that a gate cites.
-const BounceImpactNeverClean = "bounce-impact-never-clean"
+// IDs of facts that the code refers to.
+const (
+	// BounceImpactNeverClean is the fact that a gate cites.
+	BounceImpactNeverClean = "bounce-impact-never-clean"
+	// ExcludeFailedCorrupts is the fact that users of fdbcli are warned of.
+	ExcludeFailedCorrupts = "exclude-failed-corrupts"
+)
 
 // About returns the fact with this ID, and whether it is about the running version.
 func About(id string, v fdb.Version) (f Fact, is bool) {
