@@ -199,7 +199,7 @@ func TestCLI(t *testing.T) {
 	}
 }
 
-// exclude failed corrupts data in some versions. Whoever types it is told, and of which version.
+// exclude failed corrupts data in some versions: the warning names the version.
 func TestExcludeFailedIsWarnedOfByVersion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		running string

@@ -95,8 +95,8 @@ func newCanUpgrade(env *session.Env) *cobra.Command {
 		Short: "Check whether the database can be upgraded now",
 		Long: `Check whether the database can be upgraded to another version now, and whether its clients
 support that version. The checks are those of a pass before it creates anything of the new
-version. In addition it names known facts about the change, each with its source, and refuses
-those by which encrypted backups could not be restored.
+version. In addition it names known facts about the change, each with its source, and
+refuses those by which encrypted backups could not be restored.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether clients would lose the connection after an upgrade
