@@ -37,7 +37,7 @@ func TestNativeTransportOfACommand(t *testing.T) {
 		if w, is := s.(*live.World); !is || (w.Direct != nil) != c.native {
 			t.Errorf("%s: got %v", c.args, w.Direct)
 		}
-		env.CloseDirect()
+		env.Connection().CloseDirect()
 	}
 }
 

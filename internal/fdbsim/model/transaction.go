@@ -28,6 +28,11 @@ var (
 	ErrLocked        = ClientError{"Database is locked", 1038}
 	ErrIllegalRange  = ClientError{"Key outside legal range", 2004}
 	errInverted      = ClientError{"Range begin key larger than end key", 2005}
+	// ErrNoModule is the answer to a read of a special key that no module has.
+	ErrNoModule = ClientError{
+		"Special key space range read does not intersect a module. Refer to the `special_key_space_relaxed' transaction option for more details.",
+		2113,
+	}
 	errTooLarge      = ClientError{"Transaction exceeds byte limit", 2101}
 	errKeyTooLarge   = ClientError{"Key length exceeds limit", 2102}
 	errValueTooLarge = ClientError{"Value length exceeds limit", 2103}

@@ -112,7 +112,11 @@ var knownKnobs = model.Set("http_verbose_level", "http_request_aws_v4_header", "
 func (c *cli) checkAPIVersion(text string) (int, bool) {
 	newest := c.version.Major*100 + c.version.Minor*10
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 700 || n > newest {
+	if err != nil {
+		c.errorf("ERROR: invalid client version %s", text)
+		return exitFailed, true
+	}
+	if n < 700 || n > newest {
 		c.errorf("ERROR: api version %s is not supported. (Min: 700, Max: %d)", text, newest)
 		return exitFailed, true
 	}

@@ -168,7 +168,7 @@ func (c *cli) fileConfigure(args []string) error {
 		args = args[1:]
 	}
 	if len(args) != 1 {
-		return c.usage("fileconfigure [new|FORCE] <FILENAME>")
+		return c.usage("fileconfigure [new] <FILENAME>")
 	}
 	content, err := c.tool.Files.ReadFile(args[0])
 	if err != nil {

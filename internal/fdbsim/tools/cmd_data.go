@@ -153,6 +153,9 @@ func (c *cli) readRange(begin, end string, limit int) ([]keyspace.Pair, error) {
 }
 
 func (c *cli) set(args []string) error {
+	if err := c.mayWrite(); err != nil {
+		return err
+	}
 	if len(args) != 2 {
 		return c.usage("set <KEY> <VALUE>")
 	}
@@ -165,6 +168,9 @@ func (c *cli) set(args []string) error {
 }
 
 func (c *cli) clearKey(args []string) error {
+	if err := c.mayWrite(); err != nil {
+		return err
+	}
 	if len(args) != 1 {
 		return c.usage("clear <KEY>")
 	}
@@ -172,6 +178,9 @@ func (c *cli) clearKey(args []string) error {
 }
 
 func (c *cli) clearRange(args []string) error {
+	if err := c.mayWrite(); err != nil {
+		return err
+	}
 	if len(args) != 2 {
 		return c.usage("clearrange <BEGINKEY> <ENDKEY>")
 	}
@@ -187,11 +196,16 @@ func (c *cli) clearBetween(r keyspace.Range) error {
 	})
 }
 
-// write adds to the open transaction, or commits a transaction of its own.
-func (c *cli) write(change func(*model.Transaction) error) error {
+// mayWrite refuses changes of keys before anything else about a command is checked.
+func (c *cli) mayWrite() error {
 	if !c.writeMode {
 		return c.refuse("writemode must be enabled to set or clear keys in the database.")
 	}
+	return nil
+}
+
+// write adds to the open transaction, or commits a transaction of its own.
+func (c *cli) write(change func(*model.Transaction) error) error {
 	t, own := c.transaction(nil)
 	if err := change(t); err != nil || !own {
 		return err
@@ -248,7 +262,7 @@ func (c *cli) beginTxn(args []string) error {
 // commitTxn commits the open transaction. Committing one that was never touched
 // crashes fdbcli from 7.3 on.
 func (c *cli) commitTxn(args []string) error {
-	if len(args) != 0 {
+	if len(args) > 1 { // one is the description of a change of the dynamic configuration
 		return c.usage("commit")
 	}
 	if c.txn == nil {
@@ -265,7 +279,10 @@ func (c *cli) commitTxn(args []string) error {
 	return nil
 }
 
-func (c *cli) rollbackTxn([]string) error {
+func (c *cli) rollbackTxn(args []string) error {
+	if len(args) != 0 {
+		return c.usage("rollback")
+	}
 	if c.txn == nil {
 		return c.refuse("No active transaction")
 	}
@@ -274,7 +291,10 @@ func (c *cli) rollbackTxn([]string) error {
 	return nil
 }
 
-func (c *cli) resetTxn([]string) error {
+func (c *cli) resetTxn(args []string) error {
+	if len(args) != 0 {
+		return c.usage("reset")
+	}
 	if c.txn == nil {
 		return c.refuse("No active transaction")
 	}

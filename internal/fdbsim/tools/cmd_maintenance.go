@@ -23,6 +23,9 @@ func (c *cli) maintenance(args []string) error {
 		if err != nil {
 			return c.usage(maintenanceUsage)
 		}
+		if seconds < 0 {
+			return model.ErrSpecialAPI
+		}
 		return c.changeMaintenance(func(db *model.Database) { db.SetMaintenance(args[1], seconds) })
 	case args[0] == "off" && len(args) == 1:
 		return c.changeMaintenance((*model.Database).ClearMaintenance)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/syntax"
 )
 
 // option switches transaction options on and off.
@@ -15,7 +16,7 @@ func (c *cli) option(args []string) error {
 		return c.listOptions()
 	case len(args) < 2 || (args[0] != "on" && args[0] != "off"):
 		return c.usage("option <STATE> <OPTION> <ARG>")
-	case !slices.Contains(transactionOptions, args[1]):
+	case !slices.Contains(syntax.TransactionOptions, args[1]):
 		return c.refuse("invalid option '%s'. Try `help options' for a list of available options.", args[1])
 	case args[0] == "off":
 		return c.optionOff(args[1])
@@ -96,6 +97,9 @@ func optionFlag(o *model.TransactionOptions, name string) *bool {
 
 func (c *cli) enable(o *model.TransactionOptions, name string, args []string) error {
 	if flag := optionFlag(o, name); flag != nil {
+		if len(args) > 0 {
+			return c.refuse("option did not expect a parameter")
+		}
 		*flag = true
 		return nil
 	}
@@ -103,7 +107,7 @@ func (c *cli) enable(o *model.TransactionOptions, name string, args []string) er
 		return nil
 	}
 	if len(args) != 1 {
-		return c.refuse("option `%s' needs a value", name)
+		return c.refuse("option expected a parameter")
 	}
 	n, err := strconv.Atoi(args[0])
 	if err != nil {

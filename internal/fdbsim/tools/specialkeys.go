@@ -47,11 +47,26 @@ func (c *cli) specialGet(key string) ([]byte, bool, error) {
 	case specialPrefix + "management/db_locked":
 		return c.specialLock()
 	}
+	if !ofModule(key) {
+		return nil, false, model.ErrNoModule
+	}
 	pairs, err := c.specialRange(key, key+"\x00", 1)
 	if err != nil || len(pairs) == 0 {
 		return nil, false, err
 	}
 	return pairs[0].Value, true, nil
+}
+
+// specialModules are the prefixes of special keys that are read by prefix (7.3.79,
+// fdbclient/NativeAPI.actor.cpp); others are single keys.
+var specialModules = []string{
+	"management/", "worker_interfaces/", "metrics/", "transaction/", "configuration/", "tracing/", "globals/", "actor_lineage/", "actor_profiler_conf/",
+}
+
+// ofModule reports whether a module has a special key.
+func ofModule(key string) bool {
+	name := strings.TrimPrefix(key, specialPrefix)
+	return slices.ContainsFunc(specialModules, func(module string) bool { return strings.HasPrefix(name, module) })
 }
 
 func (c *cli) specialStatus() ([]byte, bool, error) {
