@@ -259,3 +259,20 @@ func (d *Database) Processes() []string {
 	slices.Sort(names)
 	return names
 }
+
+// Available reports whether the database commits transactions and can read its
+// own configuration.
+func (d *Database) Available() bool {
+	d.w.Lock()
+	defer d.w.Unlock()
+	return d.db.Readable()
+}
+
+// Readable reports whether every shard can be read now.
+func (d *Database) Readable() bool {
+	d.w.Lock()
+	defer d.w.Unlock()
+	return !slices.ContainsFunc(d.db.Shards, func(sh *model.Shard) bool {
+		return !slices.ContainsFunc(sh.Replicas, (*model.StorageServer).Answers)
+	})
+}
