@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -62,9 +63,10 @@ func (h *history) bucketsOf() map[string]string {
 // of one bucket.
 func takesSecondBucketDown(h *history, d *deed) string {
 	buckets := map[v1beta2.ProcessClass]string{}
+	maps.DeleteFunc(h.buckets, func(pod, _ string) bool { _, down := h.down[pod]; return !down })
 	for pod := range h.down {
-		if key := d.before.buckets[pod]; key != "" {
-			h.buckets[pod] = key
+		if _, known := h.buckets[pod]; !known { // the key that it went down with: it may be created with another one
+			h.buckets[pod] = d.before.buckets[pod]
 		}
 		g := h.groupOf(pod)
 		if g == nil || h.buckets[pod] == "" {
