@@ -31,6 +31,12 @@ type (
 	KeyRange = keyspace.Range
 )
 
+// ShardBytes is how large the shards of loaded data are.
+const ShardBytes = model.ShardBytes
+
+// RecordedPace is the pace of FoundationDB 7.3.79 on a small machine.
+func RecordedPace() model.Pace { return model.RecordedPace() }
+
 // Exit codes of programs that did not end by themselves.
 const (
 	// ExitTimeout is that of a tool that timeout ended.

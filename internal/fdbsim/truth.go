@@ -83,6 +83,23 @@ func (d *Database) Generation() int {
 	return d.db.Recovery.Generation
 }
 
+// Effort is what a database has done since it was created.
+type Effort struct {
+	// Recoveries counts how often commits stopped and were accepted again, and Paused adds up for
+	// how long they were not accepted.
+	Recoveries int
+	Paused     time.Duration
+	// MovedBytes counts the bytes that data distribution has written.
+	MovedBytes int64
+}
+
+// Effort is what the database has done until now.
+func (d *Database) Effort() Effort {
+	d.w.Lock()
+	defer d.w.Unlock()
+	return Effort{Recoveries: d.db.Recovery.Completed, Paused: d.db.Recovery.Paused, MovedBytes: d.db.Distribution.MovedEver}
+}
+
 // Replicas is, for each shard, on how many undamaged data directories in
 // different zones it is, running or not.
 func (d *Database) Replicas() []int {

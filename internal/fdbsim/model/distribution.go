@@ -27,8 +27,8 @@ type distribution struct {
 	// restarting is whether it is about to notice a new configuration.
 	restarting bool
 	Migration  migration
-	// Moved counts the bytes written since the last recovery.
-	Moved int64
+	// Moved counts the bytes written since the last recovery, and MovedEver those of all time.
+	Moved, MovedEver int64
 }
 
 // move is a relocation of a shard.
@@ -135,6 +135,7 @@ func (db *Database) progressMoves() {
 		step := min(budget, m.left)
 		m.left -= step
 		db.Distribution.Moved += step
+		db.Distribution.MovedEver += step
 		if m.left <= 0 {
 			sh.Replicas, sh.Move = m.target, nil
 		}

@@ -43,6 +43,12 @@ type recovery struct {
 	broken time.Time
 	// attempting is whether an attempt is scheduled.
 	attempting bool
+	// Completed counts how often commits were accepted again, and Paused adds up for how long
+	// they were not.
+	Completed int
+	Paused    time.Duration
+	// stopped is when commits were last accepted; zero while they are.
+	stopped time.Time
 }
 
 func (r recovery) accepting() bool { return !r.since.IsZero() }
@@ -85,17 +91,34 @@ const RequestedGenerations = 2
 // stop ends transactions without a way to go on yet.
 func (db *Database) stop(state string) {
 	db.Recovery.State = state
-	db.Recovery.since = time.Time{}
+	db.pause()
 	db.Recovery.serial++
 	db.Recovery.attempting = false
 	db.Crew = crew{}
+}
+
+// pause notes that commits are not accepted any more.
+func (db *Database) pause() {
+	if db.Recovery.accepting() {
+		db.Recovery.stopped = db.World.Now
+	}
+	db.Recovery.since = time.Time{}
+}
+
+// resume notes that commits are accepted again.
+func (db *Database) resume() {
+	if !db.Recovery.stopped.IsZero() {
+		db.Recovery.Paused += db.World.Now.Sub(db.Recovery.stopped)
+		db.Recovery.Completed++
+	}
+	db.Recovery.since, db.Recovery.stopped = db.World.Now, time.Time{}
 }
 
 // RecoverAfter starts a recovery: transactions stop now, and start again when
 // new roles are recruited.
 func (db *Database) RecoverAfter(d time.Duration, generations int) {
 	db.Recovery.State = StateReadingState
-	db.Recovery.since = time.Time{}
+	db.pause()
 	db.Recovery.broken = db.World.Now
 	db.Recovery.Generation += generations
 	db.Crew.dismiss()
@@ -150,7 +173,7 @@ func (db *Database) recruit() {
 	}
 	db.startGeneration(next.logSets)
 	db.Recovery.State = StateAllLogsRecruited
-	db.Recovery.since = db.World.Now
+	db.resume()
 	switch {
 	case !next.complete(db.Configuration()):
 		db.Recovery.State = StateAccepting

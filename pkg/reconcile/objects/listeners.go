@@ -24,6 +24,9 @@ const portStep = 2
 // portOf is the port of process n, from 1.
 func (l listener) portOf(n int) int { return l.offset() + portStep*n }
 
+// ServerAt is the number, from 1, of the process of a pod that has a port.
+func ServerAt(port int) int { return (port-tlsListener.port)/portStep + 1 }
+
 // offset is what has to be added to portStep times the process's number.
 func (l listener) offset() int { return l.port - portStep }
 

@@ -73,11 +73,17 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 func (w *World) ownTime() time.Time { return w.Now().Add(w.Skew) }
 
 func (w *World) nodes() map[string]*corev1.Node {
-	if w.NodesHidden != "" {
+	if w.NodesHidden != "" || w.nodesUnread {
 		return nil
 	}
 	nodes := map[string]*corev1.Node{}
 	for _, name := range w.Nodes {
+		if observed := w.observedNodes[name]; observed != nil {
+			node := observed.DeepCopy()
+			node.Annotations, node.Spec.Taints, node.Spec.Unschedulable = maps.Clone(w.NodeAnnotations[name]), slices.Clone(w.Taints[name]), w.Cordoned[name]
+			nodes[name] = node
+			continue
+		}
 		nodes[name] = &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(w.NodeLabels[name]), Annotations: maps.Clone(w.NodeAnnotations[name])},
 			Spec:       corev1.NodeSpec{Taints: slices.Clone(w.Taints[name]), Unschedulable: w.Cordoned[name]},

@@ -46,6 +46,7 @@ func (w *World) step() {
 		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
 		case pod.Spec.NodeName == "":
 			w.place(pod)
+		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
 		case pod.Status.Phase != corev1.PodRunning:
 			w.start(pod)
 		default:
@@ -74,7 +75,7 @@ func (w *World) place(pod *corev1.Pod) {
 
 // repels reports whether a node accepts no new pods.
 func (w *World) repels(node string) bool {
-	return w.Cordoned[node] || slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
+	return w.Cordoned[node] || w.down[node] || slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	})
 }
@@ -167,7 +168,7 @@ func (w *World) mountedText(pod *corev1.Pod) string {
 func (w *World) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
 	switch {
-	case pod.Spec.NodeName == "" && w.Unschedulable[pod.Name]:
+	case w.Unschedulable[pod.Name] && pod.Spec.NodeName == "":
 		return true
 	case pod.Spec.NodeName == "", pod.Status.Phase != corev1.PodRunning:
 		return false
@@ -281,6 +282,9 @@ func (w *World) stopPod(name string) {
 	}
 	delete(w.running, name)
 	delete(w.Pods, name)
+	if w.observed {
+		delete(w.Broken, name) // what did not report starts again in a new pod
+	}
 	if claim := w.Volumes[name+claimSuffix]; claim != nil && claim.DeletionTimestamp != nil {
 		w.loseVolume(claim.Name)
 	}

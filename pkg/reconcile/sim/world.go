@@ -1,6 +1,5 @@
-// Package sim simulates a namespace in memory for tests: its pods run simulated FoundationDB
-// processes, and its clock moves only by Tick. It carries actions out at once. Only tests
-// import it.
+// Package sim simulates a namespace in memory, for forecasts and tests: its pods run simulated
+// FoundationDB processes, and its clock moves only by Tick. It carries actions out at once.
 package sim
 
 import (
@@ -81,6 +80,21 @@ type World struct {
 	Crash int
 	// Acted are the actions that were carried out.
 	Acted []plan.Action
+
+	// scale is by how much less data there is than in the cluster that was adopted.
+	scale int64
+
+	// observed is true for an adopted cluster.
+	observed bool
+	// podStart is how long a pod takes until it runs.
+	podStart time.Duration
+	// observedNodes are the nodes of an adopted cluster; down are those that do not work.
+	// nodesUnread is true where passes over that cluster read no nodes.
+	observedNodes map[string]*corev1.Node
+	down          map[string]bool
+	nodesUnread   bool
+	// otherNames are the addresses of processes of other control-plane instances by DNS name.
+	otherNames map[string]string
 
 	// site is what joined worlds share.
 	site *site
@@ -205,6 +219,9 @@ func (s *site) resolve(host string) ([]netip.Addr, error) {
 }
 
 func (w *World) resolve(host string) ([]netip.Addr, error) {
+	if ip, err := netip.ParseAddr(w.otherNames[host]); err == nil {
+		return []netip.Addr{ip}, nil
+	}
 	label, _, _ := strings.Cut(host, ".")
 	for _, g := range w.Record.Status.ProcessGroups {
 		name := g.PodName(w.Record)

@@ -1,0 +1,161 @@
+// Package forecast plays the passes of a change over a simulation of the observed cluster, until
+// nothing is left to do: what will happen, in which order, and about how long it takes.
+package forecast
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// Request is what to forecast.
+type Request struct {
+	// Observed has all facets of a pass over a cluster, and the overrides.
+	Observed plan.Snapshot
+	// Stages are those of each pass.
+	Stages []plan.Stage
+	// Seed makes the random choices of the passes.
+	Seed uint64
+	// PodStart is how long a new pod takes until it runs; 0 means DefaultPodStart.
+	PodStart time.Duration
+	// MoveRate is how many bytes of data move per second; 0 means DefaultMoveRate.
+	MoveRate int64
+}
+
+// What durations rest on unless a request has it.
+const (
+	// DefaultPodStart covers scheduling, an attached volume and an image that the node has.
+	DefaultPodStart = 20 * time.Second
+	// DefaultMoveRate is that of a small cluster with SSDs.
+	DefaultMoveRate = 50 << 20
+)
+
+const (
+	// horizon bounds how far a forecast looks ahead.
+	horizon = 48 * time.Hour
+	// hopeless is after how long without an action a forecast ends: longer than all waits that end
+	// by themselves.
+	hopeless = 3 * time.Hour
+	// blocked is the same for what requires manual intervention.
+	blocked = 20 * time.Minute
+	// passTime is how long the reads of a pass take.
+	passTime = 2 * time.Second
+	// shortestRest and longestRest bound the interval between passes; while nothing happens it
+	// doubles up to idleRest.
+	shortestRest = 5 * time.Second
+	longestRest  = 15 * time.Second
+	idleRest     = 2 * time.Minute
+)
+
+// Play returns the forecast. A cluster that cannot be simulated is a forecast with the reason; the
+// error is the context's.
+func Play(ctx context.Context, r Request) (planned.Forecast, error) {
+	if r.PodStart == 0 {
+		r.PodStart = DefaultPodStart
+	}
+	if r.MoveRate == 0 {
+		r.MoveRate = DefaultMoveRate
+	}
+	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: r.Seed, PodStart: r.PodStart, MoveRate: r.MoveRate})
+	if err != nil {
+		return unavailable(ctx, err)
+	}
+	p := &player{Request: r, w: w, start: w.Now(), acted: w.Now()}
+	p.record = newRecorder(w, r)
+	if err := p.play(ctx); err != nil {
+		return unavailable(ctx, err)
+	}
+	return p.record.result(), nil
+}
+
+// unavailable is the forecast of a cluster that cannot be simulated.
+func unavailable(ctx context.Context, err error) (planned.Forecast, error) {
+	if ctx.Err() != nil {
+		return planned.Forecast{}, ctx.Err()
+	}
+	none := planned.NoForecast{Code: string(sim.UnsupportedState), Detail: err.Error()}
+	var unsupported *sim.UnsupportedError
+	if errors.As(err, &unsupported) {
+		none = planned.NoForecast{Code: string(unsupported.Code), Detail: unsupported.Detail}
+	}
+	return planned.Forecast{End: planned.ForecastUnavailable, Unavailable: &none, Phases: []planned.ForecastPhase{}, Waits: []planned.ForecastWait{}}, nil
+}
+
+// player runs passes over a simulation.
+type player struct {
+	Request
+	w      *sim.World
+	record *recorder
+	start  time.Time
+	acted  time.Time // when the last pass acted
+	idle   int       // how many passes since then did not
+}
+
+func (p *player) play(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := p.pass(ctx)
+		if err != nil {
+			return err
+		}
+		if done.Outcome == reconcile.Done {
+			p.record.essentialsDone()
+		}
+		if end, ended := p.ends(done); ended {
+			p.record.ends(end)
+			return nil
+		}
+		rest := p.rest(done)
+		p.w.Tick(rest)
+		p.record.waited(rest)
+	}
+}
+
+func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
+	p.record.passBegins()
+	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: p.record.report, Seed: p.Seed}
+	p.w.Tick(passTime)
+	done, err := pass.Run(ctx)
+	if p.record.changed {
+		p.acted, p.idle = p.w.Now(), 0
+	} else {
+		p.idle++
+	}
+	return done, err
+}
+
+// ends reports how the forecast ends after a pass, if it does.
+func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
+	quiet := p.w.Now().Sub(p.acted)
+	switch {
+	case done.Settled():
+		return planned.ForecastComplete, true
+	case done.Outcome == reconcile.Failed:
+		return planned.ForecastFailed, true
+	case done.Outcome == reconcile.Blocked && quiet > blocked:
+		return planned.ForecastBlocked, true
+	case quiet > hopeless:
+		return planned.ForecastWaiting, true
+	case p.w.Now().Sub(p.start) > horizon:
+		return planned.ForecastUnfinished, true
+	}
+	return "", false
+}
+
+// rest is how long the passes pause, as the passes of a command do. It grows while nothing
+// happens, which costs precision and saves time.
+func (p *player) rest(done reconcile.PassDone) time.Duration {
+	due := max(done.RetryAfter, done.TidyAfter())
+	rest := max(min(due, longestRest), shortestRest)
+	if p.idle > 1 {
+		rest = min(longestRest<<min(p.idle-1, 3), idleRest)
+	}
+	return rest
+}

@@ -1,0 +1,189 @@
+package forecast_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// everything are the facets of a pass over a cluster.
+const everything = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles |
+	plan.Database | plan.Coordination | plan.Detector | plan.DisruptionBudgets
+
+func clusterOf(edit func(*v1beta2.FoundationDBCluster)) *v1beta2.FoundationDBCluster {
+	c := &v1beta2.FoundationDBCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
+		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
+	}
+	c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 5, Log: 4, Stateless: 4}
+	if edit != nil {
+		edit(c)
+	}
+	return c
+}
+
+// happens runs passes until nothing is left, and returns what they did by stage and kind.
+func happens(t *testing.T, w *sim.World, list []plan.Stage) map[string]int {
+	t.Helper()
+	done := map[string]int{}
+	report := func(e reconcile.Event) {
+		if a, ok := e.(reconcile.ActionDone); ok && a.Err == nil && !plan.Records(a.Action) {
+			done[string(a.Stage)+" "+plan.KindOf(a.Action)]++
+		}
+	}
+	for range 400 {
+		p := reconcile.Pass{Stages: list, Observer: w, Actor: w, Report: report, Seed: 42}
+		end, err := p.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end.Settled() {
+			return done
+		}
+		w.Tick(max(min(max(end.RetryAfter, end.TidyAfter()), 15*time.Second), 5*time.Second))
+	}
+	t.Fatal("no end")
+	return nil
+}
+
+func observed(t *testing.T, w *sim.World) plan.Snapshot {
+	t.Helper()
+	var s plan.Snapshot
+	if err := w.Observe(t.Context(), &s, everything); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func settled(t *testing.T, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+	t.Helper()
+	w, err := sim.New(clusterOf(edit), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	happens(t, w, stages.Cluster())
+	w.Tick(20 * time.Minute)
+	happens(t, w, stages.Cluster())
+	return w
+}
+
+func forecastOf(t *testing.T, w *sim.World) planned.Forecast {
+	t.Helper()
+	f, err := forecast.Play(t.Context(), forecast.Request{Observed: observed(t, w), Stages: stages.Cluster(), Seed: 42, PodStart: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func counts(f planned.Forecast) map[string]int {
+	done := map[string]int{}
+	for _, p := range f.Phases {
+		done[string(p.Stage)+" "+p.Kind] += p.Actions
+	}
+	return withoutMetadata(done)
+}
+
+// withoutMetadata leaves out how often labels and annotations are patched: a pass that comes a
+// second earlier may patch a pod twice.
+func withoutMetadata(done map[string]int) map[string]int {
+	for key := range done {
+		if strings.HasSuffix(key, " "+plan.KindOf(plan.PatchMetadata{})) {
+			done[key] = 1
+		}
+	}
+	return done
+}
+
+// What is forecast is what then happens.
+func TestForecastsComeTrue(t *testing.T) {
+	journeys := map[string]func(*sim.World){
+		"nothing": func(*sim.World) {},
+		"knob": func(w *sim.World) {
+			w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+				v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_disable_posix_kernel_aio=1"}},
+			}
+		},
+		"grow":   func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage += 2 },
+		"shrink": func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage-- },
+		"triple": func(w *sim.World) { w.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple" },
+		"replace storage": func(w *sim.World) {
+			w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
+		},
+		"replace log": func(w *sim.World) {
+			w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
+		},
+		"patch upgrade": func(w *sim.World) { w.Record.Spec.Version = "7.3.81" },
+		"upgrade":       func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
+		"pod lost": func(w *sim.World) {
+			w.KillPod(w.Record.Status.ProcessGroups[0].PodName(w.Record))
+			w.Tick(time.Minute)
+		},
+	}
+	for name, change := range journeys {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := settled(t, nil)
+			change(w)
+			w.Record.Generation++
+			f := forecastOf(t, w)
+			if f.End != planned.ForecastComplete {
+				t.Fatalf("ends %s: %+v", f.End, f.Unavailable)
+			}
+			pods := len(w.Pods)
+			if diff := cmp.Diff(counts(f), withoutMetadata(happens(t, w, stages.Cluster()))); diff != "" {
+				t.Errorf("forecast and what happened (-forecast +happened):\n%s", diff)
+			}
+			if f.Totals.PodsNow != pods || f.Totals.PodsAtEnd != len(w.Pods) {
+				t.Errorf("pods %d then %d, forecast %d then %d", pods, len(w.Pods), f.Totals.PodsNow, f.Totals.PodsAtEnd)
+			}
+			t.Log(summary(f))
+		})
+	}
+}
+
+func groupOf(w *sim.World, class v1beta2.ProcessClass) v1beta2.ProcessGroupID {
+	at := slices.IndexFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class })
+	return w.Record.Status.ProcessGroups[at].ProcessGroupID
+}
+
+func summary(f planned.Forecast) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s after %d passes, %.0fs: %+v\n", f.End, f.Passes, f.Seconds, f.Totals)
+	for _, p := range f.Phases {
+		fmt.Fprintf(&b, "  %5.0f-%5.0f %s %s %d %v %s\n", p.FromSeconds, p.ToSeconds, p.Stage, p.Kind, p.Actions, p.Groups, p.Impact)
+	}
+	for _, w := range f.Waits {
+		fmt.Fprintf(&b, "  waits %.0fs %s %s %s\n", w.Seconds, w.Stage, w.Code, w.Brief)
+	}
+	return b.String()
+}
+
+// A new cluster is forecast from nothing.
+func TestACreationIsForecast(t *testing.T) {
+	w, err := sim.New(clusterOf(nil), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := forecastOf(t, w)
+	t.Log(summary(f))
+	if f.End != planned.ForecastComplete {
+		t.Fatalf("ends %s", f.End)
+	}
+	if diff := cmp.Diff(counts(f), withoutMetadata(happens(t, w, stages.Cluster()))); diff != "" {
+		t.Errorf("forecast and what happened (-forecast +happened):\n%s", diff)
+	}
+}

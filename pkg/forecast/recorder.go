@@ -1,0 +1,199 @@
+package forecast
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// recorder makes a forecast of the events of all passes.
+type recorder struct {
+	w      *sim.World
+	start  time.Time
+	before sim.Effort
+	// known are the process groups that exist when the forecast begins.
+	known    map[v1beta2.ProcessGroupID]bool
+	forecast planned.Forecast
+	// inPass counts the process groups of each phase in this pass.
+	inPass map[*planned.ForecastPhase]int
+	phases []*planned.ForecastPhase
+	waits  []*planned.ForecastWait
+	// changed is true once this pass acted; holds are its holds.
+	changed bool
+	holds   []*planned.ForecastWait
+	// essential is when everything but housekeeping was done, after the start; nil while it is not.
+	essential *float64
+}
+
+func newRecorder(w *sim.World, r Request) *recorder {
+	known := map[v1beta2.ProcessGroupID]bool{}
+	for _, g := range r.Observed.Groups() {
+		known[g.ProcessGroupID] = true
+	}
+	rec := &recorder{w: w, start: w.Now(), known: known, before: w.Effort()}
+	rec.forecast.Assumed = planned.ForecastAssumptions{PodStartSeconds: r.PodStart.Seconds(), MoveBytesPerSecond: r.MoveRate}
+	rec.forecast.Totals.PodsNow = len(w.Pods)
+	rec.countPods()
+	return rec
+}
+
+func (r *recorder) passBegins() {
+	r.forecast.Passes++
+	r.changed, r.holds, r.inPass = false, nil, map[*planned.ForecastPhase]int{}
+}
+
+// report takes one event of a pass.
+func (r *recorder) report(e reconcile.Event) {
+	switch e := e.(type) { //nolint:gochecksumtype // the others tell nothing about the future
+	case reconcile.ActionDone:
+		if e.Err == nil && !plan.Records(e.Action) {
+			r.acted(e.Stage, e.Action)
+		}
+		r.countPods()
+	case reconcile.StageDecided:
+		if e.Hold != nil {
+			r.essential = nil
+			r.holds = append(r.holds, r.waitOf(e))
+		}
+	}
+}
+
+func (r *recorder) countPods() {
+	r.forecast.Totals.PodsAtPeak = max(r.forecast.Totals.PodsAtPeak, len(r.w.Pods))
+}
+
+func (r *recorder) elapsed() float64 { return r.w.Now().Sub(r.start).Seconds() }
+
+// essentialsDone notes that a pass found nothing but housekeeping.
+func (r *recorder) essentialsDone() {
+	if r.essential == nil {
+		r.essential = new(r.elapsed())
+	}
+}
+
+func (r *recorder) acted(stage plan.StageName, a plan.Action) {
+	r.changed = true
+	phase := r.phase(stage, a)
+	phase.Actions++
+	phase.ToSeconds = r.elapsed()
+	groups := plan.GroupsOf(a)
+	for _, id := range groups {
+		phase.Groups = withNew(phase.Groups, id)
+		if !r.known[id] {
+			phase.New = withNew(phase.New, id)
+		}
+	}
+	r.inPass[phase] += len(groups)
+	phase.MostAtOnce = max(phase.MostAtOnce, r.inPass[phase])
+	if c, ok := a.(plan.Configure); ok {
+		phase.Commands = withNew(phase.Commands, c.Command)
+	}
+	r.add(a)
+}
+
+// phase returns the phase of an action, a new one for the first of its stage and kind.
+func (r *recorder) phase(stage plan.StageName, a plan.Action) *planned.ForecastPhase {
+	for _, p := range r.phases {
+		if p.Stage == stage && p.Kind == plan.KindOf(a) {
+			return p
+		}
+	}
+	p := &planned.ForecastPhase{
+		Stage: stage, Kind: plan.KindOf(a), FromSeconds: r.elapsed(), Groups: []v1beta2.ProcessGroupID{},
+		Impact: plan.EffectOf(a).Impact, Summary: a.Describe(),
+	}
+	r.phases = append(r.phases, p)
+	return p
+}
+
+// add adds an action to the totals.
+func (r *recorder) add(a plan.Action) {
+	t := &r.forecast.Totals
+	t.Actions++
+	switch a := a.(type) { //nolint:gochecksumtype // all others change no pods and no processes
+	case plan.CreatePod:
+		t.PodsCreated++
+	case plan.DeletePods:
+		t.PodsDeleted += len(a.Pods)
+	case plan.DeleteGroupObjects:
+		if a.Pod != "" {
+			t.PodsDeleted++
+		}
+	case plan.IncludeAndForget:
+		t.GroupsRemoved += len(a.Groups)
+	case plan.RestartProcesses:
+		t.ProcessesRestarted += len(a.Addresses)
+		t.MostAtOnce = max(t.MostAtOnce, len(a.Addresses))
+	}
+}
+
+// waitOf returns what a hold waits for, the same for the same stage and code.
+func (r *recorder) waitOf(e reconcile.StageDecided) *planned.ForecastWait {
+	for _, w := range r.waits {
+		if w.Stage == e.Stage && w.Code == e.Hold.Code {
+			return w
+		}
+	}
+	w := &planned.ForecastWait{Stage: e.Stage, HoldRecord: *inspect.RecordHold(e.Hold)}
+	for _, c := range e.Checks {
+		if !c.OK && c.Gate != "" {
+			w.Gates = withNew(w.Gates, c.Gate)
+		}
+	}
+	r.waits = append(r.waits, w)
+	return w
+}
+
+// waited adds a pause to the first hold of the last pass that does not only follow others.
+func (r *recorder) waited(d time.Duration) {
+	for _, hold := range r.holds {
+		if !hold.Follows {
+			hold.Seconds += d.Seconds()
+			return
+		}
+	}
+}
+
+func (r *recorder) ends(end planned.ForecastEnd) {
+	f := &r.forecast
+	f.End, f.Seconds, f.Totals.PodsAtEnd = end, r.elapsed(), len(r.w.Pods)
+	if r.essential != nil {
+		f.Seconds, f.HousekeepingSeconds = *r.essential, f.Seconds-*r.essential
+	}
+	now := r.w.Effort()
+	f.Totals.Recoveries = now.Recoveries - r.before.Recoveries
+	f.Totals.PausedSeconds = (now.Paused - r.before.Paused).Seconds()
+	f.Totals.MovedBytes = now.MovedBytes - r.before.MovedBytes
+}
+
+// result returns the forecast once it has ended. Of a forecast that does not complete the last
+// holds stay, whatever they waited.
+func (r *recorder) result() planned.Forecast {
+	f := r.forecast
+	f.Phases, f.Waits = []planned.ForecastPhase{}, []planned.ForecastWait{}
+	for _, p := range r.phases {
+		f.Phases = append(f.Phases, *p)
+	}
+	for _, w := range r.waits {
+		if w.Seconds > 0 || f.End != planned.ForecastComplete && slices.Contains(r.holds, w) {
+			f.Waits = append(f.Waits, *w)
+		}
+	}
+	slices.SortStableFunc(f.Waits, func(a, b planned.ForecastWait) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return f
+}
+
+// withNew appends an element that is not there yet.
+func withNew[T comparable](all []T, one T) []T {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}

@@ -1,0 +1,126 @@
+package planned
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// Forecast is what all passes will do until nothing is left, as a simulation of the observed
+// cluster shows it. Nothing fails in it.
+type Forecast struct {
+	// End is how it ends.
+	End ForecastEnd `json:"end"`
+	// Unavailable is why there is no forecast: a code and what it rests on. Null with one.
+	Unavailable *NoForecast `json:"unavailable,omitempty"`
+	// Passes counts the passes.
+	Passes int `json:"passes"`
+	// Seconds is how long it takes until everything essential is done, or until the end for a
+	// forecast that does not complete.
+	Seconds float64 `json:"seconds"`
+	// HousekeepingSeconds is how long after that passes complete the housekeeping; 0 without any.
+	HousekeepingSeconds float64 `json:"housekeepingSeconds"`
+	// Phases are the actions of all passes by stage and kind, in the order of their first ones.
+	// Actions that only record observations are left out.
+	Phases []ForecastPhase `json:"phases"`
+	Totals ForecastTotals  `json:"totals"`
+	// Waits are what the passes wait for, the longest first.
+	Waits []ForecastWait `json:"waits"`
+	// Assumed is what the durations rest on.
+	Assumed ForecastAssumptions `json:"assumed"`
+}
+
+// ForecastEnd is how a forecast ends.
+type ForecastEnd string
+
+// The ends.
+const (
+	ForecastComplete    ForecastEnd = "complete"    // nothing is left to do
+	ForecastBlocked     ForecastEnd = "blocked"     // manual intervention is required; see Waits
+	ForecastWaiting     ForecastEnd = "waiting"     // what the passes wait for does not happen by itself
+	ForecastUnfinished  ForecastEnd = "unfinished"  // longer than forecasts look ahead
+	ForecastFailed      ForecastEnd = "failed"      // an action fails, although nothing else does
+	ForecastUnavailable ForecastEnd = "unavailable" // the cluster cannot be simulated
+)
+
+// NoForecast is why there is no forecast.
+type NoForecast struct {
+	// Code is the stable reason.
+	Code string `json:"code"`
+	// Detail is what it rests on; empty where the code is enough.
+	Detail string `json:"detail,omitempty"`
+}
+
+// ForecastPhase is all actions of a kind that a stage will carry out.
+type ForecastPhase struct {
+	Stage plan.StageName `json:"stage"`
+	Kind  string         `json:"kind"`
+	// FromSeconds and ToSeconds are when the first begins and the last ends, after the first pass.
+	FromSeconds float64 `json:"fromSeconds"`
+	ToSeconds   float64 `json:"toSeconds"`
+	Actions     int     `json:"actions"`
+	// MostAtOnce is the largest number of process groups of one pass.
+	MostAtOnce int `json:"mostAtOnce"`
+	// Groups are the process groups; New those of them that do not exist yet: their IDs are drawn
+	// again when they are created.
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+	New    []v1beta2.ProcessGroupID `json:"new,omitempty"`
+	Impact plan.Impact              `json:"impact"`
+	// Summary describes the first action.
+	Summary string `json:"summary"`
+	// Commands are the commands for the database of actions that have one.
+	Commands []string `json:"commands,omitempty"`
+}
+
+// ForecastTotals are the sums of a forecast.
+type ForecastTotals struct {
+	Actions int `json:"actions"`
+	// PodsNow, PodsAtPeak and PodsAtEnd count all pods of the cluster.
+	PodsNow     int `json:"podsNow"`
+	PodsAtPeak  int `json:"podsAtPeak"`
+	PodsAtEnd   int `json:"podsAtEnd"`
+	PodsCreated int `json:"podsCreated"`
+	PodsDeleted int `json:"podsDeleted"`
+	// GroupsRemoved counts the process groups that are removed, replaced ones included.
+	GroupsRemoved int `json:"groupsRemoved"`
+	// ProcessesRestarted counts restarts by command, and MostAtOnce the largest number by one.
+	ProcessesRestarted int `json:"processesRestarted"`
+	MostAtOnce         int `json:"mostAtOnce"`
+	// Recoveries counts how often commits stop, and PausedSeconds adds up for how long.
+	Recoveries    int     `json:"recoveries"`
+	PausedSeconds float64 `json:"pausedSeconds"`
+	// MovedBytes is how much data distribution writes.
+	MovedBytes int64 `json:"movedBytes"`
+}
+
+// ForecastWait is what the passes wait for.
+type ForecastWait struct {
+	Stage plan.StageName `json:"stage"`
+	inspect.HoldRecord
+	// Gates are those of the checks that refused.
+	Gates []plan.Gate `json:"gates,omitempty"`
+	// Seconds is how long the passes wait for it in all.
+	Seconds float64 `json:"seconds"`
+}
+
+// ForecastAssumptions is what durations rest on.
+type ForecastAssumptions struct {
+	// PodStartSeconds is how long a new pod takes until it runs.
+	PodStartSeconds float64 `json:"podStartSeconds"`
+	// MoveBytesPerSecond is how fast data moves.
+	MoveBytesPerSecond int64 `json:"moveBytesPerSecond"`
+}
+
+// Phase returns the phase of a stage and a kind of action; nil for none.
+func (f *Forecast) Phase(stage plan.StageName, kind string) *ForecastPhase {
+	if f == nil {
+		return nil
+	}
+	at := slices.IndexFunc(f.Phases, func(p ForecastPhase) bool { return p.Stage == stage && p.Kind == kind })
+	if at < 0 {
+		return nil
+	}
+	return &f.Phases[at]
+}
