@@ -21,6 +21,8 @@ type Approval struct {
 	cuttable []plan.Action
 	// Kinds holds the action kinds whose subjects were unknown when the plan was shown.
 	Kinds map[string]bool
+	// later is what later passes may do.
+	later foreseen
 	// made holds the objects that approved actions create.
 	made map[objectName]bool
 
@@ -46,7 +48,7 @@ func (a *Approval) Add(v planned.PlanView) {
 	if a.Exact == nil {
 		a.Exact = map[string]bool{}
 	}
-	a.asked, a.Kinds = true, map[string]bool{}
+	a.asked, a.Kinds, a.later.forecast = true, map[string]bool{}, v.Forecast
 	for _, item := range v.Items {
 		if len(item.Provisional) > 0 {
 			a.Kinds[item.Kind] = true
@@ -64,8 +66,9 @@ func (a *Approval) Add(v planned.PlanView) {
 // Passed ends what was approved for a single pass only: the kinds.
 func (a *Approval) Passed() { a.Kinds = nil }
 
-func (a *Approval) Permits(_ plan.StageName, action plan.Action) bool {
-	permitted := a.covers(action)
+// Permits reports whether an action of a stage was approved.
+func (a *Approval) Permits(stage plan.StageName, action plan.Action) bool {
+	permitted := a.covers(stage, action)
 	if permitted {
 		a.creates(action)
 	}
@@ -92,14 +95,12 @@ func with[T comparable](set map[T]bool, member T) map[T]bool {
 	return set
 }
 
-func (a *Approval) covers(action plan.Action) bool {
+func (a *Approval) covers(stage plan.StageName, action plan.Action) bool {
 	kind := plan.KindOf(action)
 	switch {
 	case plan.LosesData(action):
 		return a.Named != nil && (a.Exact[plan.Fingerprint(action)] || a.isRest(action))
-	case a.Everything, a.Kinds[kind]:
-		return true
-	case a.equips(action):
+	case a.Everything, a.Kinds[kind], a.equips(action), a.later.covers(stage, action):
 		return true
 	case plan.Records(action):
 		// Status updates during the pass belong to the approved actions.
@@ -133,6 +134,7 @@ func (a *Approval) addFile(p *planned.ApprovedPlan) {
 		asked: true, Exact: map[string]bool{},
 		of: &Identity{p.Observed.UID, p.Observed.Generation},
 	}
+	a.later.forecast = p.Forecast
 	for _, item := range p.Items {
 		if kind, name, ok := item.Created(); ok {
 			a.made = with(a.made, objectName{kind, name})

@@ -96,13 +96,14 @@ func specChange(approved, now Identity) string {
 	return fmt.Sprintf("the spec changed since the plan was approved: generation %d, now %d", approved.Generation, now.Generation)
 }
 
-// Carried notes what a pass has written to a spec: spec.skip of a cluster, or spec.backupState.
-// It never writes other fields.
+// Carried notes what a pass has done: process groups that it created, and what it has written to a
+// spec: spec.skip of a cluster, or spec.backupState. It never writes other fields.
 func (a *Approval) Carried(e reconcile.Event) {
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
 		return
 	}
+	a.later.carried(done.Action)
 	switch set := done.Action.(type) { //nolint:gochecksumtype // no other action writes a spec
 	case plan.SetSkip:
 		a.wrote = func(of *specs) { of.cluster.Skip = set.Skip }

@@ -22,22 +22,7 @@ type AlreadySeen struct {
 // Observe implements reconcile.Observer. Budgets are no part of what commands observe, and are read
 // for the clusters that request one.
 func (a AlreadySeen) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	for facet, take := range map[plan.Facet]func(){
-		plan.Record:       func() { into.Cluster = a.Seen.Cluster },
-		plan.Nodes:        func() { into.Nodes, into.NodesHidden = a.Seen.Nodes, a.Seen.NodesHidden },
-		plan.Pods:         func() { into.Pods = a.Seen.Pods },
-		plan.Volumes:      func() { into.Volumes = a.Seen.Volumes },
-		plan.Services:     func() { into.Services = a.Seen.Services },
-		plan.ConfigMap:    func() { into.ConfigMap = a.Seen.ConfigMap },
-		plan.Detector:     func() { into.Detector = a.Seen.Detector },
-		plan.PodFiles:     func() { into.PodFiles = a.Seen.PodFiles },
-		plan.Database:     func() { into.Database = a.Seen.Database },
-		plan.Coordination: func() { into.Coordination = a.Seen.Coordination },
-	} {
-		if facets&facet != 0 {
-			take()
-		}
-	}
+	*into = into.With(facets&(plan.Everything&^plan.DisruptionBudgets), a.Seen)
 	if requested, err := plan.OptedIn(a.Seen.Cluster, plan.AnnotationDisruptionBudgets); facets&plan.DisruptionBudgets != 0 && (requested || err != nil) {
 		if err := a.Session.Observe(ctx, into, plan.DisruptionBudgets); err != nil {
 			return err

@@ -107,7 +107,7 @@ func (p *Passes) ask(ctx context.Context) error {
 // question prompts for the confirmation of what was shown.
 func (p *Passes) question(ctx context.Context, view planned.PlanView) error {
 	if !p.LosesData(view) {
-		return p.Env.Prompt().Agrees(ctx, view, "Apply these changes?")
+		return p.Env.Prompt().Agrees(ctx, view, questionAbout(view))
 	}
 	if err := p.Env.Prompt().AgreesByName(ctx, view, p.noun(), p.Key.Name); err != nil {
 		return err
@@ -116,11 +116,24 @@ func (p *Passes) question(ctx context.Context, view planned.PlanView) error {
 	return nil
 }
 
+// questionAbout returns the prompt for a plan: with a forecast it is about all passes.
+func questionAbout(v planned.PlanView) string {
+	if v.Forecast != nil && v.Forecast.Unavailable == nil {
+		return "Apply these changes, and later those of the forecast?"
+	}
+	return "Apply these changes?"
+}
+
 // show shows what a pass would do. The error is why none could do anything.
 func (p *Passes) show(ctx context.Context) (planned.PlanView, error) {
 	view, done, err := p.Preview(ctx)
 	if err != nil {
 		return view, err
+	}
+	if p.Wait { // else no later pass follows
+		if err := p.foresee(ctx, &view, done); err != nil {
+			return view, err
+		}
 	}
 	return view, p.showView(view, done)
 }

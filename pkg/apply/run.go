@@ -37,6 +37,10 @@ type Run struct {
 	Lease string
 	// readsOnly marks a preview for a read-only command: it accepts any valid spec.
 	readsOnly bool
+	// NoForecast leaves out the forecast of plans that are shown.
+	NoForecast bool
+	// observed is what the last preview observed.
+	observed seen
 }
 
 func (r *Run) Open(ctx context.Context, key types.NamespacedName) (err error) {
@@ -55,9 +59,9 @@ func (r *Run) Open(ctx context.Context, key types.NamespacedName) (err error) {
 // Preview decides all stages and changes nothing.
 func (r *Run) Preview(ctx context.Context) (planned.PlanView, reconcile.PassDone, error) {
 	recorder, beat := &planned.PlanRecorder{}, &session.Heartbeat{Env: r.Env}
-	r.Seen = Identity{}
+	r.Seen, r.observed = Identity{}, seen{}
 	defer beat.Start()()
-	p := r.pass(all(recorder.Report, beat.Report, r.remember))
+	p := r.pass(all(recorder.Report, beat.Report, r.remember, r.observed.report))
 	done, err := p.Run(ctx)
 	view := recorder.View(r.Env.Metadata(r.Record.Named(r.Key)))
 	view.Command, view.Seed = r.Command, strconv.FormatUint(r.Seed, 10)

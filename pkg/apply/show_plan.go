@@ -20,6 +20,8 @@ type PlanOptions struct {
 	Coexist bool
 	// server validates the plan with the API server.
 	server bool
+	// Forecast includes a forecast of all passes.
+	Forecast bool
 	// WithBackups also plans for the cluster's backups and restores.
 	WithBackups bool
 }
@@ -28,6 +30,9 @@ type PlanOptions struct {
 func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
 	view, done, err := r.Preview(ctx)
 	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := r.foresee(ctx, &view, done); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	if err := o.show(r.Env, view); err != nil {

@@ -14,14 +14,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// meddled is a session in whose world something happens once, when the Lease is taken.
+// meddled is a session in whose world something happens once, when the Lease is taken, or one of
+// the next times.
 type meddled struct {
 	simulated
 	meddle func()
+	passes int
 }
 
 func (m *meddled) Begin(ctx context.Context) error {
-	if m.meddle != nil {
+	m.passes--
+	if m.meddle != nil && m.passes < 0 {
 		m.meddle()
 		m.meddle = nil
 	}
@@ -29,9 +32,12 @@ func (m *meddled) Begin(ctx context.Context) error {
 }
 
 // meddle has something happen when the next run takes the Lease.
-func (g *given) meddle(what func(*v1beta2.FoundationDBCluster)) {
+func (g *given) meddle(what func(*v1beta2.FoundationDBCluster)) { g.meddleAfter(0, what) }
+
+// meddleAfter has it happen after some passes that acted.
+func (g *given) meddleAfter(passes int, what func(*v1beta2.FoundationDBCluster)) {
 	g.connect = func() (session.Session, error) {
-		return &meddled{simulated{g.world, g}, func() { what(g.world.Record) }}, nil
+		return &meddled{simulated{g.world, g}, func() { what(g.world.Record) }, passes}, nil
 	}
 }
 
@@ -105,6 +111,7 @@ func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
 		"y\nn\n": " actions were carried out before",
 	} {
 		g := newGiven(t)
+		g.meddleAfter(1, recompute) // another spec needs another approval
 		code := g.answering(lines, "reconcile", "sample", "--wait")
 		said := g.out.String() + g.err.String()
 		if code != exit.ExitUnconfirmed || !strings.Contains(said, want) || (len(g.world.Acted) == 0) != strings.Contains(said, "nothing was changed") {

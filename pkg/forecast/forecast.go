@@ -49,7 +49,7 @@ const (
 	// doubles up to idleRest.
 	shortestRest = 5 * time.Second
 	longestRest  = 15 * time.Second
-	idleRest     = 2 * time.Minute
+	idleRest     = 10 * time.Minute
 )
 
 // Play returns the forecast. A cluster that cannot be simulated is a forecast with the reason; the
@@ -78,12 +78,10 @@ func unavailable(ctx context.Context, err error) (planned.Forecast, error) {
 	if ctx.Err() != nil {
 		return planned.Forecast{}, ctx.Err()
 	}
-	none := planned.NoForecast{Code: string(sim.UnsupportedState), Detail: err.Error()}
-	var unsupported *sim.UnsupportedError
-	if errors.As(err, &unsupported) {
-		none = planned.NoForecast{Code: string(unsupported.Code), Detail: unsupported.Detail}
+	if unsupported, ok := errors.AsType[*sim.UnsupportedError](err); ok {
+		return planned.NoForecastFor(string(unsupported.Code), unsupported.Detail), nil
 	}
-	return planned.Forecast{End: planned.ForecastUnavailable, Unavailable: &none, Phases: []planned.ForecastPhase{}, Waits: []planned.ForecastWait{}}, nil
+	return planned.NoForecastFor(string(sim.UnsupportedState), err.Error()), nil
 }
 
 // player runs passes over a simulation.
@@ -155,7 +153,7 @@ func (p *player) rest(done reconcile.PassDone) time.Duration {
 	due := max(done.RetryAfter, done.TidyAfter())
 	rest := max(min(due, longestRest), shortestRest)
 	if p.idle > 1 {
-		rest = min(longestRest<<min(p.idle-1, 3), idleRest)
+		rest = min(longestRest<<min(p.idle-1, 6), idleRest)
 	}
 	return rest
 }

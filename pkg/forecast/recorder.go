@@ -92,10 +92,23 @@ func (r *recorder) acted(stage plan.StageName, a plan.Action) {
 	}
 	r.inPass[phase] += len(groups)
 	phase.MostAtOnce = max(phase.MostAtOnce, r.inPass[phase])
-	if c, ok := a.(plan.Configure); ok {
-		phase.Commands = withNew(phase.Commands, c.Command)
-	}
+	describe(phase, a)
 	r.add(a)
+}
+
+// describe adds what distinguishes actions of some kinds.
+func describe(phase *planned.ForecastPhase, a plan.Action) {
+	switch a := a.(type) { //nolint:gochecksumtype // all others are described by their process groups
+	case plan.Configure:
+		phase.Commands = withNew(phase.Commands, a.Command)
+	case plan.AddGroups:
+		if phase.Classes == nil {
+			phase.Classes = map[v1beta2.ProcessClass]int{}
+		}
+		for _, g := range a.Groups {
+			phase.Classes[g.Class]++
+		}
+	}
 }
 
 // phase returns the phase of an action, a new one for the first of its stage and kind.
@@ -187,7 +200,7 @@ func (r *recorder) result() planned.Forecast {
 		}
 	}
 	slices.SortStableFunc(f.Waits, func(a, b planned.ForecastWait) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return f
+	return f.Sealed()
 }
 
 // withNew appends an element that is not there yet.

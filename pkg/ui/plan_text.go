@@ -44,6 +44,9 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	if v.Pass.Stopped != "" {
 		fmt.Fprintf(w, "%s %s\n", o.in(red, "stopped:"), v.Pass.Stopped)
 	}
+	if err := o.forecast(w, v.Forecast); err != nil {
+		return err
+	}
 	fmt.Fprintln(w, planSentence(v))
 	return nil
 }

@@ -261,7 +261,7 @@ func planLines(v planned.PlanView) []string {
 	for _, h := range v.Holds {
 		lines = append(lines, string(h.Stage)+" waits: "+h.Reason)
 	}
-	return lines
+	return append(lines, ui.ForecastLines(v.Forecast)...)
 }
 
 // ended records a run that ended before its goal was reached.

@@ -19,8 +19,11 @@ func NewPlan(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
 		Aliases: []string{"diff"},
-		Short:   "Preview the actions of a reconcile pass",
+		Short:   "Preview a reconcile pass, and forecast those after it",
 		Long: `Preview the actions of a reconcile pass, with their reasons. Nothing is changed.
+
+The forecast shows what all passes will do until nothing is left: it plays them over a
+simulation of the observed cluster, in which nothing else fails.
 
 The output of -o json can be approved and applied: reconcile --plan FILE executes the
 actions of the file and nothing else, and fails if the cluster state has changed since.
@@ -47,6 +50,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	o.StageFlags.Add(cmd)
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
+	cmd.Flags().BoolVar(&o.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
 	o.Flags.Add(cmd)
 	return cmd
 }
@@ -99,7 +103,7 @@ func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *ses
 func of(ctx context.Context, o apply.PlanOptions, env *session.Env, key types.NamespacedName, kind *session.RecordKind, selected []plan.Stage) error {
 	r := apply.Run{
 		Env: env, StageList: selected, Seed: env.Random(), Gates: live.GateOptions{Coexist: o.Coexist},
-		Command: command(o, kind.Named(key).Name), Record: kind,
+		Command: command(o, kind.Named(key).Name), Record: kind, NoForecast: !o.Forecast,
 	}
 	if err := r.Open(ctx, key); err != nil {
 		return err

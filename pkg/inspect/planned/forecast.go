@@ -30,6 +30,31 @@ type Forecast struct {
 	Waits []ForecastWait `json:"waits"`
 	// Assumed is what the durations rest on.
 	Assumed ForecastAssumptions `json:"assumed"`
+	// Digest is equal for two forecasts that permit the same actions; see Sealed.
+	Digest string `json:"digest,omitempty"`
+}
+
+// permission is what the approval of a phase permits.
+type permission struct {
+	Stage       plan.StageName
+	Kind        string
+	Groups, New []v1beta2.ProcessGroupID
+	Classes     map[v1beta2.ProcessClass]int
+	Commands    []string
+}
+
+// Sealed returns the forecast with its digest.
+func (f Forecast) Sealed() Forecast {
+	f.Digest = f.digest()
+	return f
+}
+
+func (f Forecast) digest() string {
+	all := make([]permission, len(f.Phases))
+	for i, p := range f.Phases {
+		all[i] = permission{p.Stage, p.Kind, p.Groups, p.New, p.Classes, p.Commands}
+	}
+	return digestOf(all)
 }
 
 // ForecastEnd is how a forecast ends.
@@ -53,6 +78,11 @@ type NoForecast struct {
 	Detail string `json:"detail,omitempty"`
 }
 
+// NoForecastFor returns the forecast of what cannot be simulated.
+func NoForecastFor(code, detail string) Forecast {
+	return Forecast{End: ForecastUnavailable, Unavailable: &NoForecast{Code: code, Detail: detail}, Phases: []ForecastPhase{}, Waits: []ForecastWait{}}
+}
+
 // ForecastPhase is all actions of a kind that a stage will carry out.
 type ForecastPhase struct {
 	Stage plan.StageName `json:"stage"`
@@ -67,7 +97,9 @@ type ForecastPhase struct {
 	// again when they are created.
 	Groups []v1beta2.ProcessGroupID `json:"groups"`
 	New    []v1beta2.ProcessGroupID `json:"new,omitempty"`
-	Impact plan.Impact              `json:"impact"`
+	// Classes count the process groups that the phase creates.
+	Classes map[v1beta2.ProcessClass]int `json:"classes,omitempty"`
+	Impact  plan.Impact                  `json:"impact"`
 	// Summary describes the first action.
 	Summary string `json:"summary"`
 	// Commands are the commands for the database of actions that have one.

@@ -19,6 +19,8 @@ type ApprovedPlan struct {
 	Seed     string         `json:"seed"`
 	Observed PlanObserved   `json:"observed"`
 	Items    []ApprovedItem `json:"items"`
+	// Forecast is what later passes may do; nil for a plan without one.
+	Forecast *Forecast `json:"forecast"`
 	Pass     struct {
 		Outcome string `json:"outcome"`
 		Stopped string `json:"stopped"`
@@ -71,6 +73,8 @@ func (p *ApprovedPlan) check() error {
 		return errors.New("its items have no fingerprints: it was saved by an earlier version of this program")
 	case p.Digest != digest(p.keys()):
 		return errors.New("its digest does not match its items: it was modified, or is incomplete")
+	case p.Forecast != nil && p.Forecast.Unavailable == nil && p.Forecast.Digest != p.Forecast.digest():
+		return errors.New("the digest of its forecast does not match: it was modified, or is incomplete")
 	case p.Pass.Stopped != "":
 		return fmt.Errorf("it is incomplete: %s", p.Pass.Stopped)
 	case p.Pass.Outcome == "failed":

@@ -47,9 +47,14 @@ func (p *ApprovedPlan) keys() []planItemKey {
 // digest returns the digest of the items in their order, without those that only record.
 func digest(all []planItemKey) string {
 	keys := slices.DeleteFunc(slices.Clone(all), planItemKey.records)
-	text, err := json.Marshal(inspect.OrEmpty(keys))
+	return digestOf(inspect.OrEmpty(keys))
+}
+
+// digestOf returns the digest of what a plan permits.
+func digestOf(permissions any) string {
+	text, err := json.Marshal(permissions)
 	if err != nil {
-		panic(err) // three strings always encode
+		panic(err) // strings and numbers always encode
 	}
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -182,40 +182,46 @@ type PodReport struct {
 	Unreachable string `json:"unreachable,omitempty"`
 }
 
-// Without returns s with the facets in drop set to zero.
-func (s Snapshot) Without(drop Facet) Snapshot {
-	for facet, clearFacet := range map[Facet]func(*Snapshot){
-		Record:       func(s *Snapshot) { s.Cluster = nil },
-		Nodes:        func(s *Snapshot) { s.Nodes, s.NodesHidden = nil, "" },
-		Pods:         func(s *Snapshot) { s.Pods = nil },
-		Volumes:      func(s *Snapshot) { s.Volumes = nil },
-		Services:     func(s *Snapshot) { s.Services = nil },
-		ConfigMap:    func(s *Snapshot) { s.ConfigMap = nil },
-		PodFiles:     func(s *Snapshot) { s.PodFiles = nil },
-		Database:     func(s *Snapshot) { s.Database = DatabaseFacts{} },
-		Coordination: func(s *Snapshot) { s.Coordination = CoordinationFacts{} },
-		Detector:     func(s *Snapshot) { s.Detector = DetectorFacts{} },
-		DisruptionBudgets: func(s *Snapshot) {
-			s.DisruptionBudgets, s.DisruptionBudgetsHidden = nil, ""
-		},
+// take copies the fields of each facet from one snapshot into another.
+var take = map[Facet]func(into, from *Snapshot){
+	Record:       func(into, from *Snapshot) { into.Cluster = from.Cluster },
+	Nodes:        func(into, from *Snapshot) { into.Nodes, into.NodesHidden = from.Nodes, from.NodesHidden },
+	Pods:         func(into, from *Snapshot) { into.Pods = from.Pods },
+	Volumes:      func(into, from *Snapshot) { into.Volumes = from.Volumes },
+	Services:     func(into, from *Snapshot) { into.Services = from.Services },
+	ConfigMap:    func(into, from *Snapshot) { into.ConfigMap = from.ConfigMap },
+	PodFiles:     func(into, from *Snapshot) { into.PodFiles = from.PodFiles },
+	Database:     func(into, from *Snapshot) { into.Database = from.Database },
+	Coordination: func(into, from *Snapshot) { into.Coordination = from.Coordination },
+	Detector:     func(into, from *Snapshot) { into.Detector = from.Detector },
+	DisruptionBudgets: func(into, from *Snapshot) {
+		into.DisruptionBudgets, into.DisruptionBudgetsHidden = from.DisruptionBudgets, from.DisruptionBudgetsHidden
+	},
 
-		Backup:        func(s *Snapshot) { s.Backup, s.OtherBackups = nil, OtherBackupFacts{} },
-		Agents:        func(s *Snapshot) { s.Agents = AgentFacts{} },
-		BackupStatus:  func(s *Snapshot) { s.BackupStatus = BackupFacts{} },
-		Restore:       func(s *Snapshot) { s.Restore = nil },
-		RestoreStatus: func(s *Snapshot) { s.RestoreStatus = RestoreFacts{} },
-		BackupStore:   func(s *Snapshot) { s.BackupStore = StoreFacts{} },
-		BackupUse:     func(s *Snapshot) { s.BackupUse = UseFacts{} },
-		OtherRestores: func(s *Snapshot) { s.OtherRestores = OtherRestoreFacts{} },
-		RestoreSource: func(s *Snapshot) { s.RestoreSource = SourceFacts{} },
-		RestoreTarget: func(s *Snapshot) { s.RestoreTarget = TargetFacts{} },
-	} {
-		if drop&facet != 0 {
-			clearFacet(&s)
+	Backup:        func(into, from *Snapshot) { into.Backup, into.OtherBackups = from.Backup, from.OtherBackups },
+	Agents:        func(into, from *Snapshot) { into.Agents = from.Agents },
+	BackupStatus:  func(into, from *Snapshot) { into.BackupStatus = from.BackupStatus },
+	Restore:       func(into, from *Snapshot) { into.Restore = from.Restore },
+	RestoreStatus: func(into, from *Snapshot) { into.RestoreStatus = from.RestoreStatus },
+	BackupStore:   func(into, from *Snapshot) { into.BackupStore = from.BackupStore },
+	BackupUse:     func(into, from *Snapshot) { into.BackupUse = from.BackupUse },
+	OtherRestores: func(into, from *Snapshot) { into.OtherRestores = from.OtherRestores },
+	RestoreSource: func(into, from *Snapshot) { into.RestoreSource = from.RestoreSource },
+	RestoreTarget: func(into, from *Snapshot) { into.RestoreTarget = from.RestoreTarget },
+}
+
+// With returns s with the facets as another snapshot has them.
+func (s Snapshot) With(facets Facet, from Snapshot) Snapshot {
+	for facet, copyInto := range take {
+		if facets&facet != 0 {
+			copyInto(&s, &from)
 		}
 	}
 	return s
 }
+
+// Without returns s with the facets in drop set to zero.
+func (s Snapshot) Without(drop Facet) Snapshot { return s.With(drop, Snapshot{}) }
 
 // Groups returns the process groups in the status, in its order.
 func (s Snapshot) Groups() []*v1beta2.ProcessGroupStatus { return s.Cluster.Status.ProcessGroups }

@@ -168,12 +168,8 @@ func (w *World) adoptShared(s plan.Snapshot) {
 	for _, owner := range f.DenyList {
 		w.Shared.DenyList[owner] = true
 	}
-	for owner, denial := range f.Denials {
-		w.Shared.Denials[owner] = denial
-	}
-	for id, at := range f.Maintenance {
-		w.Shared.Maintenance[id] = at
-	}
+	maps.Copy(w.Shared.Denials, f.Denials)
+	maps.Copy(w.Shared.Maintenance, f.Maintenance)
 	for version, groups := range f.Announced {
 		w.Shared.Upgrades[version] = map[v1beta2.ProcessGroupID]bool{}
 		for _, id := range groups {

@@ -1,0 +1,83 @@
+package apply
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// longestForecast bounds the computing time of a forecast: a plan without one is better than a
+// plan that comes late.
+const longestForecast = 20 * time.Second
+
+// Codes of forecasts that are not made.
+const (
+	noForecastFacts = "facts-missing" // part of the cluster state cannot be read
+	noForecastTime  = "too-slow"      // the cluster is too large, or too much is to be done
+)
+
+// forecastFacets are what a simulation begins with.
+const forecastFacets = plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Database | plan.Coordination
+
+// seen collects what a preview observes, as it was observed: a preview edits its own snapshot.
+type seen struct {
+	snapshot plan.Snapshot
+	facets   plan.Facet
+}
+
+// report takes one event of the preview.
+func (s *seen) report(e reconcile.Event) {
+	o, ok := e.(reconcile.Observed)
+	if !ok {
+		return
+	}
+	fresh := o.Facets &^ s.facets
+	s.snapshot = s.snapshot.With(fresh, o.Snapshot)
+	s.snapshot.Now, s.snapshot.Overrides, s.facets = o.Snapshot.Now, o.Snapshot.Overrides, s.facets|fresh
+}
+
+// foresee adds a forecast of all passes to a plan with something to do.
+func (r *Run) foresee(ctx context.Context, view *planned.PlanView, done reconcile.PassDone) error {
+	if r.Record != nil || r.NoForecast || done.Stopped != nil || done.Outcome == reconcile.Failed || len(view.Items)+len(view.Holds) == 0 || len(view.Refused()) > 0 {
+		return nil
+	}
+	f, err := r.play(ctx)
+	if err == nil {
+		view.Forecast = &f
+	}
+	return err
+}
+
+// play forecasts; what keeps it from that, other than the end of the command, is part of the
+// forecast.
+func (r *Run) play(ctx context.Context) (planned.Forecast, error) {
+	s, err := r.completed(ctx)
+	if err != nil {
+		return planned.NoForecastFor(noForecastFacts, err.Error()), ctx.Err()
+	}
+	limited, stop := context.WithTimeout(ctx, longestForecast)
+	defer stop()
+	f, err := forecast.Play(limited, forecast.Request{Observed: s, Stages: r.StageList, Seed: r.Seed})
+	if err != nil {
+		return planned.NoForecastFor(noForecastTime, ""), ctx.Err()
+	}
+	return f, nil
+}
+
+// completed returns what the preview observed, and observes what a simulation needs besides.
+func (r *Run) completed(ctx context.Context) (plan.Snapshot, error) {
+	s := r.observed.snapshot
+	missing := forecastFacets &^ r.observed.facets
+	if missing == 0 {
+		return s, nil
+	}
+	more := s
+	if err := r.Session.Observe(ctx, &more, missing); err != nil {
+		return s, err
+	}
+	return s.With(missing, more), nil
+}

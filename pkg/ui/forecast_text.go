@@ -1,0 +1,171 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// mostForecastWaits is how many waits are printed, the longest ones.
+const mostForecastWaits = 3
+
+// forecast prints what all passes will do; nothing for a plan without a forecast.
+func (o PlanOptions) forecast(w io.Writer, f *planned.Forecast) error {
+	if f == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%s %s\n", o.in(bold, "Forecast:"), forecastSentence(f))
+	if f.Unavailable != nil {
+		return nil
+	}
+	if len(f.Phases) > 0 {
+		if err := o.phases(f).Write(w); err != nil {
+			return err
+		}
+	}
+	for _, line := range forecastLines(f) {
+		fmt.Fprintf(w, "%s %s\n", o.in(faint, line[0]+":"), line[1])
+	}
+	return nil
+}
+
+// ForecastLines returns a forecast as lines of a prompt; none for a plan without a forecast.
+func ForecastLines(f *planned.Forecast) []string {
+	if f == nil {
+		return nil
+	}
+	lines := []string{"Forecast: " + forecastSentence(f)}
+	if f.Unavailable != nil {
+		return lines
+	}
+	for _, p := range f.Phases {
+		line := fmt.Sprintf("after %s %s: %s", span(p), p.Stage, p.Summary)
+		if p.Actions > 1 || len(p.Groups) > 1 {
+			line = fmt.Sprintf("after %s %s: %d %s %s", span(p), p.Stage, p.Actions, p.Kind, shortened(phrase.List(p.Groups)))
+		}
+		if p.Impact != plan.NoImpact {
+			line += " (" + string(p.Impact) + ")"
+		}
+		lines = append(lines, line)
+	}
+	for _, l := range forecastLines(f) {
+		lines = append(lines, l[0]+": "+l[1])
+	}
+	return lines
+}
+
+func (o PlanOptions) phases(f *planned.Forecast) Table {
+	t := Table{Header: []string{"AFTER", "STAGE", "ACTION", "COUNT", "PROCESS GROUPS", "IMPACT"}}
+	if o.NoHeaders {
+		t.Header = nil
+	}
+	for _, p := range f.Phases {
+		t.Rows = append(t.Rows, []string{span(p), string(p.Stage), p.Kind, strconv.Itoa(p.Actions), phrase.Or(shortened(phrase.List(p.Groups)), phrase.Nothing), string(p.Impact)})
+	}
+	return t
+}
+
+// span returns when the actions of a phase run.
+func span(p planned.ForecastPhase) string {
+	from, to := inSeconds(p.FromSeconds), inSeconds(p.ToSeconds)
+	if from == to {
+		return from
+	}
+	return from + ".." + to
+}
+
+func inSeconds(s float64) string {
+	return phrase.Duration(time.Duration(s * float64(time.Second)))
+}
+
+func forecastSentence(f *planned.Forecast) string {
+	size := fmt.Sprintf("in %s with %s", phrase.Count(f.Passes, "pass"), phrase.Count(f.Totals.Actions, "action"))
+	switch f.End {
+	case planned.ForecastComplete:
+		text := fmt.Sprintf("complete after about %s, %s", inSeconds(f.Seconds), size)
+		if f.HousekeepingSeconds > 0 {
+			text += fmt.Sprintf("; housekeeping about %s later", inSeconds(f.HousekeepingSeconds))
+		}
+		return text
+	case planned.ForecastBlocked:
+		return fmt.Sprintf("blocked after %s: manual intervention is required", size)
+	case planned.ForecastWaiting:
+		return fmt.Sprintf("not complete after %s: it waits for something that does not happen by itself", size)
+	case planned.ForecastUnfinished:
+		return fmt.Sprintf("not complete after %s, %s", inSeconds(f.Seconds), size)
+	case planned.ForecastFailed:
+		return fmt.Sprintf("an action fails after about %s, %s", inSeconds(f.Seconds), size)
+	case planned.ForecastUnavailable:
+		return "unavailable: " + noForecastWords(f.Unavailable)
+	}
+	return string(f.End)
+}
+
+// noForecastReasons are why there is no forecast, by code.
+var noForecastReasons = map[string]string{
+	"split-image":          "only clusters with the unified image are simulated",
+	"service-ips":          "clusters with routing.publicIPSource service are not simulated",
+	"ipv6":                 "clusters with IPv6 addresses are not simulated",
+	"database-unknown":     "the database status cannot be read",
+	"database-unavailable": "the database is unavailable",
+	"state":                "the cluster state cannot be simulated",
+	"facts-missing":        "part of the cluster state cannot be read",
+	"too-slow":             "it takes too long to compute",
+}
+
+func noForecastWords(n *planned.NoForecast) string {
+	words := phrase.Or(noForecastReasons[n.Code], n.Code)
+	if n.Detail == "" {
+		return words
+	}
+	return words + " (" + inspect.OneLine(n.Detail) + ")"
+}
+
+// forecastLines are the totals as pairs of a label and a text.
+func forecastLines(f *planned.Forecast) [][2]string {
+	t := f.Totals
+	lines := [][2]string{{"pods", podWords(t)}}
+	if t.ProcessesRestarted > 0 {
+		lines = append(lines, [2]string{"restarts", restartWords(t)})
+	}
+	if effect := effectWords(t); effect != "" {
+		lines = append(lines, [2]string{"database", effect})
+	}
+	for _, wait := range f.Waits[:min(len(f.Waits), mostForecastWaits)] {
+		lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Brief))})
+	}
+	return append(lines, [2]string{"assumed", fmt.Sprintf("nothing else fails; pods start within %s; data moves at %s/s",
+		inSeconds(f.Assumed.PodStartSeconds), phrase.Bytes(f.Assumed.MoveBytesPerSecond))})
+}
+
+func podWords(t planned.ForecastTotals) string {
+	if t.PodsCreated+t.PodsDeleted == 0 {
+		return fmt.Sprintf("%d, none created or deleted", t.PodsNow)
+	}
+	return fmt.Sprintf("%d now, %d at the peak, %d at the end; %d created, %d deleted", t.PodsNow, t.PodsAtPeak, t.PodsAtEnd, t.PodsCreated, t.PodsDeleted)
+}
+
+func restartWords(t planned.ForecastTotals) string {
+	if t.MostAtOnce == t.ProcessesRestarted {
+		return phrase.Count(t.ProcessesRestarted, "process") + phrase.Either(t.ProcessesRestarted, "", ", all at once")
+	}
+	return fmt.Sprintf("%s, up to %d at once", phrase.Count(t.ProcessesRestarted, "process"), t.MostAtOnce)
+}
+
+func effectWords(t planned.ForecastTotals) string {
+	var words []string
+	if t.Recoveries > 0 {
+		words = append(words, fmt.Sprintf("%s, commits pause for about %s in all", phrase.Count(t.Recoveries, "recovery"), inSeconds(max(t.PausedSeconds, 1))))
+	}
+	if t.MovedBytes > 0 {
+		words = append(words, phrase.Bytes(t.MovedBytes)+" of data move")
+	}
+	return strings.Join(words, "; ")
+}
