@@ -65,6 +65,7 @@ func (r *Run) Preview(ctx context.Context) (planned.PlanView, reconcile.PassDone
 	done, err := p.Run(ctx)
 	view := recorder.View(r.Env.Metadata(r.Record.Named(r.Key)))
 	view.Command, view.Seed = r.Command, strconv.FormatUint(r.Seed, 10)
+	view.Changes = planned.SettingChanges(r.observed.snapshot)
 	return view, done, err
 }
 

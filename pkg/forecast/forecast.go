@@ -46,7 +46,7 @@ const (
 	// passTime is how long the reads of a pass take.
 	passTime = 2 * time.Second
 	// shortestRest and longestRest bound the interval between passes; while nothing happens it
-	// doubles up to idleRest.
+	// grows with the time since the last action, up to idleRest.
 	shortestRest = 5 * time.Second
 	longestRest  = 15 * time.Second
 	idleRest     = 10 * time.Minute
@@ -91,7 +91,6 @@ type player struct {
 	record *recorder
 	start  time.Time
 	acted  time.Time // when the last pass acted
-	idle   int       // how many passes since then did not
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -122,9 +121,7 @@ func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
 	p.w.Tick(passTime)
 	done, err := pass.Run(ctx)
 	if p.record.changed {
-		p.acted, p.idle = p.w.Now(), 0
-	} else {
-		p.idle++
+		p.acted = p.w.Now()
 	}
 	return done, err
 }
@@ -152,8 +149,7 @@ func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
 func (p *player) rest(done reconcile.PassDone) time.Duration {
 	due := max(done.RetryAfter, done.TidyAfter())
 	rest := max(min(due, longestRest), shortestRest)
-	if p.idle > 1 {
-		rest = min(longestRest<<min(p.idle-1, 6), idleRest)
-	}
-	return rest
+	const part = 4 // of the time without an action: what ends a long wait is met a little late
+	quiet := p.w.Now().Sub(p.acted) / part
+	return max(rest, min(quiet, idleRest)).Truncate(time.Second)
 }

@@ -187,3 +187,36 @@ func TestACreationIsForecast(t *testing.T) {
 		t.Errorf("forecast and what happened (-forecast +happened):\n%s", diff)
 	}
 }
+
+// A forecast of what cannot be simulated has the reason, and no actions.
+func TestWhatCannotBeSimulatedIsNotForecast(t *testing.T) {
+	for code, edit := range map[sim.UnsupportedCode]func(*plan.Snapshot){
+		sim.UnsupportedImage:       func(s *plan.Snapshot) { s.Cluster.Spec.ImageType = new(v1beta2.ImageTypeSplit) },
+		sim.UnsupportedServiceIPs:  func(s *plan.Snapshot) { s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService) },
+		sim.UnsupportedIPv6:        func(s *plan.Snapshot) { s.Cluster.Spec.Routing.PodIPFamily = new(6) },
+		sim.UnsupportedUnknown:     func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "no answer"} },
+		sim.UnsupportedUnavailable: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },
+	} {
+		t.Run(string(code), func(t *testing.T) {
+			s := observed(t, settled(t, nil))
+			edit(&s)
+			f, err := forecast.Play(t.Context(), forecast.Request{Observed: s, Stages: stages.Cluster()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.End != planned.ForecastUnavailable || f.Unavailable == nil || f.Unavailable.Code != string(code) || len(f.Phases) > 0 {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+// The same facts give the same forecast.
+func TestAForecastIsTheSameEveryTime(t *testing.T) {
+	w := settled(t, nil)
+	w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
+	w.Record.Generation++
+	if diff := cmp.Diff(forecastOf(t, w), forecastOf(t, w)); diff != "" {
+		t.Error(diff)
+	}
+}

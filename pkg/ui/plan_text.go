@@ -25,6 +25,9 @@ type PlanOptions struct {
 // WritePlan prints a plan: a table of the actions, the details of those with an impact,
 // and what blocks the rest.
 func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
+	if err := o.changes(w, v.Changes); err != nil {
+		return err
+	}
 	rows := grouped(v.Items, o)
 	if len(rows) > 0 {
 		if err := planTable(rows, o).Write(w); err != nil {
@@ -49,6 +52,32 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	}
 	fmt.Fprintln(w, planSentence(v))
 	return nil
+}
+
+// changes prints the settings that differ from the spec, with their old and new values.
+func (o PlanOptions) changes(w io.Writer, all []planned.SettingChange) error {
+	if len(all) == 0 {
+		return nil
+	}
+	t := Table{Header: []string{"SETTING", "NOW", "DESIRED"}}
+	if o.NoHeaders {
+		t.Header = nil
+	}
+	for _, c := range all {
+		t.Rows = append(t.Rows, []string{c.Setting, valueWords(c.From), valueWords(c.To)})
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+func valueWords(value *string) string {
+	if value == nil {
+		return phrase.Nothing
+	}
+	return *value
 }
 
 // planRow is one row: an action, or several of one kind and stage.

@@ -32,6 +32,8 @@ type PlanView struct {
 	// Kept are the process groups that the spec keeps from being replaced, each as the subject of a
 	// check: the evidence is what would mark it without that.
 	Kept []plan.Check `json:"kept,omitempty"`
+	// Changes are the settings that differ from the spec, with their old and new values.
+	Changes []SettingChange `json:"changes,omitempty"`
 	// Forecast is what all passes will do; null where nothing is to do, for backups and restores,
 	// and where it was not requested.
 	Forecast *Forecast `json:"forecast,omitempty"`

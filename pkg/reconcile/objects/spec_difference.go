@@ -4,16 +4,46 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
+// FieldDifference is a field of an object's spec that differs from the desired one.
+type FieldDifference struct {
+	// Path is the field: "containers[foundationdb].image".
+	Path string
+	// Have and Want are its values, long ones truncated; empty for a field that is absent.
+	Have, Want string
+	// Missing is true for an element of a list that is not there; both values are empty.
+	Missing bool
+}
+
+// String returns the difference in one line: "containers[foundationdb].image: a, desired b".
+func (d FieldDifference) String() string {
+	if d.Missing {
+		return d.Path + ": missing"
+	}
+	const nothing = "nothing"
+	return fmt.Sprintf("%s: %s, desired %s", d.Path, phrase.Or(d.Have, nothing), phrase.Or(d.Want, nothing))
+}
+
 // SpecDifferences lists where an object's spec differs from the desired one, one line for each
-// field: "containers[foundationdb].image: a, desired b". Fields that an API server, an
-// admission webhook or a scheduler added are ignored: only desired fields are compared.
-// Elements of lists with names are compared by name.
+// field; see FieldDifferences.
 func SpecDifferences(want, have any) ([]string, error) {
+	all, err := FieldDifferences(want, have)
+	var lines []string
+	for _, d := range all {
+		lines = append(lines, d.String())
+	}
+	return lines, err
+}
+
+// FieldDifferences returns where an object's spec differs from the desired one. Fields that an API
+// server, an admission webhook or a scheduler added are ignored: only desired fields are compared.
+// Elements of lists with names are compared by name.
+func FieldDifferences(want, have any) ([]FieldDifference, error) {
 	wanted, err := asJSON(want)
 	if err != nil {
 		return nil, fmt.Errorf("compare specs: %w", err)
@@ -22,7 +52,7 @@ func SpecDifferences(want, have any) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare specs: %w", err)
 	}
-	var differences []string
+	var differences []FieldDifference
 	compareValues("", wanted, found, &differences)
 	return differences, nil
 }
@@ -37,7 +67,7 @@ func asJSON(spec any) (any, error) {
 	return value, err
 }
 
-func compareValues(path string, want, have any, into *[]string) {
+func compareValues(path string, want, have any, into *[]FieldDifference) {
 	switch want := want.(type) {
 	case map[string]any:
 		fields, _ := have.(map[string]any) // of another kind: every desired field is missing
@@ -49,12 +79,12 @@ func compareValues(path string, want, have any, into *[]string) {
 		compareLists(path, want, elements, into)
 	default:
 		if want != have {
-			*into = append(*into, fmt.Sprintf("%s: %s, desired %s", path, shown(have), shown(want)))
+			*into = append(*into, FieldDifference{Path: path, Have: shown(have), Want: shown(want)})
 		}
 	}
 }
 
-func compareLists(path string, want, have []any, into *[]string) {
+func compareLists(path string, want, have []any, into *[]FieldDifference) {
 	for i, element := range want {
 		name := nameOf(element)
 		if name == "" {
@@ -63,13 +93,13 @@ func compareLists(path string, want, have []any, into *[]string) {
 		}
 		j := slices.IndexFunc(have, func(other any) bool { return nameOf(other) == name })
 		if j < 0 {
-			*into = append(*into, fmt.Sprintf("%s[%s]: missing", path, name))
+			*into = append(*into, FieldDifference{Path: fmt.Sprintf("%s[%s]", path, name), Missing: true})
 			continue
 		}
 		compareValues(fmt.Sprintf("%s[%s]", path, name), element, have[j], into)
 	}
 	if len(want) > 0 && nameOf(want[0]) == "" && len(have) > len(want) {
-		*into = append(*into, fmt.Sprintf("%s: %s, desired %d", path, phrase.Count(len(have), "element"), len(want)))
+		*into = append(*into, FieldDifference{Path: path, Have: phrase.Count(len(have), "element"), Want: strconv.Itoa(len(want))})
 	}
 }
 
@@ -112,7 +142,7 @@ func joinPath(path, key string) string {
 func shown(value any) string {
 	const enough = 60
 	if value == nil {
-		return "nothing"
+		return ""
 	}
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -1,0 +1,190 @@
+package planned
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// SettingChange is a setting that differs from the spec.
+type SettingChange struct {
+	// Setting is "version", "processCounts.CLASS", "database.NAME", "configMap.KEY ARGUMENT" or
+	// "pods.CLASS FIELD".
+	Setting string `json:"setting"`
+	// From is null for a setting that is not there now, and To for one that ends.
+	From *string `json:"from"`
+	To   *string `json:"to"`
+}
+
+// SettingChanges returns what of the observed cluster differs from its spec, as far as the
+// snapshot shows it; none for a cluster that does not exist yet. Of the pods of a class it compares
+// the first one that was created from another spec.
+func SettingChanges(s plan.Snapshot) []SettingChange {
+	if s.Cluster == nil || len(s.Groups()) == 0 {
+		return nil
+	}
+	var all []SettingChange
+	add := func(setting, from, to string) {
+		if from != to {
+			all = append(all, SettingChange{setting, present(from), present(to)})
+		}
+	}
+	add("version", s.Cluster.RunningVersion(), s.Cluster.Spec.Version)
+	addCounts(s, add)
+	addDatabase(s, add)
+	addConfigMap(s, add)
+	addPods(s, add)
+	return all
+}
+
+// present returns a value, null for an empty one.
+func present(value string) *string {
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
+type addChange func(setting, from, to string)
+
+func addCounts(s plan.Snapshot, add addChange) {
+	have, want := map[v1beta2.ProcessClass]int{}, s.Cluster.DesiredProcessCounts()
+	for _, g := range s.Staying() {
+		have[g.ProcessClass]++
+	}
+	classes := map[v1beta2.ProcessClass]bool{}
+	for class := range have {
+		classes[class] = true
+	}
+	for class := range want {
+		classes[class] = true
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		add("processCounts."+string(class), strconv.Itoa(have[class]), strconv.Itoa(max(want[class], 0)))
+	}
+}
+
+func addDatabase(s plan.Snapshot, add addChange) {
+	if s.Database.Status == nil || s.Database.Status.Cluster.Configuration == nil {
+		return
+	}
+	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
+	if err != nil {
+		return
+	}
+	for _, d := range s.Database.Status.Cluster.Configuration.Differences(objects.DesiredConfiguration(s.Cluster), version) {
+		add("database."+d.Setting, d.Current, d.Wanted)
+	}
+}
+
+// addConfigMap compares what pods mount, argument by argument. The connection string is not shown:
+// it grants access to the database.
+func addConfigMap(s plan.Snapshot, add addChange) {
+	want, err := objects.ConfigMap(s.Cluster)
+	if err != nil || s.ConfigMap == nil {
+		return
+	}
+	keys := map[string]bool{}
+	for key := range want.Data {
+		keys[key] = true
+	}
+	for key := range s.ConfigMap.Data {
+		keys[key] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if key == objects.KeyClusterFile || key == objects.KeyRunningVersion || s.ConfigMap.Data[key] == want.Data[key] {
+			continue
+		}
+		have, desired := argumentsIn(s.ConfigMap.Data[key]), argumentsIn(want.Data[key])
+		if have == nil || desired == nil {
+			continue // the monitor configuration of a class comes or goes with its process groups
+		}
+		for _, name := range union(have, desired) {
+			add("configMap."+key+" "+name, have[name], desired[name])
+		}
+	}
+}
+
+func union(a, b map[string]string) []string {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return slices.Sorted(maps.Keys(both))
+}
+
+// argumentsIn returns the arguments of fdbserver in a monitor configuration by name; those of the
+// unified image as JSON, those of the split image as lines. Nil for other text.
+func argumentsIn(text string) map[string]string {
+	if text == "" {
+		return nil
+	}
+	m, err := fdb.ParseMonitorConfiguration([]byte(text))
+	if err != nil {
+		return linesIn(text)
+	}
+	found := map[string]string{}
+	for _, a := range m.Arguments {
+		name, value, _ := strings.Cut(strings.TrimPrefix(argumentText(a), "--"), "=")
+		found[name] = cmp.Or(value, "set")
+	}
+	return found
+}
+
+func linesIn(text string) map[string]string {
+	if json.Valid([]byte(text)) {
+		return nil
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, isSetting := strings.Cut(line, "=")
+		if isSetting {
+			found[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	return found
+}
+
+// argumentText returns an argument with what is substituted in pods as "$NAME".
+func argumentText(a fdb.Argument) string {
+	text := a.Value
+	for _, part := range a.Values {
+		text += argumentText(part)
+	}
+	if a.Source != "" {
+		text += "$" + a.Source
+	}
+	return text
+}
+
+func addPods(s plan.Snapshot, add addChange) {
+	hashes, compared := objects.NewSpecHashes(s.Cluster), map[v1beta2.ProcessClass]bool{}
+	for _, g := range s.Staying() {
+		pod := s.Pod(g)
+		hash, err := hashes.Of(g)
+		if compared[g.ProcessClass] || pod == nil || err != nil || pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == hash {
+			continue
+		}
+		want, err := objects.PodSpec(s.Cluster, g)
+		if err != nil {
+			continue
+		}
+		differences, err := objects.FieldDifferences(want, pod.Spec)
+		if err != nil {
+			continue
+		}
+		compared[g.ProcessClass] = true
+		for _, d := range differences {
+			if d.Missing {
+				d.Want = "present"
+			}
+			add("pods."+string(g.ProcessClass)+" "+d.Path, d.Have, d.Want)
+		}
+	}
+}
