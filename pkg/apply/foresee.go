@@ -12,7 +12,7 @@ import (
 
 // longestForecast bounds the computing time of a forecast: a plan without one is better than a
 // plan that comes late.
-const longestForecast = 20 * time.Second
+const longestForecast = 10 * time.Second
 
 // Codes of forecasts that are not made.
 const (

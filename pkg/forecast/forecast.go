@@ -117,7 +117,7 @@ func (p *player) play(ctx context.Context) error {
 
 func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
 	p.record.passBegins()
-	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: p.record.report, Seed: p.Seed}
+	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: p.record.report, Seed: p.Seed, Continues: true}
 	p.w.Tick(passTime)
 	done, err := pass.Run(ctx)
 	if p.record.changed {

@@ -68,6 +68,13 @@ func (db *Database) storageFitnessNeeded() fitness {
 	return worstFit
 }
 
+// fitForStorage reports whether a process may hold data. What the policy needs is asked, which looks
+// at all processes, only for one of a class that is not meant for it.
+func (db *Database) fitForStorage(s *Process) bool {
+	f := db.fitness(RoleStorage, s)
+	return f <= unsetFit || f <= db.storageFitnessNeeded()
+}
+
 // placeableIn reports whether a new database could keep its data, with a given
 // primary data center.
 func (db *Database) placeableIn(dc string) bool {
@@ -151,8 +158,7 @@ func (db *Database) StoredBytes(ss *StorageServer) int64 {
 
 // removable reports whether a storage server is neither wanted nor needed.
 func (db *Database) removable(ss *StorageServer) bool {
-	wanted := !ss.DeathNoticed && !db.Excluded(ss.Server) && db.inDataRegion(ss.Server) &&
-		db.fitness(RoleStorage, ss.Server) <= db.storageFitnessNeeded()
+	wanted := !ss.DeathNoticed && !db.Excluded(ss.Server) && db.inDataRegion(ss.Server) && db.fitForStorage(ss.Server)
 	return !wanted && !db.holdsShards(ss)
 }
 

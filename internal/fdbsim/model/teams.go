@@ -31,8 +31,7 @@ func (db *Database) needsMove(sh *Shard, groups []DataGroup) bool {
 
 // HealthyHolder reports whether data may stay on a storage server.
 func (db *Database) HealthyHolder(ss *StorageServer) bool {
-	return !ss.DeathNoticed && !db.Excluded(ss.Server) &&
-		db.fitness(RoleStorage, ss.Server) <= max(unsetFit, db.storageFitnessNeeded())
+	return !ss.DeathNoticed && !db.Excluded(ss.Server) && db.fitForStorage(ss.Server)
 }
 
 // TeamFor chooses the storage servers that should hold a shard: those that

@@ -1,0 +1,56 @@
+package forecast_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+)
+
+// The forecast of an upgrade to another protocol, the longest of all changes.
+func BenchmarkForecastOfAnUpgrade(b *testing.B) {
+	for _, groups := range []int{16, 200} {
+		b.Run(strconv.Itoa(groups), func(b *testing.B) {
+			s := upgrading(b, groups)
+			b.ReportAllocs()
+			for b.Loop() {
+				f, err := forecast.Play(b.Context(), forecast.Request{Observed: s, Stages: stages.Cluster(), Seed: 1})
+				if err != nil || f.End != planned.ForecastComplete {
+					b.Fatalf("%s: %v %+v", f.End, err, f.Unavailable)
+				}
+				b.ReportMetric(float64(f.Passes), "passes")
+			}
+		})
+	}
+}
+
+func upgrading(b *testing.B, groups int) plan.Snapshot {
+	b.Helper()
+	w, err := sim.New(clusterOf(func(c *v1beta2.FoundationDBCluster) {
+		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: groups - 13, Log: 4, Stateless: 9}
+	}), 7)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range 20 {
+		p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: func(reconcile.Event) {}, Seed: 42}
+		if _, err := p.Run(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		w.Tick(30 * time.Second)
+	}
+	w.Record.Spec.Version = "7.4.6"
+	w.Record.Generation++
+	var s plan.Snapshot
+	if err := w.Observe(b.Context(), &s, plan.Everything); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
