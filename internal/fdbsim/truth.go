@@ -118,6 +118,25 @@ func (d *Database) Replicas() []int {
 	return counts
 }
 
+// LiveReplicas is on how many servers that answer, in different zones, the shard with the fewest of
+// them is; ok is false before the database is created.
+func (d *Database) LiveReplicas() (fewest int, ok bool) {
+	d.w.Lock()
+	defer d.w.Unlock()
+	for i, sh := range d.db.Shards {
+		zones := map[string]bool{}
+		for _, ss := range sh.Replicas {
+			if ss.Answers() {
+				zones[ss.Server.Zone()] = true
+			}
+		}
+		if i == 0 || len(zones) < fewest {
+			fewest = len(zones)
+		}
+	}
+	return fewest, len(d.db.Shards) > 0
+}
+
 // EveryKeyOnAtLeast reports whether every shard is on at least n undamaged data
 // directories in different zones.
 func (d *Database) EveryKeyOnAtLeast(n int) bool {

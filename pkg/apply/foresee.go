@@ -41,8 +41,8 @@ func (s *seen) report(e reconcile.Event) {
 }
 
 // foresee adds a forecast of all passes to a plan with something to do.
-func (r *Run) foresee(ctx context.Context, view *planned.PlanView, done reconcile.PassDone) error {
-	if r.Record != nil || r.NoForecast || done.Stopped != nil || done.Outcome == reconcile.Failed || len(view.Items)+len(view.Holds) == 0 || len(view.Refused()) > 0 {
+func (r *Run) foresee(ctx context.Context, view *planned.PlanView) error {
+	if r.NoForecast || !r.hasFuture(*view) {
 		return nil
 	}
 	f, err := r.play(ctx)
@@ -50,6 +50,26 @@ func (r *Run) foresee(ctx context.Context, view *planned.PlanView, done reconcil
 		view.Forecast = &f
 	}
 	return err
+}
+
+// simulate adds simulations with failures to a plan with something to do.
+func (r *Run) simulate(ctx context.Context, view *planned.PlanView, times int) error {
+	if times == 0 || !r.hasFuture(*view) {
+		return nil
+	}
+	s, err := r.completed(ctx)
+	if err != nil {
+		view.Simulations = &planned.Simulations{Unavailable: &planned.NoForecast{Code: noForecastFacts, Detail: err.Error()}, Runs: []planned.Simulation{}}
+		return ctx.Err()
+	}
+	all, err := forecast.Simulate(ctx, forecast.Request{Observed: s, Stages: r.StageList, Seed: r.Seed}, times)
+	view.Simulations = &all
+	return err
+}
+
+// hasFuture reports whether a plan is one that passes can follow.
+func (r *Run) hasFuture(view planned.PlanView) bool {
+	return r.Record == nil && view.Pass.Stopped == "" && view.Pass.Outcome != reconcile.Failed && len(view.Items)+len(view.Holds) > 0 && len(view.Refused()) == 0
 }
 
 // play forecasts; what keeps it from that, other than the end of the command, is part of the

@@ -131,7 +131,7 @@ func (p *Passes) show(ctx context.Context) (planned.PlanView, error) {
 		return view, err
 	}
 	if p.Wait { // else no later pass follows
-		if err := p.foresee(ctx, &view, done); err != nil {
+		if err := p.foresee(ctx, &view); err != nil {
 			return view, err
 		}
 	}

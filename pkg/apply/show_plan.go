@@ -22,6 +22,8 @@ type PlanOptions struct {
 	server bool
 	// Forecast includes a forecast of all passes.
 	Forecast bool
+	// Simulate is how many simulations with random failures to add.
+	Simulate int
 	// WithBackups also plans for the cluster's backups and restores.
 	WithBackups bool
 }
@@ -32,7 +34,10 @@ func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := r.foresee(ctx, &view, done); err != nil {
+	if err := r.foresee(ctx, &view); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := r.simulate(ctx, &view, o.Simulate); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	if err := o.show(r.Env, view); err != nil {

@@ -3,6 +3,7 @@
 package forecast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -55,22 +56,26 @@ const (
 // Play returns the forecast. A cluster that cannot be simulated is a forecast with the reason; the
 // error is the context's.
 func Play(ctx context.Context, r Request) (planned.Forecast, error) {
-	if r.PodStart == 0 {
-		r.PodStart = DefaultPodStart
-	}
-	if r.MoveRate == 0 {
-		r.MoveRate = DefaultMoveRate
-	}
+	r = r.withDefaults()
 	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: r.Seed, PodStart: r.PodStart, MoveRate: r.MoveRate})
 	if err != nil {
 		return unavailable(ctx, err)
 	}
-	p := &player{Request: r, w: w, start: w.Now(), acted: w.Now()}
-	p.record = newRecorder(w, r)
+	p := newPlayer(r, w)
 	if err := p.play(ctx); err != nil {
 		return unavailable(ctx, err)
 	}
 	return p.record.result(), nil
+}
+
+func (r Request) withDefaults() Request {
+	r.PodStart = cmp.Or(r.PodStart, DefaultPodStart)
+	r.MoveRate = cmp.Or(r.MoveRate, DefaultMoveRate)
+	return r
+}
+
+func newPlayer(r Request, w *sim.World) *player {
+	return &player{Request: r, w: w, start: w.Now(), acted: w.Now(), record: newRecorder(w, r)}
 }
 
 // unavailable is the forecast of a cluster that cannot be simulated.
@@ -91,6 +96,8 @@ type player struct {
 	record *recorder
 	start  time.Time
 	acted  time.Time // when the last pass acted
+	// disaster lets things fail between passes; nil for a forecast, in which nothing does.
+	disaster *disaster
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -110,8 +117,20 @@ func (p *player) play(ctx context.Context) error {
 			return nil
 		}
 		rest := p.rest(done)
-		p.w.Tick(rest)
+		p.letPass(rest)
 		p.record.waited(rest)
+	}
+}
+
+// letPass lets time pass, in which things may fail.
+func (p *player) letPass(rest time.Duration) {
+	if p.disaster == nil {
+		p.w.Tick(rest)
+		return
+	}
+	for left := rest; left > 0; left -= shortestRest {
+		p.w.Tick(min(left, shortestRest))
+		p.disaster.strike()
 	}
 }
 

@@ -220,3 +220,19 @@ func TestAForecastIsTheSameEveryTime(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Simulations with failures complete, and tell what happened in the worst one.
+func TestSimulationsWithFailuresComplete(t *testing.T) {
+	w := settled(t, nil)
+	w.Record.Spec.Version = "7.3.81"
+	w.Record.Generation++
+	all, err := forecast.Simulate(t.Context(), forecast.Request{Observed: observed(t, w), Stages: stages.Cluster(), Seed: 42}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := all.Run(all.Worst)
+	if all.Unavailable != nil || all.Complete != 4 || worst == nil || len(worst.Story) == 0 || all.MedianSeconds <= 0 || all.SlowSeconds < all.MedianSeconds {
+		t.Errorf("%+v", all)
+	}
+	t.Logf("%+v", all)
+}

@@ -72,6 +72,29 @@ func (o PlanOptions) phases(f *planned.Forecast) Table {
 	return t
 }
 
+// simulations prints how the passes end while things fail, and the story of the worst simulation.
+func (o PlanOptions) simulations(w io.Writer, s *planned.Simulations) {
+	if s == nil {
+		return
+	}
+	if s.Unavailable != nil {
+		fmt.Fprintf(w, "\n%s unavailable: %s\n", o.in(bold, "Simulations:"), noForecastWords(s.Unavailable))
+		return
+	}
+	fmt.Fprintf(w, "\n%s %s complete while processes, pods and nodes fail\n", o.in(bold, "Simulations:"), phrase.CountOf(s.Complete, len(s.Runs), "simulation"))
+	if s.Complete > 0 {
+		fmt.Fprintf(w, "%s %s, 95%% within %s\n", o.in(faint, "duration:"), "50% within "+inSeconds(s.MedianSeconds), inSeconds(s.SlowSeconds))
+	}
+	fmt.Fprintf(w, "%s commits pause for at most %s; at least %s of all data on processes that answer\n", o.in(faint, "database:"),
+		inSeconds(s.MostPausedSeconds), phrase.Count(s.FewestCopies, "copy"))
+	if worst := s.Run(s.Worst); worst != nil {
+		fmt.Fprintf(w, "%s seed %d, %s after %s\n", o.in(faint, "worst:"), worst.Seed, worst.End, inSeconds(worst.Seconds))
+		for _, e := range worst.Story {
+			fmt.Fprintf(w, "  %s  %s\n", inSeconds(e.Seconds), inspect.OneLine(e.What))
+		}
+	}
+}
+
 // span returns when the actions of a phase run.
 func span(p planned.ForecastPhase) string {
 	from, to := inSeconds(p.FromSeconds), inSeconds(p.ToSeconds)

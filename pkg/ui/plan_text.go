@@ -50,6 +50,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	if err := o.forecast(w, v.Forecast); err != nil {
 		return err
 	}
+	o.simulations(w, v.Simulations)
 	fmt.Fprintln(w, planSentence(v))
 	return nil
 }

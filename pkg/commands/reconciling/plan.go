@@ -38,6 +38,9 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
   # Apply the plan after its approval
   kubectl fdb reconcile sample-cluster --plan plan.json --yes
 
+  # How would it go if processes, pods and nodes failed meanwhile
+  kubectl fdb plan sample-cluster --simulate 20
+
   # Preview a pass over a backup
   kubectl fdb plan fdbbackup/sample-backup`,
 		Args:              cobra.MaximumNArgs(1),
@@ -51,14 +54,21 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	cmd.Flags().BoolVar(&o.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
+	cmd.Flags().IntVar(&o.Simulate, "simulate", 0, "number of simulations of all passes in which processes, pods and nodes fail at random")
 	o.Flags.Add(cmd)
 	return cmd
 }
+
+// mostSimulations bounds --simulate.
+const mostSimulations = 1000
 
 // RunPlan prints the plan of a pass.
 func RunPlan(ctx context.Context, o apply.PlanOptions, env *session.Env, args []string) error {
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.Simulate < 0 || o.Simulate > mostSimulations {
+		return exit.Usagef("--simulate must be from 0 to %d, not %d", mostSimulations, o.Simulate)
 	}
 	if kind, name := session.RecordKindOf(args); kind != nil && o.WithBackups {
 		return exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)

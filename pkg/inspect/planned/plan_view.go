@@ -37,6 +37,9 @@ type PlanView struct {
 	// Forecast is what all passes will do; null where nothing is to do, for backups and restores,
 	// and where it was not requested.
 	Forecast *Forecast `json:"forecast,omitempty"`
+	// Simulations are how all passes end while processes, pods and nodes fail; null where that was
+	// not requested.
+	Simulations *Simulations `json:"simulations,omitempty"`
 	// Pass is how the preview ended.
 	Pass inspect.PassRecord `json:"pass"`
 

@@ -1,0 +1,157 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+)
+
+// How often something fails in a simulation, and for how long.
+const (
+	// shortestCalm and longestCalm bound the time between two failures.
+	shortestCalm = 2 * time.Minute
+	longestCalm  = 10 * time.Minute
+	// outage is how long a lost node stays away.
+	outage = 4 * time.Minute
+	// mostFailures bounds the failures of one simulation, so that it can complete.
+	mostFailures = 5
+)
+
+// Simulate plays the passes so many times over the observed cluster while processes, pods and nodes
+// fail at random, one after the other, and returns how that ends. The seeds of the simulations are
+// 1, 2 and so on. The error is the context's.
+func Simulate(ctx context.Context, r Request, times int) (planned.Simulations, error) {
+	r = r.withDefaults()
+	all := planned.Simulations{Runs: []planned.Simulation{}}
+	for seed := range uint64(times) { //nolint:gosec // not negative
+		run, unsupported, err := simulate(ctx, r, seed+1)
+		if err != nil {
+			return all, err
+		}
+		if unsupported != nil {
+			all.Unavailable = unsupported
+			return all, nil
+		}
+		all.Runs = append(all.Runs, run)
+	}
+	return all.Summed(), nil
+}
+
+func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, *planned.NoForecast, error) {
+	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: seed, PodStart: r.PodStart, MoveRate: r.MoveRate})
+	if err != nil {
+		f, err := unavailable(ctx, err)
+		return planned.Simulation{}, f.Unavailable, err
+	}
+	p := newPlayer(r, w)
+	d := &disaster{w: w, random: rand.New(rand.NewPCG(seed, seed)), start: w.Now(), fewest: -1} //nolint:gosec // a simulation must be repeatable
+	p.disaster = d
+	if err := p.play(ctx); err != nil {
+		f, err := unavailable(ctx, err)
+		return planned.Simulation{}, f.Unavailable, err
+	}
+	f := p.record.result()
+	d.tell(f.Phases)
+	if f.End != planned.ForecastComplete {
+		for _, hold := range p.record.holds {
+			d.story = append(d.story, planned.SimulatedEvent{Seconds: f.Seconds, What: string(hold.Stage) + " waits: " + hold.Reason})
+		}
+	}
+	return planned.Simulation{
+		Seed: seed, End: f.End, Seconds: f.Seconds, PausedSeconds: f.Totals.PausedSeconds, FewestCopies: max(d.fewest, 0), Story: d.story,
+	}, nil, nil
+}
+
+// disaster lets processes, pods and nodes fail.
+type disaster struct {
+	w      *sim.World
+	random *rand.Rand
+	start  time.Time
+	due    time.Time
+	back   map[string]time.Time // when lost nodes come back
+	count  int
+	fewest int // copies of all data on processes that answer; -1 before the first look
+	story  []planned.SimulatedEvent
+}
+
+// strike lets something fail if it is time for that.
+func (d *disaster) strike() {
+	now := d.w.Now()
+	for node, at := range d.back {
+		if !now.Before(at) {
+			d.w.ReturnNode(node)
+			delete(d.back, node)
+			d.note("node " + node + " is back")
+		}
+	}
+	d.look()
+	switch {
+	case d.due.IsZero():
+		d.due = now.Add(d.calm())
+	case d.count < mostFailures && len(d.back) == 0 && !now.Before(d.due):
+		d.count++
+		d.due = now.Add(d.calm())
+		d.fail()
+		d.look()
+	}
+}
+
+func (d *disaster) calm() time.Duration {
+	return shortestCalm + time.Duration(d.random.Int64N(int64(longestCalm-shortestCalm)))
+}
+
+func (d *disaster) fail() {
+	pods := d.w.RunningPods()
+	if len(pods) == 0 {
+		return
+	}
+	pod := pods[d.random.IntN(len(pods))]
+	switch d.random.IntN(3) {
+	case 0:
+		d.note("the processes of pod " + pod + " crash")
+		d.w.KillServers(pod)
+	case 1:
+		d.note("pod " + pod + " is deleted")
+		d.w.KillPod(pod)
+	default:
+		node := d.w.Pods[pod].Spec.NodeName
+		d.note("node " + node + " is lost for " + phrase.Duration(outage))
+		d.w.LoseNode(node)
+		if d.back == nil {
+			d.back = map[string]time.Time{}
+		}
+		d.back[node] = d.w.Now().Add(outage)
+	}
+}
+
+// look notes how many copies of all data there are.
+func (d *disaster) look() {
+	copies, known := d.w.LiveCopies()
+	if known && (d.fewest < 0 || copies < d.fewest) {
+		d.fewest = copies
+	}
+}
+
+func (d *disaster) note(what string) {
+	d.story = append(d.story, planned.SimulatedEvent{Seconds: d.w.Now().Sub(d.start).Seconds(), What: what})
+}
+
+// tell adds what the passes did to the story.
+func (d *disaster) tell(phases []planned.ForecastPhase) {
+	for _, p := range phases {
+		if p.Impact == plan.NoImpact {
+			continue
+		}
+		d.story = append(d.story, planned.SimulatedEvent{Seconds: p.FromSeconds, What: fmt.Sprintf("%s: %s (%s in all, until %s)",
+			p.Stage, p.Summary, phrase.Count(p.Actions, "action"), phrase.Duration(time.Duration(p.ToSeconds*float64(time.Second))))})
+	}
+	slices.SortStableFunc(d.story, func(a, b planned.SimulatedEvent) int { return cmp.Compare(a.Seconds, b.Seconds) })
+}
