@@ -68,7 +68,7 @@ func (db *Database) storageFitnessNeeded() fitness {
 	return worstFit
 }
 
-// fitForStorage reports whether a process may hold data. What the policy needs is asked, which looks
+// fitForStorage reports whether a process may hold data. What the policy needs is computed, which looks
 // at all processes, only for one of a class that is not meant for it.
 func (db *Database) fitForStorage(s *Process) bool {
 	f := db.fitness(RoleStorage, s)
