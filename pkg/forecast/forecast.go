@@ -43,7 +43,7 @@ const (
 	// by themselves.
 	hopeless = 3 * time.Hour
 	// blocked is the same for what requires manual intervention.
-	blocked = 20 * time.Minute
+	blocked = time.Hour
 	// passTime is how long the reads of a pass take.
 	passTime = 2 * time.Second
 	// shortestRest and longestRest bound the interval between passes; while nothing happens it

@@ -147,10 +147,11 @@ func (r *recorder) add(a plan.Action) {
 	}
 }
 
-// waitOf returns what a hold waits for, the same for the same stage and code.
+// waitOf returns what a hold waits for, the same for the same stage and code, in the newest words.
 func (r *recorder) waitOf(e reconcile.StageDecided) *planned.ForecastWait {
 	for _, w := range r.waits {
 		if w.Stage == e.Stage && w.Code == e.Hold.Code {
+			w.HoldRecord = *inspect.RecordHold(e.Hold)
 			return w
 		}
 	}
