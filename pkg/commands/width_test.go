@@ -34,7 +34,7 @@ var anyWidth = map[string]string{
 	"kubectl fdb auth role":              "prints a manifest",
 	"kubectl fdb docs":                   "prints the path of a file",
 	"kubectl fdb completion install":     "prints the path of a file",
-	"kubectl fdb watch":                  "draws a screen; TestAScreenFits and those of pkg/ui/tui measure it",
+	"kubectl fdb watch":                  "draws the dashboard, whose tests measure it",
 	"kubectl fdb eviction-webhook":       "serves until it is ended",
 }
 
@@ -74,14 +74,19 @@ func fitExamples(t *testing.T, text string) {
 	t.Helper()
 	v := newVault(t)
 	v.answers(admin.Result{}, nil)
+	ran := 0
 	for line := range strings.Lines(text) {
 		words, to := v.exampleWords(strings.TrimSpace(line), t.TempDir())
 		if words == nil || to != "" || forPrograms(words) || slices.Contains(words, "--plan") || strings.Contains(line, ">(") {
 			continue
 		}
+		ran++
 		for _, width := range terminalWidths {
 			v.showsWithin(width, words...)
 		}
+	}
+	if ran == 0 {
+		t.Error("it has no example that prints text")
 	}
 }
 
@@ -103,7 +108,7 @@ func TestAllHelpFitsTheTerminal(t *testing.T) {
 }
 
 // manyGroups is a cluster of 85 process groups with long names, in trouble: a node is tainted, a
-// pod and a process are lost, and the spec asks for more than there is.
+// pod and a process are lost, and more is desired than there is.
 func manyGroups(t *testing.T) (g *given, storage string) {
 	t.Helper()
 	w, err := sim.New(&v1beta2.FoundationDBCluster{
@@ -210,5 +215,40 @@ func (g *given) showsWithin(width int, args ...string) {
 	}
 	if os.Getenv("KFDB_SHOW") == strconv.Itoa(width) {
 		g.t.Logf("%s\n%s%s", strings.Join(args, " "), &g.out, &g.err)
+	}
+}
+
+// What programs read, and what -o wide shows, is on a narrow terminal what it is in a pipe.
+func TestWhatIsForProgramsIsNotWrapped(t *testing.T) {
+	g := up(t)
+	for _, args := range [][]string{
+		{"get", "process-groups", "sample", "-o", "wide"},
+		{"get", "process-groups", "sample", "-o", "json"},
+		{"get", "process-groups", "sample", "-o", "yaml"},
+		{"get", "process-groups", "sample", "-o", "custom-columns=ID:.id,POD:.pod,ROLES:.roles,ADDRESSES:.addresses,CONDITIONS:.conditions"},
+		{"check", "sample", "-o", "markdown"},
+		{"connection-string", "show", "sample"},
+		{"get", "configuration", "sample", "--string"},
+		{"auth", "role", "--for", "status"},
+		{"completion", "bash"},
+	} {
+		g.run(args...)
+		piped := g.out.String()
+		_, tooLong := g.onTerminal(t.Context(), 60, args...)
+		if got := g.out.String(); len(strings.Split(got, "\n")) != len(strings.Split(piped, "\n")) || got == "" { // ages differ
+			t.Errorf("%s: on a terminal\n%s\nin a pipe\n%s", strings.Join(args, " "), got, piped)
+		}
+		if strings.HasSuffix(args[len(args)-1], "wide") && len(tooLong) == 0 {
+			t.Errorf("%s has no long line: it proves nothing", strings.Join(args, " "))
+		}
+	}
+}
+
+// An error of JSON stays one line.
+func TestAnErrorAsJSONIsNotWrapped(t *testing.T) {
+	g := up(t)
+	g.onTerminal(t.Context(), 60, "status", "nothing-of-that-name", "-o", "json")
+	if n := strings.Count(g.err.String(), "\n"); n != 1 {
+		t.Errorf("%d lines: %s", n, &g.err)
 	}
 }

@@ -18,12 +18,12 @@ func canReportTable(v lists.CanReport, o ListOptions) Table {
 	columns := []layout.Column{
 		{Name: "GATE"},
 		{Name: "OK"},
-		{Name: "QUESTION", Min: 24},
+		{Name: "QUESTION", Below: true, Min: 30},
 		{Name: "HAVE", Below: true},
 		{Name: "NEED", Below: true},
 	}
 	if subjects {
-		columns = append([]layout.Column{{Name: "SUBJECT", Min: 16}}, columns...)
+		columns = append([]layout.Column{{Name: "SUBJECT"}}, columns...)
 	}
 	t := o.table(columns)
 	for _, c := range v.Items {

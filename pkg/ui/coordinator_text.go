@@ -14,7 +14,7 @@ import (
 // WriteCoordinators prints a row per coordinator, and whether a quorum answers.
 func WriteCoordinators(w io.Writer, v inspect.CoordinatorListView, o ListOptions) error {
 	t := o.table([]layout.Column{
-		{Name: "ADDRESS", Min: 24},
+		{Name: "ADDRESS", Min: 24, Below: true},
 		{Name: "ID"},
 		{Name: "ZONE", Drop: 1, Min: 10},
 		{Name: "DC", Drop: 3},
@@ -37,7 +37,7 @@ func WriteCoordinators(w io.Writer, v inspect.CoordinatorListView, o ListOptions
 // WriteCoordinatorDiagnosis prints a row per coordinator, and the finding.
 func WriteCoordinatorDiagnosis(w io.Writer, v lists.CoordinatorDiagnosisView) error {
 	t := Table{Columns: []layout.Column{
-		{Name: "ADDRESS", Min: 24},
+		{Name: "ADDRESS", Min: 24, Below: true},
 		{Name: "ID"},
 		{Name: "STATE"},
 		{Name: "NOW", Drop: 1, Min: 16},

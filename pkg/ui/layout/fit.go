@@ -1,5 +1,10 @@
 package layout
 
+import (
+	"slices"
+	"strings"
+)
+
 // Column declares a column of a table, and what happens to it where the table is too wide.
 type Column struct {
 	Name string
@@ -9,7 +14,8 @@ type Column struct {
 	// Min is the width, in cells, down to which cells are wrapped; with 0 they stay on one line as
 	// long as another column can give way.
 	Min int
-	// Below prints cells below their row where the table is too wide.
+	// Below prints cells below their row where the table is too wide; with Min only where wrapping
+	// them does not help.
 	Below bool
 	// WideOnly leaves the column out on terminals, except with -o wide.
 	WideOnly bool
@@ -30,6 +36,8 @@ const (
 	narrowGap = 2
 	// leastWidth is that of a column when nothing else can give way.
 	leastWidth = 3
+	// longestWord is the width of words that are not broken as long as another column can give way.
+	longestWord = 48
 )
 
 // Nothing is the cell of a value that does not exist.
@@ -50,9 +58,6 @@ func Fit(width int, columns []Column, rows [][]string) Fitted {
 		return f.fitted(usualGap)
 	}
 	f.putBelow()
-	if f.total(f.natural, narrowGap) <= width {
-		return f.fitted(narrowGap)
-	}
 	for f.total(f.least, narrowGap) > width {
 		i := f.leastImportant()
 		if i < 0 {
@@ -79,13 +84,19 @@ func (f *fitting) natural(i int) int {
 	return n
 }
 
-// least is the width down to which a column is wrapped.
+// least is the width down to which a column is wrapped: no ID in a list is broken for another column.
 func (f *fitting) least(i int) int {
 	n, c := f.natural(i), f.columns[i]
 	if c.Min == 0 {
 		return n
 	}
-	return min(n, max(c.Min, Cells(c.Name)))
+	longest := 0
+	for _, row := range f.rows {
+		for word := range strings.FieldsFuncSeq(row[i], func(r rune) bool { return r == ' ' || r == ',' }) {
+			longest = max(longest, Cells(word)+1)
+		}
+	}
+	return min(n, max(c.Min, Cells(c.Name), min(longest, longestWord)))
 }
 
 func (f *fitting) total(of func(int) int, gap int) int {
@@ -96,16 +107,15 @@ func (f *fitting) total(of func(int) int, gap int) int {
 	return n
 }
 
+// putBelow moves columns that can stand below out of the table until the rest fits when wrapped,
+// the last first.
 func (f *fitting) putBelow() {
-	var stay []int
-	for _, i := range f.shown {
-		if f.columns[i].Below {
-			f.below = append(f.below, i)
-		} else {
-			stay = append(stay, i)
+	for _, i := range slices.Backward(slices.Clone(f.shown)) {
+		if f.columns[i].Below && f.total(f.least, narrowGap) > f.width {
+			f.shown = without(f.shown, i)
+			f.below = slices.Insert(f.below, 0, i)
 		}
 	}
-	f.shown = stay
 }
 
 // leastImportant returns the column to drop next: one without any value, else by its order; -1 if

@@ -38,6 +38,9 @@ func TestATableFitsItsTerminal(t *testing.T) {
 		if n := widestIn(b.String()); n > width {
 			t.Fatalf("%d cells in a width of %d:\n%s", n, width, &b)
 		}
+		if all := Fit(1<<16, table.Columns, table.Rows); len(all.Below) > 0 || len(all.Shown) != len(table.Columns)-wideOnly(table) {
+			t.Fatalf("a wide terminal shows %v, and %v below", all.Shown, all.Below)
+		}
 		f := Fit(width, table.Columns, table.Rows)
 		for i, c := range table.Columns {
 			shown := slices.Contains(f.Shown, i) || slices.Contains(f.Below, i)
@@ -101,5 +104,27 @@ PG-001
 `
 	if b.String() != want {
 		t.Errorf("got\n%s", &b)
+	}
+}
+
+func wideOnly(t Table) (n int) {
+	for _, c := range t.Columns {
+		if c.WideOnly {
+			n++
+		}
+	}
+	return n
+}
+
+// IDs in lists, and those that identify rows, stay whole as long as other columns can give way.
+func TestIDsAreNotBroken(t *testing.T) {
+	columns := []Column{{Name: "SUBJECT", Min: 10}, {Name: "MESSAGE", Min: 10, Below: true}}
+	id := "europe-west1-production-storage-12345"
+	rows := [][]string{{id + "," + id, strings.Repeat("word ", 30)}}
+	f := Fit(60, columns, rows)
+	for _, line := range Wrap(rows[0][0], f.Widths[0], 0) {
+		if strings.TrimSuffix(line, ",") != id {
+			t.Errorf("broken: %q", line)
+		}
 	}
 }
