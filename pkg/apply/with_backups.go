@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // resourceSet runs passes over a cluster, its backups and the restores into it, in this order:
@@ -186,6 +187,9 @@ type sectionWriter struct {
 }
 
 func (h *sectionWriter) under(name string) io.Writer { return sectionPart{h, name} }
+
+// Width returns the width that text has to fit, in cells.
+func (h *sectionWriter) Width() int { return layout.Width(h.w) }
 
 type sectionPart struct {
 	*sectionWriter

@@ -31,12 +31,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // Run runs the command that args name and returns the exit code. The cause of a context that a
 // signal ended is an InterruptedError.
 func Run(ctx context.Context, env *session.Env, args []string) int {
 	defer env.Connection().CloseDirect()
+	env.FitTerminal()
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(ctx)
@@ -119,6 +121,7 @@ resources on demand. No operator has to run.`,
 	explainArgumentErrors(root)
 	root.SetHelpCommandGroupID("support")
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
+	fitHelp(root)
 	return root
 }
 
@@ -250,16 +253,16 @@ func printError(e *session.Env, err error, args []string) {
 		return
 	}
 	if !f.Printed {
-		fmt.Fprintf(e.ErrOut, "error: %s\n", exit.Explain(f.Err))
+		layout.Entry(e.ErrOut, "error: ", exit.Explain(f.Err))
 	}
 	for _, d := range f.Differences {
-		fmt.Fprintf(e.ErrOut, "  %s\n", d.Message)
+		layout.Entry(e.ErrOut, "  ", d.Message)
 	}
 	if e.Global.Quiet {
 		return
 	}
 	for _, hint := range f.Hints {
-		fmt.Fprintf(e.ErrOut, "hint: %s\n", hint)
+		layout.Entry(e.ErrOut, "hint: ", hint)
 	}
 }
 

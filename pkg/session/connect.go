@@ -53,6 +53,7 @@ func NewEnv() *Env {
 		Clock:      clock.RealClock{},
 		Getenv:     os.Getenv,
 		IsTerminal: printers.IsTerminal,
+		Columns:    columnsOf,
 		Random:     randomNumber,
 		Holder:     live.NewHolder(),
 		RunID:      strings.ToLower(rand.Text()[:10]),

@@ -35,6 +35,9 @@ type Env struct {
 	Getenv func(string) string
 	// IsTerminal reports whether a stream is an interactive terminal.
 	IsTerminal func(stream any) bool
+	// Columns returns the width of the terminal that a stream is, in cells; 0 for any other. Nil
+	// means that no width is known. Replaced in tests.
+	Columns func(stream any) int
 	// Random makes the random choices of a pass.
 	Random func() uint64
 	// Holder is our identity in a Lease: user, host and process.

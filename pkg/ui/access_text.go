@@ -5,11 +5,19 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteAccess prints a row per permission.
 func WriteAccess(w io.Writer, v lists.AccessView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"COMMAND", "VERB", "RESOURCE", "NAMESPACE", "ALLOWED", "NEEDED-FOR"})}
+	t := o.table([]layout.Column{
+		{Name: "COMMAND"},
+		{Name: "VERB"},
+		{Name: "RESOURCE", Min: 12},
+		{Name: "NAMESPACE", Drop: 2},
+		{Name: "ALLOWED"},
+		{Name: "NEEDED-FOR", Below: true, Min: 20},
+	})
 	for _, p := range v.Items {
 		namespace := "(all)"
 		if p.Namespace != nil {

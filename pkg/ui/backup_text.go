@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteBackupStatus prints one backup: a sentence, then sections.
@@ -100,10 +101,16 @@ func backupAgentWords(a inspect.BackupAgentView) string {
 
 // WriteBackupList prints a row for each backup, and then one for each that is in a store.
 func WriteBackupList(w io.Writer, v lists.BackupListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "CLUSTER", "DESIRED", "STATE", "RESTORABLE", "AGE", "AGENTS", "TAG", "URL"})}
-	if !o.Wide && len(t.Header) > 0 {
-		t.Header = t.Header[:8]
-	}
+	t := o.table([]layout.Column{
+		{Name: "NAMESPACE", Drop: 4, Min: 8},
+		{Name: "NAME", Min: 12},
+		{Name: "CLUSTER", Drop: 2, Min: 10},
+		{Name: "DESIRED", Drop: 3},
+		{Name: "STATE"},
+		{Name: "RESTORABLE", Drop: 6},
+		{Name: "AGE", Drop: 1},
+		{Name: "AGENTS", Drop: 5},
+	}, "TAG", "URL")
 	for _, b := range v.Items {
 		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Desired, stateWord(b), b.RestorableVersion(), b.RestorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Desired)}
 		if o.Wide {
@@ -119,7 +126,10 @@ func WriteBackupList(w io.Writer, v lists.BackupListView, o ListOptions) error {
 }
 
 func storeTable(v lists.BackupListView, o ListOptions) Table {
-	t := Table{Header: o.header([]string{"IN STORE", "BACKUP"})}
+	t := o.table([]layout.Column{
+		{Name: "IN STORE", Min: 20},
+		{Name: "BACKUP", Min: 20},
+	})
 	for _, s := range v.Stores {
 		switch {
 		case s.UnknownReason != "":

@@ -9,16 +9,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // canReportTable has a column of subjects where any question has one.
 func canReportTable(v lists.CanReport, o ListOptions) Table {
 	subjects := slices.ContainsFunc(v.Items, func(i lists.CanItem) bool { return i.Subject != "" })
-	columns := []string{"GATE", "OK", "QUESTION", "HAVE", "NEED"}
-	if subjects {
-		columns = append([]string{"SUBJECT"}, columns...)
+	columns := []layout.Column{
+		{Name: "GATE"},
+		{Name: "OK"},
+		{Name: "QUESTION", Below: true, Min: 30},
+		{Name: "HAVE", Below: true},
+		{Name: "NEED", Below: true},
 	}
-	t := Table{Header: o.header(columns)}
+	if subjects {
+		columns = append([]layout.Column{{Name: "SUBJECT"}}, columns...)
+	}
+	t := o.table(columns)
 	for _, c := range v.Items {
 		row := []string{phrase.Or(string(c.Gate), phrase.Nothing), phrase.YesNo(&c.OK, phrase.UnknownCell), c.Question, inspect.OneLine(c.Evidence), phrase.Or(c.Need, "yes")}
 		if subjects {
@@ -40,7 +47,7 @@ func WriteCan(w io.Writer, v lists.CanReport, o CanOptions) error {
 	color := map[lists.Answer]string{lists.AnswerYes: green, lists.AnswerNo: red, lists.AnswerUnknown: red}[v.Answer]
 	fmt.Fprintln(w, o.in(color, v.Summary))
 	for _, warning := range v.Warnings {
-		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "warning:"), warning)
+		layout.Entry(w, o.in(yellow, "warning:")+" ", warning)
 	}
 	t := canReportTable(v, o.ListOptions)
 	if len(t.Rows) > 0 {
@@ -49,13 +56,13 @@ func WriteCan(w io.Writer, v lists.CanReport, o CanOptions) error {
 		}
 	}
 	for _, f := range v.VersionFacts {
-		fmt.Fprintf(w, "%s %s\n", o.in(bold, "fact:"), factWords(f))
+		layout.Entry(w, o.in(bold, "fact:")+" ", factWords(f))
 	}
 	for _, note := range v.Notes {
-		fmt.Fprintf(w, "%s %s\n", o.in(bold, "note:"), note)
+		layout.Entry(w, o.in(bold, "note:")+" ", note)
 	}
 	for _, command := range v.Next {
-		fmt.Fprintf(w, "%s %s\n", o.in(bold, "next:"), command)
+		layout.Entry(w, o.in(bold, "next:")+" ", command)
 	}
 	return nil
 }

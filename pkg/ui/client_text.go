@@ -7,11 +7,19 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteClients prints a row per client.
 func WriteClients(w io.Writer, v lists.ClientListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"ADDRESS", "POD/OWNER", "VERSION", "PROTOCOL", "LOG-GROUP", "BLOCKS"})}
+	t := o.table([]layout.Column{
+		{Name: "ADDRESS"},
+		{Name: "POD/OWNER", Min: 16},
+		{Name: "VERSION"},
+		{Name: "PROTOCOL", Drop: 2},
+		{Name: "LOG-GROUP", Drop: 1, Min: 10},
+		{Name: "BLOCKS"},
+	})
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, []string{clientAddress(c), clientOwner(c), c.Version, c.Protocol, phrase.Or(c.LogGroup, phrase.Nothing), clientBlocks(c, v.Target)})
 	}

@@ -5,11 +5,17 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteConfiguration prints a row per setting.
 func WriteConfiguration(w io.Writer, v lists.ConfigurationListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"SETTING", "LIVE", "SPEC", "DIFFERS"})}
+	t := o.table([]layout.Column{
+		{Name: "SETTING"},
+		{Name: "LIVE", Min: 10},
+		{Name: "SPEC", Min: 10},
+		{Name: "DIFFERS"},
+	})
 	for _, s := range v.Items {
 		live := phrase.UnknownCell
 		if s.Live != nil {

@@ -9,12 +9,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteConnectionStringDrift prints a row per place, and below it what the places have
 // that differ. Wide rows have their coordinators in full.
 func WriteConnectionStringDrift(w io.Writer, v lists.ConnectionStringDriftView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"SOURCE", "GENERATION-ID", "COORDS", "MATCH"}, "CONNECTION-STRING")}
+	t := o.table([]layout.Column{
+		{Name: "SOURCE", Min: 16},
+		{Name: "GENERATION-ID", Drop: 1, Min: 12},
+		{Name: "COORDS", Drop: 2},
+		{Name: "MATCH"},
+	}, "CONNECTION-STRING")
 	for _, s := range v.Items {
 		row := []string{s.Source, phrase.Or(s.GenerationID, phrase.UnknownCell), connectionSpotCount(s), phrase.YesNo(s.Matches, phrase.UnknownCell)}
 		if o.Wide {

@@ -28,7 +28,7 @@ func WriteGroupDescription(w io.Writer, v describe.GroupDescription, o StatusOpt
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster+"  "+g.ID))
 	p.printf("%s\n", o.in(colorOfWhy(v.Why.State), v.Why.Summary))
 	for _, warning := range v.Warnings {
-		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}
 	p.title("Process group")
 	p.fact("Class", g.Class)
@@ -233,7 +233,7 @@ func (p *page) commands(commands []string) {
 	seen := map[string]bool{}
 	for _, c := range commands {
 		if !seen[c] {
-			p.printf("  %s\n", c)
+			p.entry("  ", c)
 		}
 		seen[c] = true
 	}
@@ -247,7 +247,7 @@ func WriteClusterDescription(w io.Writer, v describe.ClusterDescription, o Statu
 	}
 	p := &page{w: w, o: o}
 	for _, warning := range v.Warnings {
-		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}
 	p.title("Nodes")
 	for _, node := range nodeNames(v) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // ErrorView is what a command that failed prints to stderr with -o json.
@@ -30,7 +31,7 @@ func NewError(m inspect.Metadata, exitCode int, message string, hints []string) 
 
 // WriteJSON prints one document in one line, as streams of documents need it.
 func WriteJSON(w io.Writer, document any) error {
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(layout.Raw(w))
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(document); err != nil {
 		return fmt.Errorf("printing JSON: %w", err)
@@ -40,7 +41,7 @@ func WriteJSON(w io.Writer, document any) error {
 
 // WriteIndentedJSON prints one document on several lines.
 func WriteIndentedJSON(w io.Writer, document any) error {
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(layout.Raw(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(document); err != nil {

@@ -7,11 +7,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteEvacuation writes the table.
 func WriteEvacuation(w io.Writer, v lists.EvacuationView) error {
-	t := Table{Header: []string{"NODE", "GROUP", "CLASS", "COORD", "DATA", "RULE", "DETECT-AT", "REPLACE-AT", "FITS"}}
+	t := Table{Columns: []layout.Column{
+		{Name: "NODE", Min: 16},
+		{Name: "GROUP"},
+		{Name: "CLASS", Drop: 4},
+		{Name: "COORD", Drop: 2},
+		{Name: "DATA", Drop: 3},
+		{Name: "RULE", Drop: 5, Min: 16},
+		{Name: "DETECT-AT", Drop: 6},
+		{Name: "REPLACE-AT", Drop: 1},
+		{Name: "FITS", Below: true},
+	}}
 	for _, item := range v.Items {
 		g := item.Group
 		t.Rows = append(t.Rows, []string{

@@ -9,12 +9,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteExclusionStatus prints a row per process, why it is not proven to be safe, and the state
 // of data distribution. Without headers there are rows only.
 func WriteExclusionStatus(w io.Writer, v inspect.ExclusionStatusView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"ID", "PROCESS", "ROLE", "STATE", "LEFT", "MOVED", "RATE", "ETA", "STALLED"})}
+	t := o.table([]layout.Column{
+		{Name: "ID"},
+		{Name: "PROCESS", Drop: 3},
+		{Name: "ROLE", Drop: 4, Min: 10},
+		{Name: "STATE"},
+		{Name: "LEFT", Drop: 1},
+		{Name: "MOVED", Drop: 6},
+		{Name: "RATE", Drop: 5},
+		{Name: "ETA", Drop: 2},
+		{Name: "STALLED", Drop: 1},
+	})
 	for _, d := range v.Items {
 		t.Rows = append(t.Rows, drainRow(d))
 	}
@@ -115,7 +126,13 @@ func replicasWord(n *int) string {
 
 // WriteExclusions prints a row per exclusion.
 func WriteExclusions(w io.Writer, v lists.ExclusionListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"TARGET", "STATE", "FAILED", "GROUPS", "PROCESSES"})}
+	t := o.table([]layout.Column{
+		{Name: "TARGET"},
+		{Name: "STATE"},
+		{Name: "FAILED"},
+		{Name: "GROUPS", Drop: 1, Min: 16},
+		{Name: "PROCESSES", Drop: 2, Min: 16},
+	})
 	for _, e := range v.Items {
 		t.Rows = append(t.Rows, []string{
 			e.Target, string(e.State), phrase.YesNo(&e.Failed, phrase.UnknownCell), phrase.Or(strings.Join(e.Groups, ","), phrase.Nothing), phrase.Or(strings.Join(e.Processes, ","), phrase.Nothing),

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // mostForecastWaits is how many waits are printed, the longest ones.
@@ -21,7 +22,8 @@ func (o PlanOptions) forecast(w io.Writer, f *planned.Forecast) error {
 	if f == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s %s\n", o.in(bold, "Forecast:"), forecastSentence(f))
+	fmt.Fprintln(w)
+	layout.Entry(w, o.in(bold, "Forecast:")+" ", forecastSentence(f))
 	if f.Unavailable != nil {
 		return nil
 	}
@@ -31,7 +33,7 @@ func (o PlanOptions) forecast(w io.Writer, f *planned.Forecast) error {
 		}
 	}
 	for _, line := range forecastLines(f) {
-		fmt.Fprintf(w, "%s %s\n", o.in(faint, line[0]+":"), line[1])
+		layout.Entry(w, o.in(faint, line[0]+":")+" ", line[1])
 	}
 	return nil
 }
@@ -62,10 +64,14 @@ func ForecastLines(f *planned.Forecast) []string {
 }
 
 func (o PlanOptions) phases(f *planned.Forecast) Table {
-	t := Table{Header: []string{"AFTER", "STAGE", "ACTION", "COUNT", "PROCESS GROUPS", "IMPACT"}}
-	if o.NoHeaders {
-		t.Header = nil
-	}
+	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{
+		{Name: "AFTER"},
+		{Name: "STAGE", Drop: 1},
+		{Name: "ACTION"},
+		{Name: "COUNT"},
+		{Name: "PROCESS GROUPS", Min: 20, Below: true},
+		{Name: "IMPACT"},
+	}}
 	for _, p := range f.Phases {
 		t.Rows = append(t.Rows, []string{span(p), string(p.Stage), p.Kind, strconv.Itoa(p.Actions), phrase.Or(shortened(phrase.List(p.Groups)), phrase.Nothing), string(p.Impact)})
 	}
@@ -77,20 +83,22 @@ func (o PlanOptions) simulations(w io.Writer, s *planned.Simulations) {
 	if s == nil {
 		return
 	}
+	fmt.Fprintln(w)
+	title := o.in(bold, "Simulations:") + " "
 	if s.Unavailable != nil {
-		fmt.Fprintf(w, "\n%s unavailable: %s\n", o.in(bold, "Simulations:"), noForecastWords(s.Unavailable))
+		layout.Entry(w, title, "unavailable: "+noForecastWords(s.Unavailable))
 		return
 	}
-	fmt.Fprintf(w, "\n%s %s complete while processes, pods and nodes fail\n", o.in(bold, "Simulations:"), phrase.CountOf(s.Complete, len(s.Runs), "simulation"))
+	layout.Entry(w, title, phrase.CountOf(s.Complete, len(s.Runs), "simulation")+" complete while processes, pods and nodes fail")
 	if s.Complete > 0 {
-		fmt.Fprintf(w, "%s %s, 95%% within %s\n", o.in(faint, "duration:"), "50% within "+inSeconds(s.MedianSeconds), inSeconds(s.SlowSeconds))
+		layout.Entry(w, o.in(faint, "duration:")+" ", fmt.Sprintf("50%% within %s, 95%% within %s", inSeconds(s.MedianSeconds), inSeconds(s.SlowSeconds)))
 	}
-	fmt.Fprintf(w, "%s commits pause for at most %s; at least %s of all data on processes that answer\n", o.in(faint, "database:"),
-		inSeconds(s.MostPausedSeconds), phrase.Count(s.FewestCopies, "copy"))
+	layout.Entry(w, o.in(faint, "database:")+" ", fmt.Sprintf("commits pause for at most %s; at least %s of all data on processes that answer",
+		inSeconds(s.MostPausedSeconds), phrase.Count(s.FewestCopies, "copy")))
 	if worst := s.Run(s.Worst); worst != nil {
-		fmt.Fprintf(w, "%s seed %d, %s after %s\n", o.in(faint, "worst:"), worst.Seed, worst.End, inSeconds(worst.Seconds))
+		layout.Entry(w, o.in(faint, "worst:")+" ", fmt.Sprintf("seed %d, %s after %s", worst.Seed, worst.End, inSeconds(worst.Seconds)))
 		for _, e := range worst.Story {
-			fmt.Fprintf(w, "  %s  %s\n", inSeconds(e.Seconds), inspect.OneLine(e.What))
+			layout.Entry(w, "  "+inSeconds(e.Seconds)+"  ", inspect.OneLine(e.What))
 		}
 	}
 }

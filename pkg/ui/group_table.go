@@ -10,23 +10,37 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
+
+// groupColumns are those of process groups. The name of a pod is that of the cluster and the ID.
+var groupColumns = []layout.Column{
+	{Name: "ID"},
+	{Name: "CLASS", Drop: 3},
+	{Name: "POD", WideOnly: true},
+	{Name: "NODE", Drop: 2},
+	{Name: "ZONE", Drop: 8},
+	{Name: "ADDRESS", Drop: 7, Min: 16},
+	{Name: "ROLES", Drop: 1, Min: 12},
+	{Name: "CONDITIONS", Min: 16},
+	{Name: "EXCLUSION", Drop: 4},
+	{Name: "REMOVAL", Drop: 5},
+	{Name: "UPTIME", Drop: 6},
+}
 
 // WriteGroups prints a row per process group. Their distribution keys are a column where any has one.
 func WriteGroups(w io.Writer, v inspect.GroupListView, o ListOptions) error {
 	several := slices.ContainsFunc(v.Items, func(g inspect.GroupView) bool { return g.Cluster != "" })
-	first := []string{}
+	columns := groupColumns
 	if several {
-		first = append(first, "CLUSTER")
+		columns = slices.Concat([]layout.Column{{Name: "CLUSTER", Min: 16}}, columns)
 	}
 	wide := []string{"PVC", "IMAGE", "DATA", "LAG", "RESTARTS", "DC"}
 	packed := slices.ContainsFunc(v.Items, func(g inspect.GroupView) bool { return g.DistributionKey != "" })
 	if packed {
 		wide = append(wide, "KEY")
 	}
-	t := Table{Header: o.header(
-		append(first, "ID", "CLASS", "POD", "NODE", "ZONE", "ADDRESS", "ROLES", "CONDITIONS", "EXCLUSION", "REMOVAL", "UPTIME"),
-		wide...)}
+	t := o.table(slices.Clone(columns), wide...)
 	for _, g := range v.Items {
 		row := groupRow(g, o)
 		if several {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
 
@@ -128,7 +129,10 @@ func NewKindListView(m inspect.Metadata, kinds []Kind) KindListView {
 
 // WriteKinds prints a row per kind.
 func WriteKinds(w io.Writer, v KindListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{"KIND", "PRINTED-BY"})}
+	t := o.table([]layout.Column{
+		{Name: "KIND"},
+		{Name: "PRINTED-BY", Min: 20},
+	})
 	for _, k := range v.Items {
 		t.Rows = append(t.Rows, []string{k.Name, k.PrintedBy})
 	}

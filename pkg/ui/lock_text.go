@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteLocks prints the lock, the deny list where there is one, and the Lease; wide also the
@@ -38,7 +39,15 @@ func WriteLocks(w io.Writer, v inspect.LockListView, o ListOptions) error {
 }
 
 func lockTable(v inspect.LockListView, o ListOptions) Table {
-	t := Table{Header: o.header([]string{"CLUSTER", "OWNER", "MINE", "SINCE", "UNTIL", "LEFT", "STATE"})}
+	t := o.table([]layout.Column{
+		{Name: "CLUSTER", Drop: 1},
+		{Name: "OWNER", Min: 12},
+		{Name: "MINE", Drop: 2},
+		{Name: "SINCE", Drop: 4},
+		{Name: "UNTIL", Drop: 5},
+		{Name: "LEFT", Drop: 3},
+		{Name: "STATE"},
+	})
 	for _, l := range v.Items {
 		t.Rows = append(t.Rows, lockRow(l, o))
 	}
@@ -61,7 +70,14 @@ func lockRow(v inspect.LockView, o ListOptions) []string {
 }
 
 func deniedTable(v inspect.LockListView, o ListOptions) Table {
-	t := Table{Header: o.header([]string{"DENIED-ID", "IN-DB", "IN-SPEC", "SET-BY", "WHEN", "REASON"})}
+	t := o.table([]layout.Column{
+		{Name: "DENIED-ID"},
+		{Name: "IN-DB"},
+		{Name: "IN-SPEC"},
+		{Name: "SET-BY", Drop: 1, Min: 10},
+		{Name: "WHEN", Drop: 2},
+		{Name: "REASON", Below: true},
+	})
 	for _, d := range v.Denied {
 		spec := string(d.InSpec)
 		if d.InSpec == inspect.SpecUnset {
@@ -87,7 +103,10 @@ func provenance(d inspect.DeniedView, o ListOptions) []string {
 }
 
 func upgradeTable(v inspect.LockListView, o ListOptions) Table {
-	t := Table{Header: o.header([]string{"UPGRADE-TO", "GROUPS"})}
+	t := o.table([]layout.Column{
+		{Name: "UPGRADE-TO"},
+		{Name: "GROUPS", Min: 20},
+	})
 	for _, u := range v.Upgrades {
 		t.Rows = append(t.Rows, []string{u.Version, phrase.Or(strings.Join(u.Groups, ","), phrase.Nothing)})
 	}
@@ -95,7 +114,12 @@ func upgradeTable(v inspect.LockListView, o ListOptions) Table {
 }
 
 func listTable(v inspect.LockListView, o ListOptions) Table {
-	t := Table{Header: o.header([]string{"LIST", "CONTROL-PLANE-INSTANCE", "GROUP", "SINCE"})}
+	t := o.table([]layout.Column{
+		{Name: "LIST"},
+		{Name: "CONTROL-PLANE-INSTANCE", Min: 10},
+		{Name: "GROUP"},
+		{Name: "SINCE", Drop: 1},
+	})
 	for _, e := range v.Lists {
 		t.Rows = append(t.Rows, []string{string(e.List), phrase.Or(e.ControlPlaneInstance, phrase.Nothing), e.Group, o.time(&e.Since)})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteMaintenance prints the zone under maintenance, and for how long.
@@ -20,7 +21,11 @@ func WriteMaintenance(w io.Writer, v targets.MaintenanceView, now time.Time) err
 	if v.Zone != "" {
 		zone, left = v.Zone, phrase.Seconds(*v.SecondsLeft)
 	}
-	return Table{Header: []string{"ZONE", "LEFT", "WAITS-FOR"}, Rows: [][]string{{zone, left, waitsFor(v, now)}}}.Write(w)
+	return Table{Columns: []layout.Column{
+		{Name: "ZONE", Min: 16},
+		{Name: "LEFT"},
+		{Name: "WAITS-FOR", Min: 20},
+	}, Rows: [][]string{{zone, left, waitsFor(v, now)}}}.Write(w)
 }
 
 // waitsFor are the process groups that have to restart before a pass ends the maintenance.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // notChecked is the cell of rules that could not be evaluated.
@@ -20,9 +21,19 @@ const notChecked = "not-checked"
 
 // WriteNodes prints a row per node, and why timers do not run.
 func WriteNodes(w io.Writer, v inspect.NodeListView, o ListOptions) error {
-	t := Table{Header: o.header([]string{
-		"NODE", "READY", "UNSCHEDULABLE", "TAINTS", "MATCHED-RULE", "TAINTED-FOR", "DETECT-IN", "REPLACE-IN", "PGS", "COORDS", "CLASSES",
-	})}
+	t := o.table([]layout.Column{
+		{Name: "NODE", Min: 16},
+		{Name: "READY"},
+		{Name: "UNSCHEDULABLE", Drop: 3},
+		{Name: "TAINTS", Drop: 1, Min: 16},
+		{Name: "MATCHED-RULE", Drop: 4, Min: 16},
+		{Name: "TAINTED-FOR", Drop: 5},
+		{Name: "DETECT-IN", Drop: 6},
+		{Name: "REPLACE-IN", Drop: 2},
+		{Name: "PGS"},
+		{Name: "COORDS", Drop: 1},
+		{Name: "CLASSES", Drop: 7, Min: 14},
+	})
 	for _, n := range v.Items {
 		t.Rows = append(t.Rows, nodeRow(n, o))
 	}

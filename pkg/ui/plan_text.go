@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // PlanOptions is how a plan is printed.
@@ -42,10 +43,10 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	for _, failure := range v.Pass.FailuresBeside(v.Gates) {
-		fmt.Fprintf(w, "%s %s\n", o.in(red, "failed:"), failure)
+		layout.Entry(w, o.in(red, "failed:")+" ", failure)
 	}
 	if v.Pass.Stopped != "" {
-		fmt.Fprintf(w, "%s %s\n", o.in(red, "stopped:"), v.Pass.Stopped)
+		layout.Entry(w, o.in(red, "stopped:")+" ", v.Pass.Stopped)
 	}
 	if err := o.forecast(w, v.Forecast); err != nil {
 		return err
@@ -60,10 +61,7 @@ func (o PlanOptions) changes(w io.Writer, all []planned.SettingChange) error {
 	if len(all) == 0 {
 		return nil
 	}
-	t := Table{Header: []string{"SETTING", "NOW", "DESIRED"}}
-	if o.NoHeaders {
-		t.Header = nil
-	}
+	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{{Name: "SETTING", Min: 20}, {Name: "NOW", Min: 10}, {Name: "DESIRED", Min: 10}}}
 	for _, c := range all {
 		t.Rows = append(t.Rows, []string{c.Setting, valueWords(c.From), valueWords(c.To)})
 	}
@@ -112,10 +110,15 @@ func grouped(items []planned.PlanItem, o PlanOptions) []planRow {
 }
 
 func planTable(rows []planRow, o PlanOptions) Table {
-	t := Table{Header: []string{"#", "STAGE", "ACTION", "SUBJECT", "WHY", "GATES", "IMPACT"}}
-	if o.NoHeaders {
-		t.Header = nil
-	}
+	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{
+		{Name: "#"},
+		{Name: "STAGE", Drop: 2},
+		{Name: "ACTION"},
+		{Name: "SUBJECT", Min: 20},
+		{Name: "WHY", Below: true},
+		{Name: "GATES", Drop: 1, Min: 10},
+		{Name: "IMPACT"},
+	}}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, []string{r.number(), string(r.Stage), r.Kind, r.subject(), phrase.Or(r.Why, phrase.Nothing), gatesWords(r.Preconditions), string(r.Impact)})
 	}
@@ -173,7 +176,7 @@ func gatesWords(p planned.Preconditions) string {
 func (o PlanOptions) details(w io.Writer, rows []planRow) {
 	for _, r := range rows {
 		if r.Impact != plan.NoImpact {
-			fmt.Fprintf(w, "%s %s\n", o.in(bold, "#"+strconv.Itoa(r.Number)+":"), r.Summary)
+			layout.Entry(w, o.in(bold, "#"+strconv.Itoa(r.Number)+":")+" ", r.Summary)
 		}
 	}
 }
@@ -183,7 +186,7 @@ func (o PlanOptions) details(w io.Writer, rows []planRow) {
 func (o PlanOptions) differences(w io.Writer, items []planned.PlanItem) {
 	for _, item := range items {
 		if a, ok := item.Details.(plan.AdoptSpec); ok && len(a.Differences) > 0 {
-			fmt.Fprintf(w, "%s %s\n", o.in(bold, "#"+strconv.Itoa(item.Number)+":"), item.Summary)
+			layout.Entry(w, o.in(bold, "#"+strconv.Itoa(item.Number)+":")+" ", item.Summary)
 		}
 	}
 }
@@ -198,14 +201,14 @@ func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
 		}
 	}
 	if len(after) > 0 {
-		fmt.Fprintf(w, "%s decided again after %s\n", o.in(bold, "*:"), phrase.List(after))
+		layout.Entry(w, o.in(bold, "*:")+" ", "decided again after "+phrase.List(after))
 	}
 }
 
 func (o PlanOptions) refused(w io.Writer, gates []plan.Check) {
 	for _, c := range gates {
 		if !c.OK {
-			fmt.Fprintf(w, "%s %s\n", o.in(red, "refused:"), inspect.CheckWords(c))
+			layout.Entry(w, o.in(red, "refused:")+" ", inspect.CheckWords(c))
 		}
 	}
 }
@@ -216,9 +219,9 @@ func (o PlanOptions) holds(w io.Writer, holds []planned.PlanHold) {
 		if h.ManualIntervention {
 			word, color = "blocked:", red
 		}
-		fmt.Fprintf(w, "%s %s: %s%s\n", o.in(color, word), h.Stage, inspect.OneLine(h.Reason), after(h.Provisional))
+		layout.Entry(w, o.in(color, word)+" ", fmt.Sprintf("%s: %s%s", h.Stage, inspect.OneLine(h.Reason), after(h.Provisional)))
 		for _, c := range h.Refused {
-			fmt.Fprintf(w, "  %s %s\n", o.in(red, "refused:"), inspect.CheckWords(c))
+			layout.Entry(w, "  "+o.in(red, "refused:")+" ", inspect.CheckWords(c))
 		}
 	}
 }
@@ -226,18 +229,18 @@ func (o PlanOptions) holds(w io.Writer, holds []planned.PlanHold) {
 // kept prints what the spec keeps and the next pass would mark otherwise, and what it keeps in vain.
 func (o PlanOptions) kept(w io.Writer, v planned.PlanView) {
 	for _, warning := range v.Warnings {
-		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "warning:"), warning)
+		layout.Entry(w, o.in(yellow, "warning:")+" ", warning)
 	}
 	for _, c := range v.Kept {
 		if c.Have != "" {
-			fmt.Fprintf(w, "%s %s, %s\n", o.in(faint, "kept:"), c.Subject, c.Evidence)
+			layout.Entry(w, o.in(faint, "kept:")+" ", c.Subject+", "+c.Evidence)
 		}
 	}
 }
 
 func (o PlanOptions) housekeeping(w io.Writer, all []inspect.HousekeepingRecord) {
 	for _, h := range all {
-		fmt.Fprintf(w, "%s %s\n", o.in(faint, "later:"), h.Words())
+		layout.Entry(w, o.in(faint, "later:")+" ", h.Words())
 	}
 }
 

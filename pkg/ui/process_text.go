@@ -8,13 +8,22 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteProcesses prints a row per process.
 func WriteProcesses(w io.Writer, v lists.ProcessListView, o ListOptions) error {
-	t := Table{Header: o.header(
-		[]string{"ADDRESS", "ID", "CLASS", "ROLES", "VERSION", "ZONE", "EXCLUDED", "UPTIME"},
-		"DC", "CPU", "MEMORY", "DISK-FREE", "DATA", "LAG", "MESSAGES")}
+	t := o.table([]layout.Column{
+		{Name: "ADDRESS", Min: 24},
+		{Name: "ID"},
+		{Name: "CLASS", Drop: 2},
+		{Name: "ROLES", Drop: 1, Min: 12},
+		{Name: "VERSION", Drop: 3},
+		{Name: "ZONE", Drop: 4},
+		{Name: "EXCLUDED"},
+		{Name: "UPTIME", Drop: 5},
+	},
+		"DC", "CPU", "MEMORY", "DISK-FREE", "DATA", "LAG", "MESSAGES")
 	for _, p := range v.Items {
 		row := processRow(p, o)
 		if o.Wide {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // ChangeResult is the last line of `-o json` of a command that changes something about
@@ -24,7 +25,11 @@ type ChangeResult struct {
 func WriteProgress(w io.Writer, before, now []inspect.Target) {
 	for _, t := range now {
 		if !slices.Contains(before, t) {
-			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-27s  %-7s  %s", t.ID, t.Phase, t.Note), " "))
+			label := fmt.Sprintf("%-27s  %-7s  ", t.ID, t.Phase)
+			if t.Note == "" {
+				label = strings.TrimRight(label, " ")
+			}
+			layout.Entry(w, label, t.Note)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // StatusListView is the document of `status -A`.
@@ -31,22 +31,25 @@ type ListOptions struct {
 	Now time.Time
 }
 
-// header leaves out what is not to be shown.
-func (o ListOptions) header(names []string, wide ...string) []string {
-	if o.NoHeaders {
-		return nil
-	}
-	if o.Wide {
-		return slices.Concat(names, wide)
-	}
-	return names
-}
-
 // WriteStatusList prints a row per cluster.
 func WriteStatusList(w io.Writer, v StatusListView, o ListOptions) error {
-	t := Table{Header: o.header(
-		[]string{"NAMESPACE", "NAME", "VERSION", "STATE", "AVAILABLE", "TOLERANCE", "REPLICATION", "COORDS", "PGS", "EXCLUDING", "REMOVING", "RECONCILED", "LOCK", "ASOF"},
-		"DC", "MODE", "ENGINE", "DATA", "MOVING", "RECOVERY-AGE", "CLIENTS", "PAUSED")}
+	t := o.table([]layout.Column{
+		{Name: "NAMESPACE", Min: 8},
+		{Name: "NAME", Min: 12},
+		{Name: "VERSION", Drop: 5},
+		{Name: "STATE"},
+		{Name: "AVAILABLE", Drop: 1},
+		{Name: "TOLERANCE", Drop: 4},
+		{Name: "REPLICATION", Drop: 8},
+		{Name: "COORDS", Drop: 6},
+		{Name: "PGS", Drop: 2},
+		{Name: "EXCLUDING", Drop: 9},
+		{Name: "REMOVING", Drop: 7},
+		{Name: "RECONCILED", Drop: 3},
+		{Name: "LOCK", Drop: 10, Min: 10},
+		{Name: "ASOF", Drop: 5},
+	},
+		"DC", "MODE", "ENGINE", "DATA", "MOVING", "RECOVERY-AGE", "CLIENTS", "PAUSED")
 	for _, s := range v.Items {
 		row := statusRow(s, o)
 		if o.Wide {

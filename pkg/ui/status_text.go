@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // StatusOptions is how a status is printed.
@@ -58,7 +59,7 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
 	p.printf("%s\n", o.in(color, v.Summary))
 	for _, warning := range v.Warnings {
-		p.printf("%s %s\n", o.in(yellow, "warning:"), warning)
+		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}
 	for _, s := range statusSections {
 		if o.Sections == nil || slices.Contains(o.Sections, s.name) {
@@ -105,7 +106,12 @@ func (o StatusOptions) origin(from inspect.Origin) string {
 	}
 }
 
-func (p *page) fact(name, value string) { p.printf("  %-15s %s\n", name, value) }
+func (p *page) fact(name, value string) { p.entry(fmt.Sprintf("  %-15s ", name), value) }
+
+// entry prints a text after its label.
+func (p *page) entry(label, text string) {
+	p.printf("%s\n", layout.Labeled(label, text, layout.Width(p.w)))
+}
 
 func (p *page) database(v inspect.DatabaseView) {
 	p.section("Database", v.Origin)

@@ -1,60 +1,25 @@
 package ui
 
-import (
-	"bufio"
-	"bytes"
-	"fmt"
-	"io"
-	"strings"
+import "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
-)
+// Table is a list that fits the terminal it is printed on.
+type Table = layout.Table
 
-// Table is a list the way kubectl prints lists: blanks between columns, no lines.
-type Table struct {
-	Header []string
-	Rows   [][]string
+// table returns an empty table; wide are the columns that only -o wide has.
+func (o ListOptions) table(columns []layout.Column, wide ...string) Table {
+	if o.Wide {
+		columns = append(columns, plainColumns(wide...)...)
+	}
+	return Table{Columns: columns, NoHeaders: o.NoHeaders}
 }
 
-// Write prints the table, without its header when it has none.
-func (t Table) Write(w io.Writer) error {
-	var b bytes.Buffer
-	table := tablewriter.NewTable(&b,
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
-		})),
-		tablewriter.WithPadding(tw.Padding{Right: "   ", Overwrite: true}),
-		tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAlignment(tw.AlignLeft),
-		tablewriter.WithRowAlignment(tw.AlignLeft),
-		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
-	)
-	if len(t.Header) > 0 {
-		table.Header(t.Header)
+// plainColumns are columns that stay.
+func plainColumns(names ...string) []layout.Column {
+	columns := make([]layout.Column, len(names))
+	for i, name := range names {
+		columns[i].Name = name
 	}
-	if err := table.Bulk(t.Rows); err != nil {
-		return fmt.Errorf("laying out a table: %w", err)
-	}
-	if err := table.Render(); err != nil {
-		return fmt.Errorf("laying out a table: %w", err)
-	}
-	return trimmed(w, &b)
-}
-
-// trimmed copies lines without the blanks at their ends.
-func trimmed(w io.Writer, text io.Reader) error {
-	lines := bufio.NewScanner(text)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(lines.Text(), " ")); err != nil {
-			return fmt.Errorf("printing: %w", err)
-		}
-	}
-	return lines.Err()
+	return columns
 }
 
 // Paint colors words. Color never carries meaning alone: every colored word

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // TextOptions is how a pass is printed in lines.
@@ -161,7 +162,7 @@ func (t *text) verbose(stage plan.StageName, word, what string) {
 // The widths fit the longest stage name and the longest word.
 func (t *text) line(stage plan.StageName, word, what string) {
 	padding := strings.Repeat(" ", max(0, len("refused")-len(word)))
-	fmt.Fprintf(t.w, "%-27s  %s%s  %s\n", stage, t.o.in(colorOf(word), word), padding, what)
+	layout.Entry(t.w, fmt.Sprintf("%-27s  %s%s  ", stage, t.o.in(colorOf(word), word), padding), what)
 }
 
 func colorOf(word string) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteVersion prints a line per fact, and a row per database.
@@ -23,7 +24,15 @@ func WriteVersion(w io.Writer, v lists.VersionView, o ListOptions) error {
 	if len(v.Clusters) == 0 {
 		return nil
 	}
-	t := Table{Header: o.header([]string{"NAMESPACE", "NAME", "SPEC", "RUNNING", "PROCESSES", "FDBCLI", "ASOF"})}
+	t := o.table([]layout.Column{
+		{Name: "NAMESPACE", Min: 8},
+		{Name: "NAME", Min: 12},
+		{Name: "SPEC"},
+		{Name: "RUNNING"},
+		{Name: "PROCESSES", Drop: 2, Min: 10},
+		{Name: "FDBCLI", Drop: 3, Min: 10},
+		{Name: "ASOF", Drop: 1},
+	})
 	for _, c := range v.Clusters {
 		t.Rows = append(t.Rows, []string{c.Namespace, c.Name, c.Spec, phrase.Or(c.Running, phrase.Nothing), lists.Words(c.Processes), lists.Words(c.Tools), o.time(c.AsOf)})
 	}
@@ -40,7 +49,13 @@ func WriteVersion(w io.Writer, v lists.VersionView, o ListOptions) error {
 
 // versionFacts has a row for each known fact about a running version, once for all databases.
 func versionFacts(v lists.VersionView, o ListOptions) Table {
-	t := Table{Header: o.header([]string{"VERSION", "CONSEQUENCE", "FACT", "SUMMARY", "SOURCE"})}
+	t := o.table([]layout.Column{
+		{Name: "VERSION"},
+		{Name: "CONSEQUENCE"},
+		{Name: "FACT"},
+		{Name: "SUMMARY", Below: true},
+		{Name: "SOURCE", Below: true},
+	})
 	for _, c := range v.Clusters {
 		for _, f := range c.Facts {
 			summary := f.Summary

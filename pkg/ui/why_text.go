@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WhyOptions is how a report is printed.
@@ -22,15 +23,33 @@ type WhyOptions struct {
 // summary to its root cause.
 func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
-	p.printf("%s", o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+whyReportHeadline(v)))
-	if len(v.Next) > 0 {
-		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
-	}
-	p.printf("\n")
+	p.headline(v)
 	for _, c := range v.Items {
 		p.chain(c)
 	}
 	return p.err
+}
+
+// headline prints the summary and the first command, which gets a line of its own where both do
+// not fit on one.
+func (p *whyPage) headline(v why.Report) {
+	line := p.o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+whyReportHeadline(v))
+	if len(v.Next) == 0 {
+		p.entry("", line)
+		return
+	}
+	next := "  " + p.o.in(bold, "next:") + " "
+	if width := layout.Width(p.w); width == 0 || layout.Cells(line+next+v.Next[0]) <= width {
+		p.printf("%s%s%s\n", line, next, v.Next[0])
+		return
+	}
+	p.entry("", line)
+	p.entry(next, v.Next[0])
+}
+
+// entry prints a text after its label.
+func (p *whyPage) entry(label, text string) {
+	p.printf("%s\n", layout.Labeled(label, text, layout.Width(p.w)))
 }
 
 // whyReportHeadline returns the summary without the name that precedes it.
@@ -54,10 +73,11 @@ func (p *whyPage) printf(format string, args ...any) {
 }
 
 func (p *whyPage) chain(c why.Chain) {
-	p.printf("\n%s  %s%s  %s\n", p.o.in(bold, phrase.Some(c.Subjects, inspect.MostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State)))
+	p.printf("\n")
+	p.entry("", fmt.Sprintf("%s  %s%s  %s", p.o.in(bold, phrase.Some(c.Subjects, inspect.MostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State))))
 	p.links(c.Reasons, " ")
 	for _, command := range c.Next {
-		p.printf(" %s %s\n", p.o.in(bold, "next:"), command)
+		p.entry(" "+p.o.in(bold, "next:")+" ", command)
 	}
 }
 
@@ -69,7 +89,7 @@ func (p *whyPage) links(links []why.Link, indent string) {
 			words = append(words, string(l.Stage)+":")
 		}
 		words = append(words, l.Words()+p.since(l.Since))
-		p.printf("%s└ %s\n", indent, strings.Join(words, " "))
+		p.entry(indent+"└ ", strings.Join(words, " "))
 		p.links(l.Reasons, indent+"   ")
 	}
 }
@@ -100,7 +120,17 @@ func colorOfWhy(s why.State) string {
 
 // WriteWhyTable prints a row per chain.
 func WriteWhyTable(w io.Writer, v why.Report, o ListOptions) error {
-	t := Table{Header: o.header([]string{"SUBJECT", "STATE", "STAGE", "GATE", "HAVE", "NEED", "SINCE", "BLOCKED-BY", "HINT"})}
+	t := o.table([]layout.Column{
+		{Name: "SUBJECT", Min: 16},
+		{Name: "STATE"},
+		{Name: "STAGE", Drop: 3},
+		{Name: "GATE", Drop: 2},
+		{Name: "HAVE", Drop: 4, Below: true},
+		{Name: "NEED", Drop: 4, Below: true},
+		{Name: "SINCE", Drop: 1},
+		{Name: "BLOCKED-BY", Below: true},
+		{Name: "HINT", Below: true},
+	})
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, whyChainRow(c, o))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -92,7 +93,7 @@ func (o configurationOptions) viewLine(ctx context.Context, env *session.Env, ke
 		return cmdutil.Output{}, err
 	}
 	return cmdutil.Output{Printable: format.Printable{Table: func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, line)
+		_, err := fmt.Fprintln(layout.Raw(w), line) // it is typed into fdbcli, which reads one line
 		return err
 	}}}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // NewConnectionString is the parent of the connection-string commands. It does nothing by
@@ -112,7 +113,7 @@ func (o connectionStringOptions) show(ctx context.Context, env *session.Env, key
 	return cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
 		Document: v, Names: []string{"connectionstring/" + v.GenerationID},
 		Table: func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, v.ConnectionString)
+			_, err := fmt.Fprintln(layout.Raw(w), v.ConnectionString) // it is copied into files
 			return err
 		},
 	}}, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -231,7 +232,7 @@ func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace str
 // Screen returns a TUI on this terminal.
 func Screen(e *session.Env, clusters []string) tui.Options {
 	return tui.Options{
-		In: e.In, Out: e.Out, Clusters: clusters, Context: e.Connection().ContextName(),
+		In: e.In, Out: layout.Raw(e.Out), Clusters: clusters, Context: e.Connection().ContextName(),
 		Command: e.Command, Kubectl: e.Kubectl, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // roleOptions are the options of `kubectl fdb auth role`.
@@ -161,9 +162,9 @@ func (o roleOptions) print(env *session.Env, roles []role) error {
 			return fmt.Errorf("printing YAML: %w", err)
 		}
 		if i > 0 {
-			fmt.Fprintln(env.Out, "---")
+			fmt.Fprintln(layout.Raw(env.Out), "---")
 		}
-		if _, err := env.Out.Write(text); err != nil {
+		if _, err := layout.Raw(env.Out).Write(text); err != nil {
 			return fmt.Errorf("printing YAML: %w", err)
 		}
 	}

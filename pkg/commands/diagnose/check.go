@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // checkOptions are the options of `kubectl fdb check`.
@@ -273,11 +274,11 @@ func (o checkOptions) write(env *session.Env, r check.Report) error {
 	}
 	switch o.Format {
 	case "junit":
-		return check.WriteJUnit(env.Out, r)
+		return check.WriteJUnit(layout.Raw(env.Out), r)
 	case "sarif":
-		return check.WriteSARIF(env.Out, r)
+		return check.WriteSARIF(layout.Raw(env.Out), r)
 	case "markdown":
-		return check.WriteMarkdown(env.Out, r, o.List(env))
+		return check.WriteMarkdown(layout.Raw(env.Out), r, o.List(env))
 	}
 	p := format.Printable{Document: r, Table: func(w io.Writer) error { return check.WriteTable(w, r, o.List(env)) }}
 	for _, item := range r.Items {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // evaluateAll checks the clusters of all namespaces, a few at a time. If one cannot be read, its
@@ -47,11 +48,11 @@ func (o checkOptions) writeAll(env *session.Env, l check.ReportList) error {
 	}
 	switch o.Format {
 	case "junit":
-		return check.WriteJUnits(env.Out, l)
+		return check.WriteJUnits(layout.Raw(env.Out), l)
 	case "sarif":
-		return check.WriteSARIFs(env.Out, l)
+		return check.WriteSARIFs(layout.Raw(env.Out), l)
 	case "markdown":
-		return check.WriteMarkdowns(env.Out, l, o.List(env))
+		return check.WriteMarkdowns(layout.Raw(env.Out), l, o.List(env))
 	}
 	p := format.Printable{Document: l, Table: func(w io.Writer) error { return check.WriteTables(w, l, o.List(env)) }}
 	for _, r := range l.Items {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // column is one column of -o custom-columns=HEADER:PATH,...
@@ -54,12 +55,9 @@ func (o Flags) writeColumns(w io.Writer, document any, spec string) error {
 	if !isList {
 		rows = []any{object}
 	}
-	t := ui.Table{}
+	t := ui.Table{NoHeaders: o.NoHeaders}
 	for _, c := range columns {
-		t.Header = append(t.Header, c.header)
-	}
-	if o.NoHeaders {
-		t.Header = nil
+		t.Columns = append(t.Columns, layout.Column{Name: c.header})
 	}
 	for _, row := range rows {
 		cells := make([]string, len(columns))

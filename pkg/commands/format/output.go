@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // Flags select how a document is printed.
@@ -89,6 +90,9 @@ type Printable struct {
 
 func (o Flags) Print(w io.Writer, p Printable) error {
 	kind, template, _ := strings.Cut(o.Format, "=")
+	if o.Format != "table" && o.Format != "text" { // documents and names are for programs, wide tables have everything
+		w = layout.Raw(w)
+	}
 	switch kind {
 	case "json":
 		if p.Stream {

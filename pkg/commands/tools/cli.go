@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // cliTimeout is the default timeout of fdbcli. It takes up to 19 s to report a database that is
@@ -153,10 +154,10 @@ func (o cliOptions) pass(ctx context.Context, env *session.Env, cli *admin.FDBCL
 	case err != nil:
 		return exit.CauseOf(ctx, err)
 	}
-	if _, err := env.Out.Write(r.Stdout); err != nil {
+	if _, err := layout.Raw(env.Out).Write(r.Stdout); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	if _, err := env.ErrOut.Write(r.Stderr); err != nil {
+	if _, err := layout.Raw(env.ErrOut).Write(r.Stderr); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return ended(r.ExitCode)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -43,13 +44,13 @@ func writeCompletion(e *session.Env, root *cobra.Command, shell string) error {
 	var err error
 	switch shell {
 	case "bash":
-		err = root.GenBashCompletionV2(e.Out, true)
+		err = root.GenBashCompletionV2(layout.Raw(e.Out), true)
 	case "zsh":
-		err = root.GenZshCompletion(e.Out)
+		err = root.GenZshCompletion(layout.Raw(e.Out))
 	case "fish":
-		err = root.GenFishCompletion(e.Out, true)
+		err = root.GenFishCompletion(layout.Raw(e.Out), true)
 	case "powershell":
-		err = root.GenPowerShellCompletionWithDesc(e.Out)
+		err = root.GenPowerShellCompletionWithDesc(layout.Raw(e.Out))
 	default:
 		return exit.Usagef("unsupported shell %q: must be one of %s", shell, strings.Join(shells, ", "))
 	}

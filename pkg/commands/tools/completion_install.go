@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // CompletionProgram is the program that kubectl 1.26 and newer runs from the PATH to complete
@@ -67,7 +68,7 @@ func (o installOptions) run(env *session.Env) error {
 	if err := replaceFile(file, CompletionScript); err != nil {
 		return exit.Usage(err, "kubectl fdb completion install --dir DIR")
 	}
-	fmt.Fprintln(env.Out, file)
+	fmt.Fprintln(layout.Raw(env.Out), file)
 	o.warn(env, dir)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // docsOptions are the options of `kubectl fdb docs`.
@@ -54,7 +55,7 @@ func (o docsOptions) run(env *session.Env, root *cobra.Command) error {
 	if err := o.write(env, root); err != nil {
 		return exit.Usage(fmt.Errorf("writing pages: %w", err))
 	}
-	fmt.Fprintln(env.Out, o.dir)
+	fmt.Fprintln(layout.Raw(env.Out), o.dir)
 	return nil
 }
 

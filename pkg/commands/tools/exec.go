@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // execOptions are the options of `kubectl fdb exec`.
@@ -106,10 +107,10 @@ func (o execOptions) pass(ctx context.Context, env *session.Env, tool admin.Tran
 	}()
 	printed := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(env.ErrOut, running.Stderr)
+		_, err := io.Copy(layout.Raw(env.ErrOut), running.Stderr)
 		printed <- err
 	}()
-	_, err = io.Copy(env.Out, running.Stdout)
+	_, err = io.Copy(layout.Raw(env.Out), running.Stdout)
 	err = errors.Join(err, <-printed)
 	code, waitErr := running.Wait()
 	return code, errors.Join(waitErr, err)

@@ -3,12 +3,14 @@ package check
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // ReportList is the document of `check -A`: the report of each cluster.
@@ -56,10 +58,7 @@ func (r Report) name() string { return r.Metadata.Namespace + "/" + r.Metadata.C
 
 // WriteTables prints the findings of all clusters in one table.
 func WriteTables(w io.Writer, l ReportList, o ui.ListOptions) error {
-	t := ui.Table{Header: []string{"CLUSTER", "RULE", "SEVERITY", "SUBJECT", "COUNT", "SINCE", "MESSAGE", "FIX"}}
-	if o.NoHeaders {
-		t.Header = nil
-	}
+	t := ui.Table{NoHeaders: o.NoHeaders, Columns: slices.Concat([]layout.Column{{Name: "CLUSTER", Min: 16}}, columns)}
 	for _, r := range l.Items {
 		if r.Problem != "" {
 			t.Rows = append(t.Rows, []string{r.name(), "-", string(NotChecked), "-", "-", "-", r.Problem, "-"})

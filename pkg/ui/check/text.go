@@ -10,18 +10,27 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // mostNamed is how many subjects a row names before it only counts them.
 const mostNamed = 2
 
+// columns are those of findings.
+var columns = []layout.Column{
+	{Name: "RULE"},
+	{Name: "SEVERITY"},
+	{Name: "SUBJECT", Min: 20},
+	{Name: "COUNT", Drop: 1},
+	{Name: "SINCE", Drop: 2},
+	{Name: "MESSAGE", Below: true},
+	{Name: "FIX", Below: true},
+}
+
 // WriteTable prints a row per finding, and one for all rules that were not evaluated for the
 // same reason. Wide tables have all subjects, and a row for each rule.
 func WriteTable(w io.Writer, r Report, o ui.ListOptions) error {
-	t := ui.Table{Header: []string{"RULE", "SEVERITY", "SUBJECT", "COUNT", "SINCE", "MESSAGE", "FIX"}, Rows: r.rows(o)}
-	if o.NoHeaders {
-		t.Header = nil
-	}
+	t := ui.Table{NoHeaders: o.NoHeaders, Columns: columns, Rows: r.rows(o)}
 	if len(t.Rows) == 0 {
 		return nil
 	}
@@ -105,10 +114,12 @@ func (f FindingView) since(o ui.ListOptions) string {
 
 // WriteRules prints the rules themselves: their titles, and the meaning of a finding.
 func WriteRules(w io.Writer, rules []Rule, o ui.ListOptions) error {
-	t := ui.Table{Header: []string{"RULE", "SEVERITY", "TITLE", "MEANING"}}
-	if o.NoHeaders {
-		t.Header = nil
-	}
+	t := ui.Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{
+		{Name: "RULE"},
+		{Name: "SEVERITY"},
+		{Name: "TITLE", Min: 24},
+		{Name: "MEANING", Below: true},
+	}}
 	for _, r := range rules {
 		t.Rows = append(t.Rows, []string{r.Code, string(r.Severity), r.Title, r.Why})
 	}

@@ -1,0 +1,254 @@
+package commands
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// terminalWidths are those that all output has to fit.
+var terminalWidths = []int{60, 80, 120, 200}
+
+// anyWidth are commands whose output is not laid out, with the reasons. Their help is.
+var anyWidth = map[string]string{
+	"kubectl fdb cli":                    "prints what fdbcli prints",
+	"kubectl fdb exec":                   "prints what a program prints",
+	"kubectl fdb completion":             "prints a script",
+	"kubectl fdb connection-string show": "prints one value, which is copied into files",
+	"kubectl fdb auth role":              "prints a manifest",
+	"kubectl fdb docs":                   "prints the path of a file",
+	"kubectl fdb completion install":     "prints the path of a file",
+	"kubectl fdb watch":                  "draws the dashboard, whose tests measure it",
+	"kubectl fdb eviction-webhook":       "serves until it is ended",
+}
+
+// onTerminal runs a command on a terminal of a width, and returns all lines that are too long.
+func (g *given) onTerminal(ctx context.Context, width int, args ...string) (code int, tooLong []string) {
+	g.t.Helper()
+	g.out.Reset()
+	g.err.Reset()
+	e := g.environment()
+	in := e.In
+	e.IsTerminal = func(stream any) bool { return stream != any(in) }
+	e.Columns = func(any) int { return width }
+	code = Run(ctx, e, args)
+	for line := range strings.Lines(g.out.String() + g.err.String()) {
+		if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > width {
+			tooLong = append(tooLong, line)
+		}
+	}
+	return code, tooLong
+}
+
+// Every command is run as its help shows, so that a new one is measured as well.
+func TestTheOutputOfEveryCommandFitsTheTerminal(t *testing.T) {
+	eachCommand(newRoot(newGiven(t).environment()), func(cmd *cobra.Command) {
+		if cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" || anyWidth[cmd.CommandPath()] != "" {
+			return
+		}
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			t.Parallel()
+			fitExamples(t, cmd.Example)
+		})
+	})
+}
+
+// fitExamples runs those examples of one command that print text.
+func fitExamples(t *testing.T, text string) {
+	t.Helper()
+	v := newVault(t)
+	v.answers(admin.Result{}, nil)
+	ran := 0
+	for line := range strings.Lines(text) {
+		words, to := v.exampleWords(strings.TrimSpace(line), t.TempDir())
+		if words == nil || to != "" || forPrograms(words) || slices.Contains(words, "--plan") || strings.Contains(line, ">(") {
+			continue
+		}
+		ran++
+		for _, width := range terminalWidths {
+			v.showsWithin(width, words...)
+		}
+	}
+	if ran == 0 {
+		t.Error("it has no example that prints text")
+	}
+}
+
+// forPrograms reports whether a command line asks for a format that is never laid out.
+func forPrograms(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "-o" || arg == "--string" || strings.HasPrefix(arg, "-o=") || strings.HasPrefix(arg, "--output")
+	})
+}
+
+func TestAllHelpFitsTheTerminal(t *testing.T) {
+	g := newGiven(t)
+	eachCommand(newRoot(g.environment()), func(cmd *cobra.Command) {
+		args := append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb")), "--help")
+		for _, width := range terminalWidths {
+			g.showsWithin(width, args...)
+		}
+	})
+}
+
+// manyGroups is a cluster of 85 process groups with long names, in trouble: a node is tainted, a
+// pod and a process are lost, and more is desired than there is.
+func manyGroups(t *testing.T) (g *given, storage string) {
+	t.Helper()
+	w, err := sim.New(&v1beta2.FoundationDBCluster{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster"},
+		ObjectMeta: metav1.ObjectMeta{Name: "orders-of-the-payments-team", Namespace: "fdb", UID: "1", Generation: 1},
+		Spec: v1beta2.FoundationDBClusterSpec{
+			Version: "7.3.79", ProcessGroupIDPrefix: "europe-west1-production",
+			ProcessCounts: v1beta2.ProcessCounts{Storage: 70, Log: 9, Stateless: 6},
+		},
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 15 {
+		w.Nodes = append(w.Nodes, "gke-production-europe-west1-pool-"+strconv.Itoa(n))
+	}
+	g = &given{t: t, world: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir(), "TERM": "xterm-256color"}, clock: &worldClock{world: w}}
+	name := w.Record.Name
+	for _, width := range terminalWidths {
+		g.showsWithin(width, "plan", name)
+	}
+	code, tooLong := g.onTerminal(t.Context(), 80, "reconcile", name, "--yes", "--wait")
+	if code != exit.ExitDone || len(tooLong) > 0 {
+		t.Fatalf("exit code %d, too long %v: %s", code, tooLong, &g.err)
+	}
+	groups := w.Record.Status.ProcessGroups
+	if len(groups) < 85 {
+		t.Fatalf("%d process groups", len(groups))
+	}
+	storage = string(groups[len(groups)-1].ProcessGroupID)
+	key := "example.com/maintenance"
+	w.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &key, DurationInSeconds: new(int64(60))}}
+	w.Record.Spec.ProcessCounts.Storage, w.Record.Generation = 75, 2
+	w.Taints = map[string][]corev1.Taint{w.Nodes[0]: {{Key: key, Effect: corev1.TaintEffectNoSchedule}}}
+	pods := slices.Sorted(maps.Keys(w.Pods))
+	w.KillServers(pods[len(pods)-1])
+	for _, pod := range pods[:4] {
+		w.KillPod(pod)
+	}
+	g.gates = []plan.Check{{Gate: plan.GateOperator, Question: "is no operator running in this namespace or in any other that watches it?", Evidence: "the deployment fdb-kubernetes-operator-controller-manager has 1 ready pod"}}
+	return g, storage
+}
+
+func TestTheOutputAboutManyProcessGroupsFitsTheTerminal(t *testing.T) {
+	g, storage := manyGroups(t)
+	name, node := g.world.Record.Name, g.world.Nodes[0]
+	commands := [][]string{
+		{"status", "-A"},
+		{"describe", "process-group", name, storage},
+		{"can", "delete", name, storage},
+		{"can", "drain", node, "-c", name},
+		{"can", "replace", name, storage},
+		{"can", "restart", name, "--class", "storage"},
+		{"can", "upgrade", name, "--to", "7.3.80"},
+		{"plan", name, "-v", "1"},
+		{"wait", name, "--for", "reconciled", "--timeout", "1s"},
+		{"exclusion", "status", name, "--all"},
+		{"connection-string", "drift", name},
+		{"maintenance", "status", name},
+		{"replace", name, storage, "--dry-run"},
+		{"drain", node, "-c", name, "--dry-run"},
+		{"cordon", node, "-c", name, "--dry-run"},
+		{"restart", name, "--class", "storage", "--dry-run"},
+		{"exclude", name, storage, "--dry-run"},
+		{"coordinators", "change", name, "--dry-run"},
+		{"reconcile", name, "--dry-run"},
+		{"reconcile", name},
+		{"replace", name, "europe-west1-production-storage-0"},
+		{"reconcile", name, "--yes"},
+	}
+	for _, view := range []string{"status", "describe", "why", "check", "events", "plan", "version"} {
+		commands = append(commands, []string{view, name})
+	}
+	for _, noun := range []string{"clients", "configuration", "coordinators", "exclusions", "locks", "nodes", "process-groups", "processes"} {
+		commands = append(commands, []string{"get", noun, name})
+	}
+	for _, gates := range [][]plan.Check{nil, g.gates} {
+		g.gates = gates
+		for _, args := range commands {
+			for _, width := range terminalWidths {
+				if args[0] == "reconcile" && slices.Contains(args, "--yes") && gates == nil && width > terminalWidths[0] {
+					continue // it would change what the others show
+				}
+				if slices.Equal(args, []string{"version", name}) {
+					args = []string{"version"}
+				}
+				g.showsWithin(width, args...)
+			}
+		}
+	}
+}
+
+// showsWithin runs a command, whatever its answer, and fails where a line is wider than the terminal.
+func (g *given) showsWithin(width int, args ...string) {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(g.t.Context(), time.Second) // a command that follows has shown enough then
+	defer cancel()
+	code, tooLong := g.onTerminal(ctx, width, args...)
+	if code == exit.ExitInternal || g.out.Len()+g.err.Len() == 0 {
+		g.t.Errorf("%s: exit code %d: %s", strings.Join(args, " "), code, &g.err)
+	}
+	if len(tooLong) > 0 {
+		g.t.Errorf("%s: %d lines are wider than %d cells: %s", strings.Join(args, " "), len(tooLong), width, tooLong[0])
+	}
+	if os.Getenv("KFDB_SHOW") == strconv.Itoa(width) {
+		g.t.Logf("%s\n%s%s", strings.Join(args, " "), &g.out, &g.err)
+	}
+}
+
+// What programs read, and what -o wide shows, is on a narrow terminal what it is in a pipe.
+func TestWhatIsForProgramsIsNotWrapped(t *testing.T) {
+	g := up(t)
+	for _, args := range [][]string{
+		{"get", "process-groups", "sample", "-o", "wide"},
+		{"get", "process-groups", "sample", "-o", "json"},
+		{"get", "process-groups", "sample", "-o", "yaml"},
+		{"get", "process-groups", "sample", "-o", "custom-columns=ID:.id,POD:.pod,ROLES:.roles,ADDRESSES:.addresses,CONDITIONS:.conditions"},
+		{"check", "sample", "-o", "markdown"},
+		{"connection-string", "show", "sample"},
+		{"get", "configuration", "sample", "--string"},
+		{"auth", "role", "--for", "status"},
+		{"completion", "bash"},
+	} {
+		g.run(args...)
+		piped := g.out.String()
+		_, tooLong := g.onTerminal(t.Context(), 60, args...)
+		if got := g.out.String(); len(strings.Split(got, "\n")) != len(strings.Split(piped, "\n")) || got == "" { // ages differ
+			t.Errorf("%s: on a terminal\n%s\nin a pipe\n%s", strings.Join(args, " "), got, piped)
+		}
+		if strings.HasSuffix(args[len(args)-1], "wide") && len(tooLong) == 0 {
+			t.Errorf("%s has no long line: it proves nothing", strings.Join(args, " "))
+		}
+	}
+}
+
+// An error of JSON stays one line.
+func TestAnErrorAsJSONIsNotWrapped(t *testing.T) {
+	g := up(t)
+	g.onTerminal(t.Context(), 60, "status", "nothing-of-that-name", "-o", "json")
+	if n := strings.Count(g.err.String(), "\n"); n != 1 {
+		t.Errorf("%d lines: %s", n, &g.err)
+	}
+}

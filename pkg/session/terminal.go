@@ -1,0 +1,45 @@
+package session
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
+
+// FitTerminal makes all text that is written to streams which are terminals fit their width. What
+// must not be wrapped is written to layout.Raw of the stream.
+func (e *Env) FitTerminal() {
+	isTerminal := e.IsTerminal
+	e.IsTerminal = func(stream any) bool {
+		if page, ok := stream.(*layout.Page); ok {
+			stream = page.Raw()
+		}
+		return isTerminal(stream)
+	}
+	e.Out, e.ErrOut = e.page(e.Out), e.page(e.ErrOut)
+}
+
+// page returns a stream as a page if it is a terminal, else as it is. The width is read with every
+// write, since terminals are resized.
+func (e *Env) page(stream io.Writer) io.Writer {
+	if e.Columns == nil || !e.IsTerminal(stream) {
+		return stream
+	}
+	return layout.NewPage(layout.Raw(stream), func() int { return e.Columns(layout.Raw(stream)) })
+}
+
+// columnsOf returns the width of a terminal.
+func columnsOf(stream any) int {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -1,0 +1,50 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
+
+// The width is read from the terminal itself, with every write; a file has none.
+func TestOutputFitsTheTerminalThatItIsWrittenTo(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer tty.Close()
+	e := &Env{IOStreams: genericiooptions.IOStreams{Out: tty, ErrOut: io.Discard}, IsTerminal: printers.IsTerminal, Columns: columnsOf}
+	e.FitTerminal()
+	if !e.IsTerminal(e.Out) || e.IsTerminal(e.ErrOut) || layout.Raw(e.Out) != io.Writer(tty) {
+		t.Error("a page does not stand for its stream")
+	}
+	for _, width := range []uint16{80, 200} {
+		if err := pty.Setsize(master, &pty.Winsize{Rows: 24, Cols: width}); err != nil {
+			t.Fatal(err)
+		}
+		if got := layout.Width(e.Out); got != int(width) {
+			t.Errorf("width %d, want %d", got, width)
+		}
+	}
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	e = &Env{IOStreams: genericiooptions.IOStreams{Out: file, ErrOut: file}, IsTerminal: printers.IsTerminal, Columns: columnsOf}
+	e.FitTerminal()
+	long := strings.Repeat("word ", 100)
+	fmt.Fprint(e.Out, long)
+	if text, err := os.ReadFile(file.Name()); err != nil || string(text) != long {
+		t.Errorf("%v: %q", err, text)
+	}
+}

@@ -1,0 +1,50 @@
+package layout
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What a user pastes into a shell is the command, however it was broken.
+func TestABrokenCommandIsTheSameForAShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell")
+	}
+	commands := []string{
+		`kubectl fdb replace sample-cluster storage-12345 --context a-context -n a-namespace --reason "two words and more of them to say"`,
+		`kubectl patch foundationdbcluster sample --type merge -p '{"spec":{"processes":{"general":{"podTemplate":{"spec":{"tolerations":[{"key":"node.kubernetes.io/unreachable","operator":"Exists"}]}}}}}}' -n prod`,
+		`kubectl get pods -l ` + strings.Repeat("a-label=a-value,", 20) + `b=c`,
+		`kubectl exec x -- sh -c "echo \"` + strings.Repeat("deep ", 40) + `\""`,
+	}
+	for _, command := range commands {
+		for _, width := range []int{60, 61, 62, 63, 64, 79, 80, 120, 200} {
+			lines := Command("  next: ", command, width)
+			text := strings.Join(lines, "\n")
+			if n := widestIn(text); n > width {
+				t.Errorf("%d cells in a width of %d:\n%s", n, width, text)
+			}
+			pasted := strings.TrimPrefix(text, "  next: ")
+			if got, want := read(t, sh, pasted), read(t, sh, command); got != want {
+				t.Errorf("at %d a shell reads %q, want %q, from:\n%s", width, got, want, pasted)
+			}
+		}
+	}
+}
+
+// read returns the words of a command as a shell sees them.
+func read(t *testing.T, sh, command string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), sh, "-c", "kubectl() { printf '<%s>' \"$@\"; }\n"+command).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", command, err, out)
+	}
+	return string(out)
+}
+
+func TestACommandThatFitsStaysOnOneLine(t *testing.T) {
+	if got := Command("next: ", "kubectl fdb status sample", 60); len(got) != 1 {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,130 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// randomTable has an identity in its first column.
+func randomTable(r *rand.Rand) Table {
+	t := Table{Columns: []Column{{Name: "ID"}, {Name: "STATE"}}, NoHeaders: r.IntN(4) == 0}
+	for i := range 1 + r.IntN(10) {
+		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("COLUMN-%d", i), Drop: r.IntN(5), Min: r.IntN(3) * 7, Below: r.IntN(5) == 0, WideOnly: r.IntN(8) == 0})
+	}
+	for i := range r.IntN(20) {
+		row := []string{fmt.Sprintf("%s-%d", []string{"storage", "a-long-prefix-stateless"}[r.IntN(2)], i), []string{"ok", "not-reporting"}[r.IntN(2)]}
+		for range t.Columns[2:] {
+			row = append(row, []string{Nothing, ansi.Strip(words(r, 6))}[r.IntN(2)]) // cells have no colors
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func TestATableFitsItsTerminal(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 400 {
+		table, width := randomTable(r), 60+r.IntN(200)
+		var b bytes.Buffer
+		if err := table.Write(NewPage(&b, func() int { return width })); err != nil {
+			t.Fatal(err)
+		}
+		if n := widestIn(b.String()); n > width {
+			t.Fatalf("%d cells in a width of %d:\n%s", n, width, &b)
+		}
+		if all := Fit(1<<16, table.Columns, table.Rows); len(all.Below) > 0 || len(all.Shown) != len(table.Columns)-wideOnly(table) {
+			t.Fatalf("a wide terminal shows %v, and %v below", all.Shown, all.Below)
+		}
+		f := Fit(width, table.Columns, table.Rows)
+		for i, c := range table.Columns {
+			shown := slices.Contains(f.Shown, i) || slices.Contains(f.Below, i)
+			if c.Drop == 0 && !c.WideOnly && !shown {
+				t.Fatalf("dropped %s, which has to stay", c.Name)
+			}
+		}
+	}
+}
+
+// A column goes only after all that are less important, save those that have no value at all.
+func TestColumnsAreDroppedInTheirOrder(t *testing.T) {
+	columns := []Column{{Name: "ID"}, {Name: "A", Drop: 1}, {Name: "B", Drop: 3}, {Name: "C", Drop: 2}, {Name: "EMPTY", Drop: 1}}
+	cell := strings.Repeat("x", 20)
+	rows := [][]string{{"storage-1", cell, cell, cell, Nothing}}
+	for width, want := range map[int][]int{100: {0, 1, 2, 3, 4}, 79: {0, 1, 2, 3}, 60: {0, 1, 3}, 40: {0, 1}, 20: {0}} {
+		if got := Fit(width, columns, rows).Shown; !slices.Equal(got, want) {
+			t.Errorf("at %d shows %v, want %v", width, got, want)
+		}
+	}
+}
+
+func TestATableOnAPipeHasEverything(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 100 {
+		table := randomTable(r)
+		var b bytes.Buffer
+		if err := table.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "\n"); n != len(table.Rows)+map[bool]int{true: 0, false: 1}[table.NoHeaders] {
+			t.Fatalf("%d lines for %d rows:\n%s", n, len(table.Rows), &b)
+		}
+		for _, row := range table.Rows {
+			for _, cell := range row {
+				if !strings.Contains(b.String(), strings.TrimSpace(cell)) {
+					t.Fatalf("%q is missing:\n%s", cell, &b)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatHasNoRoomStandsBelowItsRow(t *testing.T) {
+	table := Table{Columns: []Column{{Name: "RULE"}, {Name: "MESSAGE", Below: true}, {Name: "FIX", Below: true}}, Rows: [][]string{
+		{"POD-005", "its pods wait for nodes that are not reachable for longer than they should", "kubectl patch foundationdbcluster sample --type merge -p '{}'"},
+		{"PG-001", "one is missing", Nothing},
+	}}
+	var b bytes.Buffer
+	if err := table.Write(NewPage(&b, func() int { return 60 })); err != nil {
+		t.Fatal(err)
+	}
+	want := `RULE
+POD-005
+    message: its pods wait for nodes that are not reachable
+             for longer than they should
+    fix: kubectl patch foundationdbcluster sample \
+        --type merge -p '{}'
+PG-001
+    message: one is missing
+`
+	if b.String() != want {
+		t.Errorf("got\n%s", &b)
+	}
+}
+
+func wideOnly(t Table) (n int) {
+	for _, c := range t.Columns {
+		if c.WideOnly {
+			n++
+		}
+	}
+	return n
+}
+
+// IDs in lists, and those that identify rows, stay whole as long as other columns can give way.
+func TestIDsAreNotBroken(t *testing.T) {
+	columns := []Column{{Name: "SUBJECT", Min: 10}, {Name: "MESSAGE", Min: 10, Below: true}}
+	id := "europe-west1-production-storage-12345"
+	rows := [][]string{{id + "," + id, strings.Repeat("word ", 30)}}
+	f := Fit(60, columns, rows)
+	for _, line := range Wrap(rows[0][0], f.Widths[0], 0) {
+		if strings.TrimSuffix(line, ",") != id {
+			t.Errorf("broken: %q", line)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// widestIn returns the width of the widest line, measured by another library than the layout uses.
+func widestIn(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		n = max(n, ansi.StringWidth(strings.TrimSuffix(line, "\n")))
+	}
+	return n
+}
+
+func words(r *rand.Rand, most int) string {
+	alphabet := []string{"storage-12345", "down", "é", "日本", "a,b,c", "\x1b[31mred\x1b[0m", "fdb-kubernetes-operator.example.com/a-very-long-path/of-an-image:7.3.79", strings.Repeat("x", 90)}
+	all := make([]string, r.IntN(most))
+	for i := range all {
+		all[i] = alphabet[r.IntN(len(alphabet))]
+	}
+	return strings.Join(all, strings.Repeat(" ", 1+r.IntN(2)))
+}
+
+// squeezed is a text without blanks and ends of lines: what must survive any wrapping.
+func squeezed(text string) string {
+	return strings.NewReplacer(" ", "", "\n", "").Replace(text)
+}
+
+func TestWrappedTextFitsAndLosesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		text, width, hang := strings.Repeat(" ", r.IntN(9))+words(r, 20), 20+r.IntN(100), r.IntN(30)
+		got := strings.Join(Wrap(text, width, hang), "\n")
+		if n := widestIn(got); n > width {
+			t.Fatalf("%d cells in a width of %d:\n%s", n, width, got)
+		}
+		if squeezed(got) != squeezed(text) {
+			t.Fatalf("from %q\ngot  %q", text, got)
+		}
+	}
+}
+
+func TestWrapBreaksBetweenWords(t *testing.T) {
+	got := Wrap("refused: no spare zone (have 0, need 1) storage-12345", 24, 9)
+	want := []string{"refused: no spare zone", "         (have 0, need", "         1)", "         storage-12345"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAPageWrapsWhateverIsWritten(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		var b bytes.Buffer
+		width := 60 + r.IntN(60)
+		p, all := NewPage(&b, func() int { return width }), ""
+		for range r.IntN(10) {
+			text := words(r, 8) + []string{"", " ", "\n"}[r.IntN(3)]
+			all += text
+			fmt.Fprint(p, text)
+		}
+		if n := widestIn(b.String()); n > width {
+			t.Fatalf("%d cells in a width of %d:\n%s", n, width, &b)
+		}
+		if squeezed(b.String()) != squeezed(all) {
+			t.Fatalf("from %q\ngot  %q", all, &b)
+		}
+	}
+}
+
+// A width that is unknown, and a writer that is no terminal, change nothing.
+func TestWithoutAWidthNothingIsWrapped(t *testing.T) {
+	var page, pipe bytes.Buffer
+	text := strings.Repeat("word ", 100) + "\n"
+	Entry(NewPage(&page, func() int { return 0 }), "hint: ", text)
+	Entry(&pipe, "hint: ", text)
+	if want := "hint: " + text + "\n"; page.String() != want || pipe.String() != want {
+		t.Errorf("page %q, pipe %q", &page, &pipe)
+	}
+}
+
+func TestProseIsFilledAgainForAnotherWidth(t *testing.T) {
+	got := Reflow("one two three four\nfive six\n\n  a table   of its own width\n\nseven\neight", 10)
+	want := "one two\nthree four\nfive six\n\n  a table   of its own width\n\nseven\neight"
+	if got != want {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,129 @@
+package layout
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// Table is a list the way kubectl prints lists: blanks between columns, no lines.
+type Table struct {
+	Columns []Column
+	// NoHeaders leaves out the header row.
+	NoHeaders bool
+	// Rows have a cell for each column.
+	Rows [][]string
+}
+
+// Write prints the table, fitted to the width of w.
+func (t Table) Write(w io.Writer) error {
+	width := Width(w)
+	columns := t.Columns
+	if t.NoHeaders {
+		columns = nameless(columns)
+	}
+	f := Fit(width, columns, t.Rows)
+	rows := make([][]string, len(t.Rows))
+	heights := make([]int, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i], heights[i] = f.cells(row)
+	}
+	header := make([]string, len(columns))
+	for i, c := range columns {
+		header[i] = c.Name
+	}
+	header, headerHeight := f.cells(header)
+	if t.NoHeaders || len(header) == 0 {
+		header, headerHeight = nil, 0
+	}
+	lines, err := render(header, rows, f.Gap)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(Raw(w))
+	printLines(b, lines[:headerHeight])
+	at := headerHeight
+	for i, row := range t.Rows {
+		printLines(b, lines[at:at+heights[i]])
+		at += heights[i]
+		for _, column := range f.Below {
+			below(b, width, t.Columns[column].Name, row[column])
+		}
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}
+
+func nameless(columns []Column) []Column {
+	all := make([]Column, len(columns))
+	for i, c := range columns {
+		c.Name = ""
+		all[i] = c
+	}
+	return all
+}
+
+// cells returns the cells of a row that the table shows, each wrapped to its width, and the number
+// of lines that the row has.
+func (f Fitted) cells(row []string) (cells []string, height int) {
+	height = 1
+	for at, i := range f.Shown {
+		lines := Wrap(row[i], f.Widths[at], 0)
+		height = max(height, len(lines))
+		cells = append(cells, strings.Join(lines, "\n"))
+	}
+	return cells, height
+}
+
+// below prints the cell of a column that has no room in the row.
+func below(w io.Writer, width int, name, cell string) {
+	if cell == Nothing || cell == "" {
+		return
+	}
+	label := "    "
+	if name != "" {
+		label += strings.ToLower(name) + ": "
+	}
+	fmt.Fprintln(w, Labeled(label, cell, width))
+}
+
+func printLines(w io.Writer, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// render aligns cells, which may have several lines.
+func render(header []string, rows [][]string, gap int) ([]string, error) {
+	var b bytes.Buffer
+	table := tablewriter.NewTable(&b,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders:  tw.BorderNone,
+			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
+		})),
+		tablewriter.WithPadding(tw.Padding{Right: strings.Repeat(" ", gap), Overwrite: true}),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithRowAlignment(tw.AlignLeft),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+	)
+	if len(header) > 0 {
+		table.Header(header)
+	}
+	if err := table.Bulk(rows); err != nil {
+		return nil, fmt.Errorf("laying out a table: %w", err)
+	}
+	if err := table.Render(); err != nil {
+		return nil, fmt.Errorf("laying out a table: %w", err)
+	}
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
+}
