@@ -3,6 +3,7 @@ package direct_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,10 +43,8 @@ func TestNamesThatDoNotResolveAreNoOutage(t *testing.T) {
 					return elsewhere{connection: connectionString(t, c.connection), unreachable: !c.reached, statuses: &natives}, nil
 				},
 				Resolve: func(_ context.Context, host string) ([]string, error) {
-					for _, known := range c.known {
-						if known == host {
-							return []string{"10.1.0.1"}, nil
-						}
+					if slices.Contains(c.known, host) {
+						return []string{"10.1.0.1"}, nil
 					}
 					return nil, errors.New("no such host")
 				},

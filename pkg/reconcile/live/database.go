@@ -129,6 +129,9 @@ func (w *World) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1
 	if len(usable) == 0 {
 		return nil, "no running pod can run fdbcli"
 	}
+	if usable = slices.DeleteFunc(usable, objects.AwaitsClusterFile); len(usable) == 0 {
+		return nil, "no running pod has received the cluster file yet"
+	}
 	var transports []admin.Transport
 	for _, pod := range usable {
 		t, err := w.transport(pod)

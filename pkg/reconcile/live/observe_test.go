@@ -237,6 +237,21 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 	}
 }
 
+// annotatePods sets an annotation of every pod.
+func (f *field) annotatePods(key, value string) {
+	f.t.Helper()
+	pods := &corev1.PodList{}
+	if err := f.api.List(f.t.Context(), pods, client.InNamespace(sample().Namespace)); err != nil {
+		f.t.Fatal(err)
+	}
+	for i := range pods.Items {
+		pods.Items[i].Annotations[key] = value
+		if err := f.api.Update(f.t.Context(), &pods.Items[i]); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
 // ofAnother is a document of an available database whose one process is no process group's.
 func ofAnother(connectionString string) string {
 	return fmt.Sprintf(`{"client": {"database_status": {"available": true}}, "cluster": {"connection_string": %q, "recovery_state": {"name": "fully_recovered"},
@@ -288,6 +303,15 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 					f.t.Fatal(err)
 				}
 			}, notAsked: "no running pod can run fdbcli",
+		},
+		"no pod has a cluster file": {
+			given: func(f *field) {
+				f.program = func(c admin.Command) (admin.Result, error) {
+					f.t.Errorf("runs %v", c)
+					return admin.Result{}, nil
+				}
+				f.annotatePods(v1beta2.AnnotationCurrentConfiguration, `{"version": "7.3.79", "runServers": false}`)
+			}, notAsked: "no running pod has received the cluster file yet",
 		},
 		"no pod can be reached": {
 			given: func(f *field) {
