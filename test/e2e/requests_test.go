@@ -109,7 +109,7 @@ func TestRequestsOfWholeCommands(t *testing.T) {
 	t.Run("a replacement", func(t *testing.T) {
 		r, sent := new(wire).fdb(t, "replace", "c", storageGroups(t, ns)[0], "-n", ns, "--wait", "--yes")
 		want(t, r, 0)
-		// A pass takes the Lease and gives it back. One that only finds more to wait for reads the
+		// A pass takes the Lease and releases it. One that only finds more to wait for reads the
 		// status and the exclusions.
 		passes := len(puts(sent)) / 2
 		most := 16 + 2*max(0, passes-3)
