@@ -192,6 +192,8 @@ type Change struct {
 	Nodes bool
 	// Beside is true if running operators do not matter, because the command is about them.
 	Beside bool
+	// Given is the cluster as the command has just read it, for the first observation.
+	Given live.Given
 	// Lockless is true for commands that never need the database lock.
 	Lockless bool
 	// Partial is true if stages of a full pass are missing.
@@ -264,7 +266,7 @@ func (f ChangeFlags) agreed() bool {
 }
 
 func runOf(e *session.Env, c Change) Run {
-	return Run{Env: e, StageList: c.Stages, Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, Record: c.Record}
+	return Run{Env: e, StageList: c.Stages, Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, Record: c.Record}
 }
 
 // CarryOut previews a change, or confirms it and carries it out.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -48,6 +49,8 @@ type Passes struct {
 
 	// added are the process groups that were created.
 	added []v1beta2.ProcessGroupID
+
+	lastRead lastRead
 
 	// changes end the wait between two passes early; nil for passes that wait in another way.
 	changes *changes
@@ -177,6 +180,8 @@ func (p *Passes) once(ctx context.Context) error {
 	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.Approved}, p.Session, p.Approved.Permits
 	pass.Continues = p.Last.Acted > 0
 	done, err := pass.Run(ctx)
+	s, known := pass.Current(plan.Database)
+	p.lastRead = lastRead{database: s.Database, known: known}
 	if done.Acted > 0 {
 		p.Approved.Passed()
 	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have got there
@@ -241,7 +246,7 @@ func (p *Passes) shouldContinue(ctx context.Context, trouble error) (bool, error
 
 // readProgress reads how far the targets are.
 func (p *Passes) readProgress(ctx context.Context) error {
-	all, reached, err := p.Goal.Progress(ctx, p.Session)
+	all, reached, err := p.Goal.Progress(ctx, readOnce{p.Session, &p.lastRead, p.Env.Clock.Now()})
 	if err != nil {
 		return fmt.Errorf("reading the progress: %w", err)
 	}

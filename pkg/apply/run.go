@@ -28,6 +28,8 @@ type Run struct {
 	Command []string
 	// readsNodes includes nodes regardless of the spec's rules.
 	readsNodes bool
+	// given is for the first observation.
+	given live.Given
 	// lockless is true for commands that never need the database lock.
 	lockless bool
 	// Record is the kind of the resource if it is not a cluster.
@@ -50,10 +52,14 @@ func (r *Run) Open(ctx context.Context, key types.NamespacedName) (err error) {
 		return err
 	}
 	r.Session, err = r.Env.Connect(ctx, key)
-	if err == nil && r.readsNodes {
+	if err != nil {
+		return err
+	}
+	if r.readsNodes {
 		r.Session.ReadNodes()
 	}
-	return err
+	r.Session.UseFirst(r.given)
+	return nil
 }
 
 // Preview decides all stages and changes nothing.

@@ -282,6 +282,9 @@ type simulated struct {
 	g *given
 }
 
+// UseFirst does nothing: the simulated cluster is read without requests.
+func (simulated) UseFirst(live.Given) {}
+
 func (s simulated) End(ctx context.Context) error {
 	return errors.Join(s.World.End(ctx), s.g.endErr)
 }

@@ -29,3 +29,13 @@ func (s *Status) deadlineExceeded() bool {
 		return m.Name == MessageIncomplete && slices.ContainsFunc(m.Reasons, late)
 	})
 }
+
+// anyRole reports whether any process has a role, as some process of every database has.
+func (s *Status) anyRole() bool {
+	for _, p := range s.Cluster.Processes {
+		if len(p.Roles) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -12,9 +12,10 @@ const (
 )
 
 // RolesKnown reports whether the roles of processes are complete. Whether they
-// are current requires FullyRecovered too.
+// are current requires FullyRecovered too. Some process of every database has one: a document
+// without any role does not report them.
 func (s *Status) RolesKnown() bool {
-	return !s.Incomplete() && !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
+	return !s.Incomplete() && s.anyRole() && !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
 		MessageStorageServersError, MessageLogServersError)
 }
 

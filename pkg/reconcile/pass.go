@@ -97,6 +97,12 @@ func (p *Pass) Run(ctx context.Context) (PassDone, error) {
 	return p.result, err
 }
 
+// Current returns what the pass observed, and whether nothing that it did since then has changed
+// the facets.
+func (p *Pass) Current(facets plan.Facet) (s plan.Snapshot, unchanged bool) {
+	return p.snap, p.fresh&facets == facets
+}
+
 func (p *Pass) release(ctx context.Context) error {
 	if err := p.Actor.End(ctx); err != nil {
 		return &KeptError{err}

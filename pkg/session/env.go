@@ -87,6 +87,8 @@ type Session interface {
 	Reader
 	// ReadNodes includes nodes in observations regardless of the spec's rules.
 	ReadNodes()
+	// UseFirst makes the first observation use a resource that was read just before.
+	UseFirst(g live.Given)
 	// Gates evaluates what must hold before the first change.
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -86,6 +87,7 @@ func RunReconcile(ctx context.Context, o apply.ReconcileOptions, env *session.En
 	if err != nil {
 		return err
 	}
+	read := env.Clock.Now()
 	if err := apply.MayCarryOut(env, record, selected); err != nil {
 		return err
 	}
@@ -95,6 +97,7 @@ func RunReconcile(ctx context.Context, o apply.ReconcileOptions, env *session.En
 	}
 	c := apply.Change{
 		ChangeFlags: o.ChangeFlags, Words: o.Words(key.Name), Stages: selected, Permissions: o.Permissions(), Partial: len(o.Only)+len(o.Skip) > 0,
+		Given: live.Given{Cluster: record, At: read},
 	}
 	if o.Watch {
 		return apply.WatchOver(ctx, env, key, c, o.WatchFlags)

@@ -67,6 +67,8 @@ type Options struct {
 	InCluster bool
 	// Open connects with a cluster file. Nil is OpenNative.
 	Open func(clusterFile string) (admin.Client, error)
+	// Resolve returns the addresses of a host name. Nil is the resolver of this machine.
+	Resolve func(ctx context.Context, host string) ([]string, error)
 	// GivenUp is called once when Auto goes on with fdbcli alone, with the cause.
 	GivenUp func(cause error)
 }
@@ -105,6 +107,9 @@ func New(o Options) (*Database, error) {
 	}
 	if o.Open == nil {
 		o.Open = func(clusterFile string) (admin.Client, error) { return admin.OpenNative(clusterFile) }
+	}
+	if o.Resolve == nil {
+		o.Resolve = lookUp
 	}
 	if o.GivenUp == nil {
 		o.GivenUp = func(error) {}
@@ -195,6 +200,9 @@ func (d *Database) connect(ctx context.Context, connectionString string) error {
 	}
 	s, err := d.native.Status(limited)
 	if err != nil {
+		return err
+	}
+	if err := d.unresolved(ctx, s, want.Coordinators); err != nil {
 		return err
 	}
 	if d.options.Transport == Auto {

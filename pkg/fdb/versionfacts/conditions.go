@@ -85,7 +85,7 @@ func truth(yes bool) Truth {
 func engine(match func(string) bool) func(Use) Truth {
 	return func(u Use) Truth {
 		engines := engines(u.Desired)
-		known := u.Status != nil && u.Status.Cluster.Configuration != nil && u.Status.ListsProcesses()
+		known := u.Status != nil && u.Status.Cluster.Configuration != nil && u.Status.RolesKnown()
 		if u.Status != nil && u.Status.Cluster.Configuration != nil {
 			engines = append(engines, enginesOf(u.Status)...)
 		}

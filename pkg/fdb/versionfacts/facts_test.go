@@ -47,7 +47,7 @@ func nothingUsed() Use {
 	return Use{
 		Status: &fdb.Status{Cluster: fdb.ClusterStatus{
 			Configuration: &fdb.Configuration{StorageEngine: fdb.EngineSSD, TenantMode: "disabled", EncryptionAtRestMode: "disabled"},
-			Processes:     map[string]fdb.Process{"a": {ClassType: "storage"}},
+			Processes:     map[string]fdb.Process{"a": {ClassType: "storage", Roles: []fdb.Role{{Role: fdb.RoleStorage}}}},
 		}},
 		Backups: BackupUse{Read: true},
 	}
@@ -160,6 +160,7 @@ func TestConditions(t *testing.T) {
 		"the engine of the wiggle":                {WhenRocksDB, func(u *Use) { u.Status.Cluster.Configuration.PerpetualStorageWiggleEngine = new("ssd-sharded-rocksdb") }, Yes},
 		"a document without a configuration":      {WhenRocksDB, func(u *Use) { u.Status.Cluster.Configuration = nil }, Unknown},
 		"a document without processes":            {WhenRocksDB, func(u *Use) { u.Status.Cluster.Processes = nil }, Unknown},
+		"a document without roles":                {WhenRocksDB, func(u *Use) { u.Status.Cluster.Processes["a"] = fdb.Process{ClassType: "storage"} }, Unknown},
 		"rocksdb is not sharded":                  {WhenShardedRocksDB, func(u *Use) { u.Status.Cluster.Configuration.StorageEngine = "ssd-rocksdb-v1" }, No},
 		"the new name of radixtree":               {WhenMemoryRadixTree, func(u *Use) { u.Status.Cluster.Configuration.StorageEngine = "memory-radixtree" }, Yes},
 		"memory is no radixtree":                  {WhenMemoryRadixTree, func(u *Use) { u.Status.Cluster.Configuration.StorageEngine = "memory-2" }, No},

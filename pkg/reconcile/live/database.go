@@ -60,12 +60,33 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
 	case status.Incomplete():
 		facts.Unreachable = "the status document is incomplete: the database took too long to collect it"
+	case isOfAnother(c, status):
+		facts.Unreachable = "the status document is of another database: " + status.Cluster.ConnectionString
 	default:
 		facts.Status = status
 		w.rememberBinary(inPods)
 		w.rememberLook(status)
 	}
 	return facts, nil
+}
+
+// isOfAnother reports whether a status document certainly is of another database than the
+// cluster's: a tool runs with the cluster file of its pod. The ID and the coordinators change with
+// each change of coordinators, and the description rarely, so nothing of the connection string may
+// agree, and no process may be the cluster's.
+func isOfAnother(c *v1beta2.FoundationDBCluster, status *fdb.Status) bool {
+	own, err := fdb.ParseConnectionString(c.Status.ConnectionString)
+	if err != nil {
+		return false
+	}
+	found, err := fdb.ParseConnectionString(status.Cluster.ConnectionString)
+	if err != nil || found.Description == own.Description || found.ID == own.ID {
+		return false
+	}
+	return !slices.ContainsFunc(own.Coordinators, func(a fdb.Address) bool { return slices.Contains(found.Coordinators, a) }) &&
+		!slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+			return len(status.ProcessesOf(string(g.ProcessGroupID))) > 0
+		})
 }
 
 // noClientError means that there is no way to the database.
@@ -107,6 +128,9 @@ func (w *World) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1
 	usable := toolPods(c, pods, answered)
 	if len(usable) == 0 {
 		return nil, "no running pod can run fdbcli"
+	}
+	if usable = slices.DeleteFunc(usable, objects.AwaitsClusterFile); len(usable) == 0 {
+		return nil, "no running pod has received the cluster file yet"
 	}
 	var transports []admin.Transport
 	for _, pod := range usable {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -55,8 +56,37 @@ func readCluster(ctx context.Context, c client.Reader, key types.NamespacedName)
 	return stored, normalized, nil
 }
 
+// Given is a resource that the command has read just before, and when. The zero value is none.
+type Given struct {
+	Cluster *v1beta2.FoundationDBCluster
+	At      time.Time
+}
+
+// givenAge is the highest age at which the first observation uses a Given.
+const givenAge = 5 * time.Second
+
+// UseFirst makes the first observation use a resource instead of another read of the same.
+// Between the two reads of a command nothing is decided; every later observation reads.
+func (w *World) UseFirst(g Given) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.given = g
+}
+
+// takeGiven returns the resource of UseFirst once; nil for none, or one that is too old.
+func (w *World) takeGiven() *v1beta2.FoundationDBCluster {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	g := w.given
+	w.given = Given{}
+	if age := w.Clock.Now().Sub(g.At); g.Cluster == nil || age < 0 || age > givenAge {
+		return nil
+	}
+	return g.Cluster
+}
+
 func (w *World) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
-	record, normalized, err := readCluster(ctx, w.Client, w.Key)
+	record, normalized, err := w.firstOrRead(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +94,15 @@ func (w *World) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, e
 	defer w.mu.Unlock()
 	w.record = record
 	return normalized, nil
+}
+
+func (w *World) firstOrRead(ctx context.Context) (stored, normalized *v1beta2.FoundationDBCluster, err error) {
+	if given := w.takeGiven(); given != nil {
+		if normalized, err = given.Normalized(); err == nil {
+			return given, normalized, nil
+		}
+	}
+	return readCluster(ctx, w.Client, w.Key)
 }
 
 // readObjects lists each kind once, whatever the number of process groups.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -236,6 +237,46 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 	}
 }
 
+// annotatePods sets an annotation of every pod.
+func (f *field) annotatePods(key, value string) {
+	f.t.Helper()
+	pods := &corev1.PodList{}
+	if err := f.api.List(f.t.Context(), pods, client.InNamespace(sample().Namespace)); err != nil {
+		f.t.Fatal(err)
+	}
+	for i := range pods.Items {
+		pods.Items[i].Annotations[key] = value
+		if err := f.api.Update(f.t.Context(), &pods.Items[i]); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// ofAnother is a document of an available database whose one process is no process group's.
+func ofAnother(connectionString string) string {
+	return fmt.Sprintf(`{"client": {"database_status": {"available": true}}, "cluster": {"connection_string": %q, "recovery_state": {"name": "fully_recovered"},
+		"processes": {"a": {"address": "10.9.9.9:4501", "command_line": "fdbserver", "version": "7.3.79", "locality": {"instance_id": "other-1"}, "roles": [{"role": "master"}]}}}}`, connectionString)
+}
+
+// TestADocumentAfterAChangeOfCoordinatorsIsTheClusters keeps the document of the cluster's own
+// database whose connection string was changed by other means.
+func TestADocumentAfterAChangeOfCoordinatorsIsTheClusters(t *testing.T) {
+	f := settled(t)
+	own, err := fdb.ParseConnectionString(f.record().Status.ConnectionString)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"other coordinators": own.Description + ":abcdefgh@10.9.9.9:4501", "another description": "other:" + own.ID + "@10.9.9.9:4501",
+		"a common coordinator": "other:abcdefgh@" + own.Coordinators[0].String(), "unreadable": "nonsense",
+	} {
+		f.program = func(admin.Command) (admin.Result, error) { return admin.Result{Stdout: []byte(ofAnother(text))}, nil }
+		if s := f.observe(plan.Record | plan.Database); s.Database.Status == nil {
+			t.Errorf("%s: %s", name, s.Database.Unreachable)
+		}
+	}
+}
+
 func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 	says := func(stdout string, exit int) func(*field) {
 		return func(f *field) {
@@ -263,6 +304,15 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 				}
 			}, notAsked: "no running pod can run fdbcli",
 		},
+		"no pod has a cluster file": {
+			given: func(f *field) {
+				f.program = func(c admin.Command) (admin.Result, error) {
+					f.t.Errorf("runs %v", c)
+					return admin.Result{}, nil
+				}
+				f.annotatePods(v1beta2.AnnotationCurrentConfiguration, `{"version": "7.3.79", "runServers": false}`)
+			}, notAsked: "no running pod has received the cluster file yet",
+		},
 		"no pod can be reached": {
 			given: func(f *field) {
 				f.program = func(admin.Command) (admin.Result, error) {
@@ -270,10 +320,11 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 				}
 			}, unreachable: "no route",
 		},
-		"the answer is no document": {given: says("nonsense", 0), unreachable: "reading status"},
-		"fdbcli gives up":           {given: says("", 1), unreachable: "reading status"},
-		"the document timed out":    {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "took too long to collect it"},
-		"the document was late":     {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "took too long to collect it"},
+		"the answer is no document":           {given: says("nonsense", 0), unreachable: "reading status"},
+		"fdbcli gives up":                     {given: says("", 1), unreachable: "reading status"},
+		"the document timed out":              {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "took too long to collect it"},
+		"the document was late":               {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "took too long to collect it"},
+		"the document is of another database": {given: says(ofAnother("other:abcdefgh@10.9.9.9:4501"), 0), unreachable: "is of another database: other:abcdefgh@10.9.9.9:4501"},
 		"the document is available and lists no process": {
 			given:       says(`{"client":{"database_status":{"available":true}},"cluster":{"recovery_state":{"name":"fully_recovered"}}}`, 0),
 			unreachable: "took too long to collect it",

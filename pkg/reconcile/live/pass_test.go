@@ -3,9 +3,12 @@ package live_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 func TestAClusterComesUpFromNothing(t *testing.T) {
@@ -50,6 +53,37 @@ func TestAPassWithNothingToDoIsCheap(t *testing.T) {
 			execs := f.log.those("exec")
 			if len(execs) != 1 || !strings.Contains(execs[0], "status json") {
 				t.Errorf("ran %v, want one status json", execs)
+			}
+		})
+	}
+}
+
+// TestTheFirstObservationUsesWhatWasJustRead counts the reads of the resource.
+func TestTheFirstObservationUsesWhatWasJustRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		age   time.Duration
+		reads []int // after each observation
+	}{
+		"just read":                {0, []int{0, 1, 2}},
+		"read before five seconds": {5 * time.Second, []int{0, 1, 2}},
+		"read before longer":       {5*time.Second + 1, []int{1, 2, 3}},
+		"read in the future":       {-time.Second, []int{1, 2, 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := settled(t)
+			f.log.reset()
+			given := f.record()
+			given.Labels = map[string]string{"read": "before"}
+			f.log.reset()
+			f.world.UseFirst(live.Given{Cluster: given, At: f.world.Clock.Now().Add(-tc.age)})
+			for i, want := range tc.reads {
+				s := f.observe(plan.Record)
+				if first := s.Cluster.Labels["read"] == "before"; first != (want == 0) {
+					t.Errorf("observation %d: the given resource %t", i+1, first)
+				}
+				if got := f.log.those("get"); len(got) != want {
+					t.Errorf("observation %d: %d reads, want %d: %v", i+1, len(got), want, f.log.all())
+				}
 			}
 		})
 	}

@@ -60,6 +60,7 @@ type World struct {
 	Patience time.Duration
 
 	mu     sync.Mutex
+	given  Given
 	record *v1beta2.FoundationDBCluster // as the API server has it, spec not normalized
 	pods   map[string]*corev1.Pod       // newest known, to find one to run fdbcli in
 	binary string                       // the fdbcli that has the protocol of the processes; empty when unknown

@@ -120,6 +120,14 @@ func currentConfiguration(pod *corev1.Pod) (m fdb.MonitorConfiguration, known bo
 	return m, true, nil
 }
 
+// AwaitsClusterFile reports whether the monitor of a unified pod has accepted a configuration from
+// before there was a cluster file, and no later one: no tool of the pod can connect yet. False
+// where the pod does not report its configuration.
+func AwaitsClusterFile(pod *corev1.Pod) bool {
+	m, known, err := currentConfiguration(pod)
+	return err == nil && known && !m.ServersRun()
+}
+
 // Variables are what a unified pod's monitor substitutes in the arguments of the
 // processes. They are nil while it has not reported any.
 func Variables(pod *corev1.Pod) (map[string]string, error) {

@@ -16,6 +16,18 @@ type WriteStatus struct {
 	// Changes describes the differences from the current status.
 	Changes []string                          `json:"changes" fingerprint:"-"`
 	Status  v1beta2.FoundationDBClusterStatus `json:"-"`
+	// KeysStay is true where the same shared keys are read with this status as with the one
+	// before; see SharedKeysStay.
+	KeysStay bool `json:"-" fingerprint:"-"`
+}
+
+// SharedKeysStay reports whether the same keys of the database are read with another status of a
+// cluster: the database is the same, and exclusions matter as before. The cluster must be normalized.
+func SharedKeysStay(c *v1beta2.FoundationDBCluster, status v1beta2.FoundationDBClusterStatus) bool {
+	after := *c
+	after.Status = status
+	return c.Status.Configured == status.Configured && c.Status.ConnectionString == status.ConnectionString &&
+		ExclusionsMatter(c) == ExclusionsMatter(&after)
 }
 
 // Describe implements Action.
@@ -28,7 +40,12 @@ func (a WriteStatus) Subject() string { return a.Cluster }
 
 // The status decides which shared keys are read: exclusions in progress once a group is
 // marked for removal, and the others once there is a database.
-func (WriteStatus) effect() Effect { return Effect{Stale: Record | Coordination, Impact: NoImpact} }
+func (a WriteStatus) effect() Effect {
+	if a.KeysStay {
+		return Effect{Stale: Record, Impact: NoImpact}
+	}
+	return Effect{Stale: Record | Coordination, Impact: NoImpact}
+}
 
 // Apply implements Edit.
 func (a WriteStatus) Apply(s Snapshot) Snapshot {

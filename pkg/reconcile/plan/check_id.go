@@ -55,6 +55,7 @@ const (
 const (
 	CheckNoCoordinator       CheckID = "no-coordinator"        // the process group is no coordinator
 	CheckCoordinatorsCanMove CheckID = "coordinators-can-move" // coordinators can move to other process groups
+	CheckCoordinatorsKnown   CheckID = "coordinators-known"    // the status document reports the coordinators
 	CheckCoordinatorAway     CheckID = "coordinator-away"      // a coordinator that does not report is away for long enough
 	CheckSameCoordinators    CheckID = "same-coordinators"     // key and status document name the same coordinators
 	CheckConfigurationHolds  CheckID = "configuration-holds"   // the processes that report can hold the redundancy mode

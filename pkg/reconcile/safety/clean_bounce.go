@@ -16,8 +16,7 @@ import (
 // state of the same document counts. Any other reason is a refusal.
 func CleanBounce(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckCleanBounce, Question: "does the database allow all processes to restart at once?", Gate: plan.GateRecovery}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	can, known := d.Status.CanCleanBounce()
@@ -38,7 +37,7 @@ func CleanBounce(d plan.DatabaseFacts) plan.Check {
 // contradictsRecovery reports whether the reason of a refusal is a recovery that is over
 // according to the same document.
 func contradictsRecovery(status *fdb.Status) bool {
-	return !status.Incomplete() && status.RecoveryName() == fdb.RecoveryFullyRecovered &&
+	return status.RecoveryName() == fdb.RecoveryFullyRecovered &&
 		status.Cluster.BounceImpact.Reason == fdb.ReasonNotFullyRecovered
 }
 

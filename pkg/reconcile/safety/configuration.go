@@ -17,8 +17,7 @@ import (
 // hold, and then waits forever.
 func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 	c := plan.Check{ID: plan.CheckConfigurationHolds, Question: fmt.Sprintf("can the reporting processes hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	if _, known := fdb.MinimumFaultDomains(want.RedundancyMode); !known {

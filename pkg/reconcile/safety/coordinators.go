@@ -28,6 +28,21 @@ type Coordinators struct {
 // Valid reports whether the coordinators can stay.
 func (c Coordinators) Valid() bool { return len(c.Problems) == 0 }
 
+// CoordinatorsKnown checks whether the status document reports any coordinators. A database has at
+// least one, so that none are to be replaced because a document lacks them.
+func CoordinatorsKnown(d plan.DatabaseFacts) plan.Check {
+	c := plan.Check{ID: plan.CheckCoordinatorsKnown, Question: "does the status document report the coordinators?", Gate: plan.GateCoord}
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
+		return c
+	}
+	n := len(d.Status.Coordinators())
+	c.OK, c.Evidence = n > 0, phrase.Count(n, "coordinator")
+	if !c.OK {
+		c.Evidence = unreportedCoordinators
+	}
+	return c
+}
+
 // JudgeCoordinators compares the coordinators with the spec: the desired number, each in a
 // fault domain of its own, all alive, none excluded, of an eligible class, and named in the
 // cluster file as the spec requires. The process groups in away must not be coordinators for

@@ -25,6 +25,13 @@ const coordinatorPatience = 2 * time.Minute
 // pass that takes one down holds the lock meanwhile.
 func StaysAway(s plan.Snapshot, missing []fdb.Address) plan.Check {
 	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "is a coordinator that does not report lost?", Gate: plan.GateCoord, Need: fmt.Sprintf("missing for %s", coordinatorPatience)}
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
+		return c
+	}
+	if len(s.Database.Status.Coordinators()) == 0 {
+		c.Evidence = unreportedCoordinators
+		return c
+	}
 	expected := mayComeBack
 	if quorumAtRisk(s.Database.Status) {
 		expected = comesBackAtOnce

@@ -16,8 +16,7 @@ import (
 // nowhere else.
 func ReplicaRemains(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
 	c := plan.Check{ID: plan.CheckCopyStays, Question: "does a replica of all data remain?", Gate: plan.GateReplicas, Need: "at least 1"}
-	if s.Database.Status == nil {
-		c.Evidence = noStatus(s.Database)
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
 		return c
 	}
 	copies, of, known := copiesOf(s.Database.Status, groups)

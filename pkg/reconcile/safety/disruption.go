@@ -35,6 +35,10 @@ func OthersOfClassUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check 
 		ID: plan.CheckClassUp, Subject: string(g.ProcessClass), Question: fmt.Sprintf("are all other %s process groups up?", g.ProcessClass),
 		Gate: plan.GateReplicas, OK: true, Evidence: "all others have their pods and report",
 	}
+	if why := noAnswer(s.Database); why != "" {
+		c.OK, c.Evidence = false, why
+		return c
+	}
 	for _, other := range s.Staying() {
 		if other == g || other.ProcessClass != g.ProcessClass {
 			continue
@@ -49,10 +53,21 @@ func OthersOfClassUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check 
 
 // NeverDisruptable reports whether MayLoseAnyPod is refused for as long as the redundancy mode is
 // what it is: there is only one copy of some data.
-func NeverDisruptable(s plan.Snapshot) bool { return !NoDatabaseYet(s) && !hasCopies(s).OK }
+func NeverDisruptable(s plan.Snapshot) bool {
+	known := noAnswer(s.Database) == "" && s.Database.Status.Cluster.Configuration != nil
+	return known && !NoDatabaseYet(s) && withoutCopies(s)
+}
 
 func hasCopies(s plan.Snapshot) plan.Check {
-	c := plan.Check{ID: plan.CheckToleratesLoss, Question: "do all data and logs have copies?", Gate: plan.GateReplicas, OK: !withoutCopies(s)}
+	c := plan.Check{ID: plan.CheckToleratesLoss, Question: "do all data and logs have copies?", Gate: plan.GateReplicas}
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
+		return c
+	}
+	if s.Database.Status.Cluster.Configuration == nil {
+		c.Evidence = unknownRedundancy(s)
+		return c
+	}
+	c.OK = !withoutCopies(s)
 	c.Evidence = "all data and logs have copies"
 	if !c.OK {
 		c.Evidence = "the redundancy mode keeps a single copy of data or logs"
@@ -62,8 +77,7 @@ func hasCopies(s plan.Snapshot) plan.Check {
 
 func noMaintenanceAnywhere(p Pod) plan.Check {
 	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no zone under maintenance?", Gate: plan.GateMaintain}
-	if p.Database.Status == nil {
-		c.Evidence = noStatus(p.Database)
+	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
 		return c
 	}
 	zone := p.Database.Status.Maintenance().Zone

@@ -58,6 +58,9 @@ func withoutRoles(p Pod, roles ...string) plan.Check {
 
 func roleOn(p Pod, roles []string) string {
 	for _, process := range processesOf(p.Snapshot, p.Group) {
+		if !process.Reporting() { // its roles follow once it does
+			return whose(process) + " does not report yet"
+		}
 		for _, role := range roles {
 			if process.HasRole(role) {
 				return whose(process) + " has the role " + role
@@ -95,8 +98,7 @@ func OthersUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 // up. A group with an unknown fault domain is in another one.
 func othersUp(p Pod) plan.Check {
 	c := plan.Check{ID: plan.CheckOtherDomainsUp, Question: "are all other fault domains up?", Gate: plan.GateReplicas}
-	if p.Database.Status == nil {
-		c.Evidence = noStatus(p.Database)
+	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
 		return c
 	}
 	for _, other := range p.Groups() {
@@ -135,8 +137,7 @@ func othersSettled(p Pod) plan.Check {
 
 func noMaintenanceElsewhere(p Pod) plan.Check {
 	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain}
-	if p.Database.Status == nil {
-		c.Evidence = noStatus(p.Database)
+	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
 		return c
 	}
 	zone := p.Database.Status.Maintenance().Zone
@@ -180,13 +181,17 @@ func drainsFirst(p Pod) plan.Check {
 	return c
 }
 
+// unreportedCoordinators is the evidence of a check about coordinators where there are none in the
+// status document.
+const unreportedCoordinators = "the status document does not report the coordinators"
+
 func noCoordinator(p Pod) plan.Check {
 	c := plan.Check{ID: plan.CheckNoCoordinator, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("is %s no coordinator?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
-	switch {
-	case p.Database.Status == nil:
-		c.Evidence = noStatus(p.Database)
+	switch why := noAnswer(p.Database); {
+	case why != "":
+		c.Evidence = why
 	case len(p.Database.Status.Coordinators()) == 0:
-		c.Evidence = "the status document does not report the coordinators"
+		c.Evidence = unreportedCoordinators
 	case Coordinates(p.Snapshot, p.Group):
 		c.Evidence = "it is a coordinator; coordinators move first"
 	default:

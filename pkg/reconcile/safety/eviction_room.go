@@ -13,7 +13,7 @@ import (
 // for others: the coordinators of a group that is marked for removal are moved before anything
 // else of it.
 func coordinatorsCanMove(p Pod) plan.Check {
-	if c := noCoordinator(p); c.OK || p.Database.Status == nil || !Coordinates(p.Snapshot, p.Group) {
+	if c := noCoordinator(p); c.OK || noAnswer(p.Database) != "" || !Coordinates(p.Snapshot, p.Group) {
 		return c
 	}
 	c := plan.Check{ID: plan.CheckCoordinatorsCanMove, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("can the coordinators move away from %s?", p.Group.ProcessGroupID), Gate: plan.GateCoord}
@@ -51,13 +51,12 @@ const spareDisk = 0.1
 // spaceElsewhere checks whether the other storage processes have space for the data of a group.
 func spaceElsewhere(p Pod) plan.Check {
 	c := plan.Check{ID: plan.CheckDataHasRoom, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("do other processes have space for the data of %s?", p.Group.ProcessGroupID), Gate: plan.GateBudget}
-	if p.Database.Status == nil {
-		c.Evidence = noStatus(p.Database)
+	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
 		return c
 	}
-	room, known := roomBeside(p)
-	if !known {
-		c.Evidence = "a storage process does not report its disk space"
+	room, unknown := roomBeside(p)
+	if unknown != "" {
+		c.Evidence = unknown
 		return c
 	}
 	left := room.free - room.data
@@ -72,8 +71,9 @@ type room struct{ data, free, total int64 }
 
 // roomBeside adds up what storage processes report. The processes of one group share a disk,
 // which counts once. A group without a reporting process has nothing to move: its data is
-// copied from other replicas.
-func roomBeside(p Pod) (r room, known bool) {
+// copied from other replicas. Unknown is what a storage process does not report; empty where the
+// sum is known.
+func roomBeside(p Pod) (r room, unknown string) {
 	disks := map[string]room{}
 	for _, process := range p.Database.Status.ProcessList() {
 		for _, role := range process.Roles {
@@ -81,7 +81,10 @@ func roomBeside(p Pod) (r room, known bool) {
 				continue
 			}
 			if role.KVStoreUsedBytes == nil || role.KVStoreAvailableBytes == nil || role.KVStoreTotalBytes == nil {
-				return room{}, false
+				return room{}, "a storage process does not report its disk space"
+			}
+			if process.InstanceID() == "" {
+				return room{}, "a storage process does not report its process group"
 			}
 			if process.InstanceID() == string(p.Group.ProcessGroupID) {
 				r.data += *role.KVStoreUsedBytes
@@ -95,7 +98,7 @@ func roomBeside(p Pod) (r room, known bool) {
 	for _, disk := range disks {
 		r.free, r.total = r.free+disk.free, r.total+disk.total
 	}
-	return r, true
+	return r, ""
 }
 
 func inGiB(bytes int64) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }

@@ -77,7 +77,9 @@ func TestRoomForTheDataOfAGroup(t *testing.T) {
 				delete(s.Database.Status.Cluster.Processes, id)
 			}
 		}, false, ""},
-		"no others and no data": {func(s *plan.Snapshot) { clear(s.Database.Status.Cluster.Processes) }, false, "0.0 GiB of data to move; others have 0.0 GiB free of 0.0 GiB, 10% must remain free"},
+		"no others and no data": {func(s *plan.Snapshot) { everyProcess(dropRole(fdb.RoleStorage))(s.Database.Status) }, false, "0.0 GiB of data to move; others have 0.0 GiB free of 0.0 GiB, 10% must remain free"},
+		"no process":            {func(s *plan.Snapshot) { clear(s.Database.Status.Cluster.Processes) }, false, incompleteDocument},
+		"an unknown group":      {edit("storage-3", func(p *fdb.Process) { delete(p.Locality, fdb.LocalityInstanceID) }), false, "a storage process does not report its process group"},
 		"an unknown use":        {edit("storage-3", func(p *fdb.Process) { p.Roles[0].KVStoreUsedBytes = nil }), false, "a storage process does not report its disk space"},
 		"an unknown size":       {edit("storage-3", func(p *fdb.Process) { p.Roles[0].KVStoreTotalBytes = nil }), false, "a storage process does not report its disk space"},
 		"no document":           {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, "no database status: timed out"},

@@ -60,8 +60,12 @@ func SilentExclusion(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) p
 }
 
 // exclusionRoom is how many of a class are up beyond the required number, and how that was
-// counted; nil while a missing one may come back.
+// counted; nil while a missing one may come back, and without a complete status document:
+// the conditions of the groups are those of an earlier one.
 func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (left *int, why string) {
+	if why := noAnswer(s.Database); why != "" {
+		return nil, why
+	}
 	valid := 0
 	for _, g := range s.Groups() {
 		if g.ProcessClass != class || g.IsGone() {
@@ -79,7 +83,7 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		// drain, unless the spec keeps it: then it counts in neither.
 		stays := !g.IsMarkedForRemoval() || s.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 		excluded := stays && (g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || Excluded(s, g))
-		if !missing && !excluded && !isNotReporting(s, g) {
+		if !missing && !excluded && len(reportingOf(s, g)) > 0 {
 			valid++
 		}
 	}
@@ -188,7 +192,7 @@ func holdsSomething(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 			return whose(p) + " still has the role " + roleNames(p)
 		}
 	}
-	if len(processes) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {
+	if len(reportingOf(s, g)) < serversOf(s, g) || g.HasCondition(v1beta2.ConditionMissingProcesses) {
 		if why := missingHolds(s, g); why != "" {
 			return why
 		}
@@ -284,7 +288,7 @@ func Untouched(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 		c.Evidence = noStatus(s.Database)
 	case s.Database.Status.Incomplete():
 		c.Evidence = incompleteDocument
-	case !s.Coordination.ExclusionsRead:
+	case !s.Coordination.ExclusionsRead, s.Database.Status.Cluster.Configuration == nil:
 		c.Evidence = "exclusions are unknown"
 	case isExcluded(s, g), covered(s.Coordination.Exclusions, g), slices.ContainsFunc(processesOf(s, g), fdb.Process.IsExcluded):
 		c.Evidence = "it is excluded, and its data and roles are being moved"

@@ -258,12 +258,15 @@ func TestExclusionBudget(t *testing.T) {
 			c := &v1beta2.FoundationDBCluster{}
 			c.Spec.DatabaseConfiguration.RedundancyMode = tc.mode
 			c.Spec.ProcessCounts.Storage = tc.desired
+			status := &fdb.Status{Cluster: fdb.ClusterStatus{Processes: map[string]fdb.Process{}}}
 			for i := range tc.valid {
 				c.Status.ProcessGroups = append(c.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{
 					ProcessGroupID: c.ProcessGroupIDFor(v1beta2.ProcessClassStorage, i+1), ProcessClass: v1beta2.ProcessClassStorage,
 				})
+				id := string(c.ProcessGroupIDFor(v1beta2.ProcessClassStorage, i+1))
+				status.Cluster.Processes[id] = fdb.Process{CommandLine: "x", Version: "7.3.79", Locality: map[string]string{fdb.LocalityInstanceID: id}}
 			}
-			got, check := ExclusionBudget(plan.Snapshot{Now: evening, Cluster: c}, v1beta2.ProcessClassStorage, tc.ongoing)
+			got, check := ExclusionBudget(plan.Snapshot{Now: evening, Cluster: c, Database: plan.DatabaseFacts{Status: status}}, v1beta2.ProcessClassStorage, tc.ongoing)
 			if got != tc.budget || check.OK != (got > 0) {
 				t.Errorf("budget %d (%s), want %d", got, check.Evidence, tc.budget)
 			}

@@ -18,8 +18,7 @@ import (
 // with the cluster file of the pod that it runs in, and that could be any database's.
 func OwnDatabase(s plan.Snapshot) plan.Check {
 	c := plan.Check{ID: plan.CheckOwnDatabase, Question: "does the status document describe this cluster's database?", Gate: plan.GateAvailable}
-	if s.Database.Status == nil {
-		c.Evidence = noStatus(s.Database)
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
 		return c
 	}
 	all, report := 0, 0

@@ -67,7 +67,7 @@ func TestNoQuestionIsAnsweredByAnAbsentProcess(t *testing.T) {
 		}, func(s plan.Snapshot) bool { return Untouched(s, s.Groups()[0]).OK }},
 		"are all storage servers in the regions?": {func(s *plan.Snapshot) {
 			longSilent(s)
-			delete(s.Database.Status.Cluster.Processes, "b")
+			s.Database.Status.Cluster.Processes["b"].Locality[fdb.LocalityDCID] = "dc1"
 		}, func(s plan.Snapshot) bool { return StorageInRegions(s.Database, ofOneRegion).OK }},
 		"have all processes been up for long?": {func(s *plan.Snapshot) {
 			longSilent(s)

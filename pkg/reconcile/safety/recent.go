@@ -15,8 +15,7 @@ const oldestProof = time.Minute
 // it is from the future, the clock was set back, and its age is unknown.
 func RecentProof(s plan.Snapshot) plan.Check {
 	c := plan.Check{ID: plan.CheckStatusRecent, Question: "is the status document recent?", Gate: plan.GateReplicas, Need: fmt.Sprintf("at most %s old", oldestProof)}
-	if s.Database.Status == nil {
-		c.Evidence = noStatus(s.Database)
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
 		return c
 	}
 	age := s.Now.Sub(s.Database.AsOf)

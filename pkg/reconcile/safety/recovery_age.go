@@ -13,15 +13,15 @@ import (
 // stops all commits for a moment, so recoveries must not follow each other closely.
 func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
 	c := plan.Check{ID: plan.CheckRecoveryAge, Question: fmt.Sprintf("was the last recovery at least %s ago?", need), Gate: plan.GateRecovery, Need: fmt.Sprintf("at least %s", need)}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
-	if version, known := versionOf(d.Status, fdb.RoleMaster); known && !version.HasRecoveryAge() {
+	version, known := versionOf(d.Status, fdb.RoleMaster)
+	if known && !version.HasRecoveryAge() {
 		return upFor(c, d.Status, version, need)
 	}
-	age, known := d.Status.RecoveryAge()
-	if !known {
+	age, reported := d.Status.RecoveryAge()
+	if !reported || (!known && !allReportRecoveryAge(d.Status)) {
 		c.Evidence = "the status document does not report the age of the last recovery"
 		return c
 	}
@@ -77,6 +77,23 @@ func youngestOf(status *fdb.Status) (youngest time.Duration, all completeness) {
 		all.why = "no uptime is known"
 	}
 	return youngest, all
+}
+
+// allReportRecoveryAge reports whether the age of recoveries is reliable, whichever process has
+// the role of the master: the versions of processes are known, and none is too old.
+func allReportRecoveryAge(status *fdb.Status) bool {
+	some := false
+	for _, p := range status.ProcessList() {
+		version, err := fdb.ParseVersion(p.Version)
+		if err != nil {
+			continue // a process that just started has no version yet
+		}
+		if !version.HasRecoveryAge() {
+			return false
+		}
+		some = true
+	}
+	return some
 }
 
 // versionOf is the version of the process that has a role which one process has.

@@ -49,12 +49,18 @@ func TestRecoveriesOfVersionsThatDoNotReportTheirAge(t *testing.T) {
 		},
 		"the document is late": {func(s *fdb.Status) {
 			s.Cluster.Messages = []fdb.Message{{Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}}}}
-		}, false, none + ", and " + incompleteDocument},
+		}, false, incompleteDocument},
 		"the version is unknown": {
 			with("master", func(p *fdb.Process) { p.Version = "" }), false, "the status document does not report the age of the last recovery",
 		},
 		"no process is the master": {
 			with("master", func(p *fdb.Process) { p.Roles = nil }), false, "the status document does not report the age of the last recovery",
+		},
+		"no process is the master, and an age is reported": {
+			func(s *fdb.Status) {
+				with("master", func(p *fdb.Process) { p.Roles = nil })(s)
+				s.Cluster.RecoveryState.SecondsSinceLastRecovered = new(9999.0)
+			}, false, "the status document does not report the age of the last recovery",
 		},
 		"from 7.1.22 only the reported age counts": {
 			with("master", func(p *fdb.Process) { p.Version = "7.1.22" }), false, "the status document does not report the age of the last recovery",

@@ -8,10 +8,15 @@ import (
 )
 
 // replicasWanted is the desired number of replicas of all data: from the configuration in
-// force, which reports its own numbers where its policies are custom ones, and without it
-// from the spec. For an unknown mode it is unknown, which is never few enough.
+// force, which reports its own numbers where its policies are custom ones, and where it reports
+// no redundancy from the spec. For an unknown mode, and without the configuration, it is unknown,
+// which is never few enough.
 func replicasWanted(s plan.Snapshot) (n int, known bool) {
-	if c := s.Database.Status.Cluster.Configuration; c != nil && (c.RedundancyMode != "" || c.StorageReplicas > 0) {
+	c := s.Database.Status.Cluster.Configuration
+	switch {
+	case c == nil:
+		return 0, false
+	case c.RedundancyMode != "" || c.StorageReplicas > 0:
 		return c.Replicas()
 	}
 	return fdb.MinimumFaultDomains(redundancyOf(s))
@@ -19,5 +24,8 @@ func replicasWanted(s plan.Snapshot) (n int, known bool) {
 
 // unknownRedundancy is the evidence for an unknown replicasWanted.
 func unknownRedundancy(s plan.Snapshot) string {
+	if s.Database.Status.Cluster.Configuration == nil {
+		return "the redundancy mode in force is unknown: the status document has no configuration"
+	}
 	return fmt.Sprintf("the number of replicas of the redundancy mode %s is unknown", redundancyOf(s))
 }

@@ -89,9 +89,9 @@ func PrimaryServes(d plan.DatabaseFacts, c fdb.Configuration, home string) plan.
 	primary, _ := c.Primary()
 	main, _ := primary.Main()
 	check := plan.Check{ID: plan.CheckRegionServes, Question: "does the region with the highest priority serve?", Gate: plan.GateConfig}
-	switch {
-	case d.Status == nil:
-		check.Evidence = noStatus(d)
+	switch why := noAnswer(d); {
+	case why != "":
+		check.Evidence = why
 	case home == "":
 		check.Evidence = "the status document does not report which region serves"
 	case !hasPriority(c, home, main.Priority):

@@ -25,7 +25,7 @@ const (
 // the database's own clock, as uptimes are. A group with anything unknown is not done, and
 // must not be restarted either: it could be about to report.
 func RestartedSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, since time.Time) Restarted {
-	if s.Database.Status == nil {
+	if noAnswer(s.Database) != "" {
 		return RestartUnknown
 	}
 	processes := s.Database.Status.ProcessesOf(string(g.ProcessGroupID))

@@ -19,6 +19,19 @@ const incompleteDocument = "the status document is incomplete"
 // noStatus is the evidence of a check that needs the status document and has none.
 func noStatus(d plan.DatabaseFacts) string { return "no database status: " + d.Why() }
 
+// noAnswer is the evidence of a check whose answer is in the status document, and that has none or
+// an incomplete one; empty otherwise. What an incomplete document has may be right, but what it
+// lacks proves nothing, and no gate distinguishes the two.
+func noAnswer(d plan.DatabaseFacts) string {
+	switch {
+	case d.Status == nil:
+		return noStatus(d)
+	case d.Status.Incomplete():
+		return incompleteDocument
+	}
+	return ""
+}
+
 // Available checks whether the database reports that it is available.
 func Available(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckAvailable, Question: "is the database available?", Gate: plan.GateAvailable}
@@ -39,8 +52,7 @@ func Available(d plan.DatabaseFacts) plan.Check {
 // Changes made under such a lock disturb the restore or disaster recovery.
 func Unlocked(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckNotLocked, Question: "is the database free of restore and disaster recovery locks?", Gate: plan.GateDBLock}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	locked, uid, known := d.Status.Locked()
@@ -62,8 +74,7 @@ const MaxGenerations = 10
 // FewGenerations checks whether the database has finished most of its past recoveries.
 func FewGenerations(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckFewGenerations, Question: "has the database finished its past recoveries?", Gate: plan.GateGens, Need: "at most " + phrase.Count(MaxGenerations, "generation")}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	n, known := d.Status.ActiveGenerations()
@@ -80,8 +91,7 @@ func FewGenerations(d plan.DatabaseFacts) plan.Check {
 // concerned: before that, ending one can crash the cluster controller.
 func Recovered(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckRecoveryOver, Question: "is the last recovery over?", Gate: plan.GateRecovery}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	name := d.Status.RecoveryName()
@@ -93,13 +103,12 @@ func Recovered(d plan.DatabaseFacts) plan.Check {
 // DataHealthy checks whether data distribution reports enough replicas of all data.
 func DataHealthy(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckDataDistributionHealthy, Question: "is data distribution healthy?", Gate: plan.GateDD}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	state, known := d.Status.DataState()
 	switch {
-	case d.Status.HasMessage("unreadable_configuration"):
+	case d.Status.HasMessage(fdb.MessageUnreadableConfiguration):
 		c.Evidence = "the database cannot read its own configuration"
 	case !known:
 		c.Evidence = "the status document does not report the state of the data"
@@ -119,8 +128,7 @@ const (
 // LoadWithinLimits checks whether lags and queues of storage and log processes are within limits.
 func LoadWithinLimits(d plan.DatabaseFacts) plan.Check {
 	c := plan.Check{ID: plan.CheckKeepsUp, Question: "are lags and queues within limits?", Gate: plan.GateQoS}
-	if d.Status == nil {
-		c.Evidence = noStatus(d)
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
 		return c
 	}
 	qos := d.Status.Cluster.QoS

@@ -21,7 +21,7 @@ func calm(t *testing.T) plan.DatabaseFacts {
 			"data": {"state": {"name": "healthy", "healthy": true}},
 			"qos": {"worst_data_lag_storage_server": {"seconds": 1}, "worst_durability_lag_storage_server": {"seconds": 5},
 				"worst_queue_bytes_log_server": 1000, "worst_queue_bytes_storage_server": 1000},
-			"processes": {"a": {"address": "10.0.0.1:4501"}}}}`))
+			"processes": {"a": {"address": "10.0.0.1:4501", "version": "7.3.79"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,12 +18,11 @@ import (
 //
 // Testers hold no data, are never excluded, and are listed for long after they have ended.
 func StillRuns(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
-	status := s.Database.Status
 	switch {
-	case status == nil, g.ProcessClass.IsTester():
+	case s.Database.Status == nil, g.ProcessClass.IsTester():
 		return ""
-	case status.Incomplete():
-		return fmt.Sprintf("cannot determine whether a process of %s still runs: the status document is incomplete", g.ProcessGroupID)
+	case s.Database.Status.Incomplete():
+		return fmt.Sprintf("cannot determine whether a process of %s still runs: %s", g.ProcessGroupID, incompleteDocument)
 	}
 	processes := processesOf(s, g)
 	if len(processes) == 0 {

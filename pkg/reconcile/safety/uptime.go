@@ -14,17 +14,12 @@ import (
 // recovering most of the time. Missing is how much of the time remains.
 func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing time.Duration) {
 	c = plan.Check{ID: plan.CheckAllUp, Question: fmt.Sprintf("have all processes been up for %s?", need), Gate: plan.GateUptime, Need: fmt.Sprintf("at least %s", need)}
-	switch {
-	case s.Database.Status == nil:
-		c.Evidence = noStatus(s.Database)
-		return c, need
-	case s.Database.Status.Incomplete():
-		c.Evidence = incompleteDocument
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
 		return c, need
 	}
-	up, youngest, known := shortestUptime(s)
-	if !known {
-		c.Evidence = "the status document does not report the age of the last recovery"
+	up, youngest, unknown := shortestUptime(s)
+	if unknown != "" {
+		c.Evidence = unknown
 		return c, need
 	}
 	c.OK, c.Have = up >= need, up.Round(time.Second).String()
@@ -34,27 +29,35 @@ func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing ti
 
 // shortestUptime is the shortest of the age of the last recovery and the uptimes of all
 // processes that count, not of testers and excluded processes. A process that does not report
-// its uptime, as right after its start, counts as just started.
-func shortestUptime(s plan.Snapshot) (up time.Duration, youngest string, known bool) {
+// its uptime, as right after its start, counts as just started. Unknown is what is missing; empty
+// where nothing is.
+func shortestUptime(s plan.Snapshot) (up time.Duration, youngest, unknown string) {
+	const noRecoveryAge = "the status document does not report the age of the last recovery"
 	status := s.Database.Status
 	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
 	if err != nil {
-		return 0, "", false
+		return 0, "", noRecoveryAge
 	}
 	if version.HasRecoveryAge() {
-		if up, known = status.RecoveryAge(); !known {
-			return 0, "", false
+		age, known := status.RecoveryAge()
+		if !known {
+			return 0, "", noRecoveryAge
 		}
-		youngest, known = "last recovery", true
+		up, youngest = age, "last recovery"
 	}
+	counted := false
 	for _, p := range status.ProcessList() {
 		if v1beta2.ProcessClass(p.ClassType).IsTester() || p.IsExcluded() || !p.Reporting() {
 			continue
 		}
 		uptime, _ := p.Uptime() // zero when unknown
-		if !known || uptime < up {
-			up, youngest, known = uptime, fmt.Sprintf("process at %s (%s) started", p.Address.HostPort(), p.InstanceID()), true
+		if youngest == "" || uptime < up {
+			up, youngest = uptime, fmt.Sprintf("process at %s (%s) started", p.Address.HostPort(), p.InstanceID())
 		}
+		counted = true
 	}
-	return up, youngest, known
+	if !counted {
+		return 0, "", "no process reports its uptime"
+	}
+	return up, youngest, ""
 }

@@ -35,6 +35,9 @@ func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 			if available := safety.Available(s.Database); !available.OK {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether the coordinators are valid", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 			}
+			if known := safety.CoordinatorsKnown(s.Database); !known.OK {
+				return plan.Decision{Checks: []plan.Check{known}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine whether the coordinators are valid", Detail: known.Evidence, RetryAfter: plan.PodDelay}}
+			}
 			verdict := safety.JudgeCoordinators(s, away...)
 			if verdict.Valid() {
 				return plan.Decision{}

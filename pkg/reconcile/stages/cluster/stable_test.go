@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -27,15 +29,17 @@ func TestNoStageDisturbsAnUnstableDatabase(t *testing.T) {
 		stage plan.Stage
 		from  func(testing.TB) plan.Snapshot
 		minds []string
+		// needs are the documents of stagestest.Lacking on which it waits; on the others it acts.
+		needs string
 	}{
-		"a configuration": {UpdateDatabaseConfiguration, stagestest.AnotherEngine, causesRecovery},
-		"an exclusion":    {ExcludeInstances, stagestest.LeavingStorage, causesRecovery},
-		"coordinators":    {ChangeCoordinators, stagestest.ExcludedCoordinator, causesRecovery},
-		"a restart":       {BounceProcesses, stagestest.NewKnobs, causesRecovery},
-		"dead testers":    {BounceProcesses, stagestest.TesterGone, causesRecovery},
-		"a maintenance":   {MaintenanceModeChecker, stagestest.Maintained, append([]string{"11 generations of logs are active"}, always...)},
-		"new pods":        {UpdatePods(plan.Options{}), stagestest.OutdatedStorage, always},
-		"an inclusion":    {RemovePods, stagestest.GoneStorage, append([]string{"its recovery is not over"}, causesRecovery...)},
+		"a configuration": {UpdateDatabaseConfiguration, stagestest.AnotherEngine, causesRecovery, "localities, versions, recovery_state, data, lock state, configuration"},
+		"an exclusion":    {ExcludeInstances, stagestest.LeavingStorage, causesRecovery, "localities, versions, recovery_state, lock state"},
+		"coordinators":    {ChangeCoordinators, stagestest.ExcludedCoordinator, causesRecovery, "localities, versions, recovery_state, coordinators, lock state"},
+		"a restart":       {BounceProcesses, stagestest.NewKnobs, causesRecovery, "localities, versions, uptimes, recovery_state, lock state"},
+		"dead testers":    {BounceProcesses, stagestest.TesterGone, causesRecovery, "roles, localities, versions, uptimes, recovery_state, lock state"},
+		"a maintenance":   {MaintenanceModeChecker, stagestest.Maintained, append([]string{"11 generations of logs are active"}, always...), "localities, versions, uptimes, recovery_state, lock state"},
+		"new pods":        {UpdatePods(plan.Options{}), stagestest.OutdatedStorage, always, "localities, versions, uptimes, data, logs, coordinators, lock state, configuration"},
+		"an inclusion":    {RemovePods, stagestest.GoneStorage, append([]string{"its recovery is not over"}, causesRecovery...), "versions, recovery_state, lock state, configuration"},
 	}
 	for name, tc := range tests {
 		t.Run(name+" acts on a stable one", func(t *testing.T) {
@@ -48,6 +52,15 @@ func TestNoStageDisturbsAnUnstableDatabase(t *testing.T) {
 				s := tc.from(t)
 				cut(s.Database.Status)
 				if d := tc.stage.Decide(s); actsLocked(d) { // some stages have nothing to do without what the document lacks
+					t.Errorf("does %v, and holds with %q", stagestest.Described(d), stagestest.Reason(d))
+				}
+			})
+		}
+		for what, cut := range stagestest.Lacking {
+			t.Run(name+" on a document without "+what, func(t *testing.T) {
+				s := tc.from(t)
+				cut(s.Database.Status)
+				if d := tc.stage.Decide(s); actsLocked(d) == slices.Contains(strings.Split(tc.needs, ", "), what) {
 					t.Errorf("does %v, and holds with %q", stagestest.Described(d), stagestest.Reason(d))
 				}
 			})

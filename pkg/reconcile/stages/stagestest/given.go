@@ -83,6 +83,7 @@ func HealthyClusterOf(tb testing.TB, storage int) plan.Snapshot {
 		GivePod(tb, &s, g, i+1)
 		addProcess(tb, status, s, g, i+1)
 	}
+	giveMaster(status)
 	s.Database = plan.DatabaseFacts{Status: status, AsOf: Noon}
 	settle(&s)
 	return s
@@ -184,6 +185,22 @@ func addProcess(tb testing.TB, status *fdb.Status, s plan.Snapshot, g *v1beta2.P
 	status.Cluster.Processes[fmt.Sprintf("p%02d", n)] = fdb.Process{
 		Address: fdb.Address{Host: PodIP(n), Port: 4501}, ClassType: string(g.ProcessClass), CommandLine: line, Version: "7.3.79", UptimeSeconds: &uptime,
 		Locality: map[string]string{fdb.LocalityInstanceID: string(g.ProcessGroupID), fdb.LocalityProcessID: string(g.ProcessGroupID) + "-1", fdb.LocalityZoneID: NodeName(n)},
+	}
+}
+
+// giveMaster gives a stateless process the role that one process of every database has.
+func giveMaster(status *fdb.Status) {
+	for _, p := range status.ProcessList() {
+		if p.ClassType != string(v1beta2.ProcessClassStateless) {
+			continue
+		}
+		for id, listed := range status.Cluster.Processes {
+			if listed.InstanceID() == p.InstanceID() {
+				listed.Roles = []fdb.Role{{Role: fdb.RoleMaster}}
+				status.Cluster.Processes[id] = listed
+			}
+		}
+		return
 	}
 }
 

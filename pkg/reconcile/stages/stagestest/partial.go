@@ -19,3 +19,27 @@ var Partial = map[string]func(*fdb.Status){
 	},
 	"its document lists no process and gives no reason": func(s *fdb.Status) { s.Cluster.Processes = nil },
 }
+
+// Lacking are documents with processes that lack a section, or a field of every process.
+var Lacking = map[string]func(*fdb.Status){
+	"roles":          EachProcess(func(p *fdb.Process) { p.Roles = nil }),
+	"localities":     EachProcess(func(p *fdb.Process) { p.Locality = nil }),
+	"versions":       EachProcess(func(p *fdb.Process) { p.Version, p.CommandLine = "", "" }),
+	"uptimes":        EachProcess(func(p *fdb.Process) { p.UptimeSeconds = nil }),
+	"recovery_state": func(s *fdb.Status) { s.Cluster.RecoveryState = nil },
+	"data":           func(s *fdb.Status) { s.Cluster.Data = nil },
+	"logs":           func(s *fdb.Status) { s.Cluster.Logs = nil },
+	"coordinators":   func(s *fdb.Status) { s.Client.Coordinators.Coordinators = nil },
+	"lock state":     func(s *fdb.Status) { s.Cluster.DatabaseLockState = nil },
+	"configuration":  func(s *fdb.Status) { s.Cluster.Configuration = nil },
+}
+
+// EachProcess returns a change of every process of a document.
+func EachProcess(change func(*fdb.Process)) func(*fdb.Status) {
+	return func(s *fdb.Status) {
+		for id, p := range s.Cluster.Processes {
+			change(&p)
+			s.Cluster.Processes[id] = p
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// wire counts what a program sends to the API server.
+type wire struct {
+	mu       sync.Mutex
+	requests []string
+}
+
+// kubeconfig returns a kubeconfig whose API server is the sandbox's, through a proxy that keeps
+// every request.
+func (w *wire) kubeconfig(t *testing.T) string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.NextProtos = []string{"http/1.1"} // exec takes the connection over
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		w.requests = append(w.requests, inWords(r))
+		w.mu.Unlock()
+		proxy.ServeHTTP(answer, r)
+	}))
+	t.Cleanup(server.Close)
+	return file(t, "kubeconfig", fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: wire
+contexts: [{name: wire, context: {cluster: wire, user: wire}}]
+clusters: [{name: wire, cluster: {server: %s}}]
+users: [{name: wire, user: {}}]
+`, server.URL))
+}
+
+// inWords is a request with the command that it runs in a pod, if any.
+func inWords(r *http.Request) string {
+	words := r.Method + " " + r.URL.Path
+	if command := r.URL.Query()["command"]; len(command) > 0 {
+		words = "exec " + strings.Join(command, " ")
+	}
+	return words
+}
+
+// fdb runs the plugin through the proxy, and returns what it sent.
+func (w *wire) fdb(t *testing.T, args ...string) (result, []string) {
+	t.Helper()
+	config := w.kubeconfig(t)
+	r := runWith(t, func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG="+config) }, "kubectl", append([]string{"fdb"}, args...)...)
+	return r, w.requests
+}
+
+// puts are the changes of the Lease.
+func puts(requests []string) []string {
+	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
+		return !strings.HasPrefix(r, "PUT ") || !strings.Contains(r, "/leases/")
+	})
+}
+
+// execs are the requests that run a program in a pod.
+func execs(requests []string) []string {
+	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !strings.HasPrefix(r, "exec ") })
+}
+
+// TestRequestsOfWholeCommands counts on the wire all that a command sends, from its start to its end.
+func TestRequestsOfWholeCommands(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, cluster("c", "processCounts: {storage: 4, log: 4, stateless: 3}\n"))
+	r, sent := new(wire).fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes")
+	want(t, r, 0)
+	if tools := execs(sent); len(tools) > 12 { // none before a pod has a cluster file
+		t.Errorf("a new cluster: %d execs, want at most 12:\n%s", len(tools), strings.Join(tools, "\n"))
+	}
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes"), 0)
+
+	t.Run("a reconcile with nothing to do", func(t *testing.T) {
+		r, sent := new(wire).fdb(t, "reconcile", "c", "-n", ns, "--yes")
+		want(t, r, 0)
+		if all, tools := len(sent), len(execs(sent)); all-tools > 8 || tools != 1 {
+			t.Errorf("%d requests and %d execs, want at most 8 and 1:\n%s", all-tools, tools, strings.Join(sent, "\n"))
+		}
+	})
+	t.Run("a replacement", func(t *testing.T) {
+		r, sent := new(wire).fdb(t, "replace", "c", storageGroups(t, ns)[0], "-n", ns, "--wait", "--yes")
+		want(t, r, 0)
+		// A pass takes the Lease and releases it. One that only finds more to wait for reads the
+		// status and the exclusions.
+		passes := len(puts(sent)) / 2
+		most := 16 + 2*max(0, passes-3)
+		if tools := execs(sent); len(tools) > most {
+			t.Errorf("%d execs in %d passes, want at most %d:\n%s", len(tools), passes, most, strings.Join(tools, "\n"))
+		} else {
+			t.Logf("%d requests and %d execs in %d passes", len(sent)-len(tools), len(tools), passes)
+		}
+	})
+}
