@@ -55,6 +55,7 @@ var effects = []expected{
 	{plan.MarkForRemoval{}, false, plan.DataMove},
 	{plan.KeepGroups{}, false, plan.NoImpact},
 	{plan.CordonNode{}, false, plan.NoImpact},
+	{plan.CordonNode{Evacuates: true}, false, plan.DataMove},
 	{plan.SetSkip{}, false, plan.NoImpact},
 	{plan.UncordonNode{}, false, plan.NoImpact},
 	{plan.SetExcluded{}, false, plan.NoImpact},
