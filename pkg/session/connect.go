@@ -99,7 +99,7 @@ func (e Connection) Config() (*rest.Config, error) {
 	}
 	config, err := e.Kube.ToRESTConfig()
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), "kubectl config get-contexts")
+		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), e.KubectlConfig("get-contexts"))
 	}
 	return config, nil
 }

@@ -77,7 +77,7 @@ func (k *RecordKind) Keys(ctx context.Context, env *Env, namespace string) ([]ty
 	}
 	records, err := k.Records(ctx, c, namespace)
 	if isMissingKind(err) {
-		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
+		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), env.KubectlIn("", "get", "crd", k.plural+".apps.foundationdb.org"))
 	}
 	var all []types.NamespacedName
 	for _, r := range records {
