@@ -85,7 +85,7 @@ func EvictFrom(nodes []string) plan.Stage {
 			var left readings.Waits
 			first := excludedFirst(s, nodes)
 			for _, g := range groupsOn(s, nodes) {
-				if !evictable(s, g) {
+				if !Evictable(s, g) {
 					continue // a group with a volume is replaced: the volume may be bound to the node
 				}
 				if readings.DeletablePod(s, g) == nil {
@@ -141,9 +141,9 @@ func excludedFirst(s plan.Snapshot, nodes []string) string {
 	return ""
 }
 
-// evictable reports whether a pod may be recreated elsewhere because its group holds no data.
+// Evictable reports whether a pod may be recreated elsewhere because its group holds no data.
 // An unknown or empty class may hold data.
-func evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+func Evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return !g.ProcessClass.IsStateful() && safety.HoldsNothing(s, g)
 }
 
@@ -183,7 +183,7 @@ func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 // ReplaceGroups does, where the eviction rules allow it. These are not applied to a group that
 // does not report.
 func ReplaceOn(nodes []string, most int) plan.Stage {
-	return replaceOn(nodes, most, func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool { return !evictable(s, g) })
+	return replaceOn(nodes, most, func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool { return !Evictable(s, g) })
 }
 
 // ReplaceAllOn returns a stage that does the same with groups without a volume as well.
