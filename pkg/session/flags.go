@@ -64,8 +64,12 @@ func (e *Env) KubectlIn(namespace string, words ...string) string {
 	if i := slices.Index(line, "--"); i >= 0 {
 		line, program = slices.Clone(line[:i]), line[i:]
 	}
-	where := Where{Namespace: namespace, Context: e.Connection().ContextName(), Flags: e.Global.typed}
-	return where.ShellLine(line, program)
+	return e.Where(namespace).ShellLine(line, program)
+}
+
+// Where returns what command lines about a namespace repeat.
+func (e *Env) Where(namespace string) Where {
+	return Where{Namespace: namespace, Context: e.Connection().ContextName(), Flags: e.Global.typed}
 }
 
 // KubectlConfig returns a command line of kubectl config, which reads the kubeconfig and no API
