@@ -87,9 +87,6 @@ func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if !o.entry.Allow && instance == record.LockOwner() {
 		env.Logf("warning: %s is this control-plane instance itself: it gets no lock until it is allowed again", instance)
 		o.Reversible = false
-		if err := o.Check(env); err != nil {
-			return err
-		}
 	}
 	verb, undo := "allow", "deny"
 	if !o.entry.Allow {

@@ -121,9 +121,6 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 	}
 	if o.Reversible && taint != nil && safety.ReplacedForTaint(record, taint.Key) {
 		o.Reversible = false // passes move data because of the taint
-		if err := o.Check(env); err != nil {
-			return err
-		}
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	c, err := o.Prepare(ctx, env, key, nodes, taint)
