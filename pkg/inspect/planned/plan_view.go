@@ -32,6 +32,9 @@ type PlanView struct {
 	// Kept are the process groups that the spec keeps from being replaced, each as the subject of a
 	// check: the evidence is what would mark it without that.
 	Kept []plan.Check `json:"kept,omitempty"`
+	// Pause is why operators skip the cluster, and until when; absent where it is not paused. A pass
+	// acts on it regardless.
+	Pause *inspect.PauseView `json:"pause,omitempty"`
 	// Pass is how the preview ended.
 	Pass inspect.PassRecord `json:"pass"`
 
@@ -65,6 +68,22 @@ type PlanItem struct {
 	Preconditions Preconditions `json:"preconditions"`
 	// Provisional lists the stages after whose actions this item is decided again.
 	Provisional []plan.StageName `json:"provisional,omitempty"`
+	// Bookkeeping is true for an action that is no reason to run a pass: it only writes a status that
+	// users and monitoring read.
+	Bookkeeping bool `json:"bookkeeping,omitempty"`
+}
+
+// Work returns the number of actions without bookkeeping.
+func (v PlanView) Work() int { return WorkOf(v.Items) }
+
+// WorkOf returns the number of items that are not bookkeeping.
+func WorkOf(items []PlanItem) (n int) {
+	for _, item := range items {
+		if !item.Bookkeeping {
+			n++
+		}
+	}
+	return n
 }
 
 // Preconditions are what must hold for an item to run.
@@ -125,6 +144,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 	}
 	if s.Cluster != nil && !r.cluster {
 		r.cluster, r.view.Observed.ConnectionString = true, s.Cluster.Status.ConnectionString
+		r.view.Pause = inspect.NewPauseView(inspect.Facts{Snapshot: s})
 	}
 	if s.Database.Status != nil {
 		available := s.Database.Available()
@@ -160,7 +180,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 		item := PlanItem{
 			Number: len(r.view.Items) + 1, Stage: e.Stage, ActionRecord: inspect.RecordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
 			Preconditions: Preconditions{Lease: true, Lock: plan.EffectOf(a).Locked, Checks: inspect.OrEmpty(e.Checks)},
-			Provisional:   e.Provisional,
+			Provisional:   e.Provisional, Bookkeeping: plan.IsBookkeeping(a),
 		}
 		r.view.Items = append(r.view.Items, item)
 	}

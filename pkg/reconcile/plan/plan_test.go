@@ -387,3 +387,39 @@ func TestActionsAreDescribedAndNamed(t *testing.T) {
 		}
 	}
 }
+
+// What passes decide by is work, what only users read is not.
+func TestOnlyBookkeeping(t *testing.T) {
+	before := v1beta2.FoundationDBClusterStatus{
+		ConnectionString: "a:b@10.0.0.1:4501", Configured: true, RunningVersion: "7.3.79",
+		ProcessGroups: []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "log-1"}},
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1beta2.FoundationDBClusterStatus)
+		want   bool
+	}{
+		"health":            {func(s *v1beta2.FoundationDBClusterStatus) { s.Health.Available = true }, true},
+		"generations":       {func(s *v1beta2.FoundationDBClusterStatus) { s.Generations.Reconciled = 3 }, true},
+		"configuration":     {func(s *v1beta2.FoundationDBClusterStatus) { s.DatabaseConfiguration.RedundancyMode = "double" }, true},
+		"connection string": {func(s *v1beta2.FoundationDBClusterStatus) { s.ConnectionString = "a:c@10.0.0.1:4501" }, false},
+		"version":           {func(s *v1beta2.FoundationDBClusterStatus) { s.RunningVersion = "7.4.6" }, false},
+		"a condition": {func(s *v1beta2.FoundationDBClusterStatus) {
+			s.ProcessGroups[0].SetCondition(v1beta2.ConditionMissingProcesses, time.Now())
+		}, false},
+		"a mark": {func(s *v1beta2.FoundationDBClusterStatus) { s.ProcessGroups[0].MarkForRemoval(time.Now()) }, false},
+		"health and a mark": {func(s *v1beta2.FoundationDBClusterStatus) {
+			s.Health.Available = true
+			s.ProcessGroups[0].MarkForRemoval(time.Now())
+		}, false},
+		"coordinators": {func(s *v1beta2.FoundationDBClusterStatus) { s.NeedsNewCoordinators = true }, false},
+	} {
+		after := *before.DeepCopy()
+		tc.change(&after)
+		if got := plan.OnlyBookkeeping(before, after); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if plan.IsBookkeeping(plan.WriteStatus{}) || !plan.IsBookkeeping(plan.WriteStatus{Bookkeeping: true}) || plan.IsBookkeeping(plan.CreatePod{}) {
+		t.Error("an action is judged by its field")
+	}
+}
