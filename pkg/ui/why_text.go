@@ -27,6 +27,9 @@ func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 		p.printf("  %s %s", o.in(bold, "next:"), v.Next[0])
 	}
 	p.printf("\n")
+	if v.Pause != nil && v.AsOf != nil {
+		p.printf("%s %s\n", o.in(yellow, "paused:"), v.Pause.Words(*v.AsOf))
+	}
 	for _, c := range v.Items {
 		p.chain(c)
 	}
