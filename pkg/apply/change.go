@@ -123,7 +123,7 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 	return err
 }
 
-// canAsk fails where the command needs approval and nobody can be asked. It comes after the names
+// canAsk fails where the command needs approval and stdin is not a terminal. It comes after the names
 // that the user typed were checked: a typing error is the better answer.
 func (f ChangeFlags) canAsk(env *session.Env) error {
 	switch {

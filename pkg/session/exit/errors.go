@@ -218,7 +218,7 @@ func Worst(errs []error) int {
 	return ExitDone
 }
 
-// Explain makes an API error name which verb on which resource was forbidden where, and says in
+// Explain makes an API error name which verb on which resource was forbidden where, and reports in
 // kubectl's words that the API server does not accept connections.
 func Explain(err error) string {
 	var request *url.Error
