@@ -28,13 +28,13 @@ func newCanDrain(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain NODE...",
 		Short: "Check whether nodes can be drained now",
-		Long: `Check whether drain can move the pods of a cluster off nodes now, and show what it does: pods
-without data are evicted, process groups with a PVC are replaced, coordinators move, each by
-the rules in docs/eviction.md. A wait for the age of the last recovery is no refusal: drain
-waits as well. Pods of other clusters are not checked.
+		Long: `Check whether drain can move the pods of a cluster off nodes now, and show what it does:
+pods without data are evicted, process groups with a PVC are replaced, coordinators move,
+each by the rules in docs/eviction.md. A wait for the age of the last recovery is no
+refusal: drain waits as well. Pods of other clusters are not checked.
 
-The answer is about kubectl fdb drain. Whether a pod may be evicted as it is, for instance by
-kubectl drain, is answered by can delete.
+The answer is about kubectl fdb drain. Whether a pod may be evicted as it is, for example
+by kubectl drain, is answered by can delete.
 
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a node can be drained
