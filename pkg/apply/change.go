@@ -114,6 +114,21 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 		return exit.Usagef("--field-manager must be no more than %d characters", longestFieldManager)
 	case f.timeout < 0 || f.Interval < 0:
 		return exit.Usagef("--timeout and --interval must not be negative")
+	}
+	env.FieldManager = f.FieldManager
+	if env.Overrides, err = f.Gates(); err != nil || f.Plan == "" {
+		return err
+	}
+	env.Planned, err = ReadPlan(f.Plan)
+	return err
+}
+
+// canAsk fails where the command needs approval and stdin is not a terminal. It comes after the names
+// that the user typed were checked: a typing error is the better answer.
+func (f ChangeFlags) canAsk(env *session.Env) error {
+	switch {
+	case env.Observer != nil: // it answers
+		return nil
 	case f.DryRun == DryRunNone && !f.Yes && !f.Reversible && !env.IsTerminal(env.In):
 		return &exit.Error{
 			Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)"),
@@ -124,13 +139,9 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 			Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal and data may be lost: --yes is not sufficient (nothing was changed)"),
 			Hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; --dry-run -o json prints the plan"},
 		}
+	default:
+		return nil
 	}
-	env.FieldManager = f.FieldManager
-	if env.Overrides, err = f.Gates(); err != nil || f.Plan == "" {
-		return err
-	}
-	env.Planned, err = ReadPlan(f.Plan)
-	return err
 }
 
 // dry reports whether the command makes no changes.
@@ -273,6 +284,9 @@ func runOf(e *session.Env, c Change) Run {
 func CarryOut(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) error {
 	if c.dry() {
 		return preview(ctx, e, key, c)
+	}
+	if err := c.canAsk(e); err != nil {
+		return err
 	}
 	p, err := PassesOver(ctx, e, key, c)
 	if err != nil {

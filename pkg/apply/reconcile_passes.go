@@ -202,8 +202,8 @@ func (p *Passes) reporter() func(reconcile.Event) {
 	switch {
 	case p.Output == "json":
 		return ui.JSON(p.Env.Out)
-	case !p.PrintsText():
-		return func(reconcile.Event) {} // only the document at the end is printed
+	case !p.PrintsText(), p.Env.Global.Quiet:
+		return func(reconcile.Event) {} // only the document or the line at the end is printed
 	}
 	return ui.Text(p.Env.Out, ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0})
 }
@@ -255,7 +255,7 @@ func (p *Passes) readProgress(ctx context.Context) error {
 		all, removed = targets.Removed(all, p.Last.Housekeeping)
 		reached = reached || removed
 	}
-	if p.PrintsText() && p.Wait {
+	if p.PrintsText() && p.Wait && !p.Env.Global.Quiet {
 		printProgress(p.Env, p.targets, all)
 	}
 	p.targets, p.Reached = all, reached

@@ -37,6 +37,9 @@ func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *ses
 		return err
 	}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
+	if err := kind.MustExist(ctx, env, key); err != nil {
+		return err
+	}
 	return CarryOut(ctx, env, key, Change{
 		ChangeFlags: o.ChangeFlags, Words: o.Words(kind.Named(key).Name), Stages: selected, Permissions: kind.Permissions(),
 		Partial: len(o.Only)+len(o.Skip) > 0, Record: kind,

@@ -73,7 +73,7 @@ func planEnd(v planned.PlanView, done reconcile.PassDone) error {
 	switch {
 	case failed:
 		return &exit.Error{Code: passCode(done), Err: failureOf(done), Printed: true}
-	case len(v.Items) > 0, len(v.Holds) > 0:
+	case v.Work() > 0, len(v.Holds) > 0:
 		return exit.AnswerError{Code: exit.ExitNo}
 	default:
 		return nil

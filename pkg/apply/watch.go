@@ -35,6 +35,9 @@ var errClusterDeleted = errors.New("the cluster was deleted")
 
 // WatchOver runs passes at every change, until a signal or the deletion of the cluster.
 func WatchOver(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, flags WatchFlags) error {
+	if err := c.canAsk(e); err != nil {
+		return err
+	}
 	p, err := PassesOver(ctx, e, key, c)
 	if err != nil {
 		return err

@@ -79,6 +79,9 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 	if o.dry() {
 		return PlanTogether(ctx, e, key, o, PlanOptions{Flags: format.Flags{Format: o.Output}})
 	}
+	if err := o.canAsk(e); err != nil {
+		return err
+	}
 	t := resources(e, key, o)
 	cluster, err := PassesOver(ctx, e, key, t.change(nil))
 	if err != nil {

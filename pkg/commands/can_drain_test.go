@@ -3,6 +3,7 @@ package commands
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,12 +49,14 @@ func TestWhetherANodeMayBeDrained(t *testing.T) {
 		want  int
 		says  string // on stdout or stderr
 	}{
-		"stateless pods":                       {args: []string{"FREE"}, want: exit.ExitDone, says: "may be evicted from node-"},
-		"the same as node/NAME":                {args: []string{"node/FREE"}, want: exit.ExitDone, says: "next: kubectl cordon node-"},
-		"a log that is not drained":            {args: []string{"BUSY"}, want: exit.ExitNo, says: "next: kubectl fdb replace sample"},
-		"the rule is shown":                    {args: []string{"BUSY"}, want: exit.ExitNo, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
-		"one of two nodes has to stay":         {args: []string{"FREE", "BUSY"}, want: exit.ExitNo, says: "no: "},
-		"no pods at all":                       {args: []string{"empty"}, want: exit.ExitDone, says: "the 0 process groups of sample may be evicted from empty"},
+		"stateless pods":                       {args: []string{"FREE"}, want: exit.ExitDone, says: "yes: drain may evict "},
+		"the same as node/NAME":                {args: []string{"node/FREE"}, want: exit.ExitDone, says: "next: kubectl fdb drain node-"},
+		"a log is replaced":                    {args: []string{"BUSY"}, want: exit.ExitDone, says: "replace 1 process group on node-"},
+		"a coordinator moves":                  {args: []string{"BUSY"}, want: exit.ExitDone, says: "yes: drain may move 1 coordinator"},
+		"a group that the spec keeps":          {given: func(g *given) { g.keepAll() }, args: []string{"BUSY"}, want: exit.ExitNo, says: "it is kept by spec.cancelReplacementsForInstance"},
+		"the rule is shown":                    {args: []string{"BUSY"}, want: exit.ExitDone, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
+		"one of two nodes has to stay":         {given: func(g *given) { g.keepAll() }, args: []string{"FREE", "BUSY"}, want: exit.ExitNo, says: "no: "},
+		"no pods at all":                       {args: []string{"empty"}, want: exit.ExitDone, says: "yes: no pod of sample is on empty now"},
 		"a node that does not exist":           {args: []string{"lost-9"}, want: exit.ExitUsage, says: "not found"},
 		"nothing":                              {want: exit.ExitUsage, says: "at least one node is required"},
 		"a pod":                                {args: []string{"pod/x"}, want: exit.ExitUsage, says: "invalid node"},
@@ -77,5 +80,21 @@ func TestWhetherANodeMayBeDrained(t *testing.T) {
 				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
 		})
+	}
+}
+
+// keepAll has the spec keep every process group from being replaced.
+func (g *given) keepAll() {
+	for _, group := range g.world.Record.Status.ProcessGroups {
+		g.world.Record.Spec.CancelReplacementsForInstance = append(g.world.Record.Spec.CancelReplacementsForInstance, group.ProcessGroupID)
+	}
+}
+
+// Drain waits for the age of the last recovery, so that is no reason not to begin.
+func TestADrainMayBeginSoonAfterARecovery(t *testing.T) {
+	g := up(t)
+	g.world.Tick(time.Minute)
+	if code := g.run("can", "drain", "-c", "sample", g.nodeWith(true)); code != exit.ExitDone || !strings.Contains(g.out.String(), "waits") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

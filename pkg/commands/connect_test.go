@@ -2,14 +2,18 @@ package commands
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -134,5 +138,37 @@ func TestAQuotedHintCanBePasted(t *testing.T) {
 	*env.Kube.Context = "it's; rm -rf"
 	if got, want := env.Command("status", "c"), `kubectl fdb status c -n '' --context 'it'\''s; rm -rf'`; !strings.HasPrefix(got, "kubectl fdb status c") || !strings.HasSuffix(got, `'it'\''s; rm -rf'`) {
 		t.Errorf("%s, want something like %s", got, want)
+	}
+}
+
+// A wrong place is named, with the right ones.
+func TestAWrongPlaceIsAnsweredWithTheRightOnes(t *testing.T) {
+	for line, want := range map[string][]string{
+		"status sample -n nowhere":     {"error: FoundationDBCluster sample not found in namespace nowhere; fdb has one\n", "hint: kubectl fdb status sample -n fdb --context test\n"},
+		"status other -n nowhere":      {"in namespace nowhere, which has no FoundationDBCluster\n"},
+		"status sample --context tset": {`context "tset" not found: must be one of test; did you mean test?`, "hint: kubectl config get-contexts\n"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			g := up(t)
+			e := g.environment()
+			if strings.Contains(line, "--context") {
+				e.Client = func() (client.Client, error) { _, err := e.Connection().Config(); return nil, err }
+			}
+			code := Run(t.Context(), e, strings.Fields(line))
+			for _, words := range want {
+				if code != exit.ExitUsage || !strings.Contains(g.err.String(), words) {
+					t.Errorf("exit code %d, want %q: %s", code, words, &g.err)
+				}
+			}
+		})
+	}
+}
+
+// A refused connection is explained as kubectl does, without the path of the request.
+func TestARefusedConnectionIsExplained(t *testing.T) {
+	err := fmt.Errorf("reading FoundationDBCluster sample: %w", &url.Error{Op: "Get", URL: "https://127.0.0.1:1/apis/apps.foundationdb.org?limit=500", Err: syscall.ECONNREFUSED})
+	const want = "the connection to the server 127.0.0.1:1 was refused: check the host and the port, --context and --kubeconfig"
+	if got := exit.Explain(err); got != want || exit.Code(err) != exit.ExitUnreachable {
+		t.Errorf("%q, exit code %d", got, exit.Code(err))
 	}
 }

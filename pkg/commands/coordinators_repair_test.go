@@ -50,7 +50,7 @@ func TestCoordinatorsRepair(t *testing.T) {
 		says   []string
 	}{
 		"good ones stay":                                {byName: true, want: exit.ExitDone, says: []string{"the coordinators match the spec"}},
-		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: exit.ExitDone, says: []string{"ChangeCoordinators", "the coordinators match the spec", "connection-string drift sample"}},
+		"one that is lost is replaced":                  {byName: true, lost: 1, args: []string{"--wait"}, want: exit.ExitDone, says: []string{"ChangeCoordinators", "the coordinators match the spec", "distribute the new connection string to all pods: kubectl fdb reconcile sample --wait", "connection-string drift sample"}},
 		"a dry run says that one may come back":         {byName: true, lost: 1, args: []string{"--dry-run"}, want: exit.ExitNo, says: []string{"the coordinator change waits", "lost its pod 0s ago"}},
 		"without a quorum nobody chooses others":        {byName: true, lost: 2, want: exit.ExitRefused, says: []string{"down", "3 are at their addresses or come back there", "these must be recovered: sample-", "wait sample --for available"}},
 		"nor with --wait":                               {byName: true, lost: 2, args: []string{"--wait"}, want: exit.ExitRefused, says: []string{"G-COORD: coordinators cannot be changed without a quorum"}},

@@ -66,11 +66,14 @@ func TestCordonExitCodes(t *testing.T) {
 		says     string
 		cordoned bool
 	}{
-		"keeps new pods away":                   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
-		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
-		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo, says: "REPLACE-AT"},
-		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample"}, want: exit.ExitUsage, says: "use --evacuate=now or none"},
-		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow"}, cordoned: true},
+		"keeps new pods away":                   {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
+		"evacuates by taint only when agreed":   {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint"}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
+		"a taint of a rule only when agreed":    {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint=example.com/maintenance"}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
+		"the plan shows that data moves":        {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--dry-run"}, want: exit.ExitNo, says: "data-move"},
+		"taints as the first rule wants it":     {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
+		"says when groups would leave":          {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--dry-run"}, want: exit.ExitNo, says: "REPLACE-AT"},
+		"without a rule somebody has to choose": {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, want: exit.ExitUsage, says: "use --evacuate=now or none"},
+		"a taint without a rule":                {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow", "--yes"}, cordoned: true},
 		"replaces at once only when agreed":     {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: exit.ExitUnconfirmed},
 		"by label":                              {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
 		"a label that no node has":              {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "no node matches the labels"},
@@ -100,12 +103,12 @@ func TestCordonExitCodes(t *testing.T) {
 		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "hint: kubectl get nodes --context test"},
 		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "nodes are required"},
 		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: exit.ExitUsage, says: "KEY[=VALUE][:EFFECT]"},
-		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait"}, want: exit.ExitUnconfirmed},
+		"waits for groups to leave only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--wait"}, want: exit.ExitUnconfirmed},
 		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: exit.ExitUsage, says: "would evict every pod on the nodes at once"},
 		"by taint where nothing is replaced": {given: func(g *given) {
 			withTaintRule(g)
 			g.world.Record.Spec.AutomationOptions.Replacements.Enabled = new(bool)
-		}, args: []string{"cordon", "NODE", "-c", "sample"}, want: exit.ExitUsage, says: "automatic replacements are disabled"},
+		}, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, want: exit.ExitUsage, says: "automatic replacements are disabled"},
 		"a bad way to leave":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: exit.ExitUsage},
 		"nothing to wait for":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: exit.ExitUsage},
 		"rights on nodes are missing": {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitForbidden, says: "patch nodes"},
@@ -147,7 +150,7 @@ func TestNodesAreEmptied(t *testing.T) {
 	}{
 		"drain":                       {args: []string{"drain", "NODE", "-c", "sample", "--yes", "--timeout", "3h"}},
 		"cordon, and replace at once": {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now", "--wait", "--yes", "--timeout", "3h"}},
-		"cordon, and leave by taint":  {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--wait", "--yes", "--timeout", "3h"}},
+		"cordon, and leave by taint":  {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--wait", "--yes", "--timeout", "3h"}},
 	}
 	for name, tc := range tests {
 		for _, class := range []v1beta2.ProcessClass{v1beta2.ProcessClassStorage, v1beta2.ProcessClassStateless, v1beta2.ProcessClassLog} {

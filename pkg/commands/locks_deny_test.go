@@ -71,6 +71,7 @@ func TestLocksDenyAndAllow(t *testing.T) {
 		lines  [][]string
 		want   int
 		says   string
+		lacks  string // nothing for the empty string
 		denied []string
 	}{
 		"an instance is shut out": {
@@ -85,10 +86,12 @@ func TestLocksDenyAndAllow(t *testing.T) {
 			given: spec(v1beta2.LockDenyListEntry{ID: "dc2"}), lines: [][]string{{"deny", "sample", "dc2"}, {"allow", "sample", "dc2"}},
 			says: "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: " + patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc2","allow":true}]}}}'`,
 		},
-		"twice is once":                    {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
-		"a dry run shuts nobody out":       {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: exit.ExitNo, says: "UpdateDenyList"},
-		"no locks, nobody to shut out":     {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
-		"what is no prefix is no instance": {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: exit.ExitUsage, says: "invalid control-plane instance"},
+		"this one itself, only when agreed": {lines: [][]string{{"deny", "sample", "dc1"}}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
+		"this one itself":                   {lines: [][]string{{"deny", "sample", "dc1", "--yes"}}, denied: []string{"dc1"}, says: "warning: dc1 is this control-plane instance itself", lacks: "refused "},
+		"twice is once":                     {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
+		"a dry run shuts nobody out":        {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: exit.ExitNo, says: "UpdateDenyList"},
+		"no locks, nobody to shut out":      {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
+		"what is no prefix is no instance":  {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: exit.ExitUsage, says: "invalid control-plane instance"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -101,8 +104,8 @@ func TestLocksDenyAndAllow(t *testing.T) {
 				code = g.run(append([]string{"locks"}, line...)...)
 			}
 			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			if code != tc.want || !strings.Contains(said, tc.says) || tc.lacks != "" && strings.Contains(said, tc.lacks) {
+				t.Errorf("exit code %d, want %d and %q without %q: %s", code, tc.want, tc.says, tc.lacks, said)
 			}
 			var denied []string
 			for owner, is := range g.world.Shared.DenyList {

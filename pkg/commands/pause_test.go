@@ -75,3 +75,29 @@ func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 		t.Errorf("a pass does not say that the pause should be over: %s", &g.err)
 	}
 }
+
+// A user who looks at the cluster must see that operators skip it, until when, and why.
+func TestAPauseIsShownWhereverAClusterIsLookedAt(t *testing.T) {
+	g := calm(t)
+	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	const words = " ago, for 119m more: looking at slow commits"
+	for _, line := range []string{"status sample", "why sample", "plan sample", "describe sample"} {
+		g.run(strings.Fields(line)...)
+		if !strings.Contains(g.out.String(), words) {
+			t.Errorf("%s: no %q in %s%s", line, words, &g.out, &g.err)
+		}
+	}
+	for _, line := range []string{"why sample", "plan sample"} {
+		if g.run(append(strings.Fields(line), "-o", "json")...); !strings.Contains(g.out.String(), `"reason":"looking at slow commits"`) && !strings.Contains(g.out.String(), `"reason": "looking at slow commits"`) {
+			t.Errorf("%s -o json: %s", line, &g.out)
+		}
+	}
+	g.run("resume", "sample")
+	for _, line := range []string{"why sample", "plan sample"} {
+		if g.run(strings.Fields(line)...); strings.Contains(g.out.String(), "paused:") {
+			t.Errorf("%s after the pause: %s", line, &g.out)
+		}
+	}
+}

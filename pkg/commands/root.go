@@ -87,10 +87,13 @@ func newRoot(env *session.Env) *cobra.Command {
 
 kubectl fdb reconciles FoundationDBCluster, FoundationDBBackup and FoundationDBRestore
 resources on demand. No operator has to run.`,
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fdb"},
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return begin(env) },
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fdb"},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			env.NoteTyped(cmd.Root().PersistentFlags())
+			return begin(env)
+		},
 	}
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
@@ -243,11 +246,6 @@ func printError(e *session.Env, err error, args []string) {
 	if known := new(*exit.Error); errors.As(err, known) {
 		f.Hints, f.Printed, f.Differences = (*known).Hints, (*known).Printed, (*known).Differences
 	}
-	hints := make([]string, len(f.Hints))
-	for i, hint := range f.Hints {
-		hints[i] = cmdutil.InContext(e, hint)
-	}
-	f.Hints = hints
 	if jsonAsked(args) {
 		printErrorJSON(e, f)
 		return

@@ -89,9 +89,9 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.world.Tick(time.Hour) },
 		},
 		"restart": {verb: "restart", confirm: "y", line: "kubectl fdb restart sample STORAGE --since="},
-		"cordon, where no rule is about taints": {
-			verb: "cordon", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
-			words: "no rule of the spec",
+		"cordon moves nothing": {
+			given: func(k *pressed) { withTaintRule(k.given) }, verb: "cordon", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
+			words: "cordoned: node-1",
 		},
 		"reconcile with nothing to do": {
 			verb: "reconcile", subject: func(*pressed) []string { return []string{} }, confirm: "y",

@@ -1,11 +1,13 @@
 package commands
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestTheReasonOfAWaitIsTheOneThatHoldsThingsUp(t *testing.T) {
@@ -48,5 +50,24 @@ func TestTheReasonOfAWaitIsTheOneThatHoldsThingsUp(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// With -q the result is one line on stdout, also after several passes and with targets.
+func TestQuietPrintsOneLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"reconcile sample --yes --wait -q": "sample: reconciled (",
+		"reconcile sample --yes -q":        "sample: ",
+	} {
+		g := newGiven(t)
+		g.run(strings.Fields(line)...)
+		if out := g.out.String(); strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, want) {
+			t.Errorf("%s: %s%s", line, out, &g.err)
+		}
+	}
+	g := calm(t)
+	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	if code := g.run("restart", "sample", id, "--yes", "--wait", "-q"); code != exit.ExitDone || strings.Count(g.out.String(), "\n") != 1 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

@@ -28,7 +28,7 @@ func TestUncordonUndoesWhatCordonDid(t *testing.T) {
 			g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = nil
 			g.taint(disk)
 			node := g.nodeOf(v1beta2.ProcessClassStorage)
-			if code := g.run(append([]string{"cordon", node, "-c", "sample"}, words...)...); code != exit.ExitDone || !g.world.Cordoned[node] {
+			if code := g.run(append([]string{"cordon", node, "-c", "sample", "--yes"}, words...)...); code != exit.ExitDone || !g.world.Cordoned[node] {
 				t.Fatalf("cordon: exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			g.out.Reset()
@@ -68,14 +68,14 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 		},
 		"cordon found it there": {
 			given: func(g *given, node string) {
-				g.run("cordon", node, "-c", "sample", "--taint=example.com/maintenance:NoSchedule")
+				g.run("cordon", node, "-c", "sample", "--taint=example.com/maintenance:NoSchedule", "--yes")
 			}, taint: theirs,
 			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced from 20", lacks: "new pods may come", wants: exit.ExitWaiting,
 		},
 		"changed since cordon set it": {
 			given: func(g *given, node string) {
 				g.world.Taints = nil
-				g.run("cordon", node, "-c", "sample")
+				g.run("cordon", node, "-c", "sample", "--evacuate=by-taint", "--yes")
 				g.world.Taints[node][0].Value = "4711"
 			}, taint: theirs,
 			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once", lacks: "new pods may come", wants: exit.ExitWaiting,

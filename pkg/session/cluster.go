@@ -141,11 +141,32 @@ func (e Lookup) unknownCluster(ctx context.Context, c client.Client, key types.N
 		return listErr // the resource type is missing
 	case listErr != nil:
 		return exit.Usage(err)
+	}
+	if elsewhere := namespacesWith(ctx, c, key.Name); len(elsewhere) > 0 {
+		return exit.Usage(fmt.Errorf("%w; %s has one", err, strings.Join(elsewhere, ", ")), e.KubectlIn(elsewhere[0], "fdb", "status", key.Name))
+	}
+	switch {
 	case len(there) == 0:
 		return exit.Usage(fmt.Errorf("%w, which has no FoundationDBCluster", err), e.KubectlIn("", "fdb", "status", "-A"), "choose another namespace with -n NAMESPACE")
 	default:
 		return exit.Usage(fmt.Errorf("%w, which has %s%s", err, names(there), OrMeant(key.Name, strings.Split(names(there), ", "))))
 	}
+}
+
+// namespacesWith returns the namespaces that have a cluster of a name; none where the clusters of all
+// namespaces cannot be listed.
+func namespacesWith(ctx context.Context, c client.Client, name string) (all []string) {
+	clusters, err := ClustersIn(ctx, c, "")
+	if err != nil {
+		return nil
+	}
+	for _, cluster := range clusters {
+		if cluster.Name == name {
+			all = append(all, cluster.Namespace)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func (e Lookup) onlyCluster(ctx context.Context, c client.Client, namespace string) (*v1beta2.FoundationDBCluster, error) {

@@ -7,7 +7,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +27,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -91,6 +94,9 @@ func (e Connection) Config() (*rest.Config, error) {
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), "check --kubeconfig and the environment variable KUBECONFIG")
 	}
+	if err := e.contextExists(raw.Contexts); err != nil {
+		return nil, err
+	}
 	if e.nowhere(raw.CurrentContext) && e.Getenv("KUBERNETES_SERVICE_HOST") == "" {
 		if len(raw.Contexts) == 0 {
 			return nil, exit.Usage(errors.New("no kubeconfig found"),
@@ -100,9 +106,22 @@ func (e Connection) Config() (*rest.Config, error) {
 	}
 	config, err := e.Kube.ToRESTConfig()
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), "kubectl config get-contexts")
+		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), e.KubectlConfig("get-contexts"))
 	}
 	return config, nil
+}
+
+// contextExists fails if --context names none of the contexts.
+func (e Connection) contextExists(contexts map[string]*api.Context) error {
+	name := text(e.Kube.Context)
+	if name == "" || contexts[name] != nil {
+		return nil
+	}
+	known := slices.Sorted(maps.Keys(contexts))
+	if len(known) == 0 {
+		return exit.Usagef("context %q not found: the kubeconfig has no contexts", name)
+	}
+	return exit.Usage(fmt.Errorf("context %q not found: must be one of %s%s", name, strings.Join(known, ", "), OrMeant(name, known)), e.KubectlConfig("get-contexts"))
 }
 
 // nowhere reports whether neither the kubeconfig nor a flag names an API server.
@@ -131,7 +150,13 @@ func (e Connection) ContextName() string {
 
 // Namespace returns the namespace of the flag, else that of the context.
 func (e Connection) Namespace() (string, error) {
-	namespace, _, err := e.Kube.ToRawKubeConfigLoader().Namespace()
+	loader := e.Kube.ToRawKubeConfigLoader()
+	if raw, err := loader.RawConfig(); err == nil {
+		if err := e.contextExists(raw.Contexts); err != nil {
+			return "", err
+		}
+	}
+	namespace, _, err := loader.Namespace()
 	if err != nil && !clientcmd.IsEmptyConfig(err) {
 		return "", exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err))
 	}

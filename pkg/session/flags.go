@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -16,6 +17,8 @@ type GlobalFlags struct {
 	Verbose     int
 	Transport   string // how databases are reached, a direct.Transport
 	ClusterFile string // of the native transport; "" for the connection string of the status
+
+	typed []string // flags of the connection that the user typed, for command lines to copy
 }
 
 // Values of --color.
@@ -61,19 +64,71 @@ func (e *Env) KubectlIn(namespace string, words ...string) string {
 	if i := slices.Index(line, "--"); i >= 0 {
 		line, program = slices.Clone(line[:i]), line[i:]
 	}
-	return ShellLine(line, namespace, e.Connection().ContextName(), program)
+	return e.Where(namespace).ShellLine(line, program)
 }
 
-// ShellLine returns a complete command line for a namespace and a context, if known; the
-// arguments of a program in a pod follow them.
-func ShellLine(line []string, namespace, context string, program []string) string {
-	if namespace != "" {
-		line = append(line, "-n", namespace)
+// Where returns what command lines about a namespace repeat.
+func (e *Env) Where(namespace string) Where {
+	return Where{Namespace: namespace, Context: e.Connection().ContextName(), Flags: e.Global.typed}
+}
+
+// KubectlConfig returns a command line of kubectl config, which reads the kubeconfig and no API
+// server.
+func (e *Env) KubectlConfig(words ...string) string {
+	var flags []string
+	if file := text(e.Kube.KubeConfig); file != "" && slices.Contains(e.Global.typed, "--kubeconfig") {
+		flags = []string{"--kubeconfig", file}
 	}
-	if context != "" {
-		line = append(line, "--context", context)
+	return Where{Flags: flags}.ShellLine(append([]string{"kubectl", "config"}, words...), nil)
+}
+
+// Where is what command lines to copy repeat, so that they act in the same place and as the same
+// user.
+type Where struct {
+	// Namespace and Context are omitted if empty.
+	Namespace, Context string
+	// Flags are the other flags, with their values.
+	Flags []string
+}
+
+// repeatedFlags are the flags of the connection, besides namespace and context, that command lines to
+// copy repeat. Tokens and passwords are not among them: hints are kept in logs.
+var repeatedFlags = []string{
+	"kubeconfig", "cluster", "user", "server", "tls-server-name", "certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "as", "as-uid", "as-group", "as-user-extra",
+}
+
+// NoteTyped notes which flags of the connection the user typed, for command lines to copy.
+func (e *Env) NoteTyped(flags *pflag.FlagSet) {
+	e.Global.typed = nil
+	for _, name := range repeatedFlags {
+		f := flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if f.NoOptDefVal != "" {
+				e.Global.typed = append(e.Global.typed, "--"+name+"="+value)
+				continue
+			}
+			e.Global.typed = append(e.Global.typed, "--"+name, value)
+		}
 	}
-	line = append(line, program...)
+}
+
+// ShellLine returns a complete command line; the arguments of a program in a pod follow its flags.
+func (w Where) ShellLine(line, program []string) string {
+	line = slices.Clone(line)
+	if w.Namespace != "" {
+		line = append(line, "-n", w.Namespace)
+	}
+	if w.Context != "" {
+		line = append(line, "--context", w.Context)
+	}
+	line = append(append(line, w.Flags...), program...)
 	for i, word := range line {
 		line[i] = Quoted(word)
 	}

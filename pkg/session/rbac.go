@@ -168,7 +168,7 @@ func (e *Env) MaySee(ctx context.Context, namespace string) error {
 		return err
 	}
 	needs := slices.DeleteFunc(ViewPermissions(), func(p Permission) bool { return p.Subresource == "exec" })
-	return refuseWithout(ctx, c, namespace, needs, "")
+	return e.refuseWithout(ctx, c, namespace, needs, "")
 }
 
 // MayDo verifies all required permissions of a command before anything is changed. All missing
@@ -178,11 +178,11 @@ func (e *Env) MayDo(ctx context.Context, namespace string, needs []Permission) e
 	if err != nil {
 		return err
 	}
-	return refuseWithout(ctx, c, namespace, needs, " (nothing was changed)")
+	return e.refuseWithout(ctx, c, namespace, needs, " (nothing was changed)")
 }
 
 // refuseWithout returns an error with all missing permissions and what that means.
-func refuseWithout(ctx context.Context, c client.Client, namespace string, needs []Permission, meaning string) error {
+func (e *Env) refuseWithout(ctx context.Context, c client.Client, namespace string, needs []Permission, meaning string) error {
 	missing, err := MissingPermissions(ctx, c, namespace, needs)
 	if err != nil {
 		return fmt.Errorf("checking permissions: %w", err)
@@ -193,7 +193,7 @@ func refuseWithout(ctx context.Context, c client.Client, namespace string, needs
 	return &exit.Error{
 		Code:  exit.ExitForbidden,
 		Err:   fmt.Errorf("not permitted in namespace %s: %s%s", namespace, strings.Join(missing, ", "), meaning),
-		Hints: []string{"kubectl auth can-i --list -n " + namespace},
+		Hints: []string{e.KubectlIn(namespace, "auth", "can-i", "--list")},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
@@ -29,8 +30,10 @@ func (k *RecordKind) Key(ctx context.Context, env *Env, args []string, i Intent)
 	}
 	key.Namespace = namespace
 	if len(args) > 0 {
-		key.Name, err = k.bareName(args[0])
-		return key, err
+		if key.Name, err = k.bareName(args[0]); err != nil {
+			return key, err
+		}
+		return key, k.MustExist(ctx, env, key)
 	}
 	if i == Writes && !env.IsTerminal(env.In) {
 		return key, exit.Usagef("name of the %s is required because stdin is not a terminal", k.kind)
@@ -47,6 +50,24 @@ func (k *RecordKind) Key(ctx context.Context, env *Env, args []string, i Intent)
 	env.Logf("using %s %s, the only one in namespace %s", k.kind, there[0], namespace)
 	key.Name = there[0]
 	return key, nil
+}
+
+// MustExist fails if the resource does not exist, with the names that do. Without permission to list
+// resources nothing is known, and the first read of the resource reports what is wrong.
+func (k *RecordKind) MustExist(ctx context.Context, env *Env, key types.NamespacedName) error {
+	there, err := k.names(ctx, env, key.Namespace)
+	switch {
+	case exit.Code(err) == exit.ExitForbidden:
+		return nil
+	case err != nil:
+		return err
+	case slices.Contains(there, key.Name):
+		return nil
+	case len(there) == 0:
+		return exit.Usage(fmt.Errorf("%s %s not found in namespace %s, which has none", k.kind, key.Name, key.Namespace), "choose another namespace with -n NAMESPACE")
+	default:
+		return exit.Usagef("%s %s not found in namespace %s, which has %s%s", k.kind, key.Name, key.Namespace, phrase.List(there), OrMeant(key.Name, there))
+	}
 }
 
 func (k *RecordKind) bareName(text string) (string, error) {
@@ -77,7 +98,7 @@ func (k *RecordKind) Keys(ctx context.Context, env *Env, namespace string) ([]ty
 	}
 	records, err := k.Records(ctx, c, namespace)
 	if isMissingKind(err) {
-		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), "kubectl get crd "+k.plural+".apps.foundationdb.org")
+		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), env.KubectlIn("", "get", "crd", k.plural+".apps.foundationdb.org"))
 	}
 	var all []types.NamespacedName
 	for _, r := range records {

@@ -27,13 +27,20 @@ func canReportTable(v lists.CanReport, o ListOptions) Table {
 	}
 	t := o.table(columns)
 	for _, c := range v.Items {
-		row := []string{phrase.Or(string(c.Gate), phrase.Nothing), phrase.YesNo(&c.OK, phrase.UnknownCell), c.Question, inspect.OneLine(c.Evidence), phrase.Or(c.Need, "yes")}
+		row := []string{phrase.Or(string(c.Gate), phrase.Nothing), okCell(c), c.Question, inspect.OneLine(c.Evidence), phrase.Or(c.Need, "yes")}
 		if subjects {
 			row = append([]string{phrase.Or(c.Subject, phrase.Nothing)}, row...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+func okCell(c lists.CanItem) string {
+	if c.Waits {
+		return "waits"
+	}
+	return phrase.YesNo(&c.OK, phrase.UnknownCell)
 }
 
 // CanOptions is how an answer is printed.

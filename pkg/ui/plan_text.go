@@ -42,6 +42,9 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.holds(w, v.Holds)
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
+	if v.Pause != nil && v.AsOf != nil {
+		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "paused:"), v.Pause.Words(*v.AsOf))
+	}
 	for _, failure := range v.Pass.FailuresBeside(v.Gates) {
 		layout.Entry(w, o.in(red, "failed:")+" ", failure)
 	}
@@ -255,10 +258,12 @@ func planSentence(v planned.PlanView) string {
 	name := v.Metadata.Cluster
 	refused := v.Refused()
 	switch {
-	case len(v.Items) > 0 && len(refused) > 0:
+	case v.Work() > 0 && len(refused) > 0:
 		return fmt.Sprintf("%s: %s to do, and a pass would refuse to start: %s.", name, phrase.Count(len(v.Items), "action"), refused[0].Gate)
 	case len(v.Items) > 0 && len(v.Holds) > 0:
 		return fmt.Sprintf("%s: %s to do now, more to follow.", name, phrase.Count(len(v.Items), "action"))
+	case len(v.Items) > 0 && v.Work() == 0:
+		return fmt.Sprintf("%s: nothing to do; the next pass also updates the status.", name)
 	case len(v.Items) > 0:
 		return fmt.Sprintf("%s: %s to do.", name, phrase.Count(len(v.Items), "action"))
 	case len(v.Holds) > 0:

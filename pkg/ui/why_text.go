@@ -24,6 +24,9 @@ type WhyOptions struct {
 func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
 	p.headline(v)
+	if v.Pause != nil && v.AsOf != nil {
+		p.printf("%s %s\n", o.in(yellow, "paused:"), v.Pause.Words(*v.AsOf))
+	}
 	for _, c := range v.Items {
 		p.chain(c)
 	}

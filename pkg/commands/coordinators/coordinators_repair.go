@@ -78,6 +78,7 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *session.Env, ar
 		Words: []string{"coordinators", "repair", key.Name}, Stages: stages.Marking(clusterstages.MoveCoordinators()),
 	})
 	if err == nil && o.DryRun == apply.DryRunNone {
+		env.Logf("hint: distribute the new connection string to all pods: %s", env.Command("reconcile", key.Name, "--wait"))
 		env.Logf("hint: find stale connection strings: %s", env.Command("connection-string", "drift", key.Name))
 	}
 	return err

@@ -104,7 +104,7 @@ func clustersOf(entries []tui.Entry) []string {
 func asRecorded(m inspect.Metadata) (where, namespace string, fdb, kubectl func(...string) string) {
 	line := func(program ...string) func(...string) string {
 		return func(words ...string) string {
-			return session.ShellLine(slices.Concat(program, words), m.Namespace, m.Context, nil)
+			return session.Where{Namespace: m.Namespace, Context: m.Context}.ShellLine(slices.Concat(program, words), nil)
 		}
 	}
 	return m.Context, m.Namespace, line("kubectl", "fdb"), line("kubectl")

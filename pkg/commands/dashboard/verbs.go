@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
@@ -86,23 +85,13 @@ func screenReconcile(_ context.Context, _ *session.Env, key types.NamespacedName
 	return apply.Change{ChangeFlags: o.ChangeFlags, Words: o.Words(key.Name), Stages: selected, Permissions: o.Permissions()}, err
 }
 
-// screenCordon evacuates groups by taint if the spec has a rule for it, and otherwise only
-// cordons.
+// screenCordon cordons the node and moves no data, so that it needs no prompt.
 func screenCordon(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := nodes.CordonOptions{ChangeFlags: screenFlags(), Evacuate: nodes.EvacuateByTaint, Most: 1}
+	o := nodes.CordonOptions{ChangeFlags: screenFlags(), Evacuate: nodes.EvacuateNone, Most: 1}
 	o.Reversible = true
-	record, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
-	if err != nil {
-		return apply.Change{}, err
-	}
-	var taint *corev1.Taint
-	if taint, err = o.TaintFor(record, nil); err != nil {
-		env.Logf("process groups stay: no rule of the spec replaces them because of a taint")
-		o.Evacuate = nodes.EvacuateNone
-	}
 	nodes, err := o.Names(ctx, env, subjects)
 	if err != nil {
 		return apply.Change{}, err
 	}
-	return o.Prepare(ctx, env, key, nodes, taint)
+	return o.Prepare(ctx, env, key, nodes, nil)
 }

@@ -26,7 +26,7 @@ func NewAuth(env *session.Env) *cobra.Command {
 		Short: "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.Usage(errors.New("auth command is required: can-i or role"), "kubectl fdb auth can-i", "kubectl fdb auth role --for status")
+				return exit.Usage(errors.New("auth command is required: can-i or role"), env.Command("auth", "can-i"), env.Command("auth", "role", "--for", "status"))
 			}
 			return exit.Usage(fmt.Errorf("unknown auth command %q: must be can-i or role", args[0]), "kubectl fdb auth --help")
 		},

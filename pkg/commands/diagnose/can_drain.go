@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
-	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -28,10 +28,13 @@ func newCanDrain(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain NODE...",
 		Short: "Check whether nodes can be drained now",
-		Long: `Check whether the pods of a cluster can be evicted from nodes now, to be recreated on
-others, by the eviction rules for each kind of pod in docs/eviction.md. A pod that must not
-be evicted can often be replaced instead. All arguments are nodes, so -c names the cluster.
-Pods of other clusters are not checked.
+		Long: `Check whether drain can move the pods of a cluster off nodes now, and show what it does:
+pods without data are evicted, process groups with a PVC are replaced, coordinators move,
+each by the rules in docs/eviction.md. A wait for the age of the last recovery is no
+refusal: drain waits as well. Pods of other clusters are not checked.
+
+The answer is about kubectl fdb drain. Whether a pod may be evicted as it is, for example
+by kubectl drain, is answered by can delete.
 
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a node can be drained
@@ -77,27 +80,37 @@ func canDrain(ctx context.Context, e *session.Env, l session.Observation, nodes 
 	in.NeedsDatabase = len(groups) > 0
 	for _, node := range nodes {
 		in.Subjects = append(in.Subjects, nodePrefix+node)
-		in.Do = append(in.Do, e.Kubectl("cordon", node))
 	}
-	in.What = fmt.Sprintf("the %s of %s may be evicted from %s", phrase.Count(len(groups), "process group"), l.Cluster.Name, phrase.List(nodes))
-	evictions(e, l, groups, in)
-	return agentEvictions(ctx, l, nodes, in)
+	in.Do = []string{e.Command(slices.Concat([]string{"drain"}, nodes, []string{"-c", l.Cluster.Name, "--dry-run"})...)}
+	counts := drainChecks(l, groups, in)
+	agents, err := agentEvictions(ctx, l, nodes, in)
+	if err != nil {
+		return err
+	}
+	counts.evict += agents
+	in.What = "drain may " + counts.words() + " on " + phrase.List(nodes)
+	if counts == (drainCounts{}) {
+		in.What = "no pod of " + l.Cluster.Name + " is on " + phrase.List(nodes)
+	}
+	return nil
 }
 
-// agentEvictions adds the checks of the pods of backup agents on nodes, which drain evicts as well.
-func agentEvictions(ctx context.Context, l session.Observation, nodes []string, in *lists.CanInput) error {
+// agentEvictions adds the checks of the pods of backup agents on nodes, which drain evicts as well,
+// and returns their number.
+func agentEvictions(ctx context.Context, l session.Observation, nodes []string, in *lists.CanInput) (int, error) {
 	var agents plan.Snapshot
 	agents.Cluster = l.Cluster
 	if err := l.Session.Observe(ctx, &agents, plan.Agents); err != nil {
-		return fmt.Errorf("reading the backup agents: %w", err)
+		return 0, fmt.Errorf("reading the backup agents: %w", err)
 	}
 	if agents.Agents.Hidden != "" {
 		in.Notes = append(in.Notes, "pods of backup agents are unknown: "+agents.Agents.Hidden)
 	}
-	for _, pod := range readings.AgentsOn(agents, nodes) {
+	pods := readings.AgentsOn(agents, nodes)
+	for _, pod := range pods {
 		in.Checks = append(in.Checks, lists.About("pod/"+pod.Name, safety.MayEvictAgent())...)
 	}
-	return nil
+	return len(pods), nil
 }
 
 // envKnown verifies that the nodes exist: a mistyped one has no pods and would look safe to drain.
@@ -125,40 +138,70 @@ func groupsOn(l session.Observation, nodes []string) []*v1beta2.ProcessGroupStat
 	})
 }
 
-// evictions evaluates the rule of each group, and for groups with data whether they share a
-// fault domain. A group that must not be evicted may still be replaceable.
-func evictions(e *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) {
-	var withData, stay []*v1beta2.ProcessGroupStatus
-	kinds := map[string]bool{}
-	for _, g := range groups {
-		checks := safety.MayEvict(l.Snapshot, g)
-		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), checks)...)
-		kinds[safety.EvictionKind(l.Snapshot, g)] = true
-		if g.ProcessClass.IsStateful() {
-			withData = append(withData, g)
-		}
-		if refused(checks) && !refused(safety.MayReplace(l.Snapshot, g)) && !g.IsMarkedForRemoval() {
-			stay = append(stay, g)
+// drainCounts is what a drain has to do.
+type drainCounts struct{ move, evict, replace, leave int }
+
+// words returns the actions as a clause.
+func (d drainCounts) words() string {
+	var parts []string
+	for _, part := range []struct {
+		n          int
+		verb, noun string
+	}{{d.move, "move", "coordinator"}, {d.evict, "evict", "pod"}, {d.replace, "replace", "process group"}} {
+		if part.n > 0 {
+			parts = append(parts, part.verb+" "+phrase.Count(part.n, part.noun))
 		}
 	}
-	if len(withData) > 1 {
-		in.Checks = append(in.Checks, lists.About("", []plan.Check{clusterstages.InOneFaultDomain(l.Snapshot, withData)})...)
+	if d.leave > 0 {
+		parts = append(parts, "wait for "+phrase.Count(d.leave, "process group")+" that "+phrase.Either(d.leave, "is", "are")+" being removed")
+	}
+	return phrase.List(parts)
+}
+
+// drainChecks evaluates for each group what drain does with it: a pod without data is evicted by the
+// rule of its kind, a group with a volume is replaced.
+func drainChecks(l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) (d drainCounts) {
+	kinds := map[string]bool{}
+	for _, g := range groups {
+		kinds[safety.EvictionKind(l.Snapshot, g)] = true
+		if safety.Coordinates(l.Snapshot, g) {
+			d.move++
+		}
+		var checks []plan.Check
+		switch {
+		case g.IsMarkedForRemoval():
+			d.leave++
+		case operations.Evictable(l.Snapshot, g):
+			d.evict++
+			checks = safety.MayEvict(l.Snapshot, g)
+		default:
+			d.replace++
+			checks = replaceChecks(l, g)
+		}
+		items := lists.About(string(g.ProcessGroupID), checks)
+		for i := range items {
+			items[i].Waits = !items[i].OK && items[i].ID == plan.CheckRecoveryAge // drain waits for it
+		}
+		in.Checks = append(in.Checks, items...)
 	}
 	for _, r := range safety.EvictionRules() {
 		if kinds[r.Kind] {
 			in.Notes = append(in.Notes, fmt.Sprintf("rule for %s: evicted when %s; replaced when %s", r.Kind, r.Evict, r.Replace))
 		}
 	}
-	if len(stay) > 0 {
-		words := []string{"replace", l.Cluster.Name}
-		for _, g := range stay {
-			words = append(words, string(g.ProcessGroupID))
-		}
-		in.Instead = []string{e.Command(append(words, "--dry-run")...)}
-	}
+	return d
 }
 
-func refused(checks []plan.Check) bool {
-	_, is := plan.Decision{Checks: checks}.Refused()
-	return is
+// replaceChecks are the checks before drain marks a group for removal. The rules are not applied to a
+// group that does not report, and one that the spec keeps is never marked.
+func replaceChecks(l session.Observation, g *v1beta2.ProcessGroupStatus) []plan.Check {
+	if l.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
+		return []plan.Check{{
+			ID: plan.CheckKept, Subject: string(g.ProcessGroupID), Question: "may it be replaced?", Evidence: "it is kept by " + readings.KeepField,
+		}}
+	}
+	if g.HasCondition(v1beta2.ConditionMissingProcesses) {
+		return nil
+	}
+	return safety.MayReplace(l.Snapshot, g)
 }

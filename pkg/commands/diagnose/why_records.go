@@ -26,6 +26,9 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 	}
 	r := apply.Run{Env: env, StageList: selected, Seed: env.Random(), Record: kind}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
+	if err := kind.MustExist(ctx, env, key); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
 	facts, err := aroundRecord(ctx, env, kind, key)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

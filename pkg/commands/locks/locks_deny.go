@@ -34,6 +34,8 @@ func newLocksDeny(env *session.Env) *cobra.Command {
 		Short: "Deny the database lock to a control-plane instance",
 		Long: `Deny the database lock to a control-plane instance, so that others can take over a lock
 that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is INSTANCE.
+Denying the lock to this control-plane instance itself needs approval: its own passes are
+refused from then on.
 
 The deny list in the database is changed and read back. The spec of the cluster is not
 changed; a hint prints the command that updates it.`,
@@ -82,6 +84,10 @@ func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) e
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	o.entry.ID = instance
+	if !o.entry.Allow && instance == record.LockOwner() {
+		env.Logf("warning: %s is this control-plane instance itself: it gets no lock until it is allowed again", instance)
+		o.Reversible = false
+	}
 	verb, undo := "allow", "deny"
 	if !o.entry.Allow {
 		verb, undo = undo, verb

@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -51,22 +51,28 @@ func NewCordon(env *session.Env) *cobra.Command {
 		Use:   "cordon NODE… | -l SELECTOR | --taint TAINT",
 		Short: "Cordon nodes and evacuate their process groups",
 		Long: `Cordon nodes, so that removed pods cannot return, and evacuate the process groups of a
-cluster from them:
+cluster from them if --evacuate asks for it:
 
+  --evacuate=none      only cordon the nodes
   --evacuate=by-taint  taint the nodes to match a rule of the spec; passes replace the
                        groups once both times of the rule are over
   --evacuate=now       mark the groups for replacement now, a few at a time
-  --evacuate=none      only cordon the nodes
+
+Cordoning does not prompt, since uncordon reverts it. Evacuation does, and so does a taint
+for which a rule of the spec replaces process groups: data moves.
 
 The preview shows what happens to each group and when. FITS shows whether a new pod like
 the group's could be scheduled on another node, by taints, node selectors, free resources
 and anti-affinity, each group separately; the topology of volumes is not considered. With
 --wait, passes repeat until no pod of the cluster is left on the nodes.`,
-		Example: `  # Preview the evacuation
-  kubectl fdb cordon node-3 -c sample-cluster --dry-run
+		Example: `  # Cordon a node; its process groups stay
+  kubectl fdb cordon node-3 -c sample-cluster
+
+  # Preview the evacuation by a rule of the spec
+  kubectl fdb cordon node-3 -c sample-cluster --evacuate=by-taint --dry-run
 
   # Preview the evacuation of all nodes that already have a taint
-  kubectl fdb cordon --taint example.com/maintenance -c sample-cluster --dry-run
+  kubectl fdb cordon --taint example.com/maintenance -c sample-cluster --evacuate=by-taint --dry-run
 
   # Replace all process groups on a node, one at a time
   kubectl fdb cordon node-3 -c sample-cluster --evacuate=now --wait --yes`,
@@ -80,10 +86,10 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
 	flags := cmd.Flags()
 	flags.StringVar(&o.taint, "taint", "", "taint to set, KEY[=VALUE][:EFFECT]; if omitted, --evacuate=by-taint sets the first taint named by a rule of the spec. Without nodes and -l it selects all nodes that already have it")
-	flags.StringVar(&o.Evacuate, "evacuate", EvacuateByTaint, "evacuation of process groups: by-taint, now or none")
+	flags.StringVar(&o.Evacuate, "evacuate", EvacuateNone, "evacuation of process groups: none, by-taint or now")
 	flags.IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, with --evacuate=now")
 	session.CompleteWith(cmd, "taint", env.Completion().TaintKeys)
-	session.Complete(cmd, "evacuate", func() []string { return []string{EvacuateByTaint, evacuateNow, EvacuateNone} })
+	session.Complete(cmd, "evacuate", func() []string { return []string{EvacuateNone, EvacuateByTaint, evacuateNow} })
 	return cmd
 }
 
@@ -98,7 +104,7 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 		return exit.Usagef("--taint %s would evict every pod on the nodes at once: use the effect NoSchedule, with --evacuate or drain to move the pods", o.taint)
 	}
 	// The user did not name the nodes that a taint selects, so prompt.
-	o.Reversible = !o.there && (o.Evacuate == EvacuateNone || (o.Evacuate == EvacuateByTaint && !o.Wait))
+	o.Reversible = !o.there && o.Evacuate == EvacuateNone
 	if err := o.check(env); err != nil {
 		return err
 	}
@@ -112,6 +118,9 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 	nodes, err := o.Names(ctx, env, args)
 	if err != nil {
 		return err
+	}
+	if o.Reversible && taint != nil && safety.ReplacedForTaint(record, taint.Key) {
+		o.Reversible = false // passes move data because of the taint
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	c, err := o.Prepare(ctx, env, key, nodes, taint)
@@ -151,9 +160,9 @@ func (o CordonOptions) Prepare(ctx context.Context, env *session.Env, key types.
 func (o CordonOptions) check(env *session.Env) error {
 	switch {
 	case !slices.Contains([]string{EvacuateByTaint, evacuateNow, EvacuateNone}, o.Evacuate):
-		return exit.Usagef("--evacuate must be by-taint, now or none, not %q", o.Evacuate)
+		return exit.Usagef("--evacuate must be none, by-taint or now, not %q", o.Evacuate)
 	case o.Evacuate == EvacuateNone && o.Wait:
-		return exit.Usagef("--wait conflicts with --evacuate=none")
+		return exit.Usagef("--wait requires --evacuate=by-taint or now")
 	case o.Most < 1:
 		return exit.Usagef("--max-concurrent must be at least 1")
 	}
@@ -171,21 +180,16 @@ func (o CordonOptions) TaintFor(c *v1beta2.FoundationDBCluster, taint *corev1.Ta
 	rules := c.Spec.AutomationOptions.Replacements.TaintReplacementOptions
 	if taint == nil {
 		for _, r := range rules {
-			if key := ptr.Deref(r.Key, ""); key != "" && key != v1beta2.AnyTaint && replacesFor(c, key) {
+			if key := ptr.Deref(r.Key, ""); key != "" && key != v1beta2.AnyTaint && safety.ReplacedForTaint(c, key) {
 				return &corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule}, nil
 			}
 		}
 		return nil, exit.Usagef("the spec of %s has no taint that causes replacements (automationOptions.replacements.taintReplacementOptions): use --evacuate=now or none, or set --taint", c.Name)
 	}
-	if !replacesFor(c, taint.Key) {
+	if !safety.ReplacedForTaint(c, taint.Key) {
 		return nil, exit.Usagef("no rule in the spec of %s replaces groups because of the taint %s: use --evacuate=now or none, or another taint", c.Name, taint.Key)
 	}
 	return taint, nil
-}
-
-// replacesFor reports whether a rule of the spec ever replaces groups because of a taint.
-func replacesFor(c *v1beta2.FoundationDBCluster, key string) bool {
-	return slices.ContainsFunc(c.TaintPatience(key), func(seconds int64) bool { return seconds < math.MaxInt64 })
 }
 
 // change returns the stages that cordon and evacuate the nodes.

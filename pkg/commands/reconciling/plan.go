@@ -106,7 +106,11 @@ func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *ses
 	if err != nil {
 		return err
 	}
-	return of(ctx, o, env, types.NamespacedName{Namespace: namespace, Name: name}, kind, selected)
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	if err := kind.MustExist(ctx, env, key); err != nil {
+		return err
+	}
+	return of(ctx, o, env, key, kind, selected)
 }
 
 // of shows what a pass over one resource would do; kind is nil for a cluster.

@@ -42,7 +42,7 @@ func New(env *session.Env) *cobra.Command {
 		Use:   "eviction-webhook",
 		Short: "Run the admission webhook for pod evictions",
 		Long: `Run the admission webhook for pod evictions: the API server asks it whether a pod may be
-evicted, and it answers by the eviction rules of "can drain", so that kubectl drain,
+evicted, and it answers by the eviction rules of drain, so that kubectl drain,
 autoscalers and upgrades of nodes follow them. A denied eviction has the status 429 and the
 reason; kubectl drain tries it again every 5 s.
 

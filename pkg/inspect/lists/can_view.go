@@ -64,6 +64,8 @@ type CanItem struct {
 	// Subject is the process group, or the known fact about versions, that the check is about;
 	// empty for the whole operation.
 	Subject string `json:"subject,omitempty"`
+	// Waits is true for a check that is not OK and will be by itself: the operation waits for it.
+	Waits bool `json:"waits,omitempty"`
 	plan.Check
 }
 
@@ -71,7 +73,7 @@ type CanItem struct {
 func About(subject string, checks []plan.Check) []CanItem {
 	items := make([]CanItem, len(checks))
 	for i, c := range checks {
-		items[i] = CanItem{subject, c}
+		items[i] = CanItem{Subject: subject, Check: c}
 	}
 	return items
 }
@@ -105,7 +107,7 @@ func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
 	}
 	v.Warnings = append(v.Warnings, in.Warnings...)
 	v.Summary = "yes: " + in.What + " now"
-	at := slices.IndexFunc(in.Checks, func(c CanItem) bool { return !c.OK })
+	at := slices.IndexFunc(in.Checks, func(c CanItem) bool { return !c.OK && !c.Waits })
 	switch {
 	case in.NeedsDatabase && in.Database.Status == nil:
 		v.Answer = AnswerUnknown

@@ -40,6 +40,9 @@ type PlanView struct {
 	// Simulations are how all passes end while processes, pods and nodes fail; null where that was
 	// not requested.
 	Simulations *Simulations `json:"simulations,omitempty"`
+	// Pause is why operators skip the cluster, and until when; absent where it is not paused. A pass
+	// acts on it regardless.
+	Pause *inspect.PauseView `json:"pause,omitempty"`
 	// Pass is how the preview ended.
 	Pass inspect.PassRecord `json:"pass"`
 
@@ -73,6 +76,22 @@ type PlanItem struct {
 	Preconditions Preconditions `json:"preconditions"`
 	// Provisional lists the stages after whose actions this item is decided again.
 	Provisional []plan.StageName `json:"provisional,omitempty"`
+	// Bookkeeping is true for an action that is no reason to run a pass: it only writes a status that
+	// users and monitoring read.
+	Bookkeeping bool `json:"bookkeeping,omitempty"`
+}
+
+// Work returns the number of actions without bookkeeping.
+func (v PlanView) Work() int { return WorkOf(v.Items) }
+
+// WorkOf returns the number of items that are not bookkeeping.
+func WorkOf(items []PlanItem) (n int) {
+	for _, item := range items {
+		if !item.Bookkeeping {
+			n++
+		}
+	}
+	return n
 }
 
 // Preconditions are what must hold for an item to run.
@@ -133,6 +152,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 	}
 	if s.Cluster != nil && !r.cluster {
 		r.cluster, r.view.Observed.ConnectionString = true, s.Cluster.Status.ConnectionString
+		r.view.Pause = inspect.NewPauseView(inspect.Facts{Snapshot: s})
 	}
 	if s.Database.Status != nil {
 		available := s.Database.Available()
@@ -168,7 +188,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 		item := PlanItem{
 			Number: len(r.view.Items) + 1, Stage: e.Stage, ActionRecord: inspect.RecordAction(a), Fingerprint: fingerprint(a), Why: e.Why,
 			Preconditions: Preconditions{Lease: true, Lock: plan.EffectOf(a).Locked, Checks: inspect.OrEmpty(e.Checks)},
-			Provisional:   e.Provisional,
+			Provisional:   e.Provisional, Bookkeeping: plan.IsBookkeeping(a),
 		}
 		r.view.Items = append(r.view.Items, item)
 	}

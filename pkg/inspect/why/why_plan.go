@@ -117,10 +117,10 @@ func (l Link) about(g *v1beta2.ProcessGroupStatus) Link {
 // actionsBeside returns the chain of what a pass would do now: blocked by a gate, by the holder of the
 // Lease or the lock, or by nothing.
 //
-// Actions that only record observations are reported only without other chains.
+// Actions that only record observations are reported only without other chains, and bookkeeping never.
 func (w *why) actionsBeside(others []Chain) []Chain {
 	items := w.items()
-	if len(items) == 0 || (len(others) > 0 && onlyRecords(items)) {
+	if planned.WorkOf(items) == 0 || (len(others) > 0 && onlyRecords(items)) {
 		return nil
 	}
 	c := Chain{

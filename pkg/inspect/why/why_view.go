@@ -23,6 +23,8 @@ type Report struct {
 	// Next are complete commands for that item, the best first.
 	Next  []string `json:"next"`
 	Items []Chain  `json:"items"`
+	// Pause is why operators skip the cluster, and until when; absent where it is not paused.
+	Pause *inspect.PauseView `json:"pause,omitempty"`
 }
 
 // State is what is required to reach the desired state.
@@ -137,6 +139,9 @@ func (w *why) report(m inspect.Metadata, items []Chain) Report {
 		if c.State.grade() > v.State.grade() {
 			v.State = c.State
 		}
+	}
+	if w.Cluster != nil {
+		v.Pause = inspect.NewPauseView(w.Facts)
 	}
 	v.Summary = w.nothing()
 	if len(v.Items) > 0 {

@@ -27,7 +27,7 @@ func (a UpdateDenyList) Describe() string {
 		words = append(words, "deny the lock to "+strings.Join(a.Deny, ", "))
 	}
 	if len(a.Allow) > 0 {
-		words = append(words, "allow it again to "+strings.Join(a.Allow, ", "))
+		words = append(words, "allow the lock to "+strings.Join(a.Allow, ", ")+" again")
 	}
 	return strings.Join(words, "; ")
 }

@@ -37,6 +37,8 @@ type CordonNode struct {
 	Node string `json:"node"`
 	// Taint is set on the node as well; nil for none.
 	Taint *corev1.Taint `json:"taint,omitempty"`
+	// Evacuates is true if passes replace the process groups on the node because of the taint.
+	Evacuates bool `json:"evacuates,omitempty"`
 }
 
 // Describe implements Action.
@@ -44,13 +46,22 @@ func (a CordonNode) Describe() string {
 	if a.Taint == nil {
 		return "cordon node " + a.Node
 	}
-	return fmt.Sprintf("cordon node %s and taint it %s", a.Node, a.Taint.ToString())
+	words := fmt.Sprintf("cordon node %s and taint it %s", a.Node, a.Taint.ToString())
+	if a.Evacuates {
+		words += ", for which passes replace its process groups"
+	}
+	return words
 }
 
 // Subject implements Action.
 func (a CordonNode) Subject() string { return a.Node }
 
-func (CordonNode) effect() Effect { return Effect{Stale: Nodes, Impact: NoImpact} }
+func (a CordonNode) effect() Effect {
+	if a.Evacuates {
+		return Effect{Stale: Nodes, Impact: DataMove}
+	}
+	return Effect{Stale: Nodes, Impact: NoImpact}
+}
 
 // Done reports whether a node is in the state that the action sets.
 func (a CordonNode) Done(n *corev1.Node) bool {

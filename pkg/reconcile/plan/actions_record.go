@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -19,6 +21,8 @@ type WriteStatus struct {
 	// KeysStay is true where the same shared keys are read with this status as with the one
 	// before; see SharedKeysStay.
 	KeysStay bool `json:"-" fingerprint:"-"`
+	// Bookkeeping is true if only fields change that no stage decides by; see OnlyBookkeeping.
+	Bookkeeping bool `json:"bookkeeping,omitempty" fingerprint:"-"`
 }
 
 // SharedKeysStay reports whether the same keys of the database are read with another status of a
@@ -28,6 +32,22 @@ func SharedKeysStay(c *v1beta2.FoundationDBCluster, status v1beta2.FoundationDBC
 	after.Status = status
 	return c.Status.Configured == status.Configured && c.Status.ConnectionString == status.ConnectionString &&
 		ExclusionsMatter(c) == ExclusionsMatter(&after)
+}
+
+// OnlyBookkeeping reports whether two statuses differ in nothing but what users and monitoring read:
+// health, generations and the observed database configuration. Process groups, with their conditions
+// and marks, and all other fields are what later stages and passes decide by, so a change of them
+// is work.
+func OnlyBookkeeping(before, after v1beta2.FoundationDBClusterStatus) bool {
+	before.Health, before.Generations, before.DatabaseConfiguration = after.Health, after.Generations, after.DatabaseConfiguration
+	return equality.Semantic.DeepEqual(before, after)
+}
+
+// IsBookkeeping reports whether an action changes nothing that any stage decides by. It is done by the
+// next pass, and is no reason to run one.
+func IsBookkeeping(a Action) bool {
+	w, is := a.(WriteStatus)
+	return is && w.Bookkeeping
 }
 
 // Describe implements Action.

@@ -55,6 +55,7 @@ var effects = []expected{
 	{plan.MarkForRemoval{}, false, plan.DataMove},
 	{plan.KeepGroups{}, false, plan.NoImpact},
 	{plan.CordonNode{}, false, plan.NoImpact},
+	{plan.CordonNode{Evacuates: true}, false, plan.DataMove},
 	{plan.SetSkip{}, false, plan.NoImpact},
 	{plan.UncordonNode{}, false, plan.NoImpact},
 	{plan.SetExcluded{}, false, plan.NoImpact},
@@ -384,5 +385,41 @@ func TestActionsAreDescribedAndNamed(t *testing.T) {
 		if action.Subject() == "" && plan.KindOf(action) != "WriteStatus" {
 			t.Errorf("%s has no subject", plan.KindOf(action))
 		}
+	}
+}
+
+// What passes decide by is work, what only users read is not.
+func TestOnlyBookkeeping(t *testing.T) {
+	before := v1beta2.FoundationDBClusterStatus{
+		ConnectionString: "a:b@10.0.0.1:4501", Configured: true, RunningVersion: "7.3.79",
+		ProcessGroups: []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "log-1"}},
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1beta2.FoundationDBClusterStatus)
+		want   bool
+	}{
+		"health":            {func(s *v1beta2.FoundationDBClusterStatus) { s.Health.Available = true }, true},
+		"generations":       {func(s *v1beta2.FoundationDBClusterStatus) { s.Generations.Reconciled = 3 }, true},
+		"configuration":     {func(s *v1beta2.FoundationDBClusterStatus) { s.DatabaseConfiguration.RedundancyMode = "double" }, true},
+		"connection string": {func(s *v1beta2.FoundationDBClusterStatus) { s.ConnectionString = "a:c@10.0.0.1:4501" }, false},
+		"version":           {func(s *v1beta2.FoundationDBClusterStatus) { s.RunningVersion = "7.4.6" }, false},
+		"a condition": {func(s *v1beta2.FoundationDBClusterStatus) {
+			s.ProcessGroups[0].SetCondition(v1beta2.ConditionMissingProcesses, time.Now())
+		}, false},
+		"a mark": {func(s *v1beta2.FoundationDBClusterStatus) { s.ProcessGroups[0].MarkForRemoval(time.Now()) }, false},
+		"health and a mark": {func(s *v1beta2.FoundationDBClusterStatus) {
+			s.Health.Available = true
+			s.ProcessGroups[0].MarkForRemoval(time.Now())
+		}, false},
+		"coordinators": {func(s *v1beta2.FoundationDBClusterStatus) { s.NeedsNewCoordinators = true }, false},
+	} {
+		after := *before.DeepCopy()
+		tc.change(&after)
+		if got := plan.OnlyBookkeeping(before, after); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if plan.IsBookkeeping(plan.WriteStatus{}) || !plan.IsBookkeeping(plan.WriteStatus{Bookkeeping: true}) || plan.IsBookkeeping(plan.CreatePod{}) {
+		t.Error("an action is judged by its field")
 	}
 }

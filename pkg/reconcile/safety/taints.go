@@ -133,3 +133,10 @@ func TaintsDue(clocks []TaintClock) (first time.Time, ever bool) {
 	}
 	return first, ever
 }
+
+// ReplacedForTaint reports whether passes ever replace the process groups on a node with a taint of
+// the key: a rule of the spec applies to it and ends, and automatic replacements are enabled.
+func ReplacedForTaint(c *v1beta2.FoundationDBCluster, key string) bool {
+	return c.ReplacementsEnabled() && c.MaxConcurrentAutomaticReplacements() > 0 &&
+		slices.ContainsFunc(c.TaintPatience(key), func(seconds int64) bool { return seconds < math.MaxInt64 })
+}

@@ -218,8 +218,15 @@ func Worst(errs []error) int {
 	return ExitDone
 }
 
-// Explain makes an API error name which verb on which resource was forbidden where.
+// Explain makes an API error name which verb on which resource was forbidden where, and reports in
+// kubectl's words that the API server does not accept connections.
 func Explain(err error) string {
+	var request *url.Error
+	if errors.As(err, &request) && errors.Is(err, syscall.ECONNREFUSED) {
+		if at, parseErr := url.Parse(request.URL); parseErr == nil && at.Host != "" {
+			return "the connection to the server " + at.Host + " was refused: check the host and the port, --context and --kubeconfig"
+		}
+	}
 	var status apierrors.APIStatus
 	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
 		return strings.TrimSpace(err.Error())

@@ -51,6 +51,9 @@ func (m model) title(s clusterView) string {
 
 func (m model) badges(s clusterView) line {
 	var l line
+	if s.frame != nil && s.frame.Status.Reconciliation.Pause != nil {
+		l = append(l, styled(warn, "OPERATORS PAUSED  "))
+	}
 	switch {
 	case m.o.Feed == nil && m.playing:
 		l = append(l, styled(warn, fmt.Sprintf("REPLAY %d/%d  ", m.back+1, len(m.history().states))))
@@ -80,7 +83,11 @@ func (s clusterView) stateLine() line {
 	}
 	v := s.frame.Status
 	t, mark := toneOfState(v.State)
-	return line{{mark + " ", t}, styled(t, v.Summary)}
+	l := line{{mark + " ", t}, styled(t, v.Summary)}
+	if p := v.Reconciliation.Pause; p != nil {
+		l = append(l, styled(warn, "; paused: "+p.Words(s.now)))
+	}
+	return l
 }
 
 func toneOfState(state inspect.State) (tone, string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
@@ -26,6 +27,21 @@ func TestTheHeadSaysWhetherAnythingIsDone(t *testing.T) {
 				t.Errorf("want %q, and not %q: %s", tc.want, tc.never, head)
 			}
 		})
+	}
+}
+
+// A user must see that operators skip the cluster, until when, and why.
+func TestTheHeadShowsThatOperatorsArePaused(t *testing.T) {
+	f := lost()
+	f.Status.Summary = "Healthy"
+	f.Status.Reconciliation.Pause = &inspect.PauseView{By: "me@here", Reason: "slow commits", Until: new(f.AsOf.Add(time.Hour))}
+	view := shown(t, 120, 30, Options{}, entry(f)).View()
+	if !strings.Contains(view, "OPERATORS PAUSED") || !strings.Contains(view, "more: slow commits") {
+		t.Errorf("no pause in %s", view)
+	}
+	f.Status.Reconciliation.Pause = nil
+	if view := shown(t, 120, 30, Options{}, entry(f)).View(); strings.Contains(view, "PAUSED") {
+		t.Errorf("a pause in %s", view)
 	}
 }
 

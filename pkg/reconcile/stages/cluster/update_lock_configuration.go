@@ -42,7 +42,7 @@ var UpdateLockConfiguration = plan.Stage{
 		}
 		d := plan.Decision{Why: "the deny list in the database differs from the spec", Actions: []plan.Action{change}}
 		if slices.Contains(change.Deny, c.LockOwner()) {
-			d.Checks = []plan.Check{DeniesItself(fmt.Sprintf("its own spec denies it: %s is on spec.lockOptions.denyList", c.LockOwner()))}
+			d.Checks = []plan.Check{deniesItself(fmt.Sprintf("its own spec denies it: %s is on spec.lockOptions.denyList", c.LockOwner()))}
 		}
 		return d
 	},
@@ -68,8 +68,8 @@ func denyListChange(s plan.Snapshot) plan.UpdateDenyList {
 	return change
 }
 
-// DeniesItself warns that a control-plane instance denies itself the lock. That can be intended: it
+// deniesItself warns that a control-plane instance denies itself the lock. That can be intended: it
 // prevents one of several from changing the database.
-func DeniesItself(evidence string) plan.Check {
+func deniesItself(evidence string) plan.Check {
 	return plan.Check{ID: plan.CheckNotDenied, Question: "may this control-plane instance still take the lock?", Gate: plan.GateDeny, Evidence: evidence}
 }

@@ -26,14 +26,14 @@ func TestUpdateLockConfiguration(t *testing.T) {
 	stagestest.Decides(t, UpdateLockConfiguration, map[string]stagestest.Decision{
 		"does nothing without a list":            {Given: denying([]string{"dc2"})},
 		"shuts out who is on the list":           {Given: denying(nil, deny), Does: []string{"deny the lock to dc2"}},
-		"lets in who may again":                  {Given: denying([]string{"dc2"}, allow), Does: []string{"allow it again to dc2"}},
+		"lets in who may again":                  {Given: denying([]string{"dc2"}, allow), Does: []string{"allow the lock to dc2 again"}},
 		"does nothing when the list is in force": {Given: denying([]string{"dc2"}, deny)},
 		"leaves entries alone that the spec does not name": {
 			Given: denying([]string{"dc3"}, deny), Does: []string{"deny the lock to dc2"},
 		},
 		"does both at once": {
 			Given: denying([]string{"dc2"}, allow, v1beta2.LockDenyListEntry{ID: "dc4"}, v1beta2.LockDenyListEntry{ID: "dc3"}, v1beta2.LockDenyListEntry{ID: "dc3"}),
-			Does:  []string{"deny the lock to dc3, dc4; allow it again to dc2"},
+			Does:  []string{"deny the lock to dc3, dc4; allow the lock to dc2 again"},
 		},
 		"waits while the shared state is unread": {
 			Given: stagestest.Combined(denying(nil, deny), func(s *plan.Snapshot) { s.Coordination = plan.CoordinationFacts{} }),

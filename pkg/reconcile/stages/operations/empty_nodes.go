@@ -15,10 +15,13 @@ import (
 )
 
 // CordonNodes returns a stage that cordons nodes, and taints them where a taint is given. A
-// deleted node needs none of that; a new one of the same name is cordoned when it exists.
+// deleted node needs none of that; a new one of the same name is cordoned when it exists. The
+// action is one that moves data if the spec has process groups replaced for the taint.
 func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage(plan.StageCordonNodes, "a user requested no new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
-		if a := (plan.CordonNode{Node: name, Taint: taint}); n != nil && !a.Done(n) {
+	return nodeStage(plan.StageCordonNodes, "a user requested no new pods there", nodes, func(s plan.Snapshot, name string) (plan.Action, error) {
+		n := s.Nodes[name]
+		evacuates := taint != nil && safety.ReplacedForTaint(s.Cluster, taint.Key)
+		if a := (plan.CordonNode{Node: name, Taint: taint, Evacuates: evacuates}); n != nil && !a.Done(n) {
 			return a, nil
 		}
 		return nil, nil
@@ -28,7 +31,8 @@ func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 // UncordonNodes returns a stage that uncordons nodes, and removes the taints that CordonNodes
 // set and the given one.
 func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage(plan.StageUncordonNodes, "a user requested to allow new pods there", nodes, func(name string, n *corev1.Node) (plan.Action, error) {
+	return nodeStage(plan.StageUncordonNodes, "a user requested to allow new pods there", nodes, func(s plan.Snapshot, name string) (plan.Action, error) {
+		n := s.Nodes[name]
 		if n == nil {
 			return nil, fmt.Errorf("node %s not found", name)
 		}
@@ -39,9 +43,8 @@ func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 	})
 }
 
-// nodeStage returns a stage with the action that todo returns for each node (nil if it does
-// not exist); a nil action is nothing, and an error ends the pass.
-func nodeStage(name plan.StageName, why string, nodes []string, todo func(string, *corev1.Node) (plan.Action, error)) plan.Stage {
+// nodeStage returns a stage with the action that todo returns for each node; a nil action is nothing, and an error ends the pass.
+func nodeStage(name plan.StageName, why string, nodes []string, todo func(plan.Snapshot, string) (plan.Action, error)) plan.Stage {
 	return plan.Stage{
 		Name: name, Reads: plan.Record | plan.Nodes,
 		Decide: func(s plan.Snapshot) plan.Decision {
@@ -50,7 +53,7 @@ func nodeStage(name plan.StageName, why string, nodes []string, todo func(string
 			}
 			var d plan.Decision
 			for _, node := range nodes {
-				a, err := todo(node, s.Nodes[node])
+				a, err := todo(s, node)
 				if err != nil {
 					return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: err.Error(), Then: plan.EndPass}}
 				}
@@ -82,7 +85,7 @@ func EvictFrom(nodes []string) plan.Stage {
 			var left readings.Waits
 			first := excludedFirst(s, nodes)
 			for _, g := range groupsOn(s, nodes) {
-				if !evictable(s, g) {
+				if !Evictable(s, g) {
 					continue // a group with a volume is replaced: the volume may be bound to the node
 				}
 				if readings.DeletablePod(s, g) == nil {
@@ -138,9 +141,9 @@ func excludedFirst(s plan.Snapshot, nodes []string) string {
 	return ""
 }
 
-// evictable reports whether a pod may be recreated elsewhere because its group holds no data.
+// Evictable reports whether a pod may be recreated elsewhere because its group holds no data.
 // An unknown or empty class may hold data.
-func evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+func Evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return !g.ProcessClass.IsStateful() && safety.HoldsNothing(s, g)
 }
 
@@ -180,7 +183,7 @@ func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 // ReplaceGroups does, where the eviction rules allow it. These are not applied to a group that
 // does not report.
 func ReplaceOn(nodes []string, most int) plan.Stage {
-	return replaceOn(nodes, most, func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool { return !evictable(s, g) })
+	return replaceOn(nodes, most, func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool { return !Evictable(s, g) })
 }
 
 // ReplaceAllOn returns a stage that does the same with groups without a volume as well.

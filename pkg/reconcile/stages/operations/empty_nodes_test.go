@@ -42,6 +42,15 @@ func cordoned(nodes ...string) func(*plan.Snapshot) {
 	}
 }
 
+// ruleFor sets a rule by which process groups are replaced for a taint.
+func ruleFor(key string) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		r := &s.Cluster.Spec.AutomationOptions.Replacements
+		r.Enabled = new(true)
+		r.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new(key), DurationInSeconds: new(int64(60))}}
+	}
+}
+
 func TestCordonAndUncordonNodes(t *testing.T) {
 	taint := &corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}
 	two := []string{stagestest.NodeName(14), stagestest.NodeName(15)}
@@ -50,8 +59,13 @@ func TestCordonAndUncordonNodes(t *testing.T) {
 		stagestest.RemovalCase
 		stage plan.Stage
 	}{
-		"cordons":                           {stagestest.RemovalCase{From: onNodes, Does: []string{"cordon node node-14", "cordon node node-15"}}, CordonNodes(two, nil)},
-		"cordons and taints":                {stagestest.RemovalCase{From: onNodes, Does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
+		"cordons":                      {stagestest.RemovalCase{From: onNodes, Does: []string{"cordon node node-14", "cordon node node-15"}}, CordonNodes(two, nil)},
+		"cordons and taints":           {stagestest.RemovalCase{From: onNodes, Does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
+		"a taint of a rule moves data": {stagestest.RemovalCase{From: onNodes, Given: ruleFor(taint.Key), Does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule, for which passes replace its process groups"}}, CordonNodes(two[:1], taint)},
+		"not where nothing is replaced": {stagestest.RemovalCase{From: onNodes, Given: func(s *plan.Snapshot) {
+			ruleFor(taint.Key)(s)
+			s.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(bool)
+		}, Does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
 		"leaves a cordoned node alone":      {stagestest.RemovalCase{From: onNodes, Given: cordoned(two...)}, CordonNodes(two, nil)},
 		"taints a node that is cordoned":    {stagestest.RemovalCase{From: onNodes, Given: cordoned(two...), Does: []string{"cordon node node-14 and taint it example.com/maintenance:NoSchedule"}}, CordonNodes(two[:1], taint)},
 		"uncordons":                         {stagestest.RemovalCase{From: onNodes, Given: cordoned(two...), Does: []string{"uncordon node node-14", "uncordon node node-15"}}, UncordonNodes(two, nil)},

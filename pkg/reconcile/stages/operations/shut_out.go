@@ -6,7 +6,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 )
 
 // ShutOut returns a stage that adds a control-plane instance to the deny list in the database for
@@ -30,11 +29,7 @@ func ShutOut(entry v1beta2.LockDenyListEntry, user, reason string) plan.Stage {
 				return plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Allow: []string{entry.ID}}}}
 			}
 			note := fdb.Denial{By: user, At: s.Now, Reason: reason}
-			d := plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{entry.ID}, Note: note}}}
-			if entry.ID == c.LockOwner() {
-				d.Checks = []plan.Check{cluster.DeniesItself("a user denies this control-plane instance itself: " + entry.ID)}
-			}
-			return d
+			return plan.Decision{Why: plan.RequestedByUser, Actions: []plan.Action{plan.UpdateDenyList{Deny: []string{entry.ID}, Note: note}}}
 		},
 	}
 }

@@ -57,7 +57,10 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 	d := plan.Decision{Checks: taintsKnown(s)}
 	if !equality.Semantic.DeepEqual(status, s.Cluster.Status) {
 		d.Why = "the status differs from the observed state"
-		d.Actions = []plan.Action{plan.WriteStatus{Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status, KeysStay: plan.SharedKeysStay(s.Cluster, status)}}
+		d.Actions = []plan.Action{plan.WriteStatus{
+			Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status,
+			KeysStay: plan.SharedKeysStay(s.Cluster, status), Bookkeeping: plan.OnlyBookkeeping(s.Cluster.Status, status),
+		}}
 	}
 	return withdrawAnnouncements(s, PublishSharedLists(s, status, recordTaints(s, status, d)))
 }

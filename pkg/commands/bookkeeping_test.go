@@ -1,0 +1,36 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// A drift check must not report a status that is out of date in what only users read.
+func TestAnOutdatedStatusAloneIsNoWork(t *testing.T) {
+	for line, words := range map[string]string{
+		"plan sample":                    "sample: nothing to do; the next pass also updates the status.",
+		"include sample --all --dry-run": "nothing to do",
+		"why sample":                     "nothing is blocked",
+	} {
+		t.Run(line, func(t *testing.T) {
+			g := calm(t)
+			g.run("reconcile", "sample", "--yes", "--wait")
+			g.world.Record.Generation++
+			if code := g.run(strings.Fields(line)...); code != exit.ExitDone || !strings.Contains(g.out.String(), words) {
+				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			g.world.Record.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, g.world.Now())
+			if line == "why sample" {
+				words = "WriteStatus"
+			} else {
+				words = "to do."
+			}
+			if code := g.run(strings.Fields(line)...); line != "why sample" && code != exit.ExitNo || !strings.Contains(g.out.String(), words) {
+				t.Errorf("a condition of a process group: exit code %d: %s%s", code, &g.out, &g.err)
+			}
+		})
+	}
+}
