@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -29,7 +30,8 @@ type cli struct {
 	slow      slowCommand
 	writeMode bool
 	options   model.TransactionOptions
-	enabled   []string // names of options, as they were given
+	enabled   []string        // names of options, as they were given
+	unfit     map[string]bool // whether the value of an option is out of range
 	txn       *model.Transaction
 	targets   []string // addresses that the last kill, suspend, … listed
 	quiet     bool     // the running command is status
@@ -59,7 +61,7 @@ func runCLI(ctx context.Context, w *model.World, t Tool) int {
 		return exitFailed
 	}
 	c := &cli{
-		w: w, ctx: ctx, tool: t, version: version,
+		w: w, ctx: ctx, tool: t, version: version, unfit: map[string]bool{},
 		out: &blockWriter{to: t.Stdout}, err: &directWriter{to: t.Stderr}, in: &lineReader{from: t.Stdin},
 	}
 	w.Lock()
@@ -130,6 +132,12 @@ func (c *cli) refuse(format string, a ...any) error {
 func (c *cli) usage(text string) error {
 	c.printf("Usage: %s\n", text)
 	return errFailed
+}
+
+// usageOf refuses a command that is not called as its help tells.
+func (c *cli) usageOf(command string) error {
+	text, _ := texts.CommandUsage(command)
+	return c.usage(text)
 }
 
 // unlocked runs f without the [World]'s lock.

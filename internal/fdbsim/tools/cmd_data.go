@@ -73,6 +73,9 @@ func (c *cli) get(args []string) error {
 }
 
 func (c *cli) read(key string) ([]byte, bool, error) {
+	if err := c.applicable(); err != nil {
+		return nil, false, err
+	}
 	if strings.HasPrefix(key, specialPrefix) {
 		return c.specialGet(key)
 	}
@@ -138,6 +141,9 @@ func (c *cli) scan(args []string, name string, show func(keyspace.Pair)) error {
 }
 
 func (c *cli) readRange(begin, end string, limit int) ([]keyspace.Pair, error) {
+	if err := c.applicable(); err != nil {
+		return nil, err
+	}
 	if strings.HasPrefix(begin, specialPrefix) {
 		return c.specialRange(begin, end, limit)
 	}
@@ -206,6 +212,9 @@ func (c *cli) mayWrite() error {
 
 // write adds to the open transaction, or commits a transaction of its own.
 func (c *cli) write(change func(*model.Transaction) error) error {
+	if err := c.applicable(); err != nil {
+		return err
+	}
 	t, own := c.transaction(nil)
 	if err := change(t); err != nil || !own {
 		return err
@@ -253,6 +262,9 @@ func (c *cli) beginTxn(args []string) error {
 	}
 	if c.txn != nil {
 		return c.refuse("Already in transaction")
+	}
+	if err := c.applicable(); err != nil {
+		return err
 	}
 	c.txn, _ = c.transaction(nil)
 	c.print("Transaction started\n")
@@ -309,6 +321,9 @@ func (c *cli) resetTxn(args []string) error {
 func (c *cli) getVersion(args []string) error {
 	if len(args) != 0 {
 		return c.usage("getversion")
+	}
+	if err := c.applicable(); err != nil {
+		return err
 	}
 	db, err := c.reach((*model.Database).Available)
 	if err != nil {

@@ -99,13 +99,22 @@ func (c *cli) dataDistribution(args []string) error {
 	return nil
 }
 
+// distributionMode is what \xff\xff/management/data_distribution/mode has: -1 before the first
+// change, then 0 for off and 1 for on.
+func distributionMode(db *model.Database) string {
+	mode, set := db.Keys.Latest(distributionKey)
+	if !set || len(mode) == 0 {
+		return "-1"
+	}
+	return strconv.Itoa(int(mode[0]))
+}
+
 func (c *cli) switchDistributionOn(db *model.Database) {
 	db.Distribution.On = true
 	if db.FailuresIgnored() {
 		db.ClearMaintenance()
 	}
-	gone := keyspace.Single(distributionKey)
-	db.Commit([]keyspace.Mutation{{Clear: &gone}})
+	db.Commit([]keyspace.Mutation{{Key: distributionKey, Value: []byte("\x01\x00\x00\x00")}})
 	db.RestartDistribution(db.World.Pace.Distribution)
 	c.print("Data distribution is turned on.\n")
 }

@@ -20,6 +20,10 @@ func (c *cli) status(args []string) error {
 	if err := c.pause(delay); err != nil {
 		return err
 	}
+	if !c.opts.execGiven { // a session sets it off by empty lines
+		c.print("\n")
+		defer c.print("\n")
+	}
 	switch level {
 	case "json":
 		c.print(status.Pretty(document))
