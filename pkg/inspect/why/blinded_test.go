@@ -39,7 +39,10 @@ func TestWhyNamesTheKnobThatBlindsTheStatus(t *testing.T) {
 			f := input.Facts
 			f.Database.Status.Client.DatabaseStatus.Available = false
 			if tc.blind {
-				f.Database.Status.Cluster.Configuration = nil
+				for id, p := range f.Database.Status.Cluster.Processes { // as 7.3.79 prints it, with its configuration
+					p.Locality = nil
+					f.Database.Status.Cluster.Processes[id] = p
+				}
 				f.Database.Status.Cluster.RecoveryState = nil
 			}
 			tc.given(&f)

@@ -272,11 +272,11 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 		},
 		"the answer is no document": {given: says("nonsense", 0), unreachable: "reading status"},
 		"fdbcli gives up":           {given: says("", 1), unreachable: "reading status"},
-		"the document timed out":    {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "took too long to collect it"},
-		"the document was late":     {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "took too long to collect it"},
+		"the document timed out":    {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "did not collect all of it"},
+		"the document was late":     {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "did not collect all of it"},
 		"the document is available and lists no process": {
 			given:       says(`{"client":{"database_status":{"available":true}},"cluster":{"recovery_state":{"name":"fully_recovered"}}}`, 0),
-			unreachable: "took too long to collect it",
+			unreachable: "did not collect all of it",
 		},
 	}
 	for name, tc := range tests {
