@@ -34,7 +34,7 @@ type (
 // Exit codes of programs that did not end by themselves.
 const (
 	// ExitTimeout is that of a tool that timeout ended.
-	ExitTimeout = tools.ExitTimeout
+	ExitTimeout = 124
 	// ExitKilled is that of a tool or server that SIGKILL ended.
 	ExitKilled = model.ExitKilled
 )

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -177,7 +178,7 @@ func (c *backupTool) keyRanges() (ranges []keyspace.Range, exit int, ok bool) {
 			ranges = append(ranges, keyspace.Range{Begin: words[0], End: words[1]})
 		default:
 			// The line break is missing there, too.
-			c.err.pending = append(c.err.pending, "ERROR: Invalid key range identified with "+strconv.Itoa(len(words))+" keys"...)
+			fmt.Fprintf(c.err, "ERROR: Invalid key range identified with %d keys", len(words))
 			c.hint()
 			return nil, exitFailed, false
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -21,9 +22,9 @@ type cli struct {
 	tool    Tool
 	version fdb.Version
 	opts    cliOptions
-	out     *blockWriter
-	err     *directWriter
-	in      *lineReader
+	out     *console.Stdout
+	err     *console.Stderr
+	in      *console.Lines
 
 	conn      fdb.ConnectionString
 	limit     time.Time // of --timeout; zero for none
@@ -62,7 +63,7 @@ func runCLI(ctx context.Context, w *model.World, t Tool) int {
 	}
 	c := &cli{
 		w: w, ctx: ctx, tool: t, version: version, unfit: map[string]bool{},
-		out: &blockWriter{to: t.Stdout}, err: &directWriter{to: t.Stderr}, in: &lineReader{from: t.Stdin},
+		out: console.NewStdout(t.Stdout, console.Blockwise), err: console.NewStderr(t.Stderr), in: console.NewLines(t.Stdin),
 	}
 	w.Lock()
 	code := c.main()
@@ -77,10 +78,10 @@ func runCLI(ctx context.Context, w *model.World, t Tool) int {
 // finish delivers what is left. A closed reader does not concern a process
 // that ends.
 func (c *cli) finish() {
-	if err := c.err.deliver(); err != nil {
+	if err := c.err.Deliver(); err != nil {
 		return
 	}
-	if err := c.out.flush(); err != nil {
+	if err := c.out.Flush(); err != nil {
 		return
 	}
 }
@@ -134,7 +135,7 @@ func (c *cli) usage(text string) error {
 	return errFailed
 }
 
-// usageOf refuses a command that is not called as its help tells.
+// usageOf refuses a command that is called in another way than its help has it.
 func (c *cli) usageOf(command string) error {
 	text, _ := texts.CommandUsage(command)
 	return c.usage(text)
@@ -150,10 +151,10 @@ func (c *cli) unlocked(f func()) {
 // deliver hands over what was printed so far, as far as a pipe would get it.
 func (c *cli) deliver() {
 	c.unlocked(func() {
-		if err := c.err.deliver(); err != nil {
+		if err := c.err.Deliver(); err != nil {
 			return
 		}
-		if err := c.out.deliver(); err != nil {
+		if err := c.out.Deliver(); err != nil {
 			return
 		}
 	})

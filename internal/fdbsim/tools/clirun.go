@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -160,7 +161,7 @@ func slowAfter(parsed syntax.Line) time.Duration {
 }
 
 func (c *cli) refusePartial(words []string) error {
-	c.err.pending = append(c.err.pending, "ERROR: Not running partial or malformed command:"...)
+	fmt.Fprint(c.err, "ERROR: Not running partial or malformed command:")
 	for _, word := range words {
 		c.printf(" %s", syntax.Printable(word))
 	}

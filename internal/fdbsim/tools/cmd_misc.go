@@ -43,11 +43,11 @@ const sleepOverhead = 100 * time.Millisecond
 
 func (c *cli) sleep(args []string) error {
 	if len(args) != 1 {
-		return c.usage("sleep <SECONDS>")
+		return c.usageOf("sleep")
 	}
 	seconds, err := strconv.ParseFloat(args[0], 64)
 	if err != nil || seconds < 0 {
-		return c.usage("sleep <SECONDS>")
+		return c.usageOf("sleep")
 	}
 	return c.pause(time.Duration(seconds*float64(time.Second)) + sleepOverhead)
 }
@@ -65,7 +65,7 @@ func (c *cli) waitOpen([]string) error {
 // lock locks the database under a new UID.
 func (c *cli) lock(args []string) error {
 	if len(args) != 0 {
-		return c.usage("lock")
+		return c.usageOf("lock")
 	}
 	uid := c.w.Hex(2 * model.UIDBytes)
 	c.printf("Locking database with lockUID: %s\n", uid)
@@ -91,12 +91,12 @@ const passphraseLength = 10
 // unlock takes the lock away, once a passphrase was repeated on stdin.
 func (c *cli) unlock(args []string) error {
 	if len(args) != 1 || len(args[0]) != 2*model.UIDBytes {
-		return c.usage("unlock <UID>")
+		return c.usageOf("unlock")
 	}
 	phrase := c.w.Letters(passphraseLength, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 	c.printf("Unlocking the database is a potentially dangerous operation.\n%s\n", phrase)
 	c.unlocked(func() {
-		if err := c.out.flush(); err != nil {
+		if err := c.out.Flush(); err != nil {
 			return
 		}
 	})
@@ -121,7 +121,7 @@ func (c *cli) unlock(args []string) error {
 // setClass shows the classes of the processes, or changes one.
 func (c *cli) setClass(args []string) error {
 	if len(args) != 0 && len(args) != 2 {
-		return c.usage("setclass [<ADDRESS> <CLASS>]")
+		return c.usageOf("setclass")
 	}
 	// The list of processes is not read lock aware: a locked database has it wait, as observed on 7.3.79.
 	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.IsLocked() })
@@ -158,7 +158,7 @@ const consistencyKey = "\xff\x02/ConsistencyCheck/Suspend"
 
 func (c *cli) consistencyCheck(args []string) error {
 	if len(args) > 1 || (len(args) == 1 && args[0] != "on" && args[0] != "off") {
-		return c.usage("consistencycheck [on|off]")
+		return c.usageOf("consistencycheck")
 	}
 	db, err := c.database((*model.Database).Writable)
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *cli) consistencyCheck(args []string) error {
 // forceRecovery makes a data center primary, whatever its logs have missed.
 func (c *cli) forceRecovery(args []string) error {
 	if len(args) != 1 {
-		return c.usage("force_recovery_with_data_loss <DCID>")
+		return c.usageOf("force_recovery_with_data_loss")
 	}
 	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
 	if err != nil {
