@@ -15,7 +15,7 @@ type Answer struct {
 	Asks bool `json:"asks,omitempty"`
 }
 
-// AnswerTo is the answer to a line of one command; false where it is not known.
+// AnswerTo is the answer to a line of one command; false without one.
 func AnswerTo(line string) (Answer, bool) {
 	a, ok := answers()[line]
 	return a, ok

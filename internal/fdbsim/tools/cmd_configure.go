@@ -174,7 +174,7 @@ func (c *cli) fileConfigure(args []string) error {
 		args = args[1:]
 	}
 	if len(args) != 1 {
-		return c.usage("fileconfigure [new] <FILENAME>")
+		return c.usageOf("fileconfigure")
 	}
 	content, err := c.tool.Files.ReadFile(args[0])
 	if err != nil {

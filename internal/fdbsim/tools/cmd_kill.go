@@ -47,7 +47,7 @@ func (c *cli) suspend(args []string) error {
 	}
 	seconds, err := strconv.ParseFloat(args[0], 64)
 	if err != nil || len(args) < 2 {
-		return c.usage("suspend <SECONDS> <ADDRESS...>")
+		return c.usageOf("suspend")
 	}
 	return c.reboot(args[1:], rebooting{verb: "suspend", past: "suspend", end: func(w *model.World, s *model.Process) {
 		s.Frozen = true

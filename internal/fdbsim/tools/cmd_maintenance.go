@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	maintenanceUsage = "maintenance [on|off] [ZONEID] [SECONDS]"
-	ignoredFailures  = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
+	ignoredFailures = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
 		"Use 'datadistribution on' to reenable data distribution."
 )
 
@@ -21,7 +20,7 @@ func (c *cli) maintenance(args []string) error {
 	case args[0] == "on" && len(args) == 3:
 		seconds, err := strconv.ParseFloat(args[2], 64)
 		if err != nil {
-			return c.usage(maintenanceUsage)
+			return c.usageOf("maintenance")
 		}
 		if seconds < 0 {
 			return model.ErrSpecialAPI
@@ -30,7 +29,7 @@ func (c *cli) maintenance(args []string) error {
 	case args[0] == "off" && len(args) == 1:
 		return c.changeMaintenance((*model.Database).ClearMaintenance)
 	default:
-		return c.usage(maintenanceUsage)
+		return c.usageOf("maintenance")
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *cli) option(args []string) error {
 	case len(args) == 0:
 		return c.listOptions()
 	case len(args) < 2 || (args[0] != "on" && args[0] != "off"):
-		return c.usage("option <STATE> <OPTION> <ARG>")
+		return c.usageOf("option")
 	case !slices.Contains(syntax.TransactionOptions, args[1]):
 		return c.refuse("invalid option '%s'. Try `help options' for a list of available options.", args[1])
 	case args[0] == "off":
