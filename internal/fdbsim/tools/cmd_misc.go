@@ -222,11 +222,11 @@ func (c *cli) advanceVersion(args []string) error {
 	if err != nil {
 		return err
 	}
-	if now := db.CommitVersion(); to > now {
+	now := db.CommitVersion()
+	if to > now {
 		return c.refuse("advancing to a version is not part of the simulated fdbcli")
-	} else {
-		c.printf("Current read version is %d\n", now)
 	}
+	c.printf("Current read version is %d\n", now)
 	return nil
 }
 
