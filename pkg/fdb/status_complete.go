@@ -25,10 +25,11 @@ func (s *Status) Incomplete() bool {
 		s.deadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.Blinded()
 }
 
-// Blinded reports whether there are processes without any locality, and no recovery state. In the
-// first seconds of a database, processes lack localities beside a recovery state.
+// Blinded reports whether the cluster controller could not collect everything, and lists processes
+// without any locality and no recovery state. In the first seconds of a database, processes lack
+// localities beside a recovery state.
 func (s *Status) Blinded() bool {
-	if s.RecoveryName() != "" {
+	if s.RecoveryName() != "" || !s.HasMessage(MessageIncomplete) {
 		return false
 	}
 	for _, p := range s.Cluster.Processes {
