@@ -58,16 +58,20 @@ demo-stop: ## End the demo's sandbox and remove what it left
 .PHONY: test
 test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (14 minutes on two idle cores)
 
+# The tests of ./test/conformance that need no FoundationDB: they compare the model with a recording.
+RECORDED_CONFORMANCE := '^(TestTheModelIsTheRecordedDatabase|TestTheScriptsAreReadable)$$'
 PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/... ./test/realdb/programs/...
 
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
 	GOGC=400 go test -timeout 60m $(PLUGIN_TESTS)
+	go test -run $(RECORDED_CONFORMANCE) ./test/conformance
 
 # Without vet, which lint and test-unit run, and with fewer random histories.
 .PHONY: test-quick
 test-quick: ## The plugin's tests without sandbox and with fewer random histories (under 3 minutes)
 	GOGC=400 go test -timeout 60m -short -vet=off $(PLUGIN_TESTS)
+	go test -vet=off -run $(RECORDED_CONFORMANCE) ./test/conformance
 
 # Without vet: it would analyze the whole of Kubernetes. Lint runs it once.
 .PHONY: test-race
@@ -126,7 +130,7 @@ conformance-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fd
 	FDB_CONFORMANCE=scratch go test -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: conformance
-conformance: ## Compare the model with a real database, command by command: make conformance FDB_BIN=VERSION=DIR
+conformance: ## Compare the model with a real database, command by command: make conformance FDB_BIN=VERSION=DIR [THEMES=NAME[,NAME]] [RECORD=1]
 	@: "$${FDB_BIN:?must be VERSION=DIR, where DIR has fdbserver, fdbcli, fdbbackup and fdbrestore of this version}"
 	go test -count=1 -timeout 60m -v ./test/conformance
 

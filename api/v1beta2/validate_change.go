@@ -91,7 +91,7 @@ func (c *FoundationDBCluster) BlindingParameters() field.ErrorList {
 		for i, parameter := range settings.CustomParameters {
 			if BlindsStatus(string(parameter)) {
 				errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf(
-					"must be at most %d: the status document is made from trace events of that severity, and would report neither the recovery state nor the configuration; remove the parameter", statusSeverity)))
+					"must be at most %d: the status document is made from trace events of that severity, and would report neither the recovery state nor the localities of processes; remove the parameter", statusSeverity)))
 			}
 		}
 	}

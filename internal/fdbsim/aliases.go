@@ -40,7 +40,7 @@ func RecordedPace() model.Pace { return model.RecordedPace() }
 // Exit codes of programs that did not end by themselves.
 const (
 	// ExitTimeout is that of a tool that timeout ended.
-	ExitTimeout = tools.ExitTimeout
+	ExitTimeout = 124
 	// ExitKilled is that of a tool or server that SIGKILL ended.
 	ExitKilled = model.ExitKilled
 )

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
 // recordingsDir is where recordings of real programs are, if there are any.
@@ -174,7 +173,7 @@ func (c *cluster) replayStep(s step, in io.Reader) result {
 	exit := c.RunCommand(context.Background(), argv, Tool{
 		Version: "7.3.79", Env: s.Env, Files: c.files, Stdin: in, Stdout: &stdout, Stderr: &stderr,
 	})
-	if limit > 0 && exit == tools.ExitTimeout {
+	if limit > 0 && exit == ExitTimeout {
 		exit = model.ExitKilled
 	}
 	return result{stdout.String(), stderr.String(), exit}

@@ -92,6 +92,9 @@ func TestAKnobThatSuppressesTraceEventsBlindsStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !status.Incomplete() || !status.Blinded() {
+		t.Errorf("incomplete %v, blinded %v", status.Incomplete(), status.Blinded())
+	}
 	if status.Available() || status.FullyRecovered() || status.Cluster.Configuration == nil {
 		t.Errorf("available %v, fully recovered %v, configuration %v",
 			status.Available(), status.FullyRecovered(), status.Cluster.Configuration)

@@ -16,7 +16,7 @@ func (w *World) RunTool(ctx context.Context, t Tool) (exit int) { return tools.R
 // front of a tool do what they do there, the latter on the model's clock, and a
 // shell runs the arguments of its script. Name and Args of t are taken from argv.
 func (w *World) RunCommand(ctx context.Context, argv []string, t Tool) (exit int) {
-	return tools.RunCommandLine(ctx, w.inner, argv, t)
+	return runCommandLine(ctx, w.inner, argv, t)
 }
 
 // StartBackupAgent starts a backup_agent. It exits at once, with a code other

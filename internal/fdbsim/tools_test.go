@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 )
 
 func TestToolsOutsideTheModelFailClearly(t *testing.T) {
@@ -99,9 +99,9 @@ func TestASessionAnswersAtHelpOptions(t *testing.T) {
 		}
 	}()
 	go fmt.Fprint(lines, "begin\nget a\nhelp options\n")
-	block := make([]byte, 2*tools.StdoutBlock)
+	block := make([]byte, 2*console.Block)
 	n, err := answers.Read(block)
-	if err != nil || n%tools.StdoutBlock != 0 {
+	if err != nil || n%console.Block != 0 {
 		t.Errorf("read %d bytes: %v", n, err)
 	}
 	if !strings.Contains(string(block[:n]), "Transaction started\n`a': not found\n") {
@@ -135,7 +135,7 @@ func TestUnlockWantsItsPassphrase(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	text := make([]byte, tools.StdoutBlock)
+	text := make([]byte, console.Block)
 	n, err := answers.Read(text)
 	if err != nil {
 		t.Fatal(err)

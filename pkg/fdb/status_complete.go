@@ -17,10 +17,27 @@ const (
 // Incomplete reports whether the document is incomplete, so that absence proves nothing.
 // An available database always has processes; a document without them is incomplete even
 // without a message. An unavailable or never configured database can lack them for other
-// reasons.
+// reasons. A document with neither a recovery state nor the locality of any process comes from a
+// database that suppresses the trace events it is made from (knob_min_trace_severity): its processes
+// run, and belong to no process group.
 func (s *Status) Incomplete() bool {
 	return s.HasMessage(MessageIncompleteTimeout) || s.HasClientMessage(MessageIncompleteTimeout) ||
-		s.deadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0)
+		s.deadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.Blinded()
+}
+
+// Blinded reports whether the cluster controller could not collect everything, and lists processes
+// without any locality and no recovery state. In the first seconds of a database, processes lack
+// localities beside a recovery state.
+func (s *Status) Blinded() bool {
+	if s.RecoveryName() != "" || !s.HasMessage(MessageIncomplete) {
+		return false
+	}
+	for _, p := range s.Cluster.Processes {
+		if len(p.Locality) > 0 {
+			return false
+		}
+	}
+	return len(s.Cluster.Processes) > 0
 }
 
 func (s *Status) deadlineExceeded() bool {

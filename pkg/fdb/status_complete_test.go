@@ -40,8 +40,27 @@ func TestIncompleteDocumentsAreRecognized(t *testing.T) {
 		"the deadline was exceeded and the database is unavailable": {"63-all-logs-down", func(s *Status) {
 			s.Cluster.Messages = append(s.Cluster.Messages, incomplete(ReasonDeadlineExceeded))
 		}, true},
-		"available and without a list of processes":        {"05-healthy", func(s *Status) { s.Cluster.Processes = nil }, true},
-		"available with an empty list of processes":        {"05-healthy", func(s *Status) { s.Cluster.Processes = map[string]Process{} }, true},
+		"available and without a list of processes": {"05-healthy", func(s *Status) { s.Cluster.Processes = nil }, true},
+		"available with an empty list of processes": {"05-healthy", func(s *Status) { s.Cluster.Processes = map[string]Process{} }, true},
+		"neither localities nor a recovery state, as with min_trace_severity": {"05-healthy", func(s *Status) {
+			s.Cluster.RecoveryState = nil
+			s.Cluster.Messages = append(s.Cluster.Messages, incomplete("Recovery Status unavailable."))
+			for id, p := range s.Cluster.Processes {
+				p.Locality = nil
+				s.Cluster.Processes[id] = p
+			}
+		}, true},
+		"localities without a recovery state": {"05-healthy", func(s *Status) {
+			s.Cluster.RecoveryState = nil
+			s.Cluster.Messages = append(s.Cluster.Messages, incomplete("Recovery Status unavailable."))
+		}, false},
+		"no locality beside a recovery state": {"05-healthy", func(s *Status) {
+			s.Cluster.Messages = append(s.Cluster.Messages, incomplete("Unknown performance state."))
+			for id, p := range s.Cluster.Processes {
+				p.Locality = nil
+				s.Cluster.Processes[id] = p
+			}
+		}, false},
 		"unavailable and without a list of processes":      {"28-quorum-lost", func(*Status) {}, false},
 		"never configured and without a list of processes": {"02-unconfigured", func(s *Status) { s.Cluster.Processes = nil }, false},
 	}

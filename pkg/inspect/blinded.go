@@ -40,5 +40,5 @@ func (f Facts) runsBlinded(g *v1beta2.ProcessGroupStatus) bool {
 // IsBlinded reports whether the status document lacks what a knob of trace events can suppress.
 func (f Facts) IsBlinded() bool {
 	s := f.Database.Status
-	return s != nil && s.Cluster.Configuration == nil && s.RecoveryName() == ""
+	return s != nil && s.Blinded()
 }

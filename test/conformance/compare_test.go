@@ -18,9 +18,15 @@ var normalizations = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
+	{"where the programs are installed", regexp.MustCompile(`(/[\w.-]+)+/(fdbcli|fdbbackup|fdbrestore)\b`), "$2"},
+	{"a stack trace has addresses", regexp.MustCompile(`(?m)^ *(Trace: )?addr2line .*\n`), ""},
+	{"a test has its own directory", regexp.MustCompile(`/[\w./-]+/TestTheModelIsThe\w+/\d+`), "DIR"},
 	{"a commit version is a clock of the database", regexp.MustCompile(`Committed \(\d+\)`), "Committed (V)"},
+	{"a read version is a clock of the database", regexp.MustCompile(`Current read version is \d+`), "Current read version is V"},
+	{"a program runs in some directory", regexp.MustCompile(`must be the absolute path '[^']*/relative'`), "must be the absolute path 'relative'"},
 	{"a read version is a clock of the database", regexp.MustCompile(`(?m)^\d{6,}$`), "V"},
 	{"coordinators get a random ID when they change", regexp.MustCompile(`(conformance|renamed):[A-Za-z0-9]+@`), "$1:ID@"},
+	{"an interface of a process is random", regexp.MustCompile("(worker_interfaces/[0-9.:]+' is `)[^\n]*'"), "${1}INTERFACE'"},
 	{"a UID is random", regexp.MustCompile(`\b[0-9a-f]{32}\b`), "UID"},
 	{"a passphrase is random", regexp.MustCompile(`(dangerous operation\.\n)[A-Za-z0-9]{10}\n`), "${1}PHRASE\n"},
 	{"a container is named by the time of its creation", regexp.MustCompile(`backup-\d{4}-\d\d-\d\d-[\d.-]+`), "backup-TIME"},
@@ -41,27 +47,22 @@ func normalized(text string) string {
 
 // differences compares what a command did on both sides. A status document is
 // compared by its paths, their types and its facts, everything else by its text.
-func differences(s step, actual, model result) []difference {
+func differences(s step, actual, model answer) []difference {
 	var found []difference
 	add := func(key, r, m string) {
 		if r != m {
 			found = append(found, difference{key, r, m})
 		}
 	}
-	add(s.key()+" exit", fmt.Sprint(actual.exit), fmt.Sprint(model.exit))
-	add(s.key()+" stderr", fmt.Sprintf("%q", normalized(actual.stderr)), fmt.Sprintf("%q", normalized(model.stderr)))
-	if strings.HasPrefix(actual.stdout, "\n{") || strings.HasPrefix(actual.stdout, "{") {
-		return append(found, documentDifferences(s.key(), actual.stdout, model.stdout)...)
-	}
-	add(s.key()+" stdout", fmt.Sprintf("%q", normalized(actual.stdout)), fmt.Sprintf("%q", normalized(model.stdout)))
-	return found
+	add(s.key()+" exit", fmt.Sprint(actual.Exit), fmt.Sprint(model.Exit))
+	add(s.key()+" stderr", fmt.Sprintf("%q", actual.Stderr), fmt.Sprintf("%q", model.Stderr))
+	add(s.key()+" stdout", fmt.Sprintf("%q", actual.Stdout), fmt.Sprintf("%q", model.Stdout))
+	return append(found, documentDifferences(s.key(), actual, model)...)
 }
 
-func documentDifferences(key, actual, model string) []difference {
+func documentDifferences(key string, actual, model answer) []difference {
 	var found []difference
-	r, m := map[string]string{}, map[string]string{}
-	walk("", document(actual), r)
-	walk("", document(model), m)
+	r, m := actual.types(), model.types()
 	for _, path := range sortedKeys(r, m) {
 		parent := path[:max(strings.LastIndex(path, "."), 0)]
 		if parent != "" && (r[parent] == "" || m[parent] == "") {
@@ -71,17 +72,17 @@ func documentDifferences(key, actual, model string) []difference {
 			found = append(found, difference{"document " + path, r[path], m[path] + " at " + key})
 		}
 	}
-	rf, mf := documentFacts(actual), documentFacts(model)
-	for _, name := range sortedKeys(rf, mf) {
-		if rf[name] != mf[name] {
-			found = append(found, difference{key + " " + name, rf[name], mf[name]})
+	for _, name := range sortedKeys(actual.Facts, model.Facts) {
+		if actual.Facts[name] != model.Facts[name] {
+			found = append(found, difference{key + " " + name, actual.Facts[name], model.Facts[name]})
 		}
 	}
 	return found
 }
 
 func sortedKeys(a, b map[string]string) []string {
-	all := maps.Clone(a)
+	all := map[string]string{}
+	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return slices.Sorted(maps.Keys(all))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ const (
 	differencesFile = "testdata/differences.txt"
 	// settleLimit is how long a database may take to become stable.
 	settleLimit = 3 * time.Minute
+	// creationPause is how long the processes may take to find each other.
+	creationPause = 12 * time.Second
 )
 
 // programs are the version and the directory that FDB_BIN names.
@@ -31,76 +34,117 @@ func programs(t *testing.T) (version, dir string) {
 	return version, dir
 }
 
-// TestTheModelIsTheRealDatabase runs every command on both sides.
+// TestTheModelIsTheRealDatabase runs every command on both sides. With RECORD the
+// answers of the real programs become the recording of their version.
 func TestTheModelIsTheRealDatabase(t *testing.T) {
 	version, bin := programs(t)
 	dir := t.TempDir()
 	clusterFile := filepath.Join(dir, "fdb.cluster")
-	sides := [2]side{startReal(t, bin, dir, clusterFile), startModel(t, version, dir, clusterFile)}
-	pauseBoth(sides, 12*time.Second)
-	known, seen := readDifferences(t, differencesFile), map[string]bool{}
-	commands, unexplained := 0, 0
-	for _, s := range readScripts(t, commandsFile) {
-		if deadline, ok := t.Deadline(); ok && time.Until(deadline) < commandLimit {
-			t.Fatalf("no time is left before %s, after %d commands with %d unexplained differences", s.key(), commands, unexplained)
+	actual, model := startReal(t, bin, dir, clusterFile), startModel(t, version, dir, clusterFile)
+	var recording []recorded
+	t.Cleanup(func() {
+		if os.Getenv("RECORD") != "" {
+			writeRecording(t, recordingFile(version), recording)
+		}
+	})
+	c := newComparison(t)
+	for _, one := range []side{actual, model} {
+		one.pause(creationPause)
+	}
+	for _, s := range selected(readScripts(t, commandsFile)) {
+		if deadline, ok := t.Deadline(); ok && time.Until(deadline) < settleLimit {
+			t.Fatalf("no time is left before %s, after %d commands with %d unexplained differences", s.key(), c.commands, c.unexplained)
 		}
 		if s.kind != stepRun {
-			disturb(t, sides, s)
+			disturb(t, actual, s)
+			disturb(t, model, s)
 			continue
 		}
-		commands++
-		got := [2]result{sides[0].run(s.argv, s.stdin), sides[1].run(s.argv, s.stdin)}
-		for _, d := range differences(s, got[0], got[1]) {
-			seen[d.key] = true
-			if known[d.key] == "" {
-				unexplained++
-				t.Errorf("%s\n  command %q stdin %q\n  real  %s\n  model %s", d.key, s.argv, s.stdin, d.actual, d.model)
-			}
-		}
+		a := answerOf(actual.run(s.argv, s.stdin))
+		recording = append(recording, recorded{Key: s.key(), Argv: s.argv, Stdin: s.stdin, Answer: a})
+		c.compare(s, a, answerOf(model.run(s.argv, s.stdin)))
 	}
-	for key, why := range known {
-		if !seen[key] {
-			t.Errorf("%s no longer differs, although %s lists it: %s", key, differencesFile, why)
-		}
-	}
-	t.Logf("%d commands, %d differences explained, %d not", commands, len(seen)-unexplained, unexplained)
+	c.finish()
 }
 
-func pauseBoth(sides [2]side, d time.Duration) {
-	for _, s := range sides {
-		s.pause(d)
+// selected are the steps of the themes that THEMES names, and of the first, which creates the
+// database; all without it.
+func selected(steps []step) []step {
+	names := os.Getenv("THEMES")
+	if names == "" {
+		return steps
 	}
+	first := steps[0].theme
+	return slices.DeleteFunc(steps, func(s step) bool {
+		return s.theme != first && !slices.Contains(strings.Split(names, ","), s.theme)
+	})
 }
 
-func disturb(t *testing.T, sides [2]side, s step) {
+// comparison counts the differences and compares them with those that are explained.
+type comparison struct {
+	t                     *testing.T
+	known                 map[string]string
+	seen                  map[string]bool // the explained ones that occurred
+	commands, unexplained int
+}
+
+func newComparison(t *testing.T) *comparison {
 	t.Helper()
-	for _, one := range sides {
-		var err error
-		switch s.kind {
-		case stepPause:
-			one.pause(s.pause)
-		case stepFreeze:
-			err = one.freeze(s.argv[0])
-		case stepThaw:
-			err = one.thaw(s.argv[0])
-		case stepSettle:
-			err = settle(one)
-		case stepRun:
-			err = fmt.Errorf("%s is a command", s.key())
+	return &comparison{t: t, known: readDifferences(t, differencesFile), seen: map[string]bool{}}
+}
+
+func (c *comparison) compare(s step, actual, model answer) {
+	c.t.Helper()
+	c.commands++
+	for _, d := range differences(s, actual, model) {
+		if c.known[d.key] != "" {
+			c.seen[d.key] = true
+			continue
 		}
-		if err != nil {
-			t.Fatalf("%s after %s: %T: %v", s.kind, s.key(), one, err)
-		}
+		c.unexplained++
+		c.t.Errorf("%s\n  command %q stdin %q\n  real  %s\n  model %s", d.key, s.argv, s.stdin, d.actual, d.model)
 	}
 }
 
-// settle waits until a database is fully recovered, with all its data where it belongs.
+// finish reports explained differences that no longer occur.
+func (c *comparison) finish() {
+	c.t.Helper()
+	for key, why := range c.known {
+		if !c.seen[key] && os.Getenv("THEMES") == "" {
+			c.t.Errorf("%s no longer differs, although %s lists it: %s", key, differencesFile, why)
+		}
+	}
+	c.t.Logf("%d commands, %d differences explained, %d not", c.commands, len(c.seen), c.unexplained)
+}
+
+func disturb(t *testing.T, one side, s step) {
+	t.Helper()
+	var err error
+	switch s.kind {
+	case stepPause:
+		one.pause(s.pause)
+	case stepFreeze:
+		err = one.freeze(s.argv[0])
+	case stepThaw:
+		err = one.thaw(s.argv[0])
+	case stepSettle:
+		err = settle(one)
+	case stepRun:
+		err = fmt.Errorf("%s is a command", s.key())
+	}
+	if err != nil {
+		t.Fatalf("%s after %s: %T: %v", s.kind, s.key(), one, err)
+	}
+}
+
+// settle waits until a database is fully recovered, with all its data where it belongs: storage
+// processes have a storage role, and excluded ones have none.
 func settle(one side) error {
 	var waited time.Duration
 	for {
-		out := one.run([]string{"fdbcli", "-C", clusterFileWord, "--timeout", "10", "--exec", "status json"}, "")
+		out := one.run([]string{"fdbcli", "-C", clusterFileWord, "--timeout", "20", "--exec", "status json"}, "")
 		state := documentFacts(out.stdout)
-		if state["recovery"] == "fully_recovered" && state["data"] == "healthy" {
+		if state["recovery"] == "fully_recovered" && state["data"] == "healthy" && storageInPlace(out.stdout) {
 			return nil
 		}
 		if waited > settleLimit {
@@ -109,4 +153,38 @@ func settle(one side) error {
 		one.pause(2 * time.Second)
 		waited += 2 * time.Second
 	}
+}
+
+// storageInPlace reports whether exactly the storage processes that are not excluded have a storage role.
+func storageInPlace(text string) bool {
+	found, _ := at(document(text), "cluster", "processes").(map[string]any)
+	for _, p := range found {
+		roles, _ := at(p, "roles").([]any)
+		holds := slices.ContainsFunc(roles, func(r any) bool { return at(r, "role") == "storage" })
+		if at(p, "class_type") == "storage" && holds == (at(p, "excluded") == true) {
+			return false
+		}
+	}
+	return len(found) == len(processes)
+}
+
+// TestTheModelIsTheRecordedDatabase compares the model with the recorded answers of the real programs.
+func TestTheModelIsTheRecordedDatabase(t *testing.T) {
+	const version = "7.3.79"
+	dir := t.TempDir()
+	model := startModel(t, version, dir, filepath.Join(dir, "fdb.cluster"))
+	model.pause(creationPause)
+	c, recording := newComparison(t), readRecording(t, recordingFile(version))
+	for _, s := range readScripts(t, commandsFile) {
+		if s.kind != stepRun {
+			disturb(t, model, s)
+			continue
+		}
+		r := recording[s.key()]
+		if !slices.Equal(r.Argv, s.argv) || r.Stdin != s.stdin {
+			t.Fatalf("%s runs %q %q, but %s has %q %q: record again", s.key(), s.argv, s.stdin, recordingFile(version), r.Argv, r.Stdin)
+		}
+		c.compare(s, r.Answer, answerOf(model.run(s.argv, s.stdin)))
+	}
+	c.finish()
 }

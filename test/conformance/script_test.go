@@ -75,7 +75,7 @@ func parseStep(verb, rest string) (step, error) {
 		return step{kind: stepRun, argv: []string{"fdbcli", "-C", clusterFileWord, "--timeout", "10", "--exec", rest}}, nil
 	case "stdin": // a quoted text for fdbcli's standard input
 		text, err := strconv.Unquote(rest)
-		return step{kind: stepRun, argv: []string{"fdbcli", "-C", clusterFileWord, "--timeout", "10"}, stdin: text}, err
+		return step{kind: stepRun, argv: []string{"fdbcli", "-C", clusterFileWord}, stdin: text}, err
 	case "run": // an argument vector, separated by blanks
 		return step{kind: stepRun, argv: strings.Fields(rest)}, nil
 	case "freeze", "thaw":

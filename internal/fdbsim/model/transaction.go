@@ -26,8 +26,10 @@ var (
 	ErrUnknownResult = ClientError{"Transaction may or may not have committed", 1021}
 	ErrTimedOut      = ClientError{"Operation aborted because the transaction timed out", 1031}
 	ErrLocked        = ClientError{"Database is locked", 1038}
-	ErrIllegalRange  = ClientError{"Key outside legal range", 2004}
-	errInverted      = ClientError{"Range begin key larger than end key", 2005}
+	// ErrOptionValue is the answer to an option whose value is out of range.
+	ErrOptionValue  = ClientError{"Option set with an invalid value", 2006}
+	ErrIllegalRange = ClientError{"Key outside legal range", 2004}
+	errInverted     = ClientError{"Range begin key larger than end key", 2005}
 	// ErrNoModule is the answer to a read of a special key that no module has.
 	ErrNoModule = ClientError{
 		"Special key space range read does not intersect a module. Refer to the `special_key_space_relaxed' transaction option for more details.",

@@ -38,8 +38,8 @@ func configurationStatus(db *model.Database, conf model.Configuration) Object {
 			status[name] = model.Number(conf.Values, name, 0)
 		}
 	}
-	if _, set := conf.Values["log_version"]; set {
-		status["log_version"] = model.Number(conf.Values, "log_version", 0)
+	if _, set := conf.Values["log_version"]; set { // another value is read as the nearest known one
+		status["log_version"] = min(max(model.Number(conf.Values, "log_version", 0), oldestLogVersion), newestLogVersion)
 	}
 	if conf.Redundancy != "" {
 		status["redundancy_mode"] = conf.Redundancy
@@ -49,6 +49,12 @@ func configurationStatus(db *model.Database, conf model.Configuration) Object {
 	}
 	return status
 }
+
+// The log versions that 7.3 knows.
+const (
+	oldestLogVersion = 1
+	newestLogVersion = 7
+)
 
 // chosen is the word for a stored choice.
 func chosen(name string, values map[string]string, byDefault string) string {

@@ -52,7 +52,11 @@ func SplitURL(text string) (URL, error) {
 	if !ok {
 		return URL{}, urlError("invalid URL prefix")
 	}
-	return splitBlobURL(rest), nil
+	u := splitBlobURL(rest)
+	if u.host == "" {
+		return URL{}, urlError("host cannot be empty")
+	}
+	return u, nil
 }
 
 func splitBlobURL(rest string) URL {

@@ -1,14 +1,15 @@
 package tools
 
 import (
+	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
 )
 
 // backupCommand is one command of fdbbackup.
@@ -79,6 +80,10 @@ func backupMain(c *backupTool) int {
 	c.tool.Args = c.tool.Args[1:]
 	if exit, done := c.parse(c.forVersion(command.options)); done {
 		return exit
+	}
+	if c.command == "start" && c.values["destcontainer"] == "" { // before the cluster file is read
+		c.badUsage("No backup destination was specified.")
+		return exitBadDestination
 	}
 	if command.asks {
 		return c.runOnDatabase(command.run)
@@ -173,7 +178,7 @@ func (c *backupTool) keyRanges() (ranges []keyspace.Range, exit int, ok bool) {
 			ranges = append(ranges, keyspace.Range{Begin: words[0], End: words[1]})
 		default:
 			// The line break is missing there, too.
-			c.err.pending = append(c.err.pending, "ERROR: Invalid key range identified with "+strconv.Itoa(len(words))+" keys"...)
+			fmt.Fprintf(c.err, "ERROR: Invalid key range identified with %d keys", len(words))
 			c.hint()
 			return nil, exitFailed, false
 		}
@@ -213,14 +218,6 @@ func (c *backupTool) changeAgents(change func(*model.Database), changed string) 
 }
 
 func (c *backupTool) usageText() string {
-	commands := []string{"start", "status", "abort", "wait"}
-	if c.tool.Name == "fdbbackup" {
-		for name := range backupCommands() {
-			commands = append(commands, name)
-		}
-		slices.Sort(commands)
-		commands = slices.Compact(commands)
-	}
 	first, _, _ := strings.Cut(versionText("FoundationDB", c.tool.Version), "\n")
-	return first + "\nusage: " + c.tool.Name + " (" + strings.Join(commands, " | ") + ") [OPTIONS]\n"
+	return first + "\n" + texts.Usage(c.tool.Name)
 }

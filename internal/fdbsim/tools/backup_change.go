@@ -137,11 +137,6 @@ func (c *backupTool) modifyBackup() int {
 		c.errorf("No changes were specified, nothing to do!")
 		return c.fatal("Backup error")
 	}
-	if url != "" {
-		if exit, failed := c.openDestination(url); failed {
-			return exit
-		}
-	}
 	db, err := c.reachDatabase()
 	if err != nil {
 		return exitCode(err)
@@ -150,6 +145,11 @@ func (c *backupTool) modifyBackup() int {
 	if refusal := refuseModification(b, c.tag()); refusal != "" {
 		c.errorf("%s", refusal)
 		return c.fatal("Backup error")
+	}
+	if url != "" {
+		if exit, failed := c.openDestination(url); failed {
+			return exit
+		}
 	}
 	return exitCode(c.change(db, func() { c.modify(db, b, url) }))
 }

@@ -8,7 +8,9 @@ import (
 	"maps"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -20,16 +22,17 @@ type cli struct {
 	tool    Tool
 	version fdb.Version
 	opts    cliOptions
-	out     *blockWriter
-	err     *directWriter
-	in      *lineReader
+	out     *console.Stdout
+	err     *console.Stderr
+	in      *console.Lines
 
 	conn      fdb.ConnectionString
 	limit     time.Time // of --timeout; zero for none
 	slow      slowCommand
 	writeMode bool
 	options   model.TransactionOptions
-	enabled   []string // names of options, as they were given
+	enabled   []string        // names of options, as they were given
+	unfit     map[string]bool // whether the value of an option is out of range
 	txn       *model.Transaction
 	targets   []string // addresses that the last kill, suspend, … listed
 	quiet     bool     // the running command is status
@@ -59,8 +62,8 @@ func runCLI(ctx context.Context, w *model.World, t Tool) int {
 		return exitFailed
 	}
 	c := &cli{
-		w: w, ctx: ctx, tool: t, version: version,
-		out: &blockWriter{to: t.Stdout}, err: &directWriter{to: t.Stderr}, in: &lineReader{from: t.Stdin},
+		w: w, ctx: ctx, tool: t, version: version, unfit: map[string]bool{},
+		out: console.NewStdout(t.Stdout, console.Blockwise), err: console.NewStderr(t.Stderr), in: console.NewLines(t.Stdin),
 	}
 	w.Lock()
 	code := c.main()
@@ -75,10 +78,10 @@ func runCLI(ctx context.Context, w *model.World, t Tool) int {
 // finish delivers what is left. A closed reader does not concern a process
 // that ends.
 func (c *cli) finish() {
-	if err := c.err.deliver(); err != nil {
+	if err := c.err.Deliver(); err != nil {
 		return
 	}
-	if err := c.out.flush(); err != nil {
+	if err := c.out.Flush(); err != nil {
 		return
 	}
 }
@@ -132,6 +135,12 @@ func (c *cli) usage(text string) error {
 	return errFailed
 }
 
+// usageOf refuses a command that is called in another way than its help has it.
+func (c *cli) usageOf(command string) error {
+	text, _ := texts.CommandUsage(command)
+	return c.usage(text)
+}
+
 // unlocked runs f without the [World]'s lock.
 func (c *cli) unlocked(f func()) {
 	c.w.Unlock()
@@ -142,10 +151,10 @@ func (c *cli) unlocked(f func()) {
 // deliver hands over what was printed so far, as far as a pipe would get it.
 func (c *cli) deliver() {
 	c.unlocked(func() {
-		if err := c.err.deliver(); err != nil {
+		if err := c.err.Deliver(); err != nil {
 			return
 		}
-		if err := c.out.deliver(); err != nil {
+		if err := c.out.Deliver(); err != nil {
 			return
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -43,7 +44,7 @@ func (c *cli) parseArgs() (code int, done bool) {
 		}
 		if (cliValues[name] || knob) && !inline {
 			i++
-			if i >= len(c.tool.Args) {
+			if i >= len(c.tool.Args) || strings.HasPrefix(c.tool.Args[i], "-") {
 				c.print(cliUsage(c.tool.Version))
 				return exitFailed, true
 			}
@@ -125,20 +126,7 @@ func (c *cli) checkAPIVersion(text string) (int, bool) {
 
 func cliUsage(version string) string {
 	first, _, _ := strings.Cut(versionText("FoundationDB CLI", version), "\n")
-	return first + `
-usage: fdbcli [OPTIONS]
-
-  -C CONNFILE              cluster file; by default FDB_CLUSTER_FILE, then ./fdb.cluster,
-                           then /etc/foundationdb/fdb.cluster
-  --exec CMDS              run the commands, separated by semicolons, and exit
-  --timeout SECONDS        end --exec after that many seconds
-  --no-status              no status at the start of a session
-  --tls-certificate-file, --tls-key-file, --tls-ca-file, --tls-verify-peers, --tls-password
-  --log, --log-dir PATH, --log-group GROUP, --trace-format FORMAT
-  --api-version N, --memory SIZE, --knob-NAME VALUE
-  -v, --version
-  -h, --help
-`
+	return first + "\n" + texts.Usage("fdbcli")
 }
 
 const noClusterFile = "1515 No cluster file found in current directory or default location"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -49,7 +50,7 @@ func BeginClient(ctx context.Context, w *model.World, version string, files File
 	}
 	c := &cli{
 		w: w, ctx: ctx, tool: Tool{Version: version, Files: files}, version: v, conn: connection,
-		out: &blockWriter{to: io.Discard}, err: &directWriter{to: io.Discard}, in: &lineReader{},
+		out: console.NewStdout(io.Discard, console.Blockwise), err: console.NewStderr(io.Discard), in: console.NewLines(nil),
 	}
 	c.opts.clusterFile = clusterFile
 	t := &ClientTransaction{c: c}

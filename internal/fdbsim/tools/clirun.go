@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/syntax"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
 )
 
 const (
@@ -159,7 +161,7 @@ func slowAfter(parsed syntax.Line) time.Duration {
 }
 
 func (c *cli) refusePartial(words []string) error {
-	c.err.pending = append(c.err.pending, "ERROR: Not running partial or malformed command:"...)
+	fmt.Fprint(c.err, "ERROR: Not running partial or malformed command:")
 	for _, word := range words {
 		c.printf(" %s", syntax.Printable(word))
 	}
@@ -179,7 +181,7 @@ func (c *cli) echo(words []string) {
 func (c *cli) runCommand(words []string) error {
 	command, known := commands[words[0]]
 	if !known {
-		return c.unknownCommand(words[0])
+		return c.unlisted(words)
 	}
 	c.quiet = words[0] == "status"
 	err := c.faultDelay(words[0])
@@ -198,18 +200,17 @@ func (c *cli) runCommand(words []string) error {
 	return thrown
 }
 
-func (c *cli) unknownCommand(name string) error {
-	if foreign[name] {
-		return c.refuse("`%s' is not part of the simulated fdbcli", name)
+// unlisted runs a command that the model does not have.
+func (c *cli) unlisted(words []string) error {
+	if _, documented := texts.CommandUsage(words[0]); !documented && !undocumented[words[0]] {
+		return c.refuse("Unknown command `%s'. Try `help'?", syntax.Printable(words[0]))
 	}
-	return c.refuse("Unknown command `%s'. Try `help'?", name)
+	return c.answer(strings.Join(words, " "))
 }
 
-// foreign are commands of the real fdbcli that the model does not have.
-var foreign = model.Set("advanceversion", "audit_storage", "get_audit_status", "cache_range", "consistencyscan", "defaulttenant", "usetenant",
-	"tenant", "tenantgroup", "createtenant", "deletetenant", "listtenants", "gettenant", "configuretenant", "renametenant",
-	"getknob", "setknob", "clearknob", "getlocation", "getall", "blobrange", "blobkey", "blobrestore", "tssq", "triggerddteaminfolog",
-	"snapshot", "metacluster", "quota", "idempotencyids", "hotrange", "rangeconfig", "bulkload", "bulkdump", "debug", "createtransaction")
+// undocumented are commands of fdbcli without help that the model does not have.
+var undocumented = model.Set("createtenant", "deletetenant", "listtenants", "gettenant", "configuretenant", "renametenant",
+	"clearknob", "getlocation", "getall", "checkall", "blobrange", "blobkey", "blobrestore", "changefeed", "snapshot")
 
 // faultDelay applies the faults that hold for every command.
 func (c *cli) faultDelay(name string) error {

@@ -10,12 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-const configureUsage = "configure [new|tss]<single|double|triple|three_data_hall|three_datacenter|ssd|memory|memory-radixtree-beta|" +
-	"proxies=<PROXIES>|commit_proxies=<COMMIT_PROXIES>|grv_proxies=<GRV_PROXIES>|logs=<LOGS>|resolvers=<RESOLVERS>>*|count=<TSS_COUNT>|" +
-	"perpetual_storage_wiggle=<WIGGLE_SPEED>|perpetual_storage_wiggle_locality=<<LOCALITY_KEY>:<LOCALITY_VALUE>|0>|" +
-	"storage_migration_type={disabled|gradual|aggressive}|tenant_mode={disabled|optional_experimental|required_experimental}|" +
-	"blob_granules_enabled={0|1}|encryption_at_rest_mode={disabled|domain_aware|cluster_aware}|exclude=<ADDRESS...>"
-
 const configureHint = "Type `configure FORCE <TOKEN...>' to configure without this check"
 
 // configUnreadable is how long configure tries to read the configuration.
@@ -23,16 +17,28 @@ const configUnreadable = 60 * time.Second
 
 // configure creates the database or changes its configuration.
 func (c *cli) configure(args []string) error {
+	if len(args) > 0 && args[0] == "auto" {
+		return c.configureAuto()
+	}
 	r, problem := parseConfigure(args)
 	c.print(r.notes)
 	switch problem {
 	case wordsFine:
 		return c.applyConfigure(r)
 	case wordsUsage:
-		return c.usage(configureUsage)
+		return c.usageOf("configure")
 	default:
 		return model.ErrUnknown
 	}
+}
+
+// configureAuto reads the status document and finds no advice in it, as in every run on 7.3.79.
+func (c *cli) configureAuto() error {
+	if err := c.pause(c.statusDelay()); err != nil {
+		return err
+	}
+	c.print("Unable to provide advice for the current configuration.\n")
+	return errFailed
 }
 
 func (c *cli) applyConfigure(r configureRequest) error {
@@ -168,7 +174,7 @@ func (c *cli) fileConfigure(args []string) error {
 		args = args[1:]
 	}
 	if len(args) != 1 {
-		return c.usage("fileconfigure [new] <FILENAME>")
+		return c.usageOf("fileconfigure")
 	}
 	content, err := c.tool.Files.ReadFile(args[0])
 	if err != nil {

@@ -45,6 +45,10 @@ func (c *cli) coordinators(args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(r.addresses) == 0 && !r.auto && r.description == "" {
+		c.errorf("Assertion false failed @ fdbcli/CoordinatorsCommand.actor.cpp 154:\n  addr2line -e fdbcli.debug -p -C -f -i 0x0")
+		return model.ClientError{Text: "An internal error occurred", Code: 4100} // a commit of nothing succeeds
+	}
 	if r.described && !descriptionFits.MatchString(r.description) {
 		return c.refuse("Cluster description must match [A-Za-z0-9_]+")
 	}

@@ -58,7 +58,7 @@ func (c *cli) reach(ready func(*model.Database) bool) (*model.Database, error) {
 
 func (c *cli) get(args []string) error {
 	if len(args) != 1 {
-		return c.usage("get <KEY>")
+		return c.usageOf("get")
 	}
 	value, found, err := c.read(args[0])
 	if err != nil {
@@ -73,6 +73,9 @@ func (c *cli) get(args []string) error {
 }
 
 func (c *cli) read(key string) ([]byte, bool, error) {
+	if err := c.applicable(); err != nil {
+		return nil, false, err
+	}
 	if strings.HasPrefix(key, specialPrefix) {
 		return c.specialGet(key)
 	}
@@ -111,7 +114,7 @@ const (
 
 func (c *cli) scan(args []string, name string, show func(keyspace.Pair)) error {
 	if len(args) < 1 || len(args) > 3 {
-		return c.usage(name + " <BEGINKEY> [ENDKEY] [LIMIT]")
+		return c.usageOf(name)
 	}
 	limit := defaultLimit
 	if len(args) == 3 {
@@ -138,6 +141,9 @@ func (c *cli) scan(args []string, name string, show func(keyspace.Pair)) error {
 }
 
 func (c *cli) readRange(begin, end string, limit int) ([]keyspace.Pair, error) {
+	if err := c.applicable(); err != nil {
+		return nil, err
+	}
 	if strings.HasPrefix(begin, specialPrefix) {
 		return c.specialRange(begin, end, limit)
 	}
@@ -157,7 +163,7 @@ func (c *cli) set(args []string) error {
 		return err
 	}
 	if len(args) != 2 {
-		return c.usage("set <KEY> <VALUE>")
+		return c.usageOf("set")
 	}
 	return c.write(func(t *model.Transaction) error {
 		if strings.HasPrefix(args[0], specialPrefix) {
@@ -172,7 +178,7 @@ func (c *cli) clearKey(args []string) error {
 		return err
 	}
 	if len(args) != 1 {
-		return c.usage("clear <KEY>")
+		return c.usageOf("clear")
 	}
 	return c.clearBetween(keyspace.Single(args[0]))
 }
@@ -182,7 +188,7 @@ func (c *cli) clearRange(args []string) error {
 		return err
 	}
 	if len(args) != 2 {
-		return c.usage("clearrange <BEGINKEY> <ENDKEY>")
+		return c.usageOf("clearrange")
 	}
 	return c.clearBetween(keyspace.Range{Begin: args[0], End: args[1]})
 }
@@ -206,6 +212,9 @@ func (c *cli) mayWrite() error {
 
 // write adds to the open transaction, or commits a transaction of its own.
 func (c *cli) write(change func(*model.Transaction) error) error {
+	if err := c.applicable(); err != nil {
+		return err
+	}
 	t, own := c.transaction(nil)
 	if err := change(t); err != nil || !own {
 		return err
@@ -249,10 +258,13 @@ func (c *cli) commitAll(t *model.Transaction) (int64, error) {
 
 func (c *cli) beginTxn(args []string) error {
 	if len(args) != 0 {
-		return c.usage("begin")
+		return c.usageOf("begin")
 	}
 	if c.txn != nil {
 		return c.refuse("Already in transaction")
+	}
+	if err := c.applicable(); err != nil {
+		return err
 	}
 	c.txn, _ = c.transaction(nil)
 	c.print("Transaction started\n")
@@ -263,7 +275,7 @@ func (c *cli) beginTxn(args []string) error {
 // crashes fdbcli from 7.3 on.
 func (c *cli) commitTxn(args []string) error {
 	if len(args) > 1 { // one is the description of a change of the dynamic configuration
-		return c.usage("commit")
+		return c.usageOf("commit")
 	}
 	if c.txn == nil {
 		return c.refuse("No active transaction")
@@ -281,7 +293,7 @@ func (c *cli) commitTxn(args []string) error {
 
 func (c *cli) rollbackTxn(args []string) error {
 	if len(args) != 0 {
-		return c.usage("rollback")
+		return c.usageOf("rollback")
 	}
 	if c.txn == nil {
 		return c.refuse("No active transaction")
@@ -293,7 +305,7 @@ func (c *cli) rollbackTxn(args []string) error {
 
 func (c *cli) resetTxn(args []string) error {
 	if len(args) != 0 {
-		return c.usage("reset")
+		return c.usageOf("reset")
 	}
 	if c.txn == nil {
 		return c.refuse("No active transaction")
@@ -308,7 +320,10 @@ func (c *cli) resetTxn(args []string) error {
 
 func (c *cli) getVersion(args []string) error {
 	if len(args) != 0 {
-		return c.usage("getversion")
+		return c.usageOf("getversion")
+	}
+	if err := c.applicable(); err != nil {
+		return err
 	}
 	db, err := c.reach((*model.Database).Available)
 	if err != nil {
@@ -325,7 +340,7 @@ func (c *cli) getVersion(args []string) error {
 
 func (c *cli) setWriteMode(args []string) error {
 	if len(args) != 1 || (args[0] != "on" && args[0] != "off") {
-		return c.usage("writemode <on|off>")
+		return c.usageOf("writemode")
 	}
 	c.writeMode = args[0] == "on"
 	return nil

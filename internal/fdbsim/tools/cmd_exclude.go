@@ -166,13 +166,10 @@ func (c *cli) printTargets(targets []model.Exclusion) {
 	}
 }
 
-const includeUsage = "include all|[<ADDRESS...>] [locality_dcid:<excludedcid>] [locality_zoneid:<excludezoneid>] " +
-	"[locality_machineid:<excludemachineid>] [locality_processid:<excludeprocessid>] or any locality data"
-
 // include takes exclusions back.
 func (c *cli) include(args []string) error {
 	if len(args) == 0 {
-		return c.usage(includeUsage)
+		return c.usageOf("include")
 	}
 	r := parseExclude(args)
 	if r.garbage != "" {

@@ -43,11 +43,11 @@ func (c *cli) expensiveCheck(args []string) error {
 // suspend makes processes sleep and then exit.
 func (c *cli) suspend(args []string) error {
 	if len(args) == 0 {
-		return c.listWorkers("suspended")
+		return c.listWorkers(rebootable("suspend"))
 	}
 	seconds, err := strconv.ParseFloat(args[0], 64)
 	if err != nil || len(args) < 2 {
-		return c.usage("suspend <SECONDS> <ADDRESS...>")
+		return c.usageOf("suspend")
 	}
 	return c.reboot(args[1:], rebooting{verb: "suspend", past: "suspend", end: func(w *model.World, s *model.Process) {
 		s.Frozen = true
@@ -59,9 +59,9 @@ func (c *cli) suspend(args []string) error {
 func (c *cli) reboot(args []string, r rebooting) error {
 	switch {
 	case len(args) == 0:
-		return c.listWorkers(map[string]string{"kill": "killed", "expensive_data_check": "checked"}[r.verb])
+		return c.listWorkers(rebootable(r.verb))
 	case args[0] == "list":
-		c.print(strings.Join(c.targets, "\n") + "\n")
+		c.listAddresses(c.targets, rebootable(r.verb))
 		return nil
 	case args[0] == "all":
 		if len(c.targets) == 0 {
@@ -129,7 +129,7 @@ func (c *cli) sendReboot(addresses []string, end func(*model.World, *model.Proce
 }
 
 // listWorkers prints, and remembers, which processes can be addressed.
-func (c *cli) listWorkers(what string) error {
+func (c *cli) listWorkers(what listed) error {
 	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
 	if err != nil {
 		return err
@@ -142,17 +142,33 @@ func (c *cli) listWorkers(what string) error {
 			return err
 		}
 	}
-	switch len(c.targets) {
+	c.listAddresses(c.targets, what)
+	return nil
+}
+
+// listed is what a list of addresses is about.
+type listed struct{ none, one, many string }
+
+// rebootable is the list of what a command ends.
+func rebootable(verb string) listed {
+	past := map[string]string{"kill": "killed", "expensive_data_check": "checked", "suspend": "suspended"}[verb]
+	return listed{"No addresses can be " + past + ".", "address can be " + past, "addresses can be " + past}
+}
+
+// storageServers is the list of hotrange.
+var storageServers = listed{"No storage servers can be queried.", "storage server can be queried", "storage servers can be queried"}
+
+func (c *cli) listAddresses(addresses []string, what listed) {
+	switch len(addresses) {
 	case 0:
-		c.printf("\nNo addresses can be %s.\n", what)
+		c.printf("\n%s\n", what.none)
 	case 1:
-		c.printf("\nThe following address can be %s:\n", what)
+		c.printf("\nThe following %s:\n", what.one)
 	default:
-		c.printf("\nThe following %d addresses can be %s:\n", len(c.targets), what)
+		c.printf("\nThe following %d %s:\n", len(addresses), what.many)
 	}
-	for _, a := range c.targets {
+	for _, a := range addresses {
 		c.printf("%s\n", a)
 	}
 	c.print("\n")
-	return nil
 }

@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	maintenanceUsage = "maintenance [on|off] [ZONEID] [SECONDS]"
-	ignoredFailures  = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
+	ignoredFailures = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
 		"Use 'datadistribution on' to reenable data distribution."
 )
 
@@ -21,7 +20,7 @@ func (c *cli) maintenance(args []string) error {
 	case args[0] == "on" && len(args) == 3:
 		seconds, err := strconv.ParseFloat(args[2], 64)
 		if err != nil {
-			return c.usage(maintenanceUsage)
+			return c.usageOf("maintenance")
 		}
 		if seconds < 0 {
 			return model.ErrSpecialAPI
@@ -30,7 +29,7 @@ func (c *cli) maintenance(args []string) error {
 	case args[0] == "off" && len(args) == 1:
 		return c.changeMaintenance((*model.Database).ClearMaintenance)
 	default:
-		return c.usage(maintenanceUsage)
+		return c.usageOf("maintenance")
 	}
 }
 
@@ -99,13 +98,22 @@ func (c *cli) dataDistribution(args []string) error {
 	return nil
 }
 
+// distributionMode is what \xff\xff/management/data_distribution/mode has: -1 before the first
+// change, then 0 for off and 1 for on.
+func distributionMode(db *model.Database) string {
+	mode, set := db.Keys.Latest(distributionKey)
+	if !set || len(mode) == 0 {
+		return "-1"
+	}
+	return strconv.Itoa(int(mode[0]))
+}
+
 func (c *cli) switchDistributionOn(db *model.Database) {
 	db.Distribution.On = true
 	if db.FailuresIgnored() {
 		db.ClearMaintenance()
 	}
-	gone := keyspace.Single(distributionKey)
-	db.Commit([]keyspace.Mutation{{Clear: &gone}})
+	db.Commit([]keyspace.Mutation{{Key: distributionKey, Value: []byte("\x01\x00\x00\x00")}})
 	db.RestartDistribution(db.World.Pace.Distribution)
 	c.print("Data distribution is turned on.\n")
 }

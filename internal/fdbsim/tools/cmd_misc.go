@@ -32,7 +32,7 @@ func smallCommands() map[string]commandFunc {
 	return map[string]commandFunc{
 		"status": (*cli).status, "help": (*cli).help, "sleep": (*cli).sleep,
 		"exit": (*cli).exit, "quit": (*cli).exit, "waitconnected": (*cli).waitConnected, "waitopen": (*cli).waitOpen,
-		"versionepoch": (*cli).versionEpoch, "throttle": (*cli).throttle, "profile": (*cli).profile,
+		"profile": (*cli).profile, "hotrange": (*cli).hotRange, "advanceversion": (*cli).advanceVersion,
 	}
 }
 
@@ -43,11 +43,11 @@ const sleepOverhead = 100 * time.Millisecond
 
 func (c *cli) sleep(args []string) error {
 	if len(args) != 1 {
-		return c.usage("sleep <SECONDS>")
+		return c.usageOf("sleep")
 	}
 	seconds, err := strconv.ParseFloat(args[0], 64)
 	if err != nil || seconds < 0 {
-		return c.usage("sleep <SECONDS>")
+		return c.usageOf("sleep")
 	}
 	return c.pause(time.Duration(seconds*float64(time.Second)) + sleepOverhead)
 }
@@ -65,7 +65,7 @@ func (c *cli) waitOpen([]string) error {
 // lock locks the database under a new UID.
 func (c *cli) lock(args []string) error {
 	if len(args) != 0 {
-		return c.usage("lock")
+		return c.usageOf("lock")
 	}
 	uid := c.w.Hex(2 * model.UIDBytes)
 	c.printf("Locking database with lockUID: %s\n", uid)
@@ -91,12 +91,12 @@ const passphraseLength = 10
 // unlock takes the lock away, once a passphrase was repeated on stdin.
 func (c *cli) unlock(args []string) error {
 	if len(args) != 1 || len(args[0]) != 2*model.UIDBytes {
-		return c.usage("unlock <UID>")
+		return c.usageOf("unlock")
 	}
 	phrase := c.w.Letters(passphraseLength, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 	c.printf("Unlocking the database is a potentially dangerous operation.\n%s\n", phrase)
 	c.unlocked(func() {
-		if err := c.out.flush(); err != nil {
+		if err := c.out.Flush(); err != nil {
 			return
 		}
 	})
@@ -121,9 +121,10 @@ func (c *cli) unlock(args []string) error {
 // setClass shows the classes of the processes, or changes one.
 func (c *cli) setClass(args []string) error {
 	if len(args) != 0 && len(args) != 2 {
-		return c.usage("setclass [<ADDRESS> <CLASS>]")
+		return c.usageOf("setclass")
 	}
-	db, err := c.database((*model.Database).Writable)
+	// The list of processes is not read lock aware: a locked database has it wait, as observed on 7.3.79.
+	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.IsLocked() })
 	if err != nil {
 		return err
 	}
@@ -131,14 +132,14 @@ func (c *cli) setClass(args []string) error {
 		c.listClasses(db)
 		return nil
 	}
-	class, known := model.ProcessClasses[args[1]]
-	if !known && args[1] != "default" {
-		return c.refuse("'%s' is not a valid process class", args[1])
-	}
 	s := db.Member(args[0])
 	if s == nil {
 		c.print("No matching addresses found\n")
 		return errFailed
+	}
+	class, known := model.ProcessClasses[args[1]]
+	if !known && args[1] != "default" {
+		return c.refuse("'%s' is not a valid process class", args[1])
 	}
 	db.SetClass(s, class)
 	return nil
@@ -157,7 +158,7 @@ const consistencyKey = "\xff\x02/ConsistencyCheck/Suspend"
 
 func (c *cli) consistencyCheck(args []string) error {
 	if len(args) > 1 || (len(args) == 1 && args[0] != "on" && args[0] != "off") {
-		return c.usage("consistencycheck [on|off]")
+		return c.usageOf("consistencycheck")
 	}
 	db, err := c.database((*model.Database).Writable)
 	if err != nil {
@@ -181,7 +182,7 @@ func (c *cli) consistencyCheck(args []string) error {
 // forceRecovery makes a data center primary, whatever its logs have missed.
 func (c *cli) forceRecovery(args []string) error {
 	if len(args) != 1 {
-		return c.usage("force_recovery_with_data_loss <DCID>")
+		return c.usageOf("force_recovery_with_data_loss")
 	}
 	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
 	if err != nil {
@@ -196,31 +197,10 @@ func (c *cli) forceRecovery(args []string) error {
 	return nil
 }
 
-func (c *cli) versionEpoch(args []string) error {
-	if len(args) > 1 || (len(args) == 1 && args[0] != "get") {
-		return c.refuse("changing the version epoch is not part of the simulated fdbcli")
-	}
-	if _, err := c.database((*model.Database).Readable); err != nil {
-		return err
-	}
-	c.print("Version epoch is unset\n")
-	return nil
-}
-
-func (c *cli) throttle(args []string) error {
-	if len(args) < 1 || args[0] != "list" {
-		return c.refuse("throttling is not part of the simulated fdbcli")
-	}
-	if _, err := c.database((*model.Database).Readable); err != nil {
-		return err
-	}
-	c.print("There are no throttled tags\n")
-	return nil
-}
-
+// profile lists the processes that can be profiled.
 func (c *cli) profile(args []string) error {
 	if len(args) != 1 || args[0] != "list" {
-		return c.refuse("profiling is not part of the simulated fdbcli")
+		return c.answer(strings.Join(append([]string{"profile"}, args...), " "))
 	}
 	db, err := c.database((*model.Database).Readable)
 	if err != nil {
@@ -229,5 +209,41 @@ func (c *cli) profile(args []string) error {
 	for _, a := range db.WorkerAddresses() {
 		c.printf("%s\n", a)
 	}
+	return nil
+}
+
+// advanceVersion makes the database continue at a version. One that is already over changes nothing.
+func (c *cli) advanceVersion(args []string) error {
+	to, err := strconv.ParseInt(strings.Join(args, " "), 10, 64)
+	if err != nil {
+		return c.usageOf("advanceversion")
+	}
+	db, err := c.database((*model.Database).Writable)
+	if err != nil {
+		return err
+	}
+	now := db.CommitVersion()
+	if to > now {
+		return c.refuse("advancing to a version is not part of the simulated fdbcli")
+	}
+	c.printf("Current read version is %d\n", now)
+	return nil
+}
+
+// hotRange lists the storage processes that can be asked.
+func (c *cli) hotRange(args []string) error {
+	if len(args) > 0 {
+		return c.answer(strings.Join(append([]string{"hotrange"}, args...), " "))
+	}
+	db, err := c.database((*model.Database).Readable)
+	if err != nil {
+		return err
+	}
+	var addresses []string
+	for _, ss := range db.Storage {
+		addresses = append(addresses, ss.Server.Address().HostPort())
+	}
+	slices.Sort(addresses)
+	c.listAddresses(addresses, storageServers)
 	return nil
 }

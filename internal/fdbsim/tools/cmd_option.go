@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -15,7 +17,7 @@ func (c *cli) option(args []string) error {
 	case len(args) == 0:
 		return c.listOptions()
 	case len(args) < 2 || (args[0] != "on" && args[0] != "off"):
-		return c.usage("option <STATE> <OPTION> <ARG>")
+		return c.usageOf("option")
 	case !slices.Contains(syntax.TransactionOptions, args[1]):
 		return c.refuse("invalid option '%s'. Try `help options' for a list of available options.", args[1])
 	case args[0] == "off":
@@ -66,6 +68,7 @@ func (c *cli) optionOff(name string) error {
 }
 
 func (c *cli) disable(name string) error {
+	delete(c.unfit, name)
 	if name == "TIMEOUT" {
 		c.options.Timeout = 0
 		return nil
@@ -103,7 +106,7 @@ func (c *cli) enable(o *model.TransactionOptions, name string, args []string) er
 		*flag = true
 		return nil
 	}
-	if !slices.Contains(numericOptions, name) {
+	if _, numeric := numericOptions[name]; !numeric {
 		return nil
 	}
 	if len(args) != 1 {
@@ -114,8 +117,23 @@ func (c *cli) enable(o *model.TransactionOptions, name string, args []string) er
 		text, _, _ := cutNUL(args[0])
 		return c.refuse("could not parse value `%s' as an integer", text)
 	}
+	limits := numericOptions[name]
+	fits := n >= limits[0] && n <= limits[1]
+	if c.txn != nil && !fits {
+		return errFailed // without a word
+	}
+	c.unfit[name] = !fits
 	if name == "TIMEOUT" {
 		o.Timeout = time.Duration(n) * time.Millisecond
+	}
+	return nil
+}
+
+// applicable refuses to begin a transaction with an option whose value is out of range: options for
+// all transactions are checked only then.
+func (c *cli) applicable() error {
+	if c.txn == nil && slices.Contains(slices.Collect(maps.Values(c.unfit)), true) {
+		return model.ErrOptionValue
 	}
 	return nil
 }
@@ -130,4 +148,8 @@ func cutNUL(s string) (before, after string, found bool) {
 	return s, "", false
 }
 
-var numericOptions = []string{"TIMEOUT", "RETRY_LIMIT", "SIZE_LIMIT", "MAX_RETRY_DELAY", "TRANSACTION_LOGGING_MAX_FIELD_LENGTH"}
+// numericOptions are the options that take a number, with their limits.
+var numericOptions = map[string][2]int{
+	"TIMEOUT": {0, math.MaxInt32}, "RETRY_LIMIT": {-1, math.MaxInt32}, "MAX_RETRY_DELAY": {0, math.MaxInt32},
+	"SIZE_LIMIT": {32, 10_000_000}, "TRANSACTION_LOGGING_MAX_FIELD_LENGTH": {-1, math.MaxInt32},
+}

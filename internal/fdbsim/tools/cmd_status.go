@@ -14,11 +14,15 @@ func (c *cli) status(args []string) error {
 		level = args[0]
 	}
 	if len(args) > 1 || !slices.Contains([]string{"normal", "minimal", "details", "json"}, level) {
-		return c.usage("status [minimal|details|json]")
+		return c.usageOf("status")
 	}
 	document, delay := c.statusDocument(), c.statusDelay()
 	if err := c.pause(delay); err != nil {
 		return err
+	}
+	if !c.opts.execGiven { // a session sets it off by empty lines
+		c.print("\n")
+		defer c.print("\n")
 	}
 	switch level {
 	case "json":

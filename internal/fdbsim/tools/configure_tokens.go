@@ -171,7 +171,7 @@ func (r *configureRequest) choice(name, value string) (map[string]string, config
 	if c, ok := model.Choices[name]; ok {
 		stored, valid := c.Stored[value]
 		if !valid {
-			r.notes += choiceError(name, c.Valid)
+			r.notes += choiceError(name, value, c.Valid)
 			return nil, wordsUsage
 		}
 		return map[string]string{name: stored}, wordsFine
@@ -190,11 +190,18 @@ func (r *configureRequest) choice(name, value string) (map[string]string, config
 	}
 }
 
-func choiceError(name, valid string) string {
-	if name == "perpetual_storage_wiggle" || name == "blob_granules_enabled" {
-		return fmt.Sprintf("Error: Only %s are valid values of %s at present.\n", strings.ReplaceAll(valid, "|", " and "), name)
+func choiceError(name, value, valid string) string {
+	switch name {
+	case "perpetual_storage_wiggle":
+		if _, err := strconv.Atoi(value); err != nil {
+			return ""
+		}
+		return "Error: Only 0 and 1 are valid values of perpetual_storage_wiggle at present.\n"
+	case "blob_granules_enabled":
+		return "Error: Only 0 or 1 are valid values for blob_granules_enabled. 1 enables blob granules and 0 disables them.\n"
+	default:
+		return fmt.Sprintf("Error: Only %s are valid for %s.\n", valid, name)
 	}
-	return fmt.Sprintf("Error: Only %s are valid for %s.\n", valid, name)
 }
 
 func wiggleEngine(value string) (map[string]string, configureProblem) {
@@ -211,14 +218,18 @@ func wiggleEngine(value string) (map[string]string, configureProblem) {
 // proxies splits a count of proxies into the two kinds.
 func (r *configureRequest) proxies(value string) (map[string]string, configureProblem) {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 2 {
+	if err != nil {
+		return nil, wordsUsage
+	}
+	r.notes += "Warning: Proxy role is being split into GRV Proxy and Commit Proxy, now prefer configuring 'grv_proxies' and " +
+		"'commit_proxies' separately. Generally we should follow that 'commit_proxies' is three times of 'grv_proxies' count and " +
+		"'grv_proxies' should be not more than 4.\n"
+	if n < 2 {
+		r.notes += "Error: At least 2 proxies (1 GRV proxy and 1 Commit proxy) are required.\n"
 		return nil, wordsUsage
 	}
 	grv := max(1, min(4, n/4))
-	r.notes += fmt.Sprintf("Warning: Proxy role is being split into GRV Proxy and Commit Proxy, now prefer configuring 'grv_proxies' and "+
-		"'commit_proxies' separately. Generally we should follow that 'commit_proxies' is three times of 'grv_proxies' count and "+
-		"'grv_proxies' should be not more than 4.\n"+
-		"%d proxies are automatically converted into %d GRV proxies and %d Commit proxies.\n", n, grv, n-grv)
+	r.notes += fmt.Sprintf("%d proxies are automatically converted into %d GRV proxies and %d Commit proxies.\n", n, grv, n-grv)
 	return map[string]string{"grv_proxies": strconv.Itoa(grv), "commit_proxies": strconv.Itoa(n - grv)}, wordsFine
 }
 

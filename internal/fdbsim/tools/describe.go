@@ -46,8 +46,8 @@ func (c *backupTool) listBackups() int {
 	url := c.values["base_url"]
 	u, err := store.SplitURL(url)
 	if err != nil {
-		c.badURL(url, err)
-		return c.errorOut("Backup Container URL invalid")
+		c.errorf("ERROR: Backup Container URL invalid: %s", err)
+		return c.fatal("Backup Container URL invalid")
 	}
 	if err := c.reachStore(u); err != nil {
 		return exitCode(err)

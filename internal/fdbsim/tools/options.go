@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -25,7 +26,7 @@ func newBackupTool(ctx context.Context, w *model.World, t Tool) (*backupTool, in
 	}
 	return &backupTool{values: map[string]string{}, cli: &cli{
 		w: w, ctx: ctx, tool: t, version: version,
-		out: &blockWriter{to: t.Stdout, unbuffered: true}, err: &directWriter{to: t.Stderr}, in: &lineReader{from: t.Stdin},
+		out: console.NewStdout(t.Stdout, console.Unbuffered), err: console.NewStderr(t.Stderr), in: console.NewLines(t.Stdin),
 	}}, exitOK
 }
 

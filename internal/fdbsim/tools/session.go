@@ -1,50 +1,12 @@
 package tools
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 )
-
-// lineReader reads lines of any length. The last one counts even without its
-// end.
-type lineReader struct {
-	from   io.Reader
-	buffer []byte
-	ended  bool
-}
-
-// next is the next line without its end; false at the end of the input.
-func (r *lineReader) next() (string, bool) {
-	for {
-		if i := bytes.IndexByte(r.buffer, '\n'); i >= 0 {
-			line := string(r.buffer[:i])
-			r.buffer = r.buffer[i+1:]
-			return line, true
-		}
-		if r.ended {
-			line := string(r.buffer)
-			r.buffer = nil
-			return line, line != ""
-		}
-		r.fill()
-	}
-}
-
-func (r *lineReader) fill() {
-	if r.from == nil {
-		r.ended = true
-		return
-	}
-	chunk := make([]byte, StdoutBlock)
-	n, err := r.from.Read(chunk)
-	r.buffer = append(r.buffer, chunk[:n]...)
-	r.ended = err != nil
-}
 
 // readLine reads a line without the [World]'s lock. Time the process spends
 // reading is not the model's.
@@ -57,7 +19,7 @@ func (c *cli) readLine() (line string, ok bool) {
 	read := make(chan answer, 1) // an abandoned reader ends as well
 	c.unlocked(func() {
 		go func() {
-			line, ok := c.in.next()
+			line, ok := c.in.Next()
 			read <- answer{line, ok}
 		}()
 		select {

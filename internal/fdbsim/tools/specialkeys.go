@@ -123,6 +123,7 @@ func (c *cli) specialKeys(db *model.Database) []keyspace.Pair {
 	add(specialCoordinators, "cluster_description", db.Connection.Description)
 	add(specialCoordinators, "processes", coordinatorList(sortedCoordinators(db.Connection.Coordinators)))
 	add(specialPrefix, "management/auto_coordinators", coordinatorList(sortedCoordinators(db.AutoCoordinators())))
+	add(specialPrefix, "management/data_distribution/mode", distributionMode(db))
 	for _, s := range db.Live() {
 		add(specialClassType, s.Address().HostPort(), s.Args.Class)
 		add(specialClassSource, s.Address().HostPort(), s.ClassSource())

@@ -41,7 +41,6 @@ const (
 	exitCrashed  = 139
 	exitAborted  = 134
 	exitNotFound = 127
-	ExitTimeout  = 124
 )
 
 // Run runs a tool to its end and returns its exit code. When ctx ends first

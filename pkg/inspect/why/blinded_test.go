@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -39,7 +40,11 @@ func TestWhyNamesTheKnobThatBlindsTheStatus(t *testing.T) {
 			f := input.Facts
 			f.Database.Status.Client.DatabaseStatus.Available = false
 			if tc.blind {
-				f.Database.Status.Cluster.Configuration = nil
+				f.Database.Status.Cluster.Messages = []fdb.Message{{Name: fdb.MessageIncomplete}}
+				for id, p := range f.Database.Status.Cluster.Processes { // as 7.3.79 prints it, with its configuration
+					p.Locality = nil
+					f.Database.Status.Cluster.Processes[id] = p
+				}
 				f.Database.Status.Cluster.RecoveryState = nil
 			}
 			tc.given(&f)

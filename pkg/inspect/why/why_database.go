@@ -55,7 +55,7 @@ func (w *why) blinded() []Link {
 		return nil
 	}
 	return []Link{{
-		Message: fmt.Sprintf("the status document has neither the recovery state nor the configuration, which require trace events of severity 10: knob_min_trace_severity suppresses those (%s)", phrase.Some(places, inspect.MostNamed)),
+		Message: fmt.Sprintf("the status document has neither the recovery state nor the localities of processes, which require trace events of severity 10: knob_min_trace_severity suppresses those (%s)", phrase.Some(places, inspect.MostNamed)),
 		look:    []string{"edit", "foundationdbcluster", w.Cluster.Name},
 	}}
 }

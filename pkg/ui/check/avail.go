@@ -58,7 +58,7 @@ func availability() []Rule {
 		},
 		{
 			Code: "AVAIL-009", Severity: Error, Title: "No knob hides data from the status document",
-			Why: "FoundationDB builds its status document from trace events of severity 10. If knob_min_trace_severity is higher, the document has neither the recovery state nor the configuration, and every pass waits forever. " +
+			Why: "FoundationDB builds its status document from trace events of severity 10. If knob_min_trace_severity is higher, the document has neither the recovery state nor the localities of processes, and every pass waits forever. " +
 				"Remove the parameter, run a pass, then restart the processes by deleting their pods, one fault domain at a time.",
 			find: hidingKnobs,
 		},

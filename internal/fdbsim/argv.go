@@ -1,4 +1,4 @@
-package tools
+package fdbsim
 
 import (
 	"context"
@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
-// RunCommandLine runs an argument vector as a container would: env and timeout in
+// exitNotFound is the exit code of a command line without a program.
+const exitNotFound = 127
+
+// runCommandLine runs an argument vector as a container would: env and timeout in
 // front of a tool do what they do there, the latter on the model's clock, and a
 // shell runs the arguments of its script. Name and Args of t are taken from argv.
-func RunCommandLine(ctx context.Context, w *model.World, argv []string, t Tool) (exit int) {
+func runCommandLine(ctx context.Context, w *model.World, argv []string, t Tool) (exit int) {
 	t.Env = maps.Clone(t.Env)
 	for len(argv) > 0 {
 		switch path.Base(argv[0]) {
@@ -35,7 +39,7 @@ func RunCommandLine(ctx context.Context, w *model.World, argv []string, t Tool) 
 			}
 		default:
 			t.Name, t.Args = path.Base(argv[0]), argv[1:]
-			return Run(ctx, w, t)
+			return tools.Run(ctx, w, t)
 		}
 	}
 	return exitNotFound
@@ -93,7 +97,7 @@ func runLimited(ctx context.Context, w *model.World, limit time.Duration, argv [
 		cancel()
 	})
 	w.Unlock()
-	exit := RunCommandLine(ctx, w, argv, t)
+	exit := runCommandLine(ctx, w, argv, t)
 	w.Lock()
 	defer w.Unlock()
 	if expired && exit == model.ExitKilled {
