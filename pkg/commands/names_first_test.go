@@ -17,7 +17,7 @@ func TestNamesAreCheckedBeforeApprovalIsRequired(t *testing.T) {
 		"cordon node-77 -c sample --evacuate=now": "node node-77 not found",
 		"reconcile smaple":                        "did you mean sample?",
 		"backup stop nightyl":                     "did you mean nightly?",
-		"restore start agian":                     "FoundationDBRestore agian not found in namespace fdb, which has again",
+		"restore start agein":                     "FoundationDBRestore agein not found in namespace fdb, which has again",
 		"reconcile fdbbackup/nightyl":             "did you mean nightly?",
 		"plan fdbbackup/nightyl":                  "did you mean nightly?",
 		"why fdbrestore/unknown":                  "FoundationDBRestore unknown not found in namespace fdb, which has again",

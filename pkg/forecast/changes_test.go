@@ -33,10 +33,10 @@ func TestSettingsAreShownWithOldAndNewValues(t *testing.T) {
 		found[c.Setting] = value(c.From) + " → " + value(c.To)
 	}
 	for setting, want := range map[string]string{
-		"version":                  "7.3.79 → 7.4.6",
-		"processCounts.storage":    "5 → 7",
-		"database.redundancy_mode": "double → triple",
-		"configMap.fdbmonitor-conf-log-json knob_x":                "none → 1",
+		"version":                                   "7.3.79 → 7.4.6",
+		"processCounts.storage":                     "5 → 7",
+		"database.redundancy_mode":                  "double → triple",
+		"configMap.fdbmonitor-conf-log-json knob_x": "none → 1",
 		"pods.log containers[foundationdb].resources.requests.cpu": "1 → 3",
 	} {
 		if diff := cmp.Diff(want, found[setting]); diff != "" {

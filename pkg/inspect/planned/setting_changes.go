@@ -153,14 +153,15 @@ func linesIn(text string) map[string]string {
 
 // argumentText returns an argument with what is substituted in pods as "$NAME".
 func argumentText(a fdb.Argument) string {
-	text := a.Value
+	var text strings.Builder
+	text.WriteString(a.Value)
 	for _, part := range a.Values {
-		text += argumentText(part)
+		text.WriteString(argumentText(part))
 	}
 	if a.Source != "" {
-		text += "$" + a.Source
+		text.WriteString("$" + a.Source)
 	}
-	return text
+	return text.String()
 }
 
 func addPods(s plan.Snapshot, add addChange) {
