@@ -32,15 +32,15 @@ func TestSettingsAreShownWithOldAndNewValues(t *testing.T) {
 	for _, c := range planned.SettingChanges(observed(t, w)) {
 		found[c.Setting] = value(c.From) + " → " + value(c.To)
 	}
-	for setting, want := range map[string]string{
-		"version":                                   "7.3.79 → 7.4.6",
-		"processCounts.storage":                     "5 → 7",
-		"database.redundancy_mode":                  "double → triple",
-		"configMap.fdbmonitor-conf-log-json knob_x": "none → 1",
-		"pods.log containers[foundationdb].resources.requests.cpu": "1 → 3",
+	for _, c := range [][2]string{
+		{"version", "7.3.79 → 7.4.6"},
+		{"processCounts.storage", "5 → 7"},
+		{"database.redundancy_mode", "double → triple"},
+		{"configMap.fdbmonitor-conf-log-json knob_x", "none → 1"},
+		{"pods.log containers[foundationdb].resources.requests.cpu", "1 → 3"},
 	} {
-		if diff := cmp.Diff(want, found[setting]); diff != "" {
-			t.Errorf("%s (-want +found):\n%s\nall: %v", setting, diff, found)
+		if diff := cmp.Diff(c[1], found[c[0]]); diff != "" {
+			t.Errorf("%s (-want +found):\n%s\nall: %v", c[0], diff, found)
 		}
 	}
 }
