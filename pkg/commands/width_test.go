@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // terminalWidths are those that all output has to fit.
@@ -105,6 +106,19 @@ func TestAllHelpFitsTheTerminal(t *testing.T) {
 			g.showsWithin(width, args...)
 		}
 	})
+}
+
+// Prose that was wrapped for another width is filled again, and flags are described in a column.
+func TestHelpIsLaidOutForTheTerminal(t *testing.T) {
+	g := newGiven(t)
+	_, _ = g.onTerminal(t.Context(), 60, "reconcile", "--help")
+	cmd, _, err := newRoot(g.environment()).Find([]string{"reconcile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if help := g.out.String(); !strings.Contains(help, strings.TrimSpace(strings.SplitN(layout.Reflow(cmd.Long, 60), "\n\n", 2)[0])) || !strings.Contains(help, "\n"+strings.Repeat(" ", 16)+"If true, approve without a prompt\n") {
+		t.Errorf("got\n%s", help)
+	}
 }
 
 // manyGroups is a cluster of 85 process groups with long names, in trouble: a node is tainted, a
