@@ -49,7 +49,8 @@ func changePods(t *testing.T) {
 // one configuration.
 func race(t *testing.T) {
 	c := shared(t)
-	c.patch(t, `{"processCounts":{"storage":4}}`)
+	want := len(c.of(t, "storage")) + 1
+	c.patch(t, fmt.Sprintf(`{"processCounts":{"storage":%d}}`, want))
 	var results [2]result
 	var running sync.WaitGroup
 	for i := range results {
@@ -63,8 +64,8 @@ func race(t *testing.T) {
 			t.Errorf("one of two runs ended with exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
 	}
-	if got := len(c.of(t, "storage")); got != 4 {
-		t.Errorf("two runs added storage process groups until there were %d, want 4", got)
+	if got := len(c.of(t, "storage")); got != want {
+		t.Errorf("two runs added storage process groups until there were %d, want %d", got, want)
 	}
 	c.settled(t)
 }

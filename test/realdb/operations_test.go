@@ -56,7 +56,7 @@ func maintain(t *testing.T) {
 func deny(t *testing.T) {
 	c := create(t, "denied", "processGroupIDPrefix: mine\nlockOptions: {disableLocks: false}\n"+doubled)
 	c.mark(t, t.Name())
-	c.must(t, "locks deny", "mine")
+	c.must(t, "locks deny", "mine", "--yes")
 	before := c.status(t).Cluster.Configuration
 	c.ends(t, 6, "maintenance on", c.of(t, "storage")[0].Node, "--for", "10m")
 	c.patch(t, `{"databaseConfiguration":{"redundancy_mode":"single"}}`)
@@ -66,6 +66,9 @@ func deny(t *testing.T) {
 	}
 	c.must(t, "locks allow", "mine")
 	c.reconcile(t)
+	if got := c.status(t).Cluster.Configuration.RedundancyMode; got != "single" {
+		t.Errorf("allowed again and reconciled, and fdbcli has redundancy mode %q, want single", got)
+	}
 	c.settled(t)
 	c.discard(t)
 }

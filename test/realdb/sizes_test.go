@@ -37,6 +37,10 @@ func grow(t *testing.T) {
 
 func shrink(t *testing.T) {
 	c := shared(t)
+	if len(c.of(t, "storage")) == 3 || len(c.of(t, "log")) == 3 { // it was not grown before
+		c.patch(t, `{"processCounts":{"storage":4,"log":4}}`)
+		c.reconcile(t)
+	}
 	c.patch(t, `{"processCounts":{"storage":3,"log":3}}`)
 	c.removes(t, "storage")
 	for _, class := range []string{"storage", "log"} {
