@@ -91,7 +91,7 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		"restart": {verb: "restart", confirm: "y", line: "kubectl fdb restart sample STORAGE --since="},
 		"cordon moves nothing": {
 			given: func(k *pressed) { withTaintRule(k.given) }, verb: "cordon", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
-			words: "cordoned: node-1",
+			words: "undo: kubectl fdb uncordon node-1",
 		},
 		"reconcile with nothing to do": {
 			verb: "reconcile", subject: func(*pressed) []string { return []string{} }, confirm: "y",
