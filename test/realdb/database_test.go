@@ -6,14 +6,17 @@ import (
 	"testing"
 )
 
+// coordinator is one of the connection string, as the client sees it.
+type coordinator struct {
+	Address   string
+	Reachable bool
+}
+
 // document is the part of the real `status json` that is compared.
 type document struct {
 	Client struct {
 		Coordinators struct {
-			Coordinators []struct {
-				Address   string
-				Reachable bool
-			}
+			Coordinators    []coordinator
 			QuorumReachable bool `json:"quorum_reachable"`
 		}
 		DatabaseStatus struct{ Available, Healthy bool } `json:"database_status"`

@@ -2,6 +2,7 @@ package realdb
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,16 +102,18 @@ func loseTheQuorum(t *testing.T) {
 	c.settled(t)
 }
 
-// coordinates reports whether the process at an address is a coordinator.
-func (d document) coordinates(address string) bool {
-	host, _, _ := strings.Cut(address, ":tls")
-	for _, c := range d.Client.Coordinators.Coordinators {
-		if at, _, _ := strings.Cut(c.Address, ":tls"); at == host {
-			return true
-		}
+// coordinates reports whether a process is a coordinator, by its address or by its DNS name, as the
+// cluster file has it.
+func (d document) coordinates(p process) bool {
+	own := []string{withoutTLS(p.Address)}
+	if name := p.Locality["dns_name"]; name != "" {
+		_, port, _ := strings.Cut(own[0], ":")
+		own = append(own, name+":"+port)
 	}
-	return false
+	return slices.ContainsFunc(d.Client.Coordinators.Coordinators, func(c coordinator) bool { return slices.Contains(own, withoutTLS(c.Address)) })
 }
+
+func withoutTLS(address string) string { return strings.TrimSuffix(address, ":tls") }
 
 // moveCoordinators moves a coordinator to another process.
 func moveCoordinators(t *testing.T) {
@@ -126,11 +129,11 @@ func moveCoordinators(t *testing.T) {
 	}
 	before := c.status(t)
 	own := before.of(old.ID)
-	if len(own) != 1 || !before.coordinates(own[0].Address) {
+	if len(own) != 1 || !before.coordinates(own[0]) {
 		t.Fatalf("%s is reported as a coordinator, and fdbcli has its processes %v and the coordinators %v", old.ID, own, before.Client.Coordinators.Coordinators)
 	}
 	c.must(t, "coordinators change", "--away-from", old.ID, "--yes", "--wait", "--timeout", "7m")
-	if c.status(t).coordinates(own[0].Address) {
+	if c.status(t).coordinates(own[0]) {
 		t.Errorf("coordinators were moved away from %s, and fdbcli still has %s", old.ID, own[0].Address)
 	}
 	c.reconcile(t)
