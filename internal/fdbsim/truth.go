@@ -83,6 +83,14 @@ func (d *Database) Generation() int {
 	return d.db.Recovery.Generation
 }
 
+// Recover has the database recover now, as after the death of a process of its transaction system.
+func (d *Database) Recover() {
+	d.w.Lock()
+	defer d.w.Unlock()
+	d.db.RecoverAfter(d.w.Pace.Recruit, model.RequestedGenerations)
+	d.w.Wake()
+}
+
 // Effort is what a database has done since it was created.
 type Effort struct {
 	// Recoveries counts how often commits stopped and were accepted again, and Paused adds up for

@@ -170,7 +170,7 @@ func forecastLines(f *planned.Forecast) [][2]string {
 		lines = append(lines, [2]string{"database", effect})
 	}
 	for _, wait := range f.Waits[:min(len(f.Waits), mostForecastWaits)] {
-		lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Brief))})
+		lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Reason))})
 	}
 	return append(lines, [2]string{"assumed", fmt.Sprintf("nothing else fails; pods start within %s; data moves at %s/s",
 		inSeconds(f.Assumed.PodStartSeconds), phrase.Bytes(f.Assumed.MoveBytesPerSecond))})

@@ -331,6 +331,7 @@ func (w *World) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 	if err := w.adoptExclusions(ctx, drained); err != nil {
 		return err
 	}
+	w.adoptRecovery(s)
 	w.FDB.Advance(s.Now.Sub(w.Now()) - joining)
 	if err := w.adoptExclusions(ctx, moving); err != nil {
 		return err
@@ -341,6 +342,20 @@ func (w *World) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 		}
 	}
 	return nil
+}
+
+// adoptRecovery has the database recover when the observed one did, if that was after the simulated
+// one had settled.
+func (w *World) adoptRecovery(s plan.Snapshot) {
+	age, known := s.Database.Status.RecoveryAge()
+	until := s.Now.Add(-max(age, joining)).Sub(w.Now())
+	if !known || until <= settling {
+		return
+	}
+	w.FDB.Advance(until)
+	for _, db := range w.FDB.Databases() {
+		db.Recover()
+	}
 }
 
 func (w *World) adoptExclusions(ctx context.Context, targets []string) error {
