@@ -73,7 +73,7 @@ func (p *ApprovedPlan) check() error {
 		return errors.New("its items have no fingerprints: it was saved by an earlier version of this program")
 	case p.Digest != digest(p.keys()):
 		return errors.New("its digest does not match its items: it was modified, or is incomplete")
-	case p.Forecast != nil && p.Forecast.Unavailable == nil && p.Forecast.Digest != p.Forecast.digest():
+	case p.Forecast != nil && len(p.Forecast.Phases) > 0 && p.Forecast.Digest != p.Forecast.digest():
 		return errors.New("the digest of its forecast does not match: it was modified, or is incomplete")
 	case p.Pass.Stopped != "":
 		return fmt.Errorf("it is incomplete: %s", p.Pass.Stopped)
