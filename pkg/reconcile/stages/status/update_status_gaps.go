@@ -66,7 +66,7 @@ func oldEngines(s plan.Snapshot) []string {
 	if old == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, missingWiggle(c))}
+	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, stoppedWiggle(s.Database.Status))}
 }
 
 // migrates reports whether the database itself changes all storage processes to its engine. A wiggle
@@ -82,10 +82,32 @@ func migrates(c *fdb.Configuration) bool {
 	return false
 }
 
-// missingWiggle describes what a gradual migration needs, when it is not configured.
-func missingWiggle(c *fdb.Configuration) string {
-	if ptr.Deref(c.StorageMigrationType, "") == string(v1beta2.StorageMigrationGradual) && ptr.Deref(c.PerpetualStorageWiggle, 0) == 0 {
+// leastSpaceToWiggle is the part of each disk that has to be available. The perpetual wiggle pauses
+// while one storage server has less. Source: knob PERPETUAL_WIGGLE_MIN_AVAILABLE_SPACE_RATIO of 7.3.
+const leastSpaceToWiggle = 0.30
+
+// stoppedWiggle describes why a gradual migration does not continue; empty where nothing is known to
+// stop it.
+func stoppedWiggle(s *fdb.Status) string {
+	c := s.Cluster.Configuration
+	if ptr.Deref(c.StorageMigrationType, "") != string(v1beta2.StorageMigrationGradual) {
+		return ""
+	}
+	if ptr.Deref(c.PerpetualStorageWiggle, 0) == 0 {
 		return ", and a gradual migration moves none without perpetual_storage_wiggle=1"
 	}
-	return ""
+	var full []string
+	for _, p := range s.ProcessList() {
+		for _, r := range p.Roles {
+			available, total := ptr.Deref(r.KVStoreAvailableBytes, 0), ptr.Deref(r.KVStoreTotalBytes, 0)
+			if ratio := float64(available) / float64(max(total, 1)); r.Role == fdb.RoleStorage && total > 0 && ratio < leastSpaceToWiggle {
+				full = append(full, fmt.Sprintf("%s has %.0f%%", p.InstanceID(), 100*ratio))
+			}
+		}
+	}
+	if len(full) == 0 {
+		return ""
+	}
+	slices.Sort(full)
+	return fmt.Sprintf(", and the perpetual wiggle pauses while a storage server has less than %.0f%% of its disk available: %s", 100*leastSpaceToWiggle, readings.SomeOf(full))
 }

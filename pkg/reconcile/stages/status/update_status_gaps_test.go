@@ -50,6 +50,34 @@ func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 	}
 }
 
+// A gradual migration that a full disk stops is told with the disk.
+func TestAMigrationThatPausesForLackOfSpaceIsExplained(t *testing.T) {
+	for name, tc := range map[string]struct {
+		available, total int64
+		explained        bool
+	}{
+		"enough":          {30, 100, false},
+		"too little":      {29, 100, true},
+		"none":            {0, 100, true},
+		"it is not known": {0, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := withEngine(stagestest.HealthyCluster(t), "ssd-2")
+			s.Database.Status.Cluster.Configuration.StorageEngine = "ssd-redwood-1"
+			gradually(1)(s.Database.Status.Cluster.Configuration)
+			for _, p := range s.Database.Status.Cluster.Processes {
+				for i := range p.Roles {
+					p.Roles[i].KVStoreAvailableBytes, p.Roles[i].KVStoreTotalBytes = &tc.available, &tc.total
+				}
+			}
+			reasons := strings.Join(Gaps(s).Reasons, "; ")
+			if explained := strings.Contains(reasons, "less than 30% of its disk available: storage-"); explained != tc.explained {
+				t.Errorf("explained: %t: %s", explained, reasons)
+			}
+		})
+	}
+}
+
 // A cluster is not reconciled while the spec keeps a group that it also wants to be different.
 func TestAClusterIsNotReconciledWhileAKeptGroupDiffers(t *testing.T) {
 	const kept = v1beta2.ProcessGroupID("storage-114")
