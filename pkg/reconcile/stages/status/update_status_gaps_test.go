@@ -50,7 +50,7 @@ func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 	}
 }
 
-// A gradual migration that a full disk stops is told with the disk.
+// A gradual migration that a full disk stops is explained.
 func TestAMigrationThatPausesForLackOfSpaceIsExplained(t *testing.T) {
 	for name, tc := range map[string]struct {
 		available, total int64
