@@ -59,7 +59,7 @@ func TestAMigrationThatPausesForLackOfSpaceIsExplained(t *testing.T) {
 		"enough":          {30, 100, false},
 		"too little":      {29, 100, true},
 		"none":            {0, 100, true},
-		"it is not known": {0, 0, false},
+		"it is unknown":   {0, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := withEngine(stagestest.HealthyCluster(t), "ssd-2")
