@@ -56,10 +56,10 @@ func TestAMigrationThatPausesForLackOfSpaceIsExplained(t *testing.T) {
 		available, total int64
 		explained        bool
 	}{
-		"enough":          {30, 100, false},
-		"too little":      {29, 100, true},
-		"none":            {0, 100, true},
-		"it is unknown":   {0, 0, false},
+		"enough":        {30, 100, false},
+		"too little":    {29, 100, true},
+		"none":          {0, 100, true},
+		"it is unknown": {0, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := withEngine(stagestest.HealthyCluster(t), "ssd-2")
