@@ -31,9 +31,8 @@ func (p plannedActions) has(setting string) bool {
 
 // What a plan forecasts is what the passes then do in a live cluster: the same stages carry out the
 // same kinds of actions as often. How often labels and annotations are patched depends on when the
-// passes come.
+// passes come. It runs alone: where pods take minutes to start, passes act in more steps than forecast.
 func TestAForecastComesTrue(t *testing.T) {
-	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes"), 0)

@@ -88,8 +88,8 @@ func execs(requests []string) []string {
 }
 
 // TestRequestsOfWholeCommands counts on the wire all that a command sends, from its start to its end.
+// It runs alone: beside the other tests slow answers are requested twice, and waits take more passes.
 func TestRequestsOfWholeCommands(t *testing.T) {
-	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", "processCounts: {storage: 4, log: 4, stateless: 3}\n"))
 	r, sent := new(wire).fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes")
