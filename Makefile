@@ -56,7 +56,7 @@ demo-stop: ## End the demo's sandbox and remove what it left
 	if [ -e "$(SANDBOX)/kubeconfig" ]; then rm -rf "$(SANDBOX)"; fi
 
 .PHONY: test
-test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (14 minutes on two idle cores)
+test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (25 minutes on two idle cores)
 
 # The tests of ./test/conformance that need no FoundationDB: they compare the model with a recording.
 RECORDED_CONFORMANCE := '^(TestTheModelIsTheRecordedDatabase|TestTheScriptsAreReadable)$$'
