@@ -37,6 +37,21 @@ func isHealthy(f inspect.Facts) verdict {
 	if state != inspect.StateHealthy {
 		return no(strings.Join(reasons, "; "))
 	}
+	return hasSettled(f)
+}
+
+// hasSettled requires the end of the last recovery and healthy data: after a recovery the
+// database is available seconds before it evaluates its data, and may still turn out degraded.
+func hasSettled(f inspect.Facts) verdict {
+	s := f.Database.Status
+	if name := s.RecoveryName(); name != fdb.RecoveryFullyRecovered {
+		return no("recovery state is " + inspect.Spaced(phrase.Or(name, phrase.Unknown)))
+	}
+	if state, known := s.DataState(); !known {
+		return unknown("the status document does not report the state of the data")
+	} else if !s.DataHealthy() {
+		return no("data is " + inspect.Spaced(phrase.Or(state.Name, "not healthy")))
+	}
 	return yes()
 }
 

@@ -39,6 +39,12 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) { t.Helper(); removedStorage(t, f); partialDocument(t, f) }, want: "?", reason: "the status document is incomplete",
 		},
 		"healthy": {condition: WaitHealthy(), want: "yes"},
+		"not healthy before the last recovery has ended": {
+			condition: WaitHealthy(), given: recoveringLogs, want: "no", reason: "recovery state is all logs recruited",
+		},
+		"not healthy while data is initializing": {
+			condition: WaitHealthy(), given: initializingData, want: "no", reason: "data is initializing",
+		},
 		"not healthy with a silent process, in words without an age": {
 			condition: WaitHealthy(), given: silentStorage, want: "no",
 			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
@@ -186,6 +192,14 @@ func silentDatabase(_ *testing.T, f *inspect.Facts) {
 }
 
 func partialDocument(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Processes = nil }
+
+func recoveringLogs(_ *testing.T, f *inspect.Facts) {
+	f.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAllLogsRecruited
+}
+
+func initializingData(_ *testing.T, f *inspect.Facts) {
+	f.Database.Status.Cluster.Data.State = &fdb.DataState{Name: "initializing"}
+}
 
 func logsDown(t *testing.T, f *inspect.Facts) {
 	t.Helper()

@@ -31,7 +31,8 @@ func unknown(reason string) verdict { return verdict{reason: reason} }
 // WaitAvailable holds when the database itself reports that it is available.
 func WaitAvailable() WaitCondition { return WaitCondition{"available", isAvailable} }
 
-// WaitHealthy holds when the state that status shows is healthy.
+// WaitHealthy holds when the state that status shows is healthy, the last recovery has ended
+// and data distribution reports healthy data.
 func WaitHealthy() WaitCondition { return WaitCondition{"healthy", isHealthy} }
 
 // WaitReconciled holds when the cluster matches its spec.
