@@ -88,19 +88,15 @@ func newVault(t *testing.T) *vault {
 }
 
 func (v *vault) open(e *session.Env, key types.NamespacedName) (session.Session, error) {
-	fill := func(w *live.World) {
-		w.Client, w.Key, w.Holder, w.Clock, w.Overrides = v.api, key, e.Holder, v.clock, e.Overrides
-		w.Transport = func(*corev1.Pod) admin.Transport { return agentTransport{v} }
-		w.Command = func(words ...string) string { return e.KubectlIn(key.Namespace, words...) }
+	o := live.Options{
+		Client: v.api, Key: key, Holder: e.Holder, Clock: v.clock, Overrides: e.Overrides,
+		Transport: func(*corev1.Pod) admin.Transport { return agentTransport{v} },
+		Command:   func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 	}
 	if key.Name == "again" {
-		w := &live.RestoreWorld{Name: key}
-		fill(&w.World)
-		return w, nil
+		return live.NewRestore(key, o), nil
 	}
-	w := &live.BackupWorld{}
-	fill(&w.World)
-	return kubelet{w, v}, nil
+	return kubelet{live.NewBackup(o), v}, nil
 }
 
 // kubelet starts the agents of a deployment before they are observed.

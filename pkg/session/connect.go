@@ -106,7 +106,7 @@ func (e Connection) Config() (*rest.Config, error) {
 	}
 	config, err := e.Kube.ToRESTConfig()
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), e.KubectlConfig("get-contexts"))
+		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), kubectlConfig(e.Env, "get-contexts"))
 	}
 	return config, nil
 }
@@ -121,7 +121,7 @@ func (e Connection) contextExists(contexts map[string]*api.Context) error {
 	if len(known) == 0 {
 		return exit.Usagef("context %q not found: the kubeconfig has no contexts", name)
 	}
-	return exit.Usage(fmt.Errorf("context %q not found: must be one of %s%s", name, strings.Join(known, ", "), OrMeant(name, known)), e.KubectlConfig("get-contexts"))
+	return exit.Usage(fmt.Errorf("context %q not found: must be one of %s%s", name, strings.Join(known, ", "), OrMeant(name, known)), kubectlConfig(e.Env, "get-contexts"))
 }
 
 // nowhere reports whether neither the kubeconfig nor a flag names an API server.
@@ -222,35 +222,46 @@ func NewMapper() meta.RESTMapper {
 }
 
 func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
-	w := &live.World{}
-	return w, e.fill(w, key)
+	o, err := e.worldOptions(key)
+	if err != nil {
+		return nil, err
+	}
+	return live.New(o), nil
 }
 
 func (e Connection) openBackup(key types.NamespacedName) (Session, error) {
-	w := &live.BackupWorld{}
-	return w, e.fill(&w.World, key)
+	o, err := e.worldOptions(key)
+	if err != nil {
+		return nil, err
+	}
+	return live.NewBackup(o), nil
 }
 
 func (e Connection) openRestore(key types.NamespacedName) (Session, error) {
-	w := &live.RestoreWorld{Name: key}
-	return w, e.fill(&w.World, types.NamespacedName{Namespace: key.Namespace})
+	o, err := e.worldOptions(types.NamespacedName{Namespace: key.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	return live.NewRestore(key, o), nil
 }
 
-// fill sets the API server access of a session.
-func (e Connection) fill(w *live.World, key types.NamespacedName) error {
+// worldOptions returns the access of a session to the API server and the database.
+func (e Connection) worldOptions(key types.NamespacedName) (live.Options, error) {
 	config, err := e.Config()
 	if err != nil {
-		return err
+		return live.Options{}, err
 	}
-	w.Client, err = e.Client()
-	w.Config, w.Key, w.Holder, w.Plan, w.Overrides, w.Clock, w.Nonce = streaming(config), key, e.Holder, e.PlanDigest(), e.Overrides, e.Clock, rand.Text
-	w.Command = func(words ...string) string { return e.KubectlIn(key.Namespace, words...) }
-	w.Tell = func(words string) { e.Logf("%s", words) }
+	reached, err := e.Client()
 	if err != nil {
-		return err
+		return live.Options{}, err
 	}
-	w.Direct, err = e.openDirect()
-	return err
+	native, err := e.openDirect()
+	return live.Options{
+		Client: reached, Config: streaming(config), Key: key, Clock: e.Clock, Nonce: rand.Text,
+		Holder: e.Holder, Plan: e.PlanDigest(), Overrides: e.Overrides, Direct: native,
+		Command: func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
+		Tell:    func(words string) { e.Logf("%s", words) },
+	}, err
 }
 
 // openDirect returns the native transport that the flags ask for; nil for fdbcli alone.

@@ -30,7 +30,7 @@ func (w *RestoreWorld) acting() (*admin.Backups, error) {
 	if w.restore == nil {
 		return nil, errors.New("the FoundationDBRestore was not read yet")
 	}
-	tools, err := w.tools(maps.Clone(w.agents), w.restore.Spec.CustomParameters, w.distance)
+	tools, err := w.db.tools(maps.Clone(w.agents), w.restore.Spec.CustomParameters, w.distance)
 	if err == nil && tools == nil {
 		err = errors.New(noAgent)
 	}

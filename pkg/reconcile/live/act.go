@@ -12,14 +12,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Act implements reconcile.Actor.
-func (w *World) Act(ctx context.Context, a plan.Action) error {
-	if err := w.stillOurs(ctx); err != nil {
+// Begin implements reconcile.Actor.
+func (w *World) Begin(ctx context.Context) error {
+	if err := w.leases.begin(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := w.during(ctx, a)
+	w.db.forgetLook()
+	return nil
+}
+
+// Act implements reconcile.Actor.
+func (w *World) Act(ctx context.Context, a plan.Action) error {
+	if err := w.leases.stillOurs(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := w.leases.during(ctx, a)
 	defer cancel()
-	w.keepQuiet(a) // before it: the result of a failed deletion is unknown
+	w.locks.keepQuiet(a) // before it: the result of a failed deletion is unknown
 	return notYet(w.carryOut(ctx, a))
 }
 
@@ -35,32 +44,32 @@ func notYet(err error) error {
 func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
 	case plan.WriteStatus:
-		return w.writeStatus(ctx, a)
+		return w.status.writeStatus(ctx, a)
 	case plan.AddGroups:
-		return w.addGroups(ctx, a)
+		return w.status.addGroups(ctx, a)
 	case plan.SetConnectionString:
-		return w.setConnectionString(ctx, a)
+		return w.status.setConnectionString(ctx, a)
 	case plan.MarkForRemoval:
-		return w.editStatus(ctx, a.Apply)
+		return w.status.editStatus(ctx, a.Apply)
 	case plan.KeepGroups:
-		return w.editStatus(ctx, a.Apply)
+		return w.status.editStatus(ctx, a.Apply)
 	case plan.SetExcluded:
-		return w.editStatus(ctx, a.Apply)
+		return w.status.editStatus(ctx, a.Apply)
 	case plan.SetSkip:
-		return w.setSkip(ctx, a)
+		return w.status.setSkip(ctx, a)
 	case plan.RecordFailures:
-		return w.recordFailures(ctx, a)
+		return w.status.recordFailures(ctx, a)
 	case plan.ApplyFailureDetector:
 		if a.Create {
-			return w.create(ctx, a.Object)
+			return w.objects.create(ctx, a.Object)
 		}
-		return w.update(ctx, a.Object.DeepCopy())
+		return w.objects.update(ctx, a.Object.DeepCopy())
 	case plan.DeleteFailureDetector:
-		return w.deleteOne(ctx, &batchv1.CronJob{}, a.Name, a.UID)
+		return w.objects.deleteOne(ctx, &batchv1.CronJob{}, a.Name, a.UID)
 	case plan.CordonNode:
-		return w.editNode(ctx, a.Node, a)
+		return w.objects.editNode(ctx, a.Node, a)
 	case plan.UncordonNode:
-		return w.editNode(ctx, a.Node, a)
+		return w.objects.editNode(ctx, a.Node, a)
 	case plan.ApplyConfigMap, plan.ApplyService, plan.CreatePVC, plan.CreatePod, plan.PatchMetadata, plan.AdoptSpec, plan.RecordTaints,
 		plan.SyncPodFiles, plan.SetSidecarImage, plan.DeletePods, plan.DeleteService, plan.DeleteGroupObjects,
 		plan.ApplyDisruptionBudget, plan.DeleteDisruptionBudget, plan.SetTolerations, plan.EvictAgent:
@@ -83,31 +92,31 @@ func unsupported(a plan.Action) error { return fmt.Errorf("unsupported action: %
 func (w *World) changeObjects(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.ApplyConfigMap:
-		return w.applyConfigMap(ctx, a)
+		return w.objects.applyConfigMap(ctx, a)
 	case plan.ApplyService:
-		return w.applyService(ctx, a)
+		return w.objects.applyService(ctx, a)
 	case plan.CreatePVC:
-		return w.create(ctx, a.Object)
+		return w.objects.create(ctx, a.Object)
 	case plan.CreatePod:
-		return w.create(ctx, a.Object)
+		return w.objects.create(ctx, a.Object)
 	case plan.PatchMetadata:
-		return w.patchMetadata(ctx, a)
+		return w.objects.patchMetadata(ctx, a)
 	case plan.AdoptSpec:
-		return w.patchMetadata(ctx, a.Patch())
+		return w.objects.patchMetadata(ctx, a.Patch())
 	case plan.RecordTaints:
-		return w.patchMetadata(ctx, a.Patch())
+		return w.objects.patchMetadata(ctx, a.Patch())
 	case plan.SyncPodFiles:
-		return w.syncPodFiles(ctx, a)
+		return w.files.syncPodFiles(ctx, a)
 	case plan.SetSidecarImage:
-		return w.setSidecarImage(ctx, a)
+		return w.objects.setSidecarImage(ctx, a)
 	case plan.DeletePods:
-		return w.deletePods(ctx, a)
+		return w.objects.deletePods(ctx, a)
 	case plan.DeleteService:
-		return w.deleteOne(ctx, &corev1.Service{}, a.Name, a.UID)
+		return w.objects.deleteOne(ctx, &corev1.Service{}, a.Name, a.UID)
 	case plan.DeleteGroupObjects:
-		return w.deleteGroupObjects(ctx, a)
+		return w.objects.deleteGroupObjects(ctx, a)
 	default:
-		return w.changeEvictions(ctx, a)
+		return w.objects.changeEvictions(ctx, a)
 	}
 }
 
@@ -116,35 +125,35 @@ func (w *World) changeObjects(ctx context.Context, a plan.Action) error {
 func (w *World) changeDatabase(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.Configure:
-		return w.configure(ctx, a)
+		return w.inDatabase.configure(ctx, a)
 	case plan.ChangeCoordinators:
-		return w.changeCoordinators(ctx, a)
+		return w.inDatabase.changeCoordinators(ctx, a)
 	case plan.Exclude:
-		return w.exclude(ctx, a)
+		return w.inDatabase.exclude(ctx, a)
 	case plan.Include:
-		return w.include(ctx, a)
+		return w.inDatabase.include(ctx, a)
 	case plan.IncludeAndForget:
-		return w.includeAndForget(ctx, a)
+		return w.inDatabase.includeAndForget(ctx, a)
 	case plan.RestartProcesses:
-		return w.restartProcesses(ctx, a)
+		return w.inDatabase.restartProcesses(ctx, a)
 	case plan.StartMaintenance:
-		return w.startMaintenance(ctx, a)
+		return w.inDatabase.startMaintenance(ctx, a)
 	case plan.EndMaintenance:
-		return w.endMaintenance(ctx, a)
+		return w.inDatabase.endMaintenance(ctx, a)
 	case plan.ForgetMaintenance:
-		return w.forgetMaintenance(ctx, a)
+		return w.inDatabase.forgetMaintenance(ctx, a)
 	case plan.UpdateDenyList:
-		return w.updateDenyList(ctx, a)
+		return w.inDatabase.updateDenyList(ctx, a)
 	case plan.HoldLock:
-		return w.holdLock(ctx, a)
+		return w.inDatabase.holdLock(ctx, a)
 	case plan.ReleaseLock:
-		return w.releaseManually(ctx, a)
+		return w.inDatabase.releaseManually(ctx, a)
 	case plan.AnnounceUpgrade:
-		return w.announceUpgrade(ctx, a)
+		return w.inDatabase.announceUpgrade(ctx, a)
 	case plan.WithdrawUpgrade:
-		return w.withdrawUpgrade(ctx, a)
+		return w.inDatabase.withdrawUpgrade(ctx, a)
 	case plan.ChangeLists:
-		return w.changeLists(ctx, a)
+		return w.inDatabase.changeLists(ctx, a)
 	default:
 		return unsupported(a)
 	}

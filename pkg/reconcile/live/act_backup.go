@@ -20,10 +20,10 @@ import (
 
 // Act implements reconcile.Actor.
 func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
-	if err := w.stillOurs(ctx); err != nil {
+	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := w.during(ctx, a)
+	ctx, cancel := w.leases.during(ctx, a)
 	defer cancel()
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
 	case plan.WriteBackupStatus:
@@ -37,15 +37,15 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 		return w.setFinalizers(ctx)
 	case plan.ApplyAgents:
 		if a.Create {
-			return w.create(ctx, a.Object)
+			return w.objects.create(ctx, a.Object)
 		}
-		return w.update(ctx, a.Object.DeepCopy())
+		return w.objects.update(ctx, a.Object.DeepCopy())
 	case plan.DeleteAgents:
-		return w.deleteOne(ctx, &appsv1.Deployment{}, a.Name, a.UID)
+		return w.objects.deleteOne(ctx, &appsv1.Deployment{}, a.Name, a.UID)
 	case plan.DeleteAgentPod:
-		return w.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
+		return w.objects.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
 	case plan.SetTolerations:
-		return w.setTolerations(ctx, a)
+		return w.objects.setTolerations(ctx, a)
 	default:
 		return w.runTools(ctx, a)
 	}

@@ -11,9 +11,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// databaseWriter changes the database, and what it holds for all control-plane instances.
+type databaseWriter struct {
+	*Options
+	known  *known
+	db     *database
+	status *statusWriter
+}
+
 // configure creates or changes the database's configuration; success is read back.
-func (w *World) configure(ctx context.Context, a plan.Configure) error {
-	cli, record, err := w.database(ctx)
+func (w *databaseWriter) configure(ctx context.Context, a plan.Configure) error {
+	cli, record, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("configure the database: %w", err)
 	}
@@ -29,7 +37,7 @@ func (w *World) configure(ctx context.Context, a plan.Configure) error {
 	if record.Status.Configured || newest.Status.Configured {
 		return errors.New("create a database: status.configured is already true")
 	}
-	if err := w.verifyNeverConfigured(ctx, cli); err != nil {
+	if err := w.db.verifyNeverConfigured(ctx, cli); err != nil {
 		return err
 	}
 	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)
@@ -50,8 +58,8 @@ func changeOf(p fdb.Part) admin.ConfigureKind {
 // changeCoordinators changes the coordinators and stores the connection string that results. A
 // status without it is corrected from the status document, as long as one coordinator of the
 // old connection string still answers.
-func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
-	cli, _, err := w.database(ctx)
+func (w *databaseWriter) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
+	cli, _, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("change coordinators: %w", err)
 	}
@@ -67,6 +75,6 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 	if err := w.Client.Status().Update(ctx, record); err != nil {
 		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
 	}
-	w.remember(record)
+	w.known.remember(record)
 	return nil
 }

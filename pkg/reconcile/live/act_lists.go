@@ -14,8 +14,8 @@ import (
 
 // changeLists writes entries of this control-plane instance, or removes those of its former
 // prefix, and never those of another one.
-func (w *World) changeLists(ctx context.Context, a plan.ChangeLists) error {
-	cli, record, err := w.database(ctx)
+func (w *databaseWriter) changeLists(ctx context.Context, a plan.ChangeLists) error {
+	cli, record, err := w.db.open(ctx)
 	if err != nil {
 		return err
 	}

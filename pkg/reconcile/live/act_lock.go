@@ -13,7 +13,7 @@ import (
 
 // holdLock takes the lock manually for a user, and reads it back. It is not stored as this
 // run's lock, so the end of the run does not release it.
-func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
+func (w *databaseWriter) holdLock(ctx context.Context, a plan.HoldLock) error {
 	cli, keys, err := w.sharedKeys(ctx, "hold the lock")
 	if err != nil {
 		return err
@@ -38,8 +38,8 @@ func (w *World) holdLock(ctx context.Context, a plan.HoldLock) error {
 
 // releaseManually clears the lock that a user was shown. A lock that is free by now is a
 // success.
-func (w *World) releaseManually(ctx context.Context, a plan.ReleaseLock) error {
-	cli, record, err := w.database(ctx)
+func (w *databaseWriter) releaseManually(ctx context.Context, a plan.ReleaseLock) error {
+	cli, record, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("release the lock: %w", err)
 	}

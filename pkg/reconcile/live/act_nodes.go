@@ -11,16 +11,18 @@ import (
 )
 
 // ReadNodes makes Observe read nodes even if no rule of the spec needs them.
-func (w *World) ReadNodes() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.nodesRequested = true
+func (w *World) ReadNodes() { w.known.requestNodes() }
+
+func (k *known) requestNodes() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.nodesRequested = true
 }
 
-func (w *World) nodesNeeded() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.nodesRequested
+func (k *known) nodesNeeded() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.nodesRequested
 }
 
 // nodeEdit is an action on a node.
@@ -35,7 +37,7 @@ type nodeEdit interface {
 const nodeTries = 5
 
 // editNode changes the current version of a node, without undoing any other change.
-func (w *World) editNode(ctx context.Context, name string, a nodeEdit) error {
+func (w *objectWriter) editNode(ctx context.Context, name string, a nodeEdit) error {
 	var err error
 	for range nodeTries {
 		node := &corev1.Node{}

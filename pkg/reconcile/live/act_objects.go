@@ -14,9 +14,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// objectWriter changes the Kubernetes objects of process groups, and nodes.
+type objectWriter struct{ *Options }
+
 // create creates an object. An existing one of the same name is an error: it did not exist
 // when the stage decided, so another client created it.
-func (w *World) create(ctx context.Context, object client.Object) error {
+func (w *objectWriter) create(ctx context.Context, object client.Object) error {
 	object = object.DeepCopyObject().(client.Object) // a deep copy has the type of its original
 	if err := w.Client.Create(ctx, object); err != nil {
 		return fmt.Errorf("create %T %s: %w", object, object.GetName(), err)
@@ -24,7 +27,7 @@ func (w *World) create(ctx context.Context, object client.Object) error {
 	return nil
 }
 
-func (w *World) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap) error {
+func (w *objectWriter) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap) error {
 	if a.Create {
 		return w.create(ctx, a.Object)
 	}
@@ -33,14 +36,14 @@ func (w *World) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap) error
 
 // update writes an object with the resource version that it was read with, so that a change
 // by another client in between is a conflict and not lost.
-func (w *World) update(ctx context.Context, object client.Object) error {
+func (w *objectWriter) update(ctx context.Context, object client.Object) error {
 	if err := w.Client.Update(ctx, object); err != nil {
 		return fmt.Errorf("update %T %s: %w", object, object.GetName(), err)
 	}
 	return nil
 }
 
-func (w *World) applyService(ctx context.Context, a plan.ApplyService) error {
+func (w *objectWriter) applyService(ctx context.Context, a plan.ApplyService) error {
 	switch a.Verb {
 	case plan.CreateService:
 		return w.create(ctx, a.Object)
@@ -80,7 +83,7 @@ func patchOf(a plan.PatchMetadata) metadataPatch {
 }
 
 // patchMetadata sends only what changes, so it never undoes changes by other clients.
-func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
+func (w *objectWriter) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
 	patch, err := json.Marshal(patchOf(a))
 	if err != nil {
 		return fmt.Errorf("encode the metadata of %s: %w", a.Subject(), err)
@@ -92,7 +95,7 @@ func (w *World) patchMetadata(ctx context.Context, a plan.PatchMetadata) error {
 	return nil
 }
 
-func (w *World) objectOf(a plan.PatchMetadata) client.Object {
+func (w *objectWriter) objectOf(a plan.PatchMetadata) client.Object {
 	meta := metav1.ObjectMeta{Namespace: w.Key.Namespace, Name: a.Name}
 	if a.Kind == plan.KindPVC {
 		return &corev1.PersistentVolumeClaim{ObjectMeta: meta}

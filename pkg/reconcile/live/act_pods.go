@@ -15,7 +15,7 @@ import (
 
 // deletePods deletes the pods with the checked UIDs. It stops at the first that cannot be
 // deleted: all were to be deleted together, and the next pass decides again.
-func (w *World) deletePods(ctx context.Context, a plan.DeletePods) error {
+func (w *objectWriter) deletePods(ctx context.Context, a plan.DeletePods) error {
 	for _, pod := range a.Pods {
 		if err := w.deleteOne(ctx, &corev1.Pod{}, pod.Name, pod.UID); err != nil {
 			return err
@@ -40,7 +40,7 @@ type containerImage struct {
 	Image string `json:"image"`
 }
 
-func (w *World) setSidecarImage(ctx context.Context, a plan.SetSidecarImage) error {
+func (w *objectWriter) setSidecarImage(ctx context.Context, a plan.SetSidecarImage) error {
 	var p imagePatch
 	p.Metadata.UID = a.UID
 	p.Spec.Containers = []containerImage{{Name: a.Container, Image: a.Image}}

@@ -14,7 +14,7 @@ import (
 // restartProcesses restarts processes. Announcements for the restart are removed first: if the
 // restart fails, the control-plane instances announce again what is ready then. The other way
 // round, a run that dies in between would leave announcements for a restart that has happened.
-func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) error {
+func (w *databaseWriter) restartProcesses(ctx context.Context, a plan.RestartProcesses) error {
 	cli, keys, err := w.sharedKeys(ctx, "restart processes")
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (w *World) restartProcesses(ctx context.Context, a plan.RestartProcesses) e
 
 // startMaintenance writes the entries first: maintenance without entries would last until it
 // expires.
-func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) error {
+func (w *databaseWriter) startMaintenance(ctx context.Context, a plan.StartMaintenance) error {
 	cli, keys, err := w.sharedKeys(ctx, "start maintenance")
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (w *World) startMaintenance(ctx context.Context, a plan.StartMaintenance) e
 
 // endMaintenance ends the maintenance of the action's zone only: the zone may have changed
 // since.
-func (w *World) endMaintenance(ctx context.Context, a plan.EndMaintenance) error {
+func (w *databaseWriter) endMaintenance(ctx context.Context, a plan.EndMaintenance) error {
 	cli, _, err := w.sharedKeys(ctx, "end maintenance")
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *World) endMaintenance(ctx context.Context, a plan.EndMaintenance) error
 	return cli.MaintenanceOff(ctx)
 }
 
-func (w *World) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance) error {
+func (w *databaseWriter) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance) error {
 	cli, keys, err := w.sharedKeys(ctx, "remove maintenance entries")
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (w *World) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance)
 	return admin.ForgetMaintenance(ctx, cli, keys, texts(a.Groups))
 }
 
-func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error {
+func (w *databaseWriter) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error {
 	cli, keys, err := w.sharedKeys(ctx, "change the deny list")
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (w *World) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error
 	return admin.UpdateDenyList(ctx, cli, keys, denied, a.Note)
 }
 
-func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) error {
+func (w *databaseWriter) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) error {
 	cli, keys, err := w.sharedKeys(ctx, "announce the upgrade")
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (w *World) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) err
 	return admin.AnnounceUpgrade(ctx, cli, keys, a.Version, texts(a.Groups))
 }
 
-func (w *World) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) error {
+func (w *databaseWriter) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) error {
 	cli, keys, err := w.sharedKeys(ctx, "withdraw announcements")
 	if err != nil {
 		return err
@@ -108,8 +108,8 @@ func (w *World) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) err
 }
 
 // sharedKeys is a client and the keys that all control-plane instances share.
-func (w *World) sharedKeys(ctx context.Context, doing string) (admin.Client, fdb.LockKeys, error) {
-	cli, record, err := w.database(ctx)
+func (w *databaseWriter) sharedKeys(ctx context.Context, doing string) (admin.Client, fdb.LockKeys, error) {
+	cli, record, err := w.db.open(ctx)
 	if err != nil {
 		return nil, fdb.LockKeys{}, fmt.Errorf("%s: %w", doing, err)
 	}

@@ -13,26 +13,30 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// statusWriter changes the custom resource.
+type statusWriter struct {
+	*Options
+	known *known
+}
+
 // writeStatus writes the status of the cluster version that was read. If it has changed since,
 // the API server refuses, and the next pass decides on the new one.
-func (w *World) writeStatus(ctx context.Context, a plan.WriteStatus) error {
+func (w *statusWriter) writeStatus(ctx context.Context, a plan.WriteStatus) error {
 	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
 }
 
-func (w *World) addGroups(ctx context.Context, a plan.AddGroups) error {
+func (w *statusWriter) addGroups(ctx context.Context, a plan.AddGroups) error {
 	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
 }
 
-func (w *World) setConnectionString(ctx context.Context, a plan.SetConnectionString) error {
+func (w *statusWriter) setConnectionString(ctx context.Context, a plan.SetConnectionString) error {
 	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
 }
 
 // editStatus applies an edit to the cluster as the API server has it. The spec is not changed:
 // the normalized one is never written.
-func (w *World) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Snapshot) error {
-	w.mu.Lock()
-	record := w.record
-	w.mu.Unlock()
+func (w *statusWriter) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Snapshot) error {
+	record := w.known.cluster()
 	if record == nil {
 		return errors.New("the FoundationDBCluster was not read yet")
 	}
@@ -40,22 +44,20 @@ func (w *World) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Sn
 	if err := w.Client.Status().Update(ctx, edited); err != nil {
 		return fmt.Errorf("write the status of FoundationDBCluster %s: %w", record.Name, err)
 	}
-	w.remember(edited)
+	w.known.remember(edited)
 	return nil
 }
 
-func (w *World) remember(record *v1beta2.FoundationDBCluster) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.record = record
+func (k *known) remember(record *v1beta2.FoundationDBCluster) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.record = record
 }
 
 // setSkip patches spec.skip and the annotations of the pause. The patch has no other field, so
 // that the spec stays as its owner wrote it, without defaults.
-func (w *World) setSkip(ctx context.Context, a plan.SetSkip) error {
-	w.mu.Lock()
-	record := w.record
-	w.mu.Unlock()
+func (w *statusWriter) setSkip(ctx context.Context, a plan.SetSkip) error {
+	record := w.known.cluster()
 	if record == nil {
 		return errors.New("the FoundationDBCluster was not read yet")
 	}
@@ -73,6 +75,6 @@ func (w *World) setSkip(ctx context.Context, a plan.SetSkip) error {
 	if changed.Spec.Skip != a.Skip {
 		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: the API server accepted the patch, but returned %t", record.Name, changed.Spec.Skip)
 	}
-	w.remember(changed)
+	w.known.remember(changed)
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // exclude starts exclusions; it reads back that they are in force.
-func (w *World) exclude(ctx context.Context, a plan.Exclude) error {
-	cli, _, err := w.database(ctx)
+func (w *databaseWriter) exclude(ctx context.Context, a plan.Exclude) error {
+	cli, _, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("exclude %s: %w", a.Subject(), err)
 	}
@@ -24,7 +24,7 @@ func (w *World) exclude(ctx context.Context, a plan.Exclude) error {
 
 // deleteGroupObjects deletes the objects with the checked UIDs. A new object of the same name
 // is not deleted.
-func (w *World) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObjects) error {
+func (w *objectWriter) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObjects) error {
 	for _, o := range []struct {
 		object client.Object
 		name   string
@@ -46,7 +46,7 @@ func (w *World) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObject
 
 // deleteOne deletes the object with this name and UID. An object that is already deleted is a
 // success.
-func (w *World) deleteOne(ctx context.Context, object client.Object, name string, uid types.UID) error {
+func (w *objectWriter) deleteOne(ctx context.Context, object client.Object, name string, uid types.UID) error {
 	object.SetNamespace(w.Key.Namespace)
 	object.SetName(name)
 	if err := w.Client.Delete(ctx, object, client.Preconditions(metav1.Preconditions{UID: &uid})); err != nil && !apierrors.IsNotFound(err) {
@@ -57,9 +57,9 @@ func (w *World) deleteOne(ctx context.Context, object client.Object, name string
 
 // includeAndForget ends exclusions, reads back that they have ended, and only then removes the
 // process groups from the status: nothing else stores which exclusions to end.
-func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) error {
+func (w *databaseWriter) includeAndForget(ctx context.Context, a plan.IncludeAndForget) error {
 	if len(a.Targets) > 0 {
-		cli, _, err := w.database(ctx)
+		cli, _, err := w.db.open(ctx)
 		if err != nil {
 			return fmt.Errorf("include %s: %w", a.Subject(), err)
 		}
@@ -67,12 +67,12 @@ func (w *World) includeAndForget(ctx context.Context, a plan.IncludeAndForget) e
 			return err
 		}
 	}
-	return w.editStatus(ctx, a.DropRecords)
+	return w.status.editStatus(ctx, a.DropRecords)
 }
 
 // include ends exclusions; it reads back that they have ended.
-func (w *World) include(ctx context.Context, a plan.Include) error {
-	cli, _, err := w.database(ctx)
+func (w *databaseWriter) include(ctx context.Context, a plan.Include) error {
+	cli, _, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("include %s: %w", a.Subject(), err)
 	}

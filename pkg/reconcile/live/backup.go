@@ -28,11 +28,14 @@ import (
 // agents, where the credentials of the store are.
 type BackupWorld struct {
 	// World is the API server, the Lease and the gates. Its Key names the backup.
-	World
+	*World
 
 	backup *v1beta2.FoundationDBBackup // as the API server has it
 	agents map[string]*corev1.Pod      // newest known
 }
+
+// NewBackup returns the BackupWorld of a backup, which the options' Key names.
+func NewBackup(o Options) *BackupWorld { return &BackupWorld{World: New(o)} }
 
 const (
 	kindBackup  = "FoundationDBBackup"
@@ -44,30 +47,30 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	w.Lease = BackupLeaseName(w.Key.Name)
 	if facets&plan.Backup != 0 || into.Backup == nil {
 		if err := w.readBackup(ctx); err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		others, err := w.readOtherBackups(ctx)
 		if err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.Backup, into.OtherBackups = w.backup.DeepCopy(), others
 	}
 	if facets&plan.Agents != 0 || facets&(plan.BackupStatus|plan.BackupStore|plan.BackupUse) != 0 && into.Agents.Pods == nil {
 		agents, err := w.readAgents(ctx)
 		if err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.Agents, w.agents = agents, agents.Pods
 	}
 	if facets&plan.BackupStatus != 0 {
 		facts, err := w.readBackupStatus(ctx)
 		if err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.BackupStatus = facts
 	}
 	if err := w.readStores(ctx, into, facets); err != nil {
-		return w.explain(err)
+		return explain(err)
 	}
 	into.Now = w.Clock.Now().UTC()
 	return nil
@@ -75,7 +78,7 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 
 // Gates returns the checks that must hold before any change.
 func (w *BackupWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
-	w.subject = "backup"
+	w.operators.subject = "backup"
 	return w.World.Gates(ctx, o)
 }
 
@@ -126,7 +129,7 @@ func (w *BackupWorld) readAgents(ctx context.Context) (plan.AgentFacts, error) {
 }
 
 // agentPods are the pods of these deployments.
-func (w *World) agentPods(ctx context.Context, deployments ...string) (map[string]*corev1.Pod, error) {
+func (o *Options) agentPods(ctx context.Context, deployments ...string) (map[string]*corev1.Pod, error) {
 	byName := map[string]*corev1.Pod{}
 	if len(deployments) == 0 {
 		return byName, nil
@@ -135,10 +138,10 @@ func (w *World) agentPods(ctx context.Context, deployments ...string) (map[strin
 	if err != nil {
 		return nil, fmt.Errorf("select the pods of agents: %w", err)
 	}
-	options := []client.ListOption{client.InNamespace(w.Key.Namespace), client.Limit(pageSize), client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*of)}}
+	options := []client.ListOption{client.InNamespace(o.Key.Namespace), client.Limit(pageSize), client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*of)}}
 	for {
 		page := &corev1.PodList{}
-		if err := w.Client.List(ctx, page, options...); err != nil {
+		if err := o.Client.List(ctx, page, options...); err != nil {
 			return nil, fmt.Errorf("list the pods of agents: %w", err)
 		}
 		for i := range page.Items {
@@ -156,7 +159,7 @@ const noAgent = "no pod of a backup agent is ready to run the backup tools"
 
 // tools are the backup tools in the pods of agents, those of the lowest rank first, then the
 // oldest, and last those whose nodes are not ready; nil when no pod is ready.
-func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters, rank func(*corev1.Pod) int) (*admin.Backups, error) {
+func (d *database) tools(agents map[string]*corev1.Pod, parameters v1beta2.FoundationDBCustomParameters, rank func(*corev1.Pod) int) (*admin.Backups, error) {
 	var ready []*corev1.Pod
 	for _, pod := range agents {
 		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil && mainContainerReady(pod) {
@@ -174,7 +177,7 @@ func (w *World) tools(agents map[string]*corev1.Pod, parameters v1beta2.Foundati
 	})
 	var transports []admin.Transport
 	for _, pod := range ready {
-		t, err := w.transport(pod)
+		t, err := d.transport(pod)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +200,7 @@ func alike(*corev1.Pod) int { return 0 }
 // status is a fact that stages decide on.
 func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, error) {
 	facts := plan.BackupFacts{}
-	tools, err := w.tools(w.agents, w.backup.Spec.CustomParameters, alike)
+	tools, err := w.db.tools(w.agents, w.backup.Spec.CustomParameters, alike)
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
@@ -238,7 +241,7 @@ func (w *BackupWorld) acting() (*admin.Backups, error) {
 	if w.backup == nil {
 		return nil, errors.New("the FoundationDBBackup was not read yet")
 	}
-	tools, err := w.tools(maps.Clone(w.agents), w.backup.Spec.CustomParameters, alike)
+	tools, err := w.db.tools(maps.Clone(w.agents), w.backup.Spec.CustomParameters, alike)
 	if err == nil && tools == nil {
 		err = errors.New(noAgent)
 	}

@@ -60,9 +60,9 @@ func told(v *vault, w worldOfBackups, all []plan.Stage, into *strings.Builder) r
 
 // fresh is the same backup in the hands of another run.
 func (v *vault) fresh() *live.BackupWorld {
-	w := &live.BackupWorld{World: live.World{
+	w := live.NewBackup(live.Options{
 		Client: v.backup.Client, Holder: v.backup.Holder, Clock: v.backup.Clock, Transport: v.backup.Transport,
-	}}
+	})
 	w.Key = nightlyKey
 	return w
 }

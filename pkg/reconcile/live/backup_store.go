@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -130,13 +129,6 @@ func (w *BackupWorld) tooManyTags(tags int) string {
 func (w *BackupWorld) inAgent(program ...string) string {
 	words := []string{"exec", "deployment/" + w.backup.DeploymentName(), "-c", v1beta2.ContainerMain, "--"}
 	return w.kubectl(append(words, program...)...)
-}
-
-func (w *World) kubectl(words ...string) string {
-	if w.Command == nil {
-		return "kubectl " + strings.Join(words, " ")
-	}
-	return w.Command(words...)
 }
 
 // Found lists the destinations of backups in the store at base.

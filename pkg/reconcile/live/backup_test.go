@@ -101,15 +101,15 @@ func newVault(t *testing.T) *vault {
 	b.Spec.Version, b.Spec.ClusterName, b.Spec.ImageType = "7.3.79", key.Name, new(v1beta2.ImageTypeUnified)
 	b.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store", URLParameters: []v1beta2.URLParameter{"region=eu"}}
 	v.put(b)
-	world := func() live.World {
-		return live.World{
+	world := func() live.Options {
+		return live.Options{
 			Client: v.world.Client, Holder: v.world.Holder, Clock: v.world.Clock,
 			Transport: func(*corev1.Pod) admin.Transport { return agentTransport{v} },
 		}
 	}
-	v.backup = &live.BackupWorld{World: world()}
+	v.backup = live.NewBackup(world())
 	v.backup.Key = nightlyKey
-	v.restore = &live.RestoreWorld{World: world(), Name: named("again")}
+	v.restore = live.NewRestore(named("again"), world())
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,29 +24,41 @@ import (
 // unreachable. A database that is down takes up to 19 s to answer.
 const StatusPatience = 60 * time.Second
 
+// database leads to the cluster's database, and reads it.
+type database struct {
+	*Options
+	known  *known
+	leases *leaseKeeper
+
+	mu     sync.Mutex
+	binary string // the fdbcli that has the protocol of the processes; empty when unknown
+	answer string // the pod in which fdbcli succeeded last; empty when unknown
+	looked look   // at the database, since this run holds the Lease
+}
+
 // readDatabase reads the status document. An unreachable database is a fact that stages decide
 // on. Errors are the end of the context, and a cluster file of another database: that is the
 // user's mistake, and not to be stored as this database's health.
-func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
+func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	if c.Status.ConnectionString == "" {
 		facts.NotAsked = "there is no cluster file yet"
 		return facts, nil
 	}
-	patience := w.Patience
+	patience := d.Patience
 	if patience == 0 {
 		patience = StatusPatience
 	}
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cli, inPods, err := w.client(asking, c, pods)
+	cli, inPods, err := d.client(asking, c, pods)
 	if none, is := errors.AsType[*noClientError](err); is {
 		facts.NotAsked = none.why
 		return facts, nil
 	}
 	var status *fdb.Status
 	if err == nil {
-		w.awaitWorkers(asking, c, inPods)
+		d.awaitWorkers(asking, c, inPods)
 		status, err = cli.Status(asking)
 	}
 	if ctx.Err() != nil {
@@ -54,7 +67,7 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 	if errors.Is(err, direct.ErrAnotherDatabase) {
 		return facts, err
 	}
-	facts.AsOf = w.Clock.Now().UTC()
+	facts.AsOf = d.Clock.Now().UTC()
 	switch {
 	case err != nil:
 		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
@@ -64,8 +77,8 @@ func (w *World) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster
 		facts.Unreachable = "the status document is of another database"
 	default:
 		facts.Status = status
-		w.rememberBinary(inPods)
-		w.rememberLook(status)
+		d.rememberBinary(inPods)
+		d.rememberLook(status)
 	}
 	return facts, nil
 }
@@ -97,23 +110,23 @@ func (e *noClientError) Error() string { return e.why }
 // client returns the client of the cluster's database, and the one in it that runs fdbcli in
 // the cluster's pods; nil if there is no pod for that. A *noClientError means that there is
 // no way to the database; any other error that the only one does not lead there.
-func (w *World) client(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (admin.Client, *admin.FDBCLI, error) {
+func (d *database) client(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (admin.Client, *admin.FDBCLI, error) {
 	var (
 		exec   admin.Client
 		inPods *admin.FDBCLI
 	)
-	usable, why := w.execPods(c, pods)
+	usable, why := d.execPods(c, pods)
 	if usable != nil {
-		inPods = admin.NewFDBCLI(usable, admin.FDBCLIOptions{Binaries: w.binaries(c), Clock: w.Clock})
+		inPods = admin.NewFDBCLI(usable, admin.FDBCLIOptions{Binaries: d.binaries(c), Clock: d.Clock})
 		exec = inPods
 	}
-	if w.Direct == nil && exec == nil {
+	if d.Direct == nil && exec == nil {
 		return nil, nil, &noClientError{why}
 	}
-	if w.Direct == nil {
+	if d.Direct == nil {
 		return exec, inPods, nil
 	}
-	chosen, err := w.Direct.Client(ctx, c.Status.ConnectionString, exec)
+	chosen, err := d.Direct.Client(ctx, c.Status.ConnectionString, exec)
 	if err == nil && chosen == nil {
 		err = &noClientError{why}
 	}
@@ -121,10 +134,10 @@ func (w *World) client(ctx context.Context, c *v1beta2.FoundationDBCluster, pods
 }
 
 // execPods are the cluster's pods in which tools can be run, or why there are none.
-func (w *World) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.Failover, string) {
-	w.mu.Lock()
-	answered := w.answer
-	w.mu.Unlock()
+func (d *database) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.Failover, string) {
+	d.mu.Lock()
+	answered := d.answer
+	d.mu.Unlock()
 	usable := toolPods(c, pods, answered)
 	if len(usable) == 0 {
 		return nil, "no running pod can run fdbcli"
@@ -134,47 +147,47 @@ func (w *World) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1
 	}
 	var transports []admin.Transport
 	for _, pod := range usable {
-		t, err := w.transport(pod)
+		t, err := d.transport(pod)
 		if err != nil {
 			return nil, err.Error()
 		}
-		transports = append(transports, observedTransport{t, func(good bool) { w.answeredFrom(pod.Name, good) }})
+		transports = append(transports, observedTransport{t, func(good bool) { d.answeredFrom(pod.Name, good) }})
 	}
 	return admin.NewFailover(transports...), ""
 }
 
 // binaries are the paths of fdbcli binaries that may have the protocol of the processes, the
 // one that worked last first: only a status read shows which one does.
-func (w *World) binaries(c *v1beta2.FoundationDBCluster) []string {
+func (d *database) binaries(c *v1beta2.FoundationDBCluster) []string {
 	var versions []fdb.Version
 	for _, text := range []string{c.RunningVersion(), c.Spec.Version} {
 		version, _ := fdb.ParseVersion(text) // an unknown version has no copied binaries
 		versions = append(versions, version)
 	}
 	all := admin.BinariesFor(versions...)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if i := slices.Index(all, w.binary); i > 0 {
-		return append([]string{w.binary}, slices.Delete(all, i, i+1)...)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.Index(all, d.binary); i > 0 {
+		return append([]string{d.binary}, slices.Delete(all, i, i+1)...)
 	}
 	return all
 }
 
 // rememberBinary remembers which fdbcli worked, if one was used.
-func (w *World) rememberBinary(inPods *admin.FDBCLI) {
+func (d *database) rememberBinary(inPods *admin.FDBCLI) {
 	if inPods == nil || inPods.Binary() == "" {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.binary = inPods.Binary()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.binary = inPods.Binary()
 }
 
-func (w *World) transport(pod *corev1.Pod) (admin.Transport, error) {
-	if w.Transport != nil {
-		return w.Transport(pod), nil
+func (d *database) transport(pod *corev1.Pod) (admin.Transport, error) {
+	if d.Transport != nil {
+		return d.Transport(pod), nil
 	}
-	return admin.NewPodExec(w.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
+	return admin.NewPodExec(d.Config, pod.Namespace, pod.Name, v1beta2.ContainerMain)
 }
 
 // observedTransport reports of every tool that ran whether its output is conclusive.
@@ -193,14 +206,14 @@ func (n observedTransport) Run(ctx context.Context, c admin.Command) (admin.Resu
 }
 
 // answeredFrom prefers a pod that answered, until its answer is not conclusive.
-func (w *World) answeredFrom(pod string, good bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (d *database) answeredFrom(pod string, good bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	switch {
 	case good:
-		w.answer = pod
-	case w.answer == pod:
-		w.answer = ""
+		d.answer = pod
+	case d.answer == pod:
+		d.answer = ""
 	}
 }
 
@@ -255,14 +268,12 @@ func mainContainerReady(pod *corev1.Pod) bool {
 }
 
 // database returns a client for actions.
-func (w *World) database(ctx context.Context) (admin.Client, *v1beta2.FoundationDBCluster, error) {
-	w.mu.Lock()
-	record, pods := w.record, w.pods
-	w.mu.Unlock()
+func (d *database) open(ctx context.Context) (admin.Client, *v1beta2.FoundationDBCluster, error) {
+	record, pods := d.known.toReach()
 	if record == nil {
 		return nil, nil, errors.New("the FoundationDBCluster was not read yet")
 	}
-	cli, _, err := w.client(ctx, record, pods)
+	cli, _, err := d.client(ctx, record, pods)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,9 +18,9 @@ import (
 
 // readDetector reads the CronJob of the failure detector. Missing permission is a fact: most
 // clusters have no failure detector, and their users need no permission for CronJobs.
-func (w *World) readDetector(ctx context.Context, c *v1beta2.FoundationDBCluster) (plan.DetectorFacts, error) {
+func (r *reader) readDetector(ctx context.Context, c *v1beta2.FoundationDBCluster) (plan.DetectorFacts, error) {
 	job, name := &batchv1.CronJob{}, objects.FailureDetectorName(c)
-	err := w.Client.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, job)
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, job)
 	switch {
 	case apierrors.IsNotFound(err):
 		return plan.DetectorFacts{}, nil
@@ -34,10 +34,8 @@ func (w *World) readDetector(ctx context.Context, c *v1beta2.FoundationDBCluster
 }
 
 // recordFailures patches one annotation of the cluster, and nothing of its spec.
-func (w *World) recordFailures(ctx context.Context, a plan.RecordFailures) error {
-	w.mu.Lock()
-	record := w.record
-	w.mu.Unlock()
+func (w *statusWriter) recordFailures(ctx context.Context, a plan.RecordFailures) error {
+	record := w.known.cluster()
 	if record == nil {
 		return errors.New("the FoundationDBCluster was not read yet")
 	}
@@ -52,6 +50,6 @@ func (w *World) recordFailures(ctx context.Context, a plan.RecordFailures) error
 	if got := changed.Annotations[v1beta2.AnnotationFailuresSeen]; got != a.Value() {
 		return fmt.Errorf("record failures on FoundationDBCluster %s: the API server accepted the annotation, but returned %q", record.Name, got)
 	}
-	w.remember(changed)
+	w.known.remember(changed)
 	return nil
 }

@@ -21,8 +21,8 @@ import (
 
 // readDisruptionBudgets reads the PodDisruptionBudgets of the namespace: one of others that selects
 // the same pods is in conflict with the cluster's. Missing permission is a fact.
-func (w *World) readDisruptionBudgets(ctx context.Context) (budgets map[string]*policyv1.PodDisruptionBudget, why string, err error) {
-	budgets, err = listed[policyv1.PodDisruptionBudget](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &policyv1.PodDisruptionBudgetList{})
+func (r *reader) readDisruptionBudgets(ctx context.Context) (budgets map[string]*policyv1.PodDisruptionBudget, why string, err error) {
+	budgets, err = listed[policyv1.PodDisruptionBudget](ctx, namespaced{r.Client, r.Key.Namespace}, nil, &policyv1.PodDisruptionBudgetList{})
 	if hidden(err) {
 		return nil, "listing PodDisruptionBudgets is forbidden; manifests/rbac/disruption-budgets.yaml allows it", nil
 	}
@@ -39,8 +39,8 @@ func (w *World) readDisruptionBudgets(ctx context.Context) (budgets map[string]*
 // readAgentsOf reads the pods of the agents of all backups of the cluster. A user who may drain
 // nodes may lack the permission to list backups, and where no backup was ever made the API server
 // need not know the kind.
-func (w *World) readAgentsOf(ctx context.Context) (plan.AgentFacts, error) {
-	backups, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
+func (r *reader) readAgentsOf(ctx context.Context) (plan.AgentFacts, error) {
+	backups, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{r.Client, r.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
 	switch {
 	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
 		return plan.AgentFacts{Pods: map[string]*corev1.Pod{}}, nil
@@ -51,17 +51,17 @@ func (w *World) readAgentsOf(ctx context.Context) (plan.AgentFacts, error) {
 	}
 	var deployments []string
 	for _, b := range backups {
-		if b.Spec.ClusterName == w.Key.Name {
+		if b.Spec.ClusterName == r.Key.Name {
 			deployments = append(deployments, b.DeploymentName())
 		}
 	}
 	slices.Sort(deployments)
-	pods, err := w.agentPods(ctx, deployments...)
+	pods, err := r.agentPods(ctx, deployments...)
 	return plan.AgentFacts{Pods: pods}, err
 }
 
 // changeEvictions carries out what makes the eviction rules hold for other clients.
-func (w *World) changeEvictions(ctx context.Context, a plan.Action) error {
+func (w *objectWriter) changeEvictions(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.ApplyDisruptionBudget:
 		if a.Create {
@@ -89,7 +89,7 @@ type jsonPatch struct {
 // setTolerations changes a pod without reading it again, which takes a permission that no pass
 // needs. The list of tolerations is replaced as a whole, so the patch tests that it is still the
 // observed one, and that another pod of the same name is left alone.
-func (w *World) setTolerations(ctx context.Context, a plan.SetTolerations) error {
+func (w *objectWriter) setTolerations(ctx context.Context, a plan.SetTolerations) error {
 	patch, err := json.Marshal(tolerationsPatch(a))
 	if err != nil {
 		return fmt.Errorf("encode the tolerations of pod %s: %w", a.Name, err)

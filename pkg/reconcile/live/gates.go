@@ -28,12 +28,12 @@ type GateOptions struct {
 // Gates returns the checks that must hold before any change: no live operator manages the
 // cluster. Two that act on one cluster undo each other's work.
 func (w *World) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
-	check, err := w.noOperator(ctx)
+	check, err := w.operators.noOperator(ctx)
 	if err != nil {
-		return nil, w.explain(err)
+		return nil, explain(err)
 	}
 	if !check.OK {
-		check.Evidence += w.undoneByOperators()
+		check.Evidence += w.operators.undoneByOperators()
 	}
 	if !check.OK && o.Coexist {
 		check.OK, check.Evidence = true, check.Evidence+"; allowed by --coexist"
@@ -53,34 +53,41 @@ const (
 	operatorDefaultTerm = 15 * time.Second // how long its Lease lasts without leaseDurationSeconds
 )
 
-func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
-	c := plan.Check{ID: plan.CheckNoOperator, Question: "is no live operator managing this " + cmp.Or(w.subject, "cluster") + "?", Gate: plan.GateOperator}
-	if skipped := w.skipped(); skipped {
+// operators finds operators that would act on the same cluster.
+type operators struct {
+	*Options
+	known   *known
+	subject string // what a pass is about, if not a cluster
+}
+
+func (o *operators) noOperator(ctx context.Context) (plan.Check, error) {
+	c := plan.Check{ID: plan.CheckNoOperator, Question: "is no live operator managing this " + cmp.Or(o.subject, "cluster") + "?", Gate: plan.GateOperator}
+	if skipped := o.skipped(); skipped {
 		c.OK, c.Evidence = true, "spec.skip is true, so operators skip the cluster"
 		return c, nil
 	}
-	deployments, err := listed[appsv1.Deployment](ctx, w.Client, nil, &appsv1.DeploymentList{})
+	deployments, err := listed[appsv1.Deployment](ctx, o.Client, nil, &appsv1.DeploymentList{})
 	if hidden(err) {
-		c.Evidence = "cannot determine whether an operator runs: listing Deployments in all namespaces is forbidden; " + w.wayPast()
+		c.Evidence = "cannot determine whether an operator runs: listing Deployments in all namespaces is forbidden; " + o.wayPast()
 		return c, nil
 	}
 	if err != nil {
 		return c, err
 	}
-	leases, err := listed[coordinationv1.Lease](ctx, w.Client, nil, &coordinationv1.LeaseList{})
+	leases, err := listed[coordinationv1.Lease](ctx, o.Client, nil, &coordinationv1.LeaseList{})
 	if hidden(err) {
-		c.Evidence = "cannot determine whether an operator runs: listing Leases in all namespaces is forbidden; " + w.wayPast()
+		c.Evidence = "cannot determine whether an operator runs: listing Leases in all namespaces is forbidden; " + o.wayPast()
 		return c, nil
 	}
 	if err != nil {
 		return c, err
 	}
 	operators := operatorsAmong(deployments)
-	if found := w.liveDeployment(operators); found != "" {
+	if found := o.liveDeployment(operators); found != "" {
 		c.Evidence = found
 		return c, nil
 	}
-	if found := w.liveLease(leases, operators); found != "" {
+	if found := o.liveLease(leases, operators); found != "" {
 		c.Evidence = found
 		return c, nil
 	}
@@ -91,11 +98,9 @@ func (w *World) noOperator(ctx context.Context) (plan.Check, error) {
 // undoneByOperators is what an operator does against the fields that it does not have. It leaves
 // the CronJob of the failure detector alone, and the annotation of its jobs starts a
 // reconciliation of the operator.
-func (w *World) undoneByOperators() string {
-	w.mu.Lock()
-	record := w.record
-	w.mu.Unlock()
-	if record == nil || w.subject != "" {
+func (o *operators) undoneByOperators() string {
+	record := o.known.cluster()
+	if record == nil || o.subject != "" {
 		return ""
 	}
 	var words strings.Builder
@@ -113,17 +118,16 @@ func (w *World) undoneByOperators() string {
 
 // wayPast is what to do where operators cannot be listed. Operators skip a cluster with
 // spec.skip, but no backup and no restore.
-func (w *World) wayPast() string {
-	if w.subject != "" {
+func (o *operators) wayPast() string {
+	if o.subject != "" {
 		return "use --coexist if none runs"
 	}
 	return "set spec.skip to true if an operator runs, and use --coexist if none does"
 }
 
-func (w *World) skipped() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.record != nil && w.record.Spec.Skip
+func (o *operators) skipped() bool {
+	record := o.known.cluster()
+	return record != nil && record.Spec.Skip
 }
 
 func hidden(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
@@ -146,10 +150,10 @@ func isOperator(c corev1.Container) bool {
 	return name == operatorName
 }
 
-func (w *World) liveDeployment(operators []*appsv1.Deployment) string {
+func (o *operators) liveDeployment(operators []*appsv1.Deployment) string {
 	for _, d := range operators {
-		if d.Status.ReadyReplicas > 0 && watches(d, w.Key.Namespace) {
-			return fmt.Sprintf("Deployment %s/%s is an operator with %d ready pods and watches namespace %s", d.Namespace, d.Name, d.Status.ReadyReplicas, w.Key.Namespace)
+		if d.Status.ReadyReplicas > 0 && watches(d, o.Key.Namespace) {
+			return fmt.Sprintf("Deployment %s/%s is an operator with %d ready pods and watches namespace %s", d.Namespace, d.Name, d.Status.ReadyReplicas, o.Key.Namespace)
 		}
 	}
 	return ""
@@ -157,7 +161,7 @@ func (w *World) liveDeployment(operators []*appsv1.Deployment) string {
 
 // liveLease returns a leader-election Lease that is being renewed. One in the namespace of
 // operators that all watch other namespaces is theirs.
-func (w *World) liveLease(leases map[string]*coordinationv1.Lease, operators []*appsv1.Deployment) string {
+func (o *operators) liveLease(leases map[string]*coordinationv1.Lease, operators []*appsv1.Deployment) string {
 	for _, l := range leases {
 		if !strings.HasSuffix(l.Name, operatorName) || l.Spec.RenewTime == nil || ptr.Deref(l.Spec.HolderIdentity, "") == "" {
 			continue
@@ -166,7 +170,7 @@ func (w *World) liveLease(leases map[string]*coordinationv1.Lease, operators []*
 		if l.Spec.LeaseDurationSeconds != nil {
 			term = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
 		}
-		if age := w.Clock.Since(l.Spec.RenewTime.Time); age <= term && !explainedBy(l, operators, w.Key.Namespace) {
+		if age := o.Clock.Since(l.Spec.RenewTime.Time); age <= term && !explainedBy(l, operators, o.Key.Namespace) {
 			return fmt.Sprintf("Lease %s/%s of an operator was renewed %s ago by %s", l.Namespace, l.Name, age.Round(time.Second), *l.Spec.HolderIdentity)
 		}
 	}

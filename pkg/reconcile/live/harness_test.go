@@ -93,11 +93,11 @@ func fieldOver(t *testing.T, nodes *sim.World, record *v1beta2.FoundationDBClust
 	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}, &corev1.Pod{}).
 		WithObjects(record.DeepCopy()).WithObjects(copies...).Build()
 	nonce := 0
-	f.world = &live.World{
+	f.world = live.New(live.Options{
 		Client: f.log.before(f.api), Key: key, Holder: "ann@laptop process 7", Clock: simClock{clocktesting.NewFakeClock(sim.Noon), nodes.FDB},
 		Nonce:     func() string { nonce++; return fmt.Sprintf("nonce-%d", nonce) },
 		Transport: func(pod *corev1.Pod) admin.Transport { return podTransport{f, pod.Name} },
-	}
+	})
 	return f
 }
 

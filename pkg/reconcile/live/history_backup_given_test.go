@@ -187,19 +187,19 @@ func (h *backupHistory) transport() func(*corev1.Pod) admin.Transport {
 	return func(*corev1.Pod) admin.Transport { return historyTransport{h} }
 }
 
-func (h *backupHistory) inner() live.World {
-	return live.World{Client: h.world.Client, Holder: h.world.Holder, Clock: h.world.Clock, Transport: h.transport()}
+func (h *backupHistory) inner() live.Options {
+	return live.Options{Client: h.world.Client, Holder: h.world.Holder, Clock: h.world.Clock, Transport: h.transport()}
 }
 
 // worldOf is one backup in the hands of a run that knows nothing of those before it.
 func (h *backupHistory) worldOf(name string) worldOfBackups { //nolint:ireturn // a seam for wrong worlds
-	w := &live.BackupWorld{World: h.inner()}
+	w := live.NewBackup(h.inner())
 	w.Key = named(name)
 	return w
 }
 
 func (h *backupHistory) restoreWorld() worldOfBackups { //nolint:ireturn // a seam for wrong worlds
-	return &live.RestoreWorld{World: h.inner(), Name: named("again")}
+	return live.NewRestore(named("again"), h.inner())
 }
 
 // historyTransport runs tools for passes, with the troubles of the moment, and has each

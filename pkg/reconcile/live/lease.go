@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // The Lease keeps two runs on one cluster apart. It is renewed while a pass acts; after a run
@@ -47,46 +48,61 @@ func LeaseName(cluster string) string { return "kubectl-fdb-" + cluster }
 // BackupLeaseName is the name of the Lease of a backup.
 func BackupLeaseName(backup string) string { return "kubectl-fdb-backup-" + backup }
 
-func (w *World) leaseName() string {
-	if w.Lease != "" {
-		return w.Lease
-	}
-	return LeaseName(w.Key.Name)
+// leaseKeeper takes, renews and releases the Lease of this run.
+type leaseKeeper struct {
+	*Options
+
+	mu   sync.Mutex
+	held *heldLease
 }
 
-// Begin implements reconcile.Actor.
-func (w *World) Begin(ctx context.Context) error {
-	asked := w.Clock.Now()
-	if err := w.takeLease(ctx); err != nil {
+func (l *leaseKeeper) leaseName() string {
+	if l.Lease != "" {
+		return l.Lease
+	}
+	return LeaseName(l.Key.Name)
+}
+
+// begin takes the Lease and renews it until releaseLease.
+func (l *leaseKeeper) begin(ctx context.Context) error {
+	asked := l.Clock.Now()
+	if err := l.takeLease(ctx); err != nil {
 		return err
 	}
 	renewals, stop := context.WithCancel(context.WithoutCancel(ctx))
 	held := &heldLease{stop: stop, stopped: make(chan struct{}), renewed: asked}
-	w.mu.Lock()
-	w.lease, w.looked = held, look{}
-	w.mu.Unlock()
-	go w.keepLease(renewals, held)
+	l.mu.Lock()
+	l.held = held
+	l.mu.Unlock()
+	go l.keepLease(renewals, held)
 	return nil
+}
+
+// current returns the Lease that this run holds; nil for none.
+func (l *leaseKeeper) current() *heldLease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
 }
 
 // takeLease takes the Lease if it is free, held by this run, or expired. Of several concurrent
 // attempts, the API server lets only one succeed.
-func (w *World) takeLease(ctx context.Context) error {
+func (l *leaseKeeper) takeLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: w.leaseName()}
-	err := w.Client.Get(ctx, key, lease)
+	key := types.NamespacedName{Namespace: l.Key.Namespace, Name: l.leaseName()}
+	err := l.Client.Get(ctx, key, lease)
 	switch {
 	case apierrors.IsNotFound(err):
 		lease.ObjectMeta = metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}
-		w.claim(lease)
-		err = w.Client.Create(ctx, lease)
+		l.claim(lease)
+		err = l.Client.Create(ctx, lease)
 	case err != nil:
 		return fmt.Errorf("read the Lease %s: %w", key.Name, err)
-	case w.isAnothers(lease):
-		return w.takeOver(ctx, lease)
+	case l.isAnothers(lease):
+		return l.takeOver(ctx, lease)
 	default:
-		w.claim(lease)
-		err = w.Client.Update(ctx, lease)
+		l.claim(lease)
+		err = l.Client.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return &reconcile.HeldError{What: "lease " + key.Name, Holder: "another run that took it at the same time"}
@@ -97,25 +113,25 @@ func (w *World) takeLease(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) claim(lease *coordinationv1.Lease) {
+func (l *leaseKeeper) claim(lease *coordinationv1.Lease) {
 	delete(lease.Annotations, AnnotationPlan)
-	if w.Plan != "" {
-		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationPlan, w.Plan)
+	if l.Plan != "" {
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationPlan, l.Plan)
 	}
-	now := metav1.NewMicroTime(w.Clock.Now())
-	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
+	now := metav1.NewMicroTime(l.Clock.Now())
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != l.Holder {
 		lease.Spec.AcquireTime = &now
 		lease.Spec.LeaseTransitions = new(ptr.Deref(lease.Spec.LeaseTransitions, 0) + 1)
 	}
-	lease.Spec.HolderIdentity = new(w.Holder)
+	lease.Spec.HolderIdentity = new(l.Holder)
 	lease.Spec.RenewTime = &now
 	lease.Spec.LeaseDurationSeconds = ptr.To(int32(leaseDuration / time.Second))
 }
 
 // keepLease renews the Lease until it is stopped or has lost it.
-func (w *World) keepLease(ctx context.Context, held *heldLease) {
+func (l *leaseKeeper) keepLease(ctx context.Context, held *heldLease) {
 	defer close(held.stopped)
-	ticker := w.Clock.NewTicker(leaseRenewal)
+	ticker := l.Clock.NewTicker(leaseRenewal)
 	defer ticker.Stop()
 	for {
 		select {
@@ -123,9 +139,9 @@ func (w *World) keepLease(ctx context.Context, held *heldLease) {
 			return
 		case <-ticker.C():
 		}
-		err := w.renew(ctx, held, leaseRenewal)
+		err := l.renew(ctx, held, leaseRenewal)
 		var taken *reconcile.HeldError
-		if errors.As(err, &taken) || err != nil && w.age(held) >= leaseDuration {
+		if errors.As(err, &taken) || err != nil && l.age(held) >= leaseDuration {
 			held.lost = fmt.Errorf("lost the Lease during the pass: %w", err)
 			return
 		}
@@ -134,26 +150,26 @@ func (w *World) keepLease(ctx context.Context, held *heldLease) {
 
 // renew extends the Lease unless it is younger than most. A Lease that this run does not hold
 // any more is lost even if it is free now: another run may have acted in between.
-func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) error {
+func (l *leaseKeeper) renew(ctx context.Context, held *heldLease, most time.Duration) error {
 	held.mu.Lock()
 	defer held.mu.Unlock()
-	asked := w.Clock.Now()
+	asked := l.Clock.Now()
 	if asked.Sub(held.renewed) < most {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaseRenewal)
 	defer cancel()
 	lease := &coordinationv1.Lease{}
-	name := w.leaseName()
-	err := w.Client.Get(ctx, types.NamespacedName{Namespace: w.Key.Namespace, Name: name}, lease)
+	name := l.leaseName()
+	err := l.Client.Get(ctx, types.NamespacedName{Namespace: l.Key.Namespace, Name: name}, lease)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the Lease %s: %w", name, err)
 	}
-	if holder := ptr.Deref(lease.Spec.HolderIdentity, "no run"); holder != w.Holder {
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, "no run"); holder != l.Holder {
 		return &reconcile.HeldError{What: "lease " + name, Holder: holder}
 	}
-	w.claim(lease)
-	err = w.Client.Update(ctx, lease)
+	l.claim(lease)
+	err = l.Client.Update(ctx, lease)
 	if apierrors.IsConflict(err) {
 		return &reconcile.HeldError{What: "lease " + name, Holder: "another run that took it at the same time"}
 	}
@@ -164,19 +180,17 @@ func (w *World) renew(ctx context.Context, held *heldLease, most time.Duration) 
 	return nil
 }
 
-func (w *World) age(held *heldLease) time.Duration {
+func (l *leaseKeeper) age(held *heldLease) time.Duration {
 	held.mu.Lock()
 	defer held.mu.Unlock()
-	return w.Clock.Since(held.renewed)
+	return l.Clock.Since(held.renewed)
 }
 
 // stillOurs returns an error once the Lease is lost: then nothing may be changed. A Lease that
 // should have been renewed by now, because the machine slept or the renewal hangs, counts only
 // once the API server has confirmed that this run still holds it.
-func (w *World) stillOurs(ctx context.Context) error {
-	w.mu.Lock()
-	held := w.lease
-	w.mu.Unlock()
+func (l *leaseKeeper) stillOurs(ctx context.Context) error {
+	held := l.current()
 	if held == nil {
 		return errors.New("no Lease was taken")
 	}
@@ -185,34 +199,59 @@ func (w *World) stillOurs(ctx context.Context) error {
 		return held.lost
 	default:
 	}
-	if err := w.renew(ctx, held, leaseTrust); err != nil {
+	if err := l.renew(ctx, held, leaseTrust); err != nil {
 		return fmt.Errorf("verify that this run holds the Lease: %w", err)
 	}
 	return nil
 }
 
 // releaseLease empties the Lease, so that the next run need not wait for it to expire.
-func (w *World) releaseLease(ctx context.Context) error {
-	w.mu.Lock()
-	held := w.lease
-	w.lease = nil
-	w.mu.Unlock()
+func (l *leaseKeeper) releaseLease(ctx context.Context) error {
+	l.mu.Lock()
+	held := l.held
+	l.held = nil
+	l.mu.Unlock()
 	if held == nil {
 		return nil
 	}
 	held.stop()
 	<-held.stopped
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: w.Key.Namespace, Name: w.leaseName()}
-	if err := w.Client.Get(ctx, key, lease); err != nil {
+	key := types.NamespacedName{Namespace: l.Key.Namespace, Name: l.leaseName()}
+	if err := l.Client.Get(ctx, key, lease); err != nil {
 		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
 	}
-	if ptr.Deref(lease.Spec.HolderIdentity, "") != w.Holder {
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != l.Holder {
 		return nil // another run took it over: nothing to release
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
-	if err := w.Client.Update(ctx, lease); err != nil {
+	if err := l.Client.Update(ctx, lease); err != nil {
 		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
 	}
 	return nil
+}
+
+// actLimit bounds an action without a limit of its own. The longest, creating a database with
+// all its read-backs, takes up to 75 s for the command and as long again until the status
+// shows it.
+const actLimit = 4 * time.Minute
+
+// during is the context of an action. One that lasts long ends with the Lease as well: from
+// then on another run may act.
+func (l *leaseKeeper) during(ctx context.Context, a plan.Action) (context.Context, context.CancelFunc) {
+	atMost := plan.EffectOf(a).AtMost
+	if atMost == 0 {
+		return context.WithTimeout(ctx, actLimit)
+	}
+	ctx, cut := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	held := l.current()
+	go func() {
+		select {
+		case <-held.stopped:
+			cut(held.lost)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(); cut(context.Canceled) }
 }

@@ -14,25 +14,25 @@ import (
 )
 
 // isAnothers reports whether a Lease is held by another run that may still be active.
-func (w *World) isAnothers(lease *coordinationv1.Lease) bool {
+func (l *leaseKeeper) isAnothers(lease *coordinationv1.Lease) bool {
 	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
-	return holder != "" && holder != w.Holder && lease.Spec.RenewTime != nil && !diedHere(holder)
+	return holder != "" && holder != l.Holder && lease.Spec.RenewTime != nil && !diedHere(holder)
 }
 
 // takeOver takes another run's Lease once it has expired. By this machine's clock alone that is
 // no proof, since the holder wrote the time by its own: it must stay unchanged for a while. The
 // API server refuses to write a Lease that was renewed since it was read.
-func (w *World) takeOver(ctx context.Context, lease *coordinationv1.Lease) error {
-	if until, renewed := w.looksRenewed(lease); renewed {
+func (l *leaseKeeper) takeOver(ctx context.Context, lease *coordinationv1.Lease) error {
+	if until, renewed := l.looksRenewed(lease); renewed {
 		return &reconcile.HeldError{What: "lease " + lease.Name, Holder: *lease.Spec.HolderIdentity, Until: until}
 	}
-	if err := w.watchLease(ctx, lease); err != nil {
+	if err := l.watchLease(ctx, lease); err != nil {
 		return err
 	}
-	w.claim(lease)
-	err := w.Client.Update(ctx, lease)
+	l.claim(lease)
+	err := l.Client.Update(ctx, lease)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return w.renewedMeanwhile(ctx, lease)
+		return l.renewedMeanwhile(ctx, lease)
 	}
 	if err != nil {
 		return fmt.Errorf("take over the Lease %s: %w", lease.Name, err)
@@ -42,22 +42,22 @@ func (w *World) takeOver(ctx context.Context, lease *coordinationv1.Lease) error
 
 // looksRenewed reports whether a Lease was renewed within its term by this machine's clock, and
 // until when it lasts then. It is false for a renewal in the future.
-func (w *World) looksRenewed(lease *coordinationv1.Lease) (until time.Time, renewed bool) {
+func (l *leaseKeeper) looksRenewed(lease *coordinationv1.Lease) (until time.Time, renewed bool) {
 	term := leaseDuration // a Lease without a duration does not expire at once
 	if lease.Spec.LeaseDurationSeconds != nil {
 		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
 	}
-	at, now := lease.Spec.RenewTime.Time, w.Clock.Now()
+	at, now := lease.Spec.RenewTime.Time, l.Clock.Now()
 	return at.Add(term), !at.After(now) && !now.After(at.Add(term))
 }
 
 // watchLease waits for as long as a run relies on a renewal, and reports that.
-func (w *World) watchLease(ctx context.Context, lease *coordinationv1.Lease) error {
+func (l *leaseKeeper) watchLease(ctx context.Context, lease *coordinationv1.Lease) error {
 	const step = leaseTrust / 3
 	for left := leaseTrust; left > 0; left -= step {
-		w.report(fmt.Sprintf("the Lease %s is held by %s, last renewed at %s; it is taken over in %s unless it is renewed",
+		l.report(fmt.Sprintf("the Lease %s is held by %s, last renewed at %s; it is taken over in %s unless it is renewed",
 			lease.Name, *lease.Spec.HolderIdentity, lease.Spec.RenewTime.UTC().Format(time.RFC3339), left))
-		timer := w.Clock.NewTimer(step)
+		timer := l.Clock.NewTimer(step)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -68,21 +68,21 @@ func (w *World) watchLease(ctx context.Context, lease *coordinationv1.Lease) err
 	return nil
 }
 
-func (w *World) report(words string) {
-	if w.Tell != nil {
-		w.Tell(words)
+func (l *leaseKeeper) report(words string) {
+	if l.Tell != nil {
+		l.Tell(words)
 	}
 }
 
 // renewedMeanwhile returns who holds a Lease that changed while it was watched. The holder has
 // just written it: it lasts for at most a whole term from now, whatever its time.
-func (w *World) renewedMeanwhile(ctx context.Context, lease *coordinationv1.Lease) error {
+func (l *leaseKeeper) renewedMeanwhile(ctx context.Context, lease *coordinationv1.Lease) error {
 	held := &reconcile.HeldError{What: "lease " + lease.Name, Holder: "another run that took it at the same time"}
-	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
+	if err := l.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
 		return held // the holder's name only explains the error
 	}
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-		held.Holder, held.Until = holder, w.Clock.Now().Add(leaseDuration)
+		held.Holder, held.Until = holder, l.Clock.Now().Add(leaseDuration)
 	}
 	return held
 }

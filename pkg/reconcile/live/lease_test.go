@@ -179,7 +179,7 @@ func race(t *testing.T, leases ...*coordinationv1.Lease) {
 	watched(t, clock, func() {
 		var group sync.WaitGroup
 		for i := range runs {
-			worlds[i] = &live.World{Client: f.api, Key: key, Holder: "run " + string(rune('a'+i)), Clock: clock}
+			worlds[i] = live.New(live.Options{Client: f.api, Key: key, Holder: "run " + string(rune('a'+i)), Clock: clock})
 			group.Go(func() { errs[i] = worlds[i].Begin(t.Context()) })
 		}
 		group.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,13 +22,23 @@ type heldLock struct {
 	keys fdb.LockKeys
 }
 
+// lockKeeper takes and releases the database's own lock for this run.
+type lockKeeper struct {
+	*Options
+	db *database
+
+	mu     sync.Mutex
+	locked *heldLock
+	quiet  time.Time // until when other control-plane instances must not act
+}
+
 // Lock implements reconcile.Actor. It requires the Lease always, and the database's own lock
 // where the spec uses locks and a database exists.
 func (w *World) Lock(ctx context.Context) error {
-	if err := w.stillOurs(ctx); err != nil {
+	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
-	cli, record, err := w.database(ctx)
+	cli, record, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("take the database's lock: %w", err)
 	}
@@ -38,31 +49,31 @@ func (w *World) Lock(ctx context.Context) error {
 	if !normalized.LocksUsed() || !normalized.Status.Configured {
 		return nil
 	}
-	return w.takeLock(ctx, cli, normalized)
+	return w.locks.takeLock(ctx, cli, normalized)
 }
 
-func (w *World) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.FoundationDBCluster) error {
+func (l *lockKeeper) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.FoundationDBCluster) error {
 	request := fdb.LockRequest{
-		Owner: c.LockOwner(), Now: w.Clock.Now(), Duration: c.LockDuration(), Nonce: w.Nonce(),
-		AllowEmptyOwner: w.Overrides[plan.GateLockOwner] != "",
+		Owner: c.LockOwner(), Now: l.Clock.Now(), Duration: c.LockDuration(), Nonce: l.Nonce(),
+		AllowEmptyOwner: l.Overrides[plan.GateLockOwner] != "",
 	}
 	keys := fdb.LockKeys{Prefix: c.LockKeyPrefix()}
 	taken, err := admin.TakeLock(ctx, cli, keys, request)
 	if err != nil {
 		return lockRefusal(request, err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.wroteLock(taken.Holder) {
-		w.quiet = latest(w.quiet, taken.QuietUntil(request.Now))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.wroteLock(taken.Holder) {
+		l.quiet = latest(l.quiet, taken.QuietUntil(request.Now))
 	}
-	w.locked = &heldLock{lock: *taken.Write, keys: keys}
+	l.locked = &heldLock{lock: *taken.Write, keys: keys}
 	return nil
 }
 
 // wroteLock reports whether the lock was written by this very run.
-func (w *World) wroteLock(found *fdb.Lock) bool {
-	return found != nil && w.locked != nil && found.HeldBy(w.locked.lock.Owner, w.locked.lock.Nonce)
+func (l *lockKeeper) wroteLock(found *fdb.Lock) bool {
+	return found != nil && l.locked != nil && found.HeldBy(l.locked.lock.Owner, l.locked.lock.Nonce)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -104,22 +115,22 @@ func (w *World) End(ctx context.Context) error {
 	const limit = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return errors.Join(w.releaseLock(ctx), w.releaseLease(ctx))
+	return errors.Join(w.locks.releaseLock(ctx), w.leases.releaseLease(ctx))
 }
 
-func (w *World) releaseLock(ctx context.Context) error {
-	w.mu.Lock()
-	held := w.locked
-	w.locked = nil
-	w.mu.Unlock()
+func (l *lockKeeper) releaseLock(ctx context.Context) error {
+	l.mu.Lock()
+	held := l.locked
+	l.locked = nil
+	l.mu.Unlock()
 	if held == nil {
 		return nil
 	}
-	cli, _, err := w.database(ctx)
+	cli, _, err := l.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("release the database's lock: %w", err)
 	}
-	if until, quiet := w.quietUntil(); quiet {
+	if until, quiet := l.quietUntil(); quiet {
 		return admin.KeepLockUntil(ctx, cli, held.keys, held.lock, until)
 	}
 	if err := admin.ReleaseLock(ctx, cli, held.keys, held.lock); err != nil {
@@ -131,30 +142,30 @@ func (w *World) releaseLock(ctx context.Context) error {
 // keepQuiet records that processes were stopped which the database still shows. The lock is
 // held for as long after the pass, also by the next run, which does not know of it: another
 // control-plane instance would read a status without the loss.
-func (w *World) keepQuiet(a plan.Action) {
+func (l *lockKeeper) keepQuiet(a plan.Action) {
 	quiet := plan.EffectOf(a).Quiet
 	if quiet == 0 {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.quiet = latest(w.quiet, w.Clock.Now().Add(quiet))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quiet = latest(l.quiet, l.Clock.Now().Add(quiet))
 }
 
-func (w *World) quietUntil() (until time.Time, quiet bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.quiet, w.quiet.After(w.Clock.Now())
+func (l *lockKeeper) quietUntil() (until time.Time, quiet bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.quiet, l.quiet.After(l.Clock.Now())
 }
 
 // readCoordination reads what control-plane instances share, where there are several and a
 // database to share it in.
-func (w *World) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
+func (d *database) readCoordination(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
 	if !c.Status.Configured {
 		return facts, nil
 	}
-	cli, _, err := w.client(ctx, c, pods)
+	cli, _, err := d.client(ctx, c, pods)
 	if err != nil {
 		return facts, ctx.Err() // the status of the database has the reason
 	}

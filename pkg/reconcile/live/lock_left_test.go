@@ -14,10 +14,10 @@ import (
 func (f *field) anotherRun() {
 	f.t.Helper()
 	w := f.world
-	f.world = &live.World{
+	f.world = live.New(live.Options{
 		Client: w.Client, Config: w.Config, Key: w.Key, Holder: "ann@laptop process 8",
 		Clock: w.Clock, Nonce: w.Nonce, Transport: w.Transport, Overrides: w.Overrides,
-	}
+	})
 	f.begin()
 }
 

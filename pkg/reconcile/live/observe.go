@@ -21,21 +21,29 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// reader reads the cluster's objects, and what can be read in its pods only.
+type reader struct {
+	*Options
+	known *known
+	db    *database
+	files *podFiles
+}
+
 // Observe implements reconcile.Observer. The cluster comes first, since it determines which
 // objects belong to it; then the objects, in parallel; then what must be read in the pods.
 func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.Record != 0 || into.Cluster == nil {
-		cluster, err := w.readRecord(ctx)
+		cluster, err := w.reader.readRecord(ctx)
 		if err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.Cluster = cluster
 	}
-	if err := w.readObjects(ctx, into, facets); err != nil {
-		return w.explain(err)
+	if err := w.reader.readObjects(ctx, into, facets); err != nil {
+		return explain(err)
 	}
-	if err := w.readInPods(ctx, into, facets); err != nil {
-		return w.explain(err)
+	if err := w.reader.readInPods(ctx, into, facets); err != nil {
+		return explain(err)
 	}
 	into.Now, into.Overrides = w.Clock.Now().UTC(), w.Overrides
 	return nil
@@ -67,136 +75,136 @@ const givenAge = 5 * time.Second
 
 // UseFirst makes the first observation use a resource instead of another read of the same.
 // Between the two reads of a command nothing is decided; every later observation reads.
-func (w *World) UseFirst(g Given) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.given = g
+func (w *World) UseFirst(g Given) { w.known.useFirst(g) }
+
+func (k *known) useFirst(g Given) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.given = g
 }
 
 // takeGiven returns the resource of UseFirst once; nil for none, or one that is too old.
-func (w *World) takeGiven() *v1beta2.FoundationDBCluster {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	g := w.given
-	w.given = Given{}
-	if age := w.Clock.Now().Sub(g.At); g.Cluster == nil || age < 0 || age > givenAge {
+func (k *known) takeGiven() *v1beta2.FoundationDBCluster {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	g := k.given
+	k.given = Given{}
+	if age := k.Clock.Now().Sub(g.At); g.Cluster == nil || age < 0 || age > givenAge {
 		return nil
 	}
 	return g.Cluster
 }
 
-func (w *World) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
-	record, normalized, err := w.firstOrRead(ctx)
+func (r *reader) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
+	record, normalized, err := r.firstOrRead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.record = record
+	r.known.remember(record)
 	return normalized, nil
 }
 
-func (w *World) firstOrRead(ctx context.Context) (stored, normalized *v1beta2.FoundationDBCluster, err error) {
-	if given := w.takeGiven(); given != nil {
+func (r *reader) firstOrRead(ctx context.Context) (stored, normalized *v1beta2.FoundationDBCluster, err error) {
+	if given := r.known.takeGiven(); given != nil {
 		if normalized, err = given.Normalized(); err == nil {
 			return given, normalized, nil
 		}
 	}
-	return readCluster(ctx, w.Client, w.Key)
+	return readCluster(ctx, r.Client, r.Key)
 }
 
 // readObjects lists each kind once, whatever the number of process groups.
-func (w *World) readObjects(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	group, ctx := errgroup.WithContext(ctx)
 	c := into.Cluster
 	if facets&plan.Pods != 0 || (facets&(plan.Database|plan.PodFiles|plan.Coordination) != 0 && into.Pods == nil) {
 		group.Go(func() error {
-			pods, err := listed[corev1.Pod](ctx, w.Client, c, &corev1.PodList{})
+			pods, err := listed[corev1.Pod](ctx, r.Client, c, &corev1.PodList{})
 			if err == nil {
 				into.Pods = pods
-				w.rememberPods(pods)
+				r.known.rememberPods(pods)
 			}
 			return err
 		})
 	}
 	if facets&plan.Volumes != 0 {
 		group.Go(func() (err error) {
-			into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, w.Client, c, &corev1.PersistentVolumeClaimList{})
+			into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, r.Client, c, &corev1.PersistentVolumeClaimList{})
 			return err
 		})
 	}
 	if facets&plan.Services != 0 {
 		group.Go(func() (err error) {
-			into.Services, err = listed[corev1.Service](ctx, w.Client, c, &corev1.ServiceList{})
+			into.Services, err = listed[corev1.Service](ctx, r.Client, c, &corev1.ServiceList{})
 			return err
 		})
 	}
 	if facets&plan.ConfigMap != 0 {
 		group.Go(func() (err error) {
-			into.ConfigMap, err = w.readConfigMap(ctx, c)
+			into.ConfigMap, err = r.readConfigMap(ctx, c)
 			return err
 		})
 	}
 	if facets&plan.Detector != 0 {
 		group.Go(func() (err error) {
-			into.Detector, err = w.readDetector(ctx, c)
+			into.Detector, err = r.readDetector(ctx, c)
 			return err
 		})
 	}
 	if facets&plan.DisruptionBudgets != 0 {
 		group.Go(func() (err error) {
-			into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = w.readDisruptionBudgets(ctx)
+			into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = r.readDisruptionBudgets(ctx)
 			return err
 		})
 	}
 	if facets&plan.Agents != 0 {
 		group.Go(func() (err error) {
-			into.Agents, err = w.readAgentsOf(ctx)
+			into.Agents, err = r.readAgentsOf(ctx)
 			return err
 		})
 	}
 	if facets&plan.Nodes != 0 {
 		group.Go(func() (err error) {
-			into.Nodes, into.NodesHidden, err = w.readNodes(ctx, c)
+			into.Nodes, into.NodesHidden, err = r.readNodes(ctx, c)
 			return err
 		})
 	}
 	return group.Wait()
 }
 
-func (w *World) rememberPods(pods map[string]*corev1.Pod) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pods = pods
+func (k *known) rememberPods(pods map[string]*corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pods = pods
 }
 
 // readInPods reads what can only be read in pods: their files, and the database.
-func (w *World) readInPods(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (r *reader) readInPods(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if facets&plan.PodFiles != 0 {
 		group.Go(func() (err error) {
-			into.PodFiles, err = w.readPodFiles(ctx, into)
+			into.PodFiles, err = r.files.readPodFiles(ctx, into)
 			return err
 		})
 	}
 	if facets&plan.Database != 0 {
 		group.Go(func() (err error) {
-			into.Database, err = w.readDatabase(ctx, into.Cluster, into.Pods)
+			into.Database, err = r.db.readDatabase(ctx, into.Cluster, into.Pods)
 			return err
 		})
 	}
 	if facets&plan.Coordination != 0 {
 		group.Go(func() (err error) {
-			into.Coordination, err = w.readCoordination(ctx, into.Cluster, into.Pods)
+			into.Coordination, err = r.db.readCoordination(ctx, into.Cluster, into.Pods)
 			return err
 		})
 	}
 	return group.Wait()
 }
 
-func (w *World) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluster) (*corev1.ConfigMap, error) {
+func (r *reader) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluster) (*corev1.ConfigMap, error) {
 	cm := &corev1.ConfigMap{}
-	err := w.Client.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.ConfigMapName()}, cm)
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.ConfigMapName()}, cm)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -209,11 +217,11 @@ func (w *World) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBCluste
 // readNodes reads the nodes only for specs with rules about their taints, and for commands
 // about nodes. Nodes belong to no namespace, and many users who may reconcile a cluster may not
 // list them: missing permission is a fact.
-func (w *World) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (nodes map[string]*corev1.Node, why string, err error) {
-	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 && !w.nodesNeeded() {
+func (r *reader) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (nodes map[string]*corev1.Node, why string, err error) {
+	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 && !r.known.nodesNeeded() {
 		return nil, "", nil
 	}
-	nodes, err = listed[corev1.Node](ctx, w.Client, nil, &corev1.NodeList{})
+	nodes, err = listed[corev1.Node](ctx, r.Client, nil, &corev1.NodeList{})
 	if hidden(err) {
 		return nil, "listing nodes is forbidden; manifests/rbac/read-nodes.yaml allows it", nil
 	}
@@ -282,7 +290,7 @@ func itemsOf[T any, P interface {
 }
 
 // explain marks errors of an API server that is not reachable.
-func (w *World) explain(err error) error {
+func explain(err error) error {
 	var (
 		urlError *url.Error
 		netError net.Error

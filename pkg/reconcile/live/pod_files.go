@@ -15,10 +15,16 @@ import (
 // parallelPods bounds how many sidecars are queried at once.
 const parallelPods = 8
 
+// podFiles reads and writes the files that pods get from the cluster's ConfigMap.
+type podFiles struct {
+	*Options
+	known *known
+}
+
 // readPodFiles reads which files each pod uses. A unified pod reports that in its annotations,
 // which were read already. A split pod's sidecar must be queried, and only where its answer
 // matters: see splitReport.
-func (w *World) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]plan.PodReport, error) {
+func (f *podFiles) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]plan.PodReport, error) {
 	reports := map[string]plan.PodReport{}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -34,7 +40,7 @@ func (w *World) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]
 			continue
 		}
 		group.Go(func() error {
-			report := w.splitReport(ctx, s.Cluster, pod)
+			report := f.splitReport(ctx, s.Cluster, pod)
 			mu.Lock()
 			defer mu.Unlock()
 			reports[name] = report

@@ -21,7 +21,7 @@ var splitFiles = []string{"fdb.cluster", "fdbmonitor.conf"}
 // configuration. For a pod that has, its own spec has the values that it substitutes, so a
 // pass with nothing to do queries no sidecar. During an upgrade to another protocol every
 // sidecar is queried: a restart must not find a binary missing.
-func (w *World) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
+func (f *podFiles) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
 	upgrade := c.IsBeingUpgradedIncompatibly()
 	if !upgrade && upToDate(c, pod) {
 		return plan.PodReport{Variables: declaredVariables(pod)}
@@ -30,7 +30,7 @@ func (w *World) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster,
 	if upgrade {
 		binaries = []string{objects.CopiedServer(c.Spec.Version)}
 	}
-	report, err := w.querySidecar(ctx, pod, binaries)
+	report, err := f.querySidecar(ctx, pod, binaries)
 	if err != nil {
 		return plan.PodReport{Unreachable: err.Error()}
 	}
@@ -47,8 +47,8 @@ func upToDate(c *v1beta2.FoundationDBCluster, pod *corev1.Pod) bool {
 	return err == nil && pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
 }
 
-func (w *World) querySidecar(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
-	sidecar, err := w.openSidecar(ctx, pod)
+func (f *podFiles) querySidecar(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
+	sidecar, err := f.openSidecar(ctx, pod)
 	if err != nil {
 		return plan.PodReport{}, err
 	}
@@ -78,14 +78,13 @@ func (w *World) querySidecar(ctx context.Context, pod *corev1.Pod, binaries []st
 
 // syncPodFiles requests a sidecar to copy files from its mounted ConfigMap. Whether that
 // ConfigMap was current shows when the files are read again.
-func (w *World) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error {
-	w.mu.Lock()
-	pod := w.pods[a.Pod]
-	w.mu.Unlock()
+func (f *podFiles) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error {
+	_, pods := f.known.toReach()
+	pod := pods[a.Pod]
 	if pod == nil {
 		return fmt.Errorf("pod %s was not read", a.Pod)
 	}
-	sidecar, err := w.openSidecar(ctx, pod)
+	sidecar, err := f.openSidecar(ctx, pod)
 	if err != nil {
 		return err
 	}

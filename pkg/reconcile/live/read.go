@@ -23,10 +23,14 @@ const readLimit = time.Minute
 // if no process group is marked for removal. It never runs the exclude command, which would
 // move data again.
 func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
+	return w.db.readExclusions(ctx)
+}
+
+func (d *database) readExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
-	cli, _, err := w.database(ctx)
+	cli, _, err := d.open(ctx)
 	if err != nil {
 		return facts, fmt.Errorf("read exclusions: %w", err)
 	}
@@ -40,10 +44,14 @@ func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, err
 
 // ReadShared reads all that control-plane instances share, whether or not the spec needs it.
 func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) {
+	return w.db.readShared(ctx)
+}
+
+func (d *database) readShared(ctx context.Context) (plan.CoordinationFacts, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
-	cli, record, err := w.database(ctx)
+	cli, record, err := d.open(ctx)
 	if err != nil {
 		return facts, fmt.Errorf("read the shared keys of control-plane instances: %w", err)
 	}
@@ -59,17 +67,19 @@ func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) 
 // ReadClusterFiles reads the connection string in force, and the cluster file in each pod. An
 // unreadable file is a fact; only the end of the context is an error.
 func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
+	return w.db.readClusterFiles(ctx)
+}
+
+func (d *database) readClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
 	limited, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
-	w.mu.Lock()
-	pods := w.pods
-	w.mu.Unlock()
+	_, pods := d.known.toReach()
 	files := plan.ClusterFiles{Pods: map[string]plan.ClusterFile{}}
 	var mu sync.Mutex
 	group, asking := errgroup.WithContext(limited)
 	group.SetLimit(parallelPods)
 	group.Go(func() error {
-		files.Live, files.LiveUnknown = w.liveConnectionString(asking)
+		files.Live, files.LiveUnknown = d.liveConnectionString(asking)
 		return nil
 	})
 	for name, pod := range pods {
@@ -77,7 +87,7 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 			continue
 		}
 		group.Go(func() error {
-			file := w.clusterFile(asking, pod)
+			file := d.clusterFile(asking, pod)
 			mu.Lock()
 			defer mu.Unlock()
 			files.Pods[name] = file
@@ -88,8 +98,8 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 	return files, ctx.Err()
 }
 
-func (w *World) liveConnectionString(ctx context.Context) (inForce fdb.ConnectionString, unknown string) {
-	cli, _, err := w.database(ctx)
+func (d *database) liveConnectionString(ctx context.Context) (inForce fdb.ConnectionString, unknown string) {
+	cli, _, err := d.open(ctx)
 	if err != nil {
 		return inForce, err.Error()
 	}
@@ -102,8 +112,8 @@ func (w *World) liveConnectionString(ctx context.Context) (inForce fdb.Connectio
 // fileLimit bounds the read of a file in one pod.
 const fileLimit = 10 * time.Second
 
-func (w *World) clusterFile(ctx context.Context, pod *corev1.Pod) plan.ClusterFile {
-	t, err := w.transport(pod)
+func (d *database) clusterFile(ctx context.Context, pod *corev1.Pod) plan.ClusterFile {
+	t, err := d.transport(pod)
 	if err != nil {
 		return plan.ClusterFile{Unreadable: err.Error()}
 	}
@@ -125,15 +135,17 @@ const namesLimit = 20 * time.Second
 
 // ReadNames measures how names are resolved in one of the cluster's pods.
 func (w *World) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
+	return w.db.readNames(ctx, names)
+}
+
+func (d *database) readNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
 	ctx, cancel := context.WithTimeout(ctx, namesLimit)
 	defer cancel()
-	w.mu.Lock()
-	record, pods := w.record, w.pods
-	w.mu.Unlock()
+	record, pods := d.known.toReach()
 	if record == nil {
 		return fdb.NameLookups{}, errors.New("resolve names: the FoundationDBCluster was not read yet")
 	}
-	inPods, why := w.execPods(record, pods)
+	inPods, why := d.execPods(record, pods)
 	if inPods == nil {
 		return fdb.NameLookups{}, fmt.Errorf("resolve names: %s", why)
 	}

@@ -26,7 +26,7 @@ import (
 type RestoreWorld struct {
 	// World is the API server, the Lease and the gates. Its Key names the destination,
 	// once the restore was read.
-	World
+	*World
 	// Name names the restore.
 	Name types.NamespacedName
 
@@ -37,30 +37,35 @@ type RestoreWorld struct {
 	distances map[string]int
 }
 
+// NewRestore returns the RestoreWorld of a restore. The options' Key needs only the namespace.
+func NewRestore(name types.NamespacedName, o Options) *RestoreWorld {
+	return &RestoreWorld{World: New(o), Name: name}
+}
+
 // Observe implements reconcile.Observer.
 func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.Restore != 0 || into.Restore == nil {
 		if err := w.readRestore(ctx); err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.Restore = w.restore.DeepCopy()
 	}
 	if facets&plan.Record != 0 {
 		cluster, err := w.readDestination(ctx)
 		if err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.Cluster = cluster
 	}
 	if facets&(plan.RestoreStatus|plan.Agents|plan.RestoreSource|plan.RestoreTarget) != 0 {
 		agents, err := w.destinationAgents(ctx)
 		if err != nil {
-			return w.explain(err)
+			return explain(err)
 		}
 		into.Agents, w.agents = plan.AgentFacts{Pods: agents}, agents
 	}
 	if err := w.readFacts(ctx, into, facets); err != nil {
-		return w.explain(err)
+		return explain(err)
 	}
 	into.Now = w.Clock.Now().UTC()
 	return nil
@@ -176,7 +181,7 @@ func (n namespaced) List(ctx context.Context, list client.ObjectList, options ..
 // readRestores reads all restores. Only the end of the context is an error.
 func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, error) {
 	facts := plan.RestoreFacts{}
-	tools, err := w.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
+	tools, err := w.db.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	switch {
 	case err != nil:
 		facts.NotAsked = err.Error()
@@ -200,16 +205,16 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 
 // Gates returns the checks that must hold before any change.
 func (w *RestoreWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
-	w.subject = "restore"
+	w.operators.subject = "restore"
 	return w.World.Gates(ctx, o)
 }
 
 // Act implements reconcile.Actor.
 func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
-	if err := w.stillOurs(ctx); err != nil {
+	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := w.during(ctx, a)
+	ctx, cancel := w.leases.during(ctx, a)
 	defer cancel()
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and backups
 	case plan.WriteRestoreStatus:

@@ -41,11 +41,11 @@ type sidecar struct {
 
 func (s *sidecar) close() { close(s.stop) }
 
-func (w *World) openSidecar(ctx context.Context, pod *corev1.Pod) (*sidecar, error) {
+func (f *podFiles) openSidecar(ctx context.Context, pod *corev1.Pod) (*sidecar, error) {
 	if needsClientCertificate(pod) {
 		return nil, errors.New("the sidecar requires a client certificate, which only the cluster's own clients have")
 	}
-	dialer, err := w.portForwardDialer(pod)
+	dialer, err := f.portForwardDialer(pod)
 	if err != nil {
 		return nil, err
 	}
@@ -81,18 +81,18 @@ func needsClientCertificate(pod *corev1.Pod) bool {
 }
 
 // portForwardDialer uses WebSocket, and SPDY if the API server or a proxy does not support that.
-func (w *World) portForwardDialer(pod *corev1.Pod) (httpstream.Dialer, error) {
-	client, err := corev1client.NewForConfig(w.Config)
+func (f *podFiles) portForwardDialer(pod *corev1.Pod) (httpstream.Dialer, error) {
+	client, err := corev1client.NewForConfig(f.Config)
 	if err != nil {
 		return nil, fmt.Errorf("create a client to forward a port: %w", err)
 	}
 	target := client.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
-	transport, upgrader, err := spdy.RoundTripperFor(w.Config)
+	transport, upgrader, err := spdy.RoundTripperFor(f.Config)
 	if err != nil {
 		return nil, fmt.Errorf("create a connection to forward a port: %w", err)
 	}
 	spdyDialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, target)
-	webSocketDialer, err := portforward.NewSPDYOverWebsocketDialer(target, w.Config)
+	webSocketDialer, err := portforward.NewSPDYOverWebsocketDialer(target, f.Config)
 	if err != nil {
 		return nil, fmt.Errorf("create a connection to forward a port: %w", err)
 	}

@@ -15,9 +15,8 @@ func (w *World) Try(ctx context.Context, a plan.Action) (tried bool, err error) 
 	if !canBeTried(a) {
 		return false, nil
 	}
-	w.mu.Lock()
-	dry := &World{Client: client.NewDryRunClient(w.Client), Key: w.Key, Clock: w.Clock, record: w.record}
-	w.mu.Unlock()
+	dry := New(Options{Client: client.NewDryRunClient(w.Client), Key: w.Key, Clock: w.Clock})
+	dry.known.remember(w.known.cluster())
 	return true, dry.carryOut(ctx, a)
 }
 

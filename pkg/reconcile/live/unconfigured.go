@@ -23,7 +23,7 @@ const (
 
 // awaitWorkers waits, where the database was never configured, until as many processes have
 // registered as the spec has them, or no further one does. A failure is left to the status.
-func (w *World) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBCluster, inPods *admin.FDBCLI) {
+func (d *database) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBCluster, inPods *admin.FDBCLI) {
 	if c.Status.Configured || inPods == nil {
 		return
 	}
@@ -31,14 +31,14 @@ func (w *World) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBCluster
 	for _, g := range c.Status.ProcessGroups {
 		want += c.ServersPerPod(g.ProcessClass)
 	}
-	ends := w.Clock.Now().Add(workersMost)
+	ends := d.Clock.Now().Add(workersMost)
 	for before := 0; ; {
 		all, err := inPods.Workers(ctx)
-		if err != nil || ctx.Err() != nil || len(all) >= want || len(all) > 0 && len(all) == before || !w.Clock.Now().Before(ends) {
+		if err != nil || ctx.Err() != nil || len(all) >= want || len(all) > 0 && len(all) == before || !d.Clock.Now().Before(ends) {
 			return
 		}
 		before = len(all)
-		timer := w.Clock.NewTimer(workersPause)
+		timer := d.Clock.NewTimer(workersPause)
 		select {
 		case <-ctx.Done():
 		case <-timer.C():
@@ -54,13 +54,21 @@ type look struct {
 }
 
 // rememberLook keeps a document that was read while this run held the Lease.
-func (w *World) rememberLook(s *fdb.Status) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.looked = look{}
-	if w.lease != nil {
-		w.looked = look{s, w.Clock.Now()}
+func (d *database) rememberLook(s *fdb.Status) {
+	held := d.leases.current() != nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looked = look{}
+	if held {
+		d.looked = look{s, d.Clock.Now()}
 	}
+}
+
+// forgetLook drops the document of an earlier Lease.
+func (d *database) forgetLook() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looked = look{}
 }
 
 // lastLook is for how long a document is the last read before a database is created: shorter than
@@ -69,13 +77,13 @@ const lastLook = 5 * time.Second
 
 // verifyNeverConfigured fails unless the database was certainly never configured. FoundationDB
 // itself refuses to create a database over one that exists.
-func (w *World) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
-	w.mu.Lock()
-	last := w.looked
-	w.looked = look{} // it is the last read before one command, not before two
-	w.mu.Unlock()
+func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
+	d.mu.Lock()
+	last := d.looked
+	d.looked = look{} // it is the last read before one command, not before two
+	d.mu.Unlock()
 	status := last.status
-	if status == nil || w.Clock.Since(last.at) > lastLook {
+	if status == nil || d.Clock.Since(last.at) > lastLook {
 		var err error
 		if status, err = cli.Status(ctx); err != nil {
 			return fmt.Errorf("verify that no database exists yet: %w", err)

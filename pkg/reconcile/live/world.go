@@ -5,7 +5,7 @@
 package live
 
 import (
-	"sync"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -24,8 +23,8 @@ import (
 // kubectl-fdb; --field-manager changes it.
 const FieldManager = "kubectl-fdb"
 
-// World is one cluster: an Observer and an Actor.
-type World struct {
+// Options are the access and identity of a run. Client, Key, Holder and Clock are required.
+type Options struct {
 	// Client reads and writes objects without a cache: a pass reads its own writes.
 	Client client.Client
 	// Config reaches the same API server, for exec and port-forward.
@@ -58,20 +57,47 @@ type World struct {
 	// Patience bounds how long to wait for the status of the database. Default
 	// StatusPatience.
 	Patience time.Duration
+}
 
-	mu     sync.Mutex
-	given  Given
-	record *v1beta2.FoundationDBCluster // as the API server has it, spec not normalized
-	pods   map[string]*corev1.Pod       // newest known, to find one to run fdbcli in
-	binary string                       // the fdbcli that has the protocol of the processes; empty when unknown
-	answer string                       // the pod in which fdbcli succeeded last; empty when unknown
-	lease  *heldLease
-	looked look // at the database, since this run holds the Lease
-	locked *heldLock
-	quiet  time.Time // until when other control-plane instances must not act
+func (o *Options) kubectl(words ...string) string {
+	if o.Command == nil {
+		return "kubectl " + strings.Join(words, " ")
+	}
+	return o.Command(words...)
+}
 
-	nodesRequested bool   // nodes are read even if no rule of the spec needs them
-	subject        string // what a pass is about, if not a cluster
+// World is one cluster: an Observer and an Actor. It hands every question to the part that
+// keeps what is needed for the answer.
+type World struct {
+	*Options
+
+	known      *known
+	reader     *reader
+	files      *podFiles
+	db         *database
+	leases     *leaseKeeper
+	locks      *lockKeeper
+	objects    *objectWriter
+	status     *statusWriter
+	inDatabase *databaseWriter
+	operators  *operators
+}
+
+// New returns a cluster for observation and actions.
+func New(o Options) *World { return newWorld(&o) }
+
+func newWorld(o *Options) *World {
+	w := &World{Options: o, known: &known{Options: o}}
+	w.leases = &leaseKeeper{Options: o}
+	w.db = &database{Options: o, known: w.known, leases: w.leases}
+	w.files = &podFiles{Options: o, known: w.known}
+	w.reader = &reader{Options: o, known: w.known, db: w.db, files: w.files}
+	w.locks = &lockKeeper{Options: o, db: w.db}
+	w.objects = &objectWriter{Options: o}
+	w.status = &statusWriter{Options: o, known: w.known}
+	w.inDatabase = &databaseWriter{Options: o, known: w.known, db: w.db, status: w.status}
+	w.operators = &operators{Options: o, known: w.known}
+	return w
 }
 
 // NotFoundError means that the custom resource does not exist.

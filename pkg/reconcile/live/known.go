@@ -1,0 +1,34 @@
+package live
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// known is what a run knows of its cluster from what it read and wrote itself.
+type known struct {
+	*Options
+
+	mu             sync.Mutex
+	given          Given
+	record         *v1beta2.FoundationDBCluster // as the API server has it, spec not normalized; nil before the first read
+	pods           map[string]*corev1.Pod       // newest known, to find one to run fdbcli in
+	nodesRequested bool                         // nodes are read even if no rule of the spec needs them
+}
+
+// cluster returns the resource as the API server has it; nil before the first read.
+func (k *known) cluster() *v1beta2.FoundationDBCluster {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.record
+}
+
+// toReach returns the resource and the pods, which lead to the database.
+func (k *known) toReach() (*v1beta2.FoundationDBCluster, map[string]*corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.record, k.pods
+}
