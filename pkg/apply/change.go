@@ -248,7 +248,7 @@ type Answering interface{ Answer() error }
 
 // PassesOver returns the passes of a change, once its permissions are verified.
 func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) (*Passes, error) {
-	if err := e.MayDo(ctx, key.Namespace, c.Permissions); err != nil {
+	if err := session.MayDo(ctx, e, key.Namespace, c.Permissions); err != nil {
 		return nil, err
 	}
 	audit := NewAuditor(e, key, c)
@@ -259,7 +259,8 @@ func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c
 }
 
 func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, audit *Auditor) (*Passes, error) {
-	p := &Passes{Run: runOf(e, c), Change: c, Approved: Approval{Everything: c.agreed()}, audit: audit}
+	p := newPasses(runOf(e, c), c)
+	p.Approved, p.audit = Approval{Everything: c.agreed()}, audit
 	if e.Planned != nil {
 		if err := p.adopt(e.Planned, key); err != nil {
 			return nil, err

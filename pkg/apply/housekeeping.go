@@ -9,7 +9,7 @@ import (
 
 // isTidy reports whether housekeeping allows the command to end. With --wait=all that takes a
 // pass that neither did nor left any.
-func (p *Passes) isTidy() bool { return !p.waitAll || p.Last.Settled() }
+func (o *outcome) isTidy() bool { return !o.waitAll || o.Last.Settled() }
 
 // retryAfter returns how long the pass should wait at least; if only housekeeping is left, the
 // time that takes.
@@ -21,8 +21,8 @@ func retryAfter(done reconcile.PassDone) time.Duration {
 }
 
 // noteHousekeeping prints the housekeeping that the last pass left for later.
-func (p *Passes) noteHousekeeping() {
-	for _, h := range p.Last.Housekeeping {
-		fmt.Fprintf(p.Env.Out, "%s: deferred to a later pass: %s\n", p.subject(), h.Words())
+func (o *outcome) noteHousekeeping() {
+	for _, h := range o.Last.Housekeeping {
+		fmt.Fprintf(o.Env.Out, "%s: deferred to a later pass: %s\n", o.subject(), h.Words())
 	}
 }

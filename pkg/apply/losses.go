@@ -13,14 +13,14 @@ import (
 
 // LosesData reports whether --yes is not enough for a plan: the command may lose data, or part
 // of the plan does.
-func (p *Passes) LosesData(v planned.PlanView) bool { return p.Dangerous || v.LosesData() }
+func (j *job) LosesData(v planned.PlanView) bool { return j.Dangerous || v.LosesData() }
 
 // Confirms returns what the user types to approve a plan; empty without a prompt.
-func (p *Passes) Confirms(v planned.PlanView) string {
+func (j *job) Confirms(v planned.PlanView) string {
 	switch {
-	case p.LosesData(v):
-		return p.Key.Name
-	case p.Reversible:
+	case j.LosesData(v):
+		return j.Key.Name
+	case j.Reversible:
 		return ""
 	default:
 		return "y"
@@ -32,29 +32,29 @@ func (f ChangeFlags) agreedByName() bool {
 	return f.Yes && f.Confirmed != "" && f.Plan != "" && f.Reason != ""
 }
 
-// wantsLoss reports whether the last pass ended because of an action that loses data and was
+// wantsLoss reports whether a pass ended because of an action that loses data and was
 // not approved by name.
-func (p *Passes) wantsLoss() bool {
+func wantsLoss(last reconcile.PassDone) bool {
 	var beyond *reconcile.BeyondPlanError
-	return errors.As(p.Last.Stopped, &beyond) && beyond.Action != nil && plan.LosesData(beyond.Action)
+	return errors.As(last.Stopped, &beyond) && beyond.Action != nil && plan.LosesData(beyond.Action)
 }
 
 // unnamed returns the failure of a command that would lose data without a terminal, with the
 // commands that approve it.
-func (p *Passes) unnamed() *exit.Error {
+func (o *outcome) unnamed() *exit.Error {
 	return &exit.Error{
-		Code: exit.ExitUnconfirmed, Hints: p.lossHints(), Printed: p.count > 0,
-		Err: errors.New("stdin is not a terminal and data would be permanently lost: --yes is not sufficient (" + p.Env.Prompt().DoneSoFar() + ")"),
+		Code: exit.ExitUnconfirmed, Hints: o.lossHints(), Printed: o.count > 0,
+		Err: errors.New("stdin is not a terminal and data would be permanently lost: --yes is not sufficient (" + o.Env.Prompt().DoneSoFar() + ")"),
 	}
 }
 
 // lossHints returns the commands that approve a loss of data and apply it.
-func (p *Passes) lossHints() []string {
-	c := Change{ChangeFlags: ChangeFlags{Coexist: p.Coexist, OverrideFlags: p.OverrideFlags}, Words: []string{"reconcile", p.subject()}}
-	again := func(flags ...string) string { return p.Env.Command(slices.Concat(c.Command(), flags)...) }
+func (j *job) lossHints() []string {
+	c := Change{ChangeFlags: ChangeFlags{Coexist: j.Coexist, OverrideFlags: j.OverrideFlags}, Words: []string{"reconcile", j.subject()}}
+	again := func(flags ...string) string { return j.Env.Command(slices.Concat(c.Command(), flags)...) }
 	return []string{
 		"preview: " + again("--dry-run", "-o", "json") + " > plan.json",
-		"apply: " + again("--plan", "plan.json", "--yes", "--confirm", p.Key.Name, "--reason") + " TEXT",
+		"apply: " + again("--plan", "plan.json", "--yes", "--confirm", j.Key.Name, "--reason") + " TEXT",
 	}
 }
 

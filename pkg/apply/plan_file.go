@@ -35,16 +35,16 @@ func ReadPlan(path string) (*planned.ApprovedPlan, error) {
 
 // adopt makes an approved plan the approval of the passes, once it is verified to be of this
 // command and resource.
-func (p *Passes) adopt(approved *planned.ApprovedPlan, key types.NamespacedName) error {
-	of, name := approved.Metadata, p.Change.Record.Named(key).Name
+func (a *approving) adopt(approved *planned.ApprovedPlan, key types.NamespacedName) error {
+	of, name := approved.Metadata, a.Change.Record.Named(key).Name
 	switch {
 	case of.Cluster != name || of.Namespace != key.Namespace:
-		return exit.Usagef("plan %s is for %s in namespace %s, not for %s in namespace %s (nothing was changed)", p.Plan, inFull(of.Cluster), of.Namespace, inFull(name), key.Namespace)
-	case approved.Command[0] != p.Words[0]:
-		return exit.Usagef("plan %s is for the command %s, not for %s (nothing was changed)", p.Plan, approved.Command[0], p.Words[0])
+		return exit.Usagef("plan %s is for %s in namespace %s, not for %s in namespace %s (nothing was changed)", a.Plan, inFull(of.Cluster), of.Namespace, inFull(name), key.Namespace)
+	case approved.Command[0] != a.Words[0]:
+		return exit.Usagef("plan %s is for the command %s, not for %s (nothing was changed)", a.Plan, approved.Command[0], a.Words[0])
 	}
-	p.Seed = approved.SeedNumber()
-	p.Approved.addFile(approved)
+	a.Seed = approved.SeedNumber()
+	a.Approved.addFile(approved)
 	return nil
 }
 
@@ -58,50 +58,50 @@ func inFull(named string) string {
 
 // confirmPlan verifies that the cluster state is unchanged since the plan was approved, and
 // without --yes prompts for confirmation.
-func (p *Passes) confirmPlan(ctx context.Context, approved *planned.ApprovedPlan) error {
-	view, done, err := p.Preview(ctx)
+func (a *approving) confirmPlan(ctx context.Context, approved *planned.ApprovedPlan) error {
+	view, done, err := a.Preview(ctx)
 	if err != nil {
 		return err
 	}
 	if failed := done.Outcome == reconcile.Failed || done.Stopped != nil; failed {
-		return p.showView(view, done)
+		return a.showView(view, done)
 	}
 	if view.Observed.UID != approved.Observed.UID {
-		return exit.Usagef("plan %s is for another %s %s: one in another Kubernetes cluster, or one that was deleted since (nothing was changed)", p.Plan, p.noun(), p.Key.Name)
+		return exit.Usagef("plan %s is for another %s %s: one in another Kubernetes cluster, or one that was deleted since (nothing was changed)", a.Plan, a.noun(), a.Key.Name)
 	}
-	if err := p.compare(ctx, approved, view); err != nil {
+	if err := a.compare(ctx, approved, view); err != nil {
 		return err
 	}
 	switch {
-	case !p.LosesData(view) && p.agreed():
+	case !a.LosesData(view) && a.agreed():
 		return nil
-	case p.LosesData(view) && p.agreedByName():
-		p.Approved.Named = &p.Seen
+	case a.LosesData(view) && a.agreedByName():
+		a.Approved.Named = &a.Seen
 		return nil
-	case !p.Env.Prompt().CanBeAsked():
-		return p.unnamed()
+	case !a.Env.Prompt().CanBeAsked():
+		return a.unnamed()
 	}
-	if err := p.showView(view, done); err != nil || len(view.Items) == 0 {
+	if err := a.showView(view, done); err != nil || len(view.Items) == 0 {
 		return err
 	}
-	return p.question(ctx, view)
+	return a.question(ctx, view)
 }
 
 // compare refuses if the plan would now be different. Differences caused by the plan itself do
 // not count, if the last run that changed the cluster is known to have carried out this plan.
-func (p *Passes) compare(ctx context.Context, approved *planned.ApprovedPlan, now planned.PlanView) error {
+func (a *approving) compare(ctx context.Context, approved *planned.ApprovedPlan, now planned.PlanView) error {
 	differences := approved.Differences(now)
 	if len(differences) == 0 {
 		return nil
 	}
-	if approved.OnlyDone(differences) && begunBefore(ctx, p.Env, types.NamespacedName{Namespace: p.Key.Namespace, Name: p.Lease}, approved) {
-		p.Env.Logf("resuming plan %s: of %s %d %s done", p.Plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
+	if approved.OnlyDone(differences) && begunBefore(ctx, a.Env, types.NamespacedName{Namespace: a.Key.Namespace, Name: a.Lease}, approved) {
+		a.Env.Logf("resuming plan %s: of %s %d %s done", a.Plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
 		return nil
 	}
 	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the cluster state the same as when the plan was made?", Evidence: "it has changed (nothing was changed by this run)", Gate: plan.GatePlan}
 	return &exit.Error{
 		Code: exit.ExitConflict, Err: &reconcile.RefusedError{Check: check}, Differences: differences,
-		Hints: []string{p.planAgain("create a new plan")},
+		Hints: []string{a.planAgain("create a new plan")},
 	}
 }
 
@@ -118,12 +118,12 @@ func begunBefore(ctx context.Context, e *session.Env, lock types.NamespacedName,
 }
 
 // beyondPlan reports whether the last pass wanted more than an approved plan has.
-func (p *Passes) beyondPlan() bool {
+func (o *outcome) beyondPlan() bool {
 	var beyond *reconcile.BeyondPlanError
-	return p.Env.Planned != nil && errors.As(p.Last.Stopped, &beyond)
+	return o.Env.Planned != nil && errors.As(o.Last.Stopped, &beyond)
 }
 
 // planAgain returns the hint to have another plan approved.
-func (p *Passes) planAgain(why string) string {
-	return why + ": " + p.Env.Command(slices.Concat(p.Change.Command(), []string{"--dry-run", "-o", "json"})...) + " > " + session.Quoted(p.Plan)
+func (j *job) planAgain(why string) string {
+	return why + ": " + j.Env.Command(slices.Concat(j.Change.Command(), []string{"--dry-run", "-o", "json"})...) + " > " + session.Quoted(j.Plan)
 }

@@ -21,56 +21,56 @@ import (
 
 // finish prints the summary, and turns the end of the last pass, or its interruption, into the
 // end of the command.
-func (p *Passes) finish(ctx context.Context, err error) error {
-	end := p.end(ctx, err)
-	if p.Env.Observer != nil {
-		p.Env.Observer.Document(p.document(end))
+func (o *outcome) finish(ctx context.Context, err error) error {
+	end := o.end(ctx, err)
+	if o.Env.Observer != nil {
+		o.Env.Observer.Document(o.document(end))
 	}
-	if !p.PrintsText() {
-		out := format.Flags{Format: p.Output}
-		return errors.Join(out.Print(p.Env.Out, format.Printable{Document: p.document(end), Names: p.names(), Stream: p.Output == "json"}), end)
+	if !o.PrintsText() {
+		out := format.Flags{Format: o.Output}
+		return errors.Join(out.Print(o.Env.Out, format.Printable{Document: o.document(end), Names: o.names(), Stream: o.Output == "json"}), end)
 	}
-	fmt.Fprintln(p.Env.Out, p.sentence(end))
-	p.noteHousekeeping()
-	if end == nil && p.acted > 0 && len(p.Undo) > 0 {
-		p.Env.Logf("undo: %s", p.Env.Command(p.Undo...))
+	fmt.Fprintln(o.Env.Out, o.sentence(end))
+	o.noteHousekeeping()
+	if end == nil && o.acted > 0 && len(o.Undo) > 0 {
+		o.Env.Logf("undo: %s", o.Env.Command(o.Undo...))
 	}
 	return end
 }
 
-func (p *Passes) end(ctx context.Context, err error) error {
+func (o *outcome) end(ctx context.Context, err error) error {
 	var known *exit.Error
 	cause := exit.CauseOf(ctx, err)
 	interrupted := new(*exit.InterruptedError)
 	switch {
 	case err == nil:
-		return p.Verdict()
+		return o.Verdict()
 	case errors.As(err, &known):
 		return err
 	case errors.As(cause, interrupted):
-		return &exit.Error{Code: exit.InterruptCode(*interrupted), Err: p.withKept(cause), Hints: []string{p.again("resume")}, Printed: true}
+		return &exit.Error{Code: exit.InterruptCode(*interrupted), Err: o.withKept(cause), Hints: []string{o.again("resume")}, Printed: true}
 	case errors.Is(cause, exit.ErrTimeout):
-		return &exit.Error{Code: exit.ExitWaiting, Err: p.withKept(p.timedOut()), Hints: []string{p.again("resume")}, Printed: true}
+		return &exit.Error{Code: exit.ExitWaiting, Err: o.withKept(o.timedOut()), Hints: []string{o.again("resume")}, Printed: true}
 	default:
-		return fmt.Errorf("reconciling %s: %w", p.subject(), err)
+		return fmt.Errorf("reconciling %s: %w", o.subject(), err)
 	}
 }
 
 // withKept adds an interrupted action, and what could not be released, to the cause of the
 // interruption.
-func (p *Passes) withKept(cause error) error {
-	if cut := p.unfinished(); cut != nil {
+func (o *outcome) withKept(cause error) error {
+	if cut := o.unfinished(); cut != nil {
 		cause = fmt.Errorf("%w; %s", cause, exit.Explain(cut))
 	}
-	if p.kept != nil {
-		cause = fmt.Errorf("%w; %s", cause, exit.Explain(p.kept))
+	if o.kept != nil {
+		cause = fmt.Errorf("%w; %s", cause, exit.Explain(o.kept))
 	}
 	return cause
 }
 
 // unfinished returns the action that the last pass began and could not finish; nil for none.
-func (p *Passes) unfinished() error {
-	for _, err := range p.Last.Failures {
+func (o *outcome) unfinished() error {
+	for _, err := range o.Last.Failures {
 		if admin.KindOf(err) == admin.KindUnfinished {
 			return err
 		}
@@ -79,79 +79,79 @@ func (p *Passes) unfinished() error {
 }
 
 // timedOut returns what the command was waiting for when --timeout ended.
-func (p *Passes) timedOut() error {
-	if _, words := p.waitsFor(); words != "" {
-		return fmt.Errorf("%w after %s: %s", exit.ErrTimeout, p.timeout, words)
+func (o *outcome) timedOut() error {
+	if _, words := o.waitsFor(); words != "" {
+		return fmt.Errorf("%w after %s: %s", exit.ErrTimeout, o.timeout, words)
 	}
-	return fmt.Errorf("%w after %s", exit.ErrTimeout, p.timeout)
+	return fmt.Errorf("%w after %s", exit.ErrTimeout, o.timeout)
 }
 
 // Verdict returns the end of the last pass. A reached goal outweighs what a pass still waits
 // for, but no failure or refusal: the status may predate the failed action.
-func (p *Passes) Verdict() error {
-	code := passCode(p.Last)
-	if goal, answers := p.Goal.(Answering); answers && (code == exit.ExitDone || code == exit.ExitWaiting) {
+func (o *outcome) Verdict() error {
+	code := passCode(o.Last)
+	if goal, answers := o.Goal.(Answering); answers && (code == exit.ExitDone || code == exit.ExitWaiting) {
 		return goal.Answer()
 	}
-	if code == exit.ExitDone || code == exit.ExitWaiting && p.Reached {
+	if code == exit.ExitDone || code == exit.ExitWaiting && o.Reached {
 		return nil
 	}
-	if p.wantsLoss() && p.Env.Planned == nil {
-		return p.unnamed()
+	if wantsLoss(o.Last) && o.Env.Planned == nil {
+		return o.unnamed()
 	}
-	f := &exit.Error{Code: code, Err: errors.New(p.why.Words(p.Last)), Printed: true}
+	f := &exit.Error{Code: code, Err: errors.New(o.why.Words(o.Last)), Printed: true}
 	switch code {
 	case exit.ExitWaiting:
-		f.Hints = []string{p.again("wait until done", "--wait")}
+		f.Hints = []string{o.again("wait until done", "--wait")}
 	case exit.ExitPartly:
 		why := "later"
-		if p.unfinished() != nil {
+		if o.unfinished() != nil {
 			why = "resume"
 		}
-		f.Hints = []string{p.again(why)}
+		f.Hints = []string{o.again(why)}
 	case exit.ExitConflict:
-		f.Hints = []string{p.again("later")}
+		f.Hints = []string{o.again("later")}
 	}
-	if p.beyondPlan() || (p.Env.Planned != nil && code == exit.ExitWaiting) {
-		f.Hints = []string{p.planAgain("create a plan for the rest")}
+	if o.beyondPlan() || (o.Env.Planned != nil && code == exit.ExitWaiting) {
+		f.Hints = []string{o.planAgain("create a plan for the rest")}
 	}
 	return f
 }
 
 // again returns the hint to run the same command again.
-func (p *Passes) again(why string, extra ...string) string {
-	flags := p.Shared()
+func (j *job) again(why string, extra ...string) string {
+	flags := j.Shared()
 	for _, flag := range extra {
 		if !slices.Contains(flags, flag) {
 			flags = append([]string{flag}, flags...)
 		}
 	}
-	return why + ": " + p.Env.Command(slices.Concat(p.Words, flags)...)
+	return why + ": " + j.Env.Command(slices.Concat(j.Words, flags)...)
 }
 
 // document prints the last line of the JSON.
-func (p *Passes) document(end error) any {
-	if p.Goal == nil {
-		return p.result(end)
+func (o *outcome) document(end error) any {
+	if o.Goal == nil {
+		return o.result(end)
 	}
-	r := ui.ChangeResult{ReconcileResult: p.result(end), Command: p.Words[0], Reached: p.Reached, Targets: append([]inspect.Target{}, p.targets...)}
+	r := ui.ChangeResult{ReconcileResult: o.result(end), Command: o.Words[0], Reached: o.Reached, Targets: append([]inspect.Target{}, o.targets...)}
 	r.Kind = "ChangeResult"
 	return r
 }
 
 // names returns what -o name prints: the new groups of a replacement, else the subjects of the
 // command.
-func (p *Passes) names() []string {
-	kind, ofTargets := kindOfTargets[p.Words[0]]
+func (o *outcome) names() []string {
+	kind, ofTargets := kindOfTargets[o.Words[0]]
 	switch {
-	case p.Words[0] == "replace":
-		return session.NamesOf("processgroup", p.added, func(id v1beta2.ProcessGroupID) string { return string(id) })
+	case o.Words[0] == "replace":
+		return session.NamesOf("processgroup", o.added, func(id v1beta2.ProcessGroupID) string { return string(id) })
 	case ofTargets:
-		return session.NamesOf(kind, p.targets, func(t inspect.Target) string { return t.ID })
-	case p.Run.Record != nil:
-		return []string{p.subject()}
+		return session.NamesOf(kind, o.targets, func(t inspect.Target) string { return t.ID })
+	case o.Run.Record != nil:
+		return []string{o.subject()}
 	default:
-		return []string{"foundationdbcluster/" + p.Key.Name}
+		return []string{"foundationdbcluster/" + o.Key.Name}
 	}
 }
 
@@ -162,8 +162,8 @@ var kindOfTargets = map[string]string{
 }
 
 // notes records the added process groups, and what the goal depends on.
-func (p *Passes) notes(e reconcile.Event) {
-	if goal, notes := p.Goal.(Noting); notes {
+func (o *outcome) notes(e reconcile.Event) {
+	if goal, notes := o.Goal.(Noting); notes {
 		goal.Note(e)
 	}
 	done, ok := e.(reconcile.ActionDone)
@@ -172,18 +172,18 @@ func (p *Passes) notes(e reconcile.Event) {
 	}
 	if add, is := done.Action.(plan.AddGroups); is {
 		for _, g := range add.Groups {
-			p.added = append(p.added, g.ID)
+			o.added = append(o.added, g.ID)
 		}
 	}
 }
 
-func (p *Passes) result(end error) inspect.ReconcileResult {
+func (o *outcome) result(end error) inspect.ReconcileResult {
 	r := inspect.ReconcileResult{
-		Document: inspect.NewDocument("ReconcileResult", p.Env.Metadata(p.Run.Record.Named(p.Key)), p.Env.Clock.Now(), inspect.SourceLive),
-		Outcome:  p.Last.Outcome, Passes: p.count, Acted: p.acted, ExitCode: exit.Code(end), Last: inspect.RecordPass(p.Last),
+		Document: inspect.NewDocument("ReconcileResult", o.Env.Metadata(o.Run.Record.Named(o.Key)), o.Env.Clock.Now(), inspect.SourceLive),
+		Outcome:  o.Last.Outcome, Passes: o.count, Acted: o.acted, ExitCode: exit.Code(end), Last: inspect.RecordPass(o.Last),
 	}
-	if p.isAnswer(end) {
-		r.Reason = p.Goal.Summary(p.extent())
+	if o.isAnswer(end) {
+		r.Reason = o.Goal.Summary(o.extent())
 	} else if end != nil {
 		r.Reason = exit.Explain(end)
 	}
@@ -191,51 +191,51 @@ func (p *Passes) result(end error) inspect.ReconcileResult {
 }
 
 // sentence returns the last line of the text: what was reached and what is left.
-func (p *Passes) sentence(end error) string {
-	did := phrase.Count(p.acted, "action")
-	if p.count != 1 {
-		did += " in " + phrase.Count(p.count, "pass")
+func (o *outcome) sentence(end error) string {
+	did := phrase.Count(o.acted, "action")
+	if o.count != 1 {
+		did += " in " + phrase.Count(o.count, "pass")
 	}
 	switch {
-	case (end == nil || p.isAnswer(end)) && p.Goal != nil:
-		return p.subject() + ": " + p.Goal.Summary(p.extent())
-	case end == nil && p.Partial && p.acted == 0:
-		return p.subject() + ": nothing to do in the selected stages; the others were not run"
-	case end == nil && p.Partial:
-		return fmt.Sprintf("%s: the selected stages are done (%s); the others were not run", p.subject(), did)
-	case end == nil && p.acted == 0:
-		return p.subject() + ": already reconciled, no changes"
+	case (end == nil || o.isAnswer(end)) && o.Goal != nil:
+		return o.subject() + ": " + o.Goal.Summary(o.extent())
+	case end == nil && o.Partial && o.acted == 0:
+		return o.subject() + ": nothing to do in the selected stages; the others were not run"
+	case end == nil && o.Partial:
+		return fmt.Sprintf("%s: the selected stages are done (%s); the others were not run", o.subject(), did)
+	case end == nil && o.acted == 0:
+		return o.subject() + ": already reconciled, no changes"
 	case end == nil:
-		return fmt.Sprintf("%s: reconciled (%s)", p.subject(), did+p.took())
+		return fmt.Sprintf("%s: reconciled (%s)", o.subject(), did+o.took())
 	}
-	return fmt.Sprintf("%s: %s after %s: %s", p.subject(), p.endWord(end), did, exit.Explain(end))
+	return fmt.Sprintf("%s: %s after %s: %s", o.subject(), o.endWord(end), did, exit.Explain(end))
 }
 
-func (p *Passes) extent() Extent {
-	if p.Reached {
+func (o *outcome) extent() Extent {
+	if o.Reached {
 		return Reached
 	}
 	return Begun
 }
 
 // isAnswer reports whether the command ends with the answer of its goal.
-func (p *Passes) isAnswer(end error) bool {
+func (o *outcome) isAnswer(end error) bool {
 	_, answers := errors.AsType[exit.AnswerError](end)
-	return answers && p.Goal != nil
+	return answers && o.Goal != nil
 }
 
 // took returns the duration of several passes for the last line.
-func (p *Passes) took() string {
-	if p.count == 1 {
+func (o *outcome) took() string {
+	if o.count == 1 {
 		return ""
 	}
-	return ", " + p.Env.Clock.Since(p.started).Round(time.Second).String()
+	return ", " + o.Env.Clock.Since(o.started).Round(time.Second).String()
 }
 
-func (p *Passes) endWord(end error) string {
+func (o *outcome) endWord(end error) string {
 	switch exit.Code(end) {
 	case exit.ExitHungUp, exit.ExitInterrupted, exit.ExitTerminated:
-		if p.kept != nil {
+		if o.kept != nil {
 			return "interrupted"
 		}
 		return "interrupted, all locks released,"
@@ -244,7 +244,7 @@ func (p *Passes) endWord(end error) string {
 	case exit.ExitWaiting: // also after a pass without work, while a target is not reached
 		return reconcile.Waiting.String()
 	default:
-		return p.Last.Outcome.String()
+		return o.Last.Outcome.String()
 	}
 }
 

@@ -20,37 +20,64 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// Passes are the passes of one change: one, or with --wait as many as required.
+// Passes are the passes of one change: one, or with --wait as many as required. Each layer knows
+// only those below it: what was done so far, what of it the user approved, when the next pass runs.
 type Passes struct {
+	pacing
+
+	audit  *Auditor
+	report func(reconcile.Event)
+	// lossReported is true once a watch has printed that it never loses data.
+	lossReported bool
+	// paused is the last seen pause, so that it is printed once.
+	paused string
+}
+
+// newPasses returns the passes of a change, without a session.
+func newPasses(r Run, c Change) *Passes {
+	return &Passes{pacing: pacing{approving: approving{outcome: outcome{job: job{Run: r, Change: c}}}}}
+}
+
+// job is what passes are for: a change of one resource.
+type job struct {
 	Run
 	Change
-	Approved Approval
-	audit    *Auditor
+}
+
+// outcome is what the passes have done so far, and how the command ends with it.
+type outcome struct {
+	job
 
 	count   int
 	acted   int
 	started time.Time // of the first pass
 	Last    reconcile.PassDone
 	// trouble is what kept the last pass from running to its end.
-	trouble    error
-	kept       error // why the Lease or the lock was not released
-	why        session.Summary
-	report     func(reconcile.Event)
-	lastReason string // identifies what was last printed to wait
-	// lossReported is true once a watch has printed that it never loses data.
-	lossReported bool
-	// paused is the last seen pause, so that it is printed once.
-	paused string
+	trouble error
+	kept    error // why the Lease or the lock was not released
+	why     session.Summary
 
-	// targets are the subjects of the command with their progress; reached is true once all
+	// targets are the subjects of the command with their progress; Reached is true once all
 	// reached their goal.
 	targets []inspect.Target
 	Reached bool
 
 	// added are the process groups that were created.
 	added []v1beta2.ProcessGroupID
+}
 
-	lastRead lastRead
+// approving shows what passes would do, and has it approved.
+type approving struct {
+	outcome
+	Approved Approval
+}
+
+// pacing decides whether another pass runs, and when.
+type pacing struct {
+	approving
+
+	lastReason string // identifies what was last printed to wait
+	lastRead   lastRead
 
 	// changes end the wait between two passes early; nil for passes that wait in another way.
 	changes *changes
@@ -91,31 +118,31 @@ func (p *Passes) All(ctx context.Context) error {
 
 // ask shows what a pass would do and prompts for confirmation. It is never called while the
 // Lease or the lock is held.
-func (p *Passes) ask(ctx context.Context) error {
-	view, err := p.show(ctx)
+func (a *approving) ask(ctx context.Context) error {
+	view, err := a.show(ctx)
 	if err != nil {
 		return err
 	}
-	p.Approved.About(p.Seen)
+	a.Approved.About(a.Seen)
 	if len(view.Items) == 0 {
 		return nil // nothing to approve; the pass reports what it waits for
 	}
-	if err := p.question(ctx, view); err != nil {
+	if err := a.question(ctx, view); err != nil {
 		return err
 	}
-	p.Approved.Add(view)
+	a.Approved.Add(view)
 	return nil
 }
 
 // question prompts for the confirmation of what was shown.
-func (p *Passes) question(ctx context.Context, view planned.PlanView) error {
-	if !p.LosesData(view) {
-		return p.Env.Prompt().Agrees(ctx, view, questionAbout(view))
+func (a *approving) question(ctx context.Context, view planned.PlanView) error {
+	if !a.LosesData(view) {
+		return a.Env.Prompt().Agrees(ctx, view, questionAbout(view))
 	}
-	if err := p.Env.Prompt().AgreesByName(ctx, view, p.noun(), p.Key.Name); err != nil {
+	if err := a.Env.Prompt().AgreesByName(ctx, view, a.noun(), a.Key.Name); err != nil {
 		return err
 	}
-	p.Approved.Named = &p.Seen
+	a.Approved.Named = &a.Seen
 	return nil
 }
 
@@ -128,24 +155,24 @@ func questionAbout(v planned.PlanView) string {
 }
 
 // show shows what a pass would do. The error is why none could do anything.
-func (p *Passes) show(ctx context.Context) (planned.PlanView, error) {
-	view, done, err := p.Preview(ctx)
+func (a *approving) show(ctx context.Context) (planned.PlanView, error) {
+	view, done, err := a.Preview(ctx)
 	if err != nil {
 		return view, err
 	}
-	if p.Wait { // else no later pass follows
-		if err := p.foresee(ctx, &view); err != nil {
+	if a.Wait { // else no later pass follows
+		if err := a.foresee(ctx, &view); err != nil {
 			return view, err
 		}
 	}
-	return view, p.showView(view, done)
+	return view, a.showView(view, done)
 }
 
-func (p *Passes) showView(view planned.PlanView, done reconcile.PassDone) error {
-	if p.Env.Observer != nil { // the prompt shows the plan
+func (a *approving) showView(view planned.PlanView, done reconcile.PassDone) error {
+	if a.Env.Observer != nil { // the prompt shows the plan
 		return RefusalOf(view, done)
 	}
-	if err := ui.WritePlan(p.Env.ErrOut, view, ui.PlanOptions{Paint: p.Env.Paint(p.Env.ErrOut)}); err != nil {
+	if err := ui.WritePlan(a.Env.ErrOut, view, ui.PlanOptions{Paint: a.Env.Paint(a.Env.ErrOut)}); err != nil {
 		return err
 	}
 	return RefusalOf(view, done)
@@ -210,7 +237,7 @@ func (p *Passes) reporter() func(reconcile.Event) {
 
 // shouldContinue decides whether to run another pass, and waits until it is due. The error is
 // one of the last pass that is not retryable.
-func (p *Passes) shouldContinue(ctx context.Context, trouble error) (bool, error) {
+func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
 	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().CanBeAsked() {
 		p.Env.Logf("%s", beyond.Error())
@@ -245,7 +272,7 @@ func (p *Passes) shouldContinue(ctx context.Context, trouble error) (bool, error
 }
 
 // readProgress reads how far the targets are.
-func (p *Passes) readProgress(ctx context.Context) error {
+func (p *pacing) readProgress(ctx context.Context) error {
 	all, reached, err := p.Goal.Progress(ctx, readOnce{p.Session, &p.lastRead, p.Env.Clock.Now()})
 	if err != nil {
 		return fmt.Errorf("reading the progress: %w", err)
@@ -276,18 +303,18 @@ func printProgress(e *session.Env, before, now []inspect.Target) {
 }
 
 // waitsFor returns what the next pass may find changed, and what identifies that.
-func (p *Passes) waitsFor() (key, reason string) {
-	if words := p.why.Words(p.Last); words != "" {
-		return p.why.Key(p.Last), words
+func (o *outcome) waitsFor() (key, reason string) {
+	if words := o.why.Words(o.Last); words != "" {
+		return o.why.Key(o.Last), words
 	}
-	for _, t := range p.targets {
-		if !t.Reached && (!p.Last.Interrupted || p.Last.Acted == 0) { // else they were read before the changes
+	for _, t := range o.targets {
+		if !t.Reached && (!o.Last.Interrupted || o.Last.Acted == 0) { // else they were read before the changes
 			reason = fmt.Sprintf("%s is %s", t.ID, t.Phase)
 			return reason, reason
 		}
 	}
-	if len(p.Last.Housekeeping) > 0 {
-		return strings.Join(p.Last.Housekeeping[0].Exclusions, ","), p.Last.Housekeeping[0].Words()
+	if len(o.Last.Housekeeping) > 0 {
+		return strings.Join(o.Last.Housekeeping[0].Exclusions, ","), o.Last.Housekeeping[0].Words()
 	}
 	reason = "the next pass reads what this one has changed"
 	return reason, reason
@@ -304,7 +331,7 @@ func RestAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 }
 
 // waitFor prints what the command waits for; with text output that is already on stdout.
-func (p *Passes) waitFor(reason string) {
+func (p *pacing) waitFor(reason string) {
 	if !p.PrintsText() {
 		p.Env.Logf("waiting: %s", reason)
 		return
@@ -314,7 +341,7 @@ func (p *Passes) waitFor(reason string) {
 
 // worthWaiting reports whether time can improve the end of the next pass, or whether the last
 // one changed something that must be read again.
-func (p *Passes) worthWaiting() bool {
+func (p *pacing) worthWaiting() bool {
 	switch passCode(p.Last) {
 	case exit.ExitDone:
 		return p.Last.Outcome == reconcile.Changed || p.Goal != nil || !p.isTidy()

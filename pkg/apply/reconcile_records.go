@@ -83,7 +83,7 @@ func AbortPermissions() []session.Permission {
 }
 
 // noun returns the noun of the resource in prompts.
-func (p *Passes) noun() string { return noun(p.Run.Record) }
+func (j *job) noun() string { return noun(j.Run.Record) }
 
 func noun(k *session.RecordKind) string {
 	if k == nil {
@@ -93,4 +93,4 @@ func noun(k *session.RecordKind) string {
 }
 
 // subject returns the resource of the passes, as the command named it.
-func (p *Passes) subject() string { return p.Run.Record.Named(p.Key).Name }
+func (j *job) subject() string { return j.Run.Record.Named(j.Key).Name }

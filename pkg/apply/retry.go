@@ -19,7 +19,7 @@ const TroublePatience = 5 * time.Minute
 // which may change. All that a pass does can be repeated. A store that did not answer is not
 // retried: access to it is often denied, which requires manual intervention, and the backup
 // tool has already waited.
-func (p *Passes) retryable(err error) bool {
+func (p *pacing) retryable(err error) bool {
 	if !p.Wait || exit.CodeOf(err) != exit.ExitUnreachable || admin.KindOf(err) == admin.KindStoreSilent {
 		return false
 	}
@@ -27,7 +27,7 @@ func (p *Passes) retryable(err error) bool {
 }
 
 // backOff waits before the next pass, longer each time.
-func (p *Passes) backOff(ctx context.Context, trouble error) (bool, error) {
+func (p *pacing) backOff(ctx context.Context, trouble error) (bool, error) {
 	if p.since.IsZero() {
 		p.since, p.retries = p.Env.Clock.Now(), pace.Pace{Interval: p.Interval}
 	}

@@ -66,7 +66,7 @@ func (c *changes) stop() {
 }
 
 // rest waits until the next pass is due: after d, or earlier when something changed.
-func (p *Passes) rest(ctx context.Context, d time.Duration, reason string) error {
+func (p *pacing) rest(ctx context.Context, d time.Duration, reason string) error {
 	ending := endingOf(p.Last, p.kept)
 	if p.changes == nil || d <= p.Interval || ending == pace.Held { // changes are another run's then
 		return p.Env.Waiting().Pause(ctx, d, reason)

@@ -23,7 +23,7 @@ import (
 // not withhold the others.
 func PlanTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions, show PlanOptions) error {
 	t := resources(e, key, o)
-	cluster := &Passes{Run: runOf(e, t.change(nil)), Change: t.change(nil)}
+	cluster := newPasses(runOf(e, t.change(nil)), t.change(nil))
 	if err := cluster.Open(ctx, key); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (t *resourceSet) rest() (rest time.Duration, again bool) {
 }
 
 // mayImprove reports whether another pass can end better.
-func (p *Passes) mayImprove() bool {
+func (p *pacing) mayImprove() bool {
 	why := p.trouble
 	if why == nil && passCode(p.Last) == exit.ExitUnreachable {
 		why = failureOf(p.Last)

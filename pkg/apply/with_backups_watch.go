@@ -98,7 +98,7 @@ func (t *resourceSet) follow(ctx context.Context) error {
 
 // printLoss prints once how to approve a loss of data, which a watch never does.
 func (p *Passes) printLoss() {
-	if !p.wantsLoss() || p.lossReported {
+	if !wantsLoss(p.Last) || p.lossReported {
 		return
 	}
 	p.lossReported = true

@@ -112,7 +112,8 @@ func TestWhatIsReachedHidesNoFailure(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := apply.Passes{Reached: true, Last: reconcile.PassDone{Outcome: tt.outcome}}
+			p := apply.Passes{}
+			p.Reached, p.Last.Outcome = true, tt.outcome
 			p.Env = &session.Env{}
 			if got := exit.Code(p.Verdict()); got != tt.want {
 				t.Errorf("exit %d, want %d", got, tt.want)

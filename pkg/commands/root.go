@@ -38,7 +38,7 @@ import (
 // signal ended is an InterruptedError.
 func Run(ctx context.Context, env *session.Env, args []string) int {
 	defer env.Connection().CloseDirect()
-	env.FitTerminal()
+	session.FitTerminal(env)
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(ctx)
@@ -91,7 +91,7 @@ resources on demand. No operator has to run.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			env.NoteTyped(cmd.Root().PersistentFlags())
+			env.Global.NoteTyped(cmd.Root().PersistentFlags())
 			return begin(env)
 		},
 	}

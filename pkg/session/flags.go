@@ -72,9 +72,9 @@ func (e *Env) Where(namespace string) Where {
 	return Where{Namespace: namespace, Context: e.Connection().ContextName(), Flags: e.Global.typed}
 }
 
-// KubectlConfig returns a command line of kubectl config, which reads the kubeconfig and no API
+// kubectlConfig returns a command line of kubectl config, which reads the kubeconfig and no API
 // server.
-func (e *Env) KubectlConfig(words ...string) string {
+func kubectlConfig(e *Env, words ...string) string {
 	var flags []string
 	if file := text(e.Kube.KubeConfig); file != "" && slices.Contains(e.Global.typed, "--kubeconfig") {
 		flags = []string{"--kubeconfig", file}
@@ -98,8 +98,8 @@ var repeatedFlags = []string{
 }
 
 // NoteTyped notes which flags of the connection the user typed, for command lines to copy.
-func (e *Env) NoteTyped(flags *pflag.FlagSet) {
-	e.Global.typed = nil
+func (g *GlobalFlags) NoteTyped(flags *pflag.FlagSet) {
+	g.typed = nil
 	for _, name := range repeatedFlags {
 		f := flags.Lookup(name)
 		if f == nil || !f.Changed {
@@ -111,10 +111,10 @@ func (e *Env) NoteTyped(flags *pflag.FlagSet) {
 		}
 		for _, value := range values {
 			if f.NoOptDefVal != "" {
-				e.Global.typed = append(e.Global.typed, "--"+name+"="+value)
+				g.typed = append(g.typed, "--"+name+"="+value)
 				continue
 			}
-			e.Global.typed = append(e.Global.typed, "--"+name, value)
+			g.typed = append(g.typed, "--"+name, value)
 		}
 	}
 }

@@ -162,27 +162,27 @@ func WaitPermissions() []Permission {
 
 // MaySee verifies that a cluster may be read in Kubernetes. Without access to the database, its
 // values are shown as unknown.
-func (e *Env) MaySee(ctx context.Context, namespace string) error {
+func MaySee(ctx context.Context, e *Env, namespace string) error {
 	c, err := e.Client()
 	if err != nil {
 		return err
 	}
 	needs := slices.DeleteFunc(ViewPermissions(), func(p Permission) bool { return p.Subresource == "exec" })
-	return e.refuseWithout(ctx, c, namespace, needs, "")
+	return refuseWithout(ctx, e, c, namespace, needs, "")
 }
 
 // MayDo verifies all required permissions of a command before anything is changed. All missing
 // ones are in one error.
-func (e *Env) MayDo(ctx context.Context, namespace string, needs []Permission) error {
+func MayDo(ctx context.Context, e *Env, namespace string, needs []Permission) error {
 	c, err := e.Client()
 	if err != nil {
 		return err
 	}
-	return e.refuseWithout(ctx, c, namespace, needs, " (nothing was changed)")
+	return refuseWithout(ctx, e, c, namespace, needs, " (nothing was changed)")
 }
 
 // refuseWithout returns an error with all missing permissions and what that means.
-func (e *Env) refuseWithout(ctx context.Context, c client.Client, namespace string, needs []Permission, meaning string) error {
+func refuseWithout(ctx context.Context, e *Env, c client.Client, namespace string, needs []Permission, meaning string) error {
 	missing, err := MissingPermissions(ctx, c, namespace, needs)
 	if err != nil {
 		return fmt.Errorf("checking permissions: %w", err)

@@ -11,7 +11,7 @@ import (
 
 // FitTerminal makes all text that is written to streams which are terminals fit their width. What
 // must not be wrapped is written to layout.Raw of the stream.
-func (e *Env) FitTerminal() {
+func FitTerminal(e *Env) {
 	isTerminal := e.IsTerminal
 	e.IsTerminal = func(stream any) bool {
 		if page, ok := stream.(*layout.Page); ok {
@@ -19,12 +19,12 @@ func (e *Env) FitTerminal() {
 		}
 		return isTerminal(stream)
 	}
-	e.Out, e.ErrOut = e.page(e.Out), e.page(e.ErrOut)
+	e.Out, e.ErrOut = pageOf(e, e.Out), pageOf(e, e.ErrOut)
 }
 
-// page returns a stream as a page if it is a terminal, else as it is. The width is read with every
+// pageOf returns a stream as a page if it is a terminal, else as it is. The width is read with every
 // write, since terminals are resized.
-func (e *Env) page(stream io.Writer) io.Writer {
+func pageOf(e *Env, stream io.Writer) io.Writer {
 	if e.Columns == nil || !e.IsTerminal(stream) {
 		return stream
 	}

@@ -23,7 +23,7 @@ func TestOutputFitsTheTerminalThatItIsWrittenTo(t *testing.T) {
 	defer master.Close()
 	defer tty.Close()
 	e := &Env{IOStreams: genericiooptions.IOStreams{Out: tty, ErrOut: io.Discard}, IsTerminal: printers.IsTerminal, Columns: columnsOf}
-	e.FitTerminal()
+	FitTerminal(e)
 	if !e.IsTerminal(e.Out) || e.IsTerminal(e.ErrOut) || layout.Raw(e.Out) != io.Writer(tty) {
 		t.Error("a page does not stand for its stream")
 	}
@@ -41,7 +41,7 @@ func TestOutputFitsTheTerminalThatItIsWrittenTo(t *testing.T) {
 	}
 	defer file.Close()
 	e = &Env{IOStreams: genericiooptions.IOStreams{Out: file, ErrOut: file}, IsTerminal: printers.IsTerminal, Columns: columnsOf}
-	e.FitTerminal()
+	FitTerminal(e)
 	long := strings.Repeat("word ", 100)
 	fmt.Fprint(e.Out, long)
 	if text, err := os.ReadFile(file.Name()); err != nil || string(text) != long {

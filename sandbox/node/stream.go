@@ -104,7 +104,7 @@ func (a *Agent) ExecInContainer(ctx context.Context, pod, _, name string, argv [
 	case err := <-ended:
 		return err
 	case <-cut:
-		pause(ctx, cutDelay) //nolint:errcheck // what was printed gets on its way
+		_ = pause(ctx, cutDelay) // what was printed gets on its way
 		a.CutStreams(namespace, podName)
 		return errors.New("the sandbox cut this connection (fault ExecCut)") // the command runs on, as it would
 	}

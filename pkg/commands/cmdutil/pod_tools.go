@@ -32,7 +32,7 @@ func AfterDash(cmd *cobra.Command, args []string) (cluster, words []string, err 
 func Pods(ctx context.Context, e *session.Env, record *session.Cluster) (plan.Snapshot, error) {
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	e.About = key
-	if err := e.MayDo(ctx, key.Namespace, session.ToolPermissions()); err != nil {
+	if err := session.MayDo(ctx, e, key.Namespace, session.ToolPermissions()); err != nil {
 		return plan.Snapshot{}, err
 	}
 	conn, err := e.Connect(ctx, key)

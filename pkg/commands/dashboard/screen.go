@@ -181,7 +181,7 @@ func (o ScreenOptions) clusters(ctx context.Context, env *session.Env, args []st
 	if err != nil {
 		return "", nil, err
 	}
-	return namespace, names, env.MaySee(ctx, namespace)
+	return namespace, names, session.MaySee(ctx, env, namespace)
 }
 
 // clusterNamesIn returns the names of all clusters of a namespace.

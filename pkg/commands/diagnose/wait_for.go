@@ -101,7 +101,7 @@ func (o waitOptions) run(ctx context.Context, env *session.Env, args []string) e
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.About = key
-	if err := env.MayDo(ctx, key.Namespace, o.needs()); err != nil {
+	if err := session.MayDo(ctx, env, key.Namespace, o.needs()); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	wait := &waiting.Wait{Conditions: conditions, Stable: o.stable}
