@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -92,3 +93,24 @@ func (e *KeptError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *KeptError) Unwrap() error { return e.Err }
+
+// NatureOf returns what ends a wait that an error caused: another run, or a reason that ends by
+// itself, is ordinary; an action that was not approved waits for an approval.
+func NatureOf(err error) plan.Nature {
+	var (
+		held    *HeldError
+		notYet  *NotYetError
+		beyond  *BeyondPlanError
+		refused *RefusedError
+	)
+	switch {
+	case errors.As(err, &held), errors.As(err, &notYet):
+		return plan.Ordinary
+	case errors.As(err, &beyond):
+		return plan.Approval
+	case errors.As(err, &refused):
+		return refused.Check.Nature()
+	default:
+		return plan.Trouble
+	}
+}

@@ -98,6 +98,13 @@ type (
 		Stage   plan.StageName
 		Outcome Outcome
 		Reason  string
+		// Nature is what ends the wait of a stage that is not done.
+		Nature plan.Nature
+		// Left is how long after the observation the wait ends at the earliest, where it ends by time
+		// alone; 0 otherwise.
+		Left time.Duration
+		// Err is the error that ended the stage; nil for a hold and for a stage that is done.
+		Err error
 		// Follows is true when the stage waits for what other stages do; see plan.Hold.
 		Follows bool
 		// Interrupted is true when the context ended before the stage did.

@@ -177,7 +177,7 @@ func (p *Pass) runStage(ctx context.Context, stage plan.Stage) (plan.Then, error
 		if err != nil && !errors.Is(err, ctx.Err()) { // this error explains more than the context's
 			p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		}
-		p.done(StageDone{Stage: stage.Name, Outcome: Waiting, Reason: "interrupted", Interrupted: true})
+		p.done(StageDone{Stage: stage.Name, Outcome: Waiting, Nature: plan.Ordinary, Reason: "interrupted", Interrupted: true})
 		return plan.EndPass, ctx.Err()
 	}
 	if err != nil {
@@ -200,22 +200,22 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 	)
 	switch {
 	case errors.As(err, &held):
-		p.finish(stage, Waiting, err.Error())
+		p.ended(stage, Waiting, err)
 		p.result.Failures = append(p.result.Failures, held)
 		if !p.begun {
 			p.result.Stopped = held
 		}
 	case errors.As(err, &refused):
-		p.finish(stage, Blocked, err.Error())
+		p.ended(stage, Blocked, err)
 		p.result.Failures = append(p.result.Failures, refused)
 		if !p.begun {
 			p.result.Stopped = refused
 		}
 	case errors.As(err, &beyond):
-		p.finish(stage, Blocked, err.Error())
+		p.ended(stage, Blocked, err)
 		p.result.Stopped = beyond
 	case errors.As(err, &notYet):
-		p.finish(stage, Waiting, err.Error())
+		p.ended(stage, Waiting, err)
 		p.result.RetryAfter = max(p.result.RetryAfter, notYetRetry)
 	default:
 		p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
@@ -226,7 +226,7 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		} else if errors.As(err, &unchecked) {
 			p.result.Stopped = unchecked
 		}
-		p.finish(stage, Failed, err.Error())
+		p.ended(stage, Failed, err)
 	}
 }
 
@@ -240,14 +240,14 @@ func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
 	}
 	switch {
 	case d.Hold != nil && d.Hold.Human:
-		p.done(StageDone{Stage: stage.Name, Outcome: Blocked, Reason: d.Hold.Text(), Follows: d.Hold.Follows})
+		p.held(stage, Blocked, d)
 	case d.Hold != nil:
 		p.result.RetryAfter = max(p.result.RetryAfter, d.Hold.RetryAfter)
-		p.done(StageDone{Stage: stage.Name, Outcome: Waiting, Reason: d.Hold.Text(), Follows: d.Hold.Follows})
+		p.held(stage, Waiting, d)
 	case len(d.Actions) > 0:
-		p.finish(stage, Changed, "")
+		p.done(StageDone{Stage: stage.Name, Outcome: Changed})
 	default:
-		p.finish(stage, Done, "")
+		p.done(StageDone{Stage: stage.Name, Outcome: Done})
 	}
 	if d.Hold == nil {
 		return plan.CarryOn
@@ -286,8 +286,14 @@ func (p *Pass) refresh(ctx context.Context, stage plan.Stage, facets plan.Facet)
 	return nil
 }
 
-func (p *Pass) finish(stage plan.Stage, o Outcome, reason string) {
-	p.done(StageDone{Stage: stage.Name, Outcome: o, Reason: reason})
+// held closes a stage that has more to do than its actions cover.
+func (p *Pass) held(stage plan.Stage, o Outcome, d plan.Decision) {
+	p.done(StageDone{Stage: stage.Name, Outcome: o, Nature: d.Nature(), Left: d.Left(), Reason: d.Hold.Text(), Follows: d.Hold.Follows})
+}
+
+// ended closes a stage that an error ended.
+func (p *Pass) ended(stage plan.Stage, o Outcome, err error) {
+	p.done(StageDone{Stage: stage.Name, Outcome: o, Nature: NatureOf(err), Reason: err.Error(), Err: err})
 }
 
 func (p *Pass) done(e StageDone) {

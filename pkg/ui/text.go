@@ -50,7 +50,7 @@ func (t *text) report(e reconcile.Event) {
 		t.verbose(e.Stage, "reading", e.Facets.String())
 	case reconcile.Observed: // what was read shows in what is decided
 	case reconcile.GatesChecked:
-		t.checks("", e.Checks)
+		t.checks("", e.Checks, func(c plan.Check) plan.Nature { return c.Nature() })
 	case reconcile.StageDecided:
 		t.decided(e)
 	case reconcile.LeaseTaken:
@@ -83,7 +83,7 @@ func (t *text) lease(e reconcile.LeaseTaken) {
 
 func (t *text) decided(e reconcile.StageDecided) {
 	t.holds[e.Stage] = HoldKey(e.Hold)
-	t.checks(e.Stage, e.Checks)
+	t.checks(e.Stage, e.Checks, func(plan.Check) plan.Nature { return e.Nature() })
 	if e.Why != "" {
 		t.verbose(e.Stage, "wants", phrase.Count(len(e.Actions), "action")+": "+e.Why)
 	}
@@ -101,13 +101,16 @@ func (t *text) later(stage plan.StageName, h plan.Housekeeping) {
 	t.line(stage, "later", h.Words())
 }
 
-// checks prints what was refused and, if verbose, what passed.
-func (t *text) checks(stage plan.StageName, checks []plan.Check) {
+// checks prints what was refused or does not hold yet and, if verbose, what passed.
+func (t *text) checks(stage plan.StageName, checks []plan.Check, nature func(plan.Check) plan.Nature) {
 	for _, c := range checks {
-		if c.OK {
+		switch {
+		case c.OK:
 			t.verbose(stage, "checked", inspect.CheckWords(c))
-		} else {
+		case nature(c) == plan.Trouble:
 			t.once(stage, "refused", c.Key(), "", inspect.CheckWords(c))
+		default:
+			t.once(stage, "not yet", c.Key(), "", inspect.CheckWords(c))
 		}
 	}
 }
@@ -115,7 +118,7 @@ func (t *text) checks(stage plan.StageName, checks []plan.Check) {
 func (t *text) acted(e reconcile.ActionDone) {
 	if e.Err != nil {
 		failure := inspect.OneLine(e.Err.Error())
-		t.once(e.Stage, "failed", plan.KindOf(e.Action)+" "+e.Action.Subject(), failure, e.Action.Describe()+": "+failure)
+		t.once(e.Stage, EndWord(reconcile.Failed, reconcile.NatureOf(e.Err)), plan.KindOf(e.Action)+" "+e.Action.Subject(), failure, e.Action.Describe()+": "+failure)
 		return
 	}
 	t.line(e.Stage, "did", e.Action.Describe())
@@ -128,9 +131,22 @@ func (t *text) done(e reconcile.StageDone) {
 		t.verbose(e.Stage, "done", "nothing to do")
 	case reconcile.Changed: // its actions were printed
 	case reconcile.Waiting, reconcile.Blocked:
-		t.once(e.Stage, e.Outcome.String(), "", t.holds[e.Stage], inspect.OneLine(e.Reason))
+		t.once(e.Stage, EndWord(e.Outcome, e.Nature), "", t.holds[e.Stage], inspect.OneLine(e.Reason))
 	case reconcile.Failed:
 		t.once(e.Stage, e.Outcome.String(), "", e.Reason, inspect.OneLine(e.Reason))
+	}
+}
+
+// EndWord returns the word for how a stage or an action that is not done ended. What ends by itself is
+// waiting, and what the user has to approve is pending; other words are for trouble only.
+func EndWord(o reconcile.Outcome, n plan.Nature) string {
+	switch n {
+	case plan.Approval:
+		return "pending"
+	case plan.Ordinary:
+		return reconcile.Waiting.String()
+	default:
+		return o.String()
 	}
 }
 
@@ -171,7 +187,7 @@ func colorOf(word string) string {
 		return green
 	case "refused", "failed", "blocked", "unavailable":
 		return red
-	case "waiting", "degraded":
+	case "waiting", "pending", "not yet", "degraded":
 		return yellow
 	default:
 		return faint

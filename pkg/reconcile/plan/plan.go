@@ -24,6 +24,9 @@ type Check struct {
 	// is unknown.
 	Have string `json:"have,omitempty"`
 	Need string `json:"need,omitempty"`
+	// Left is how long after the observation a refused check passes at the earliest, where that is
+	// a question of time alone; 0 otherwise.
+	Left time.Duration `json:"-"`
 	// Gate is the stable code of the question; see the Gate constants.
 	Gate Gate `json:"gate,omitempty"`
 }

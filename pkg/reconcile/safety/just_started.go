@@ -130,6 +130,7 @@ func (s Starts) Elsewhere(zones ...string) (c plan.Check, missing time.Duration)
 	if p.known {
 		c.Have = p.uptime.Round(time.Second).String()
 		c.Evidence = fmt.Sprintf("%s started %s ago, %s required", p.name, c.Have, need)
+		c.Left = need - p.uptime
 	}
 	return c, need - p.uptime
 }

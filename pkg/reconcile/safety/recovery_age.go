@@ -25,7 +25,7 @@ func RecoveredFor(d plan.DatabaseFacts, need time.Duration) plan.Check {
 		c.Evidence = "the status document does not report the age of the last recovery"
 		return c
 	}
-	c.OK, c.Have = age >= need, age.Round(time.Second).String()
+	c.OK, c.Have, c.Left = age >= need, age.Round(time.Second).String(), max(0, need-age)
 	c.Evidence = fmt.Sprintf("last recovery %s ago, %s required", c.Have, need)
 	return c
 }
@@ -43,7 +43,7 @@ func upFor(c plan.Check, status *fdb.Status, version fdb.Version, need time.Dura
 	if age, reported := status.RecoveryAge(); reported {
 		youngest = min(youngest, age)
 	}
-	c.OK, c.Have = youngest >= need, youngest.Round(time.Second).String()
+	c.OK, c.Have, c.Left = youngest >= need, youngest.Round(time.Second).String(), max(0, need-youngest)
 	c.Evidence = fmt.Sprintf("FoundationDB %s does not report the age of recoveries; last known start or recovery %s ago, %s required", version, c.Have, need)
 	return c
 }

@@ -24,7 +24,8 @@ func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing ti
 	}
 	c.OK, c.Have = up >= need, up.Round(time.Second).String()
 	c.Evidence = fmt.Sprintf("%s %s ago, %s required", youngest, c.Have, need)
-	return c, max(0, need-up)
+	c.Left = max(0, need-up)
+	return c, c.Left
 }
 
 // shortestUptime is the shortest of the age of the last recovery and the uptimes of all
