@@ -70,6 +70,8 @@ type outcome struct {
 type approving struct {
 	outcome
 	Approved Approval
+	// progress shows on a terminal what passes do; nil where the text alone does.
+	progress *ui.Progress
 }
 
 // pacing decides whether another pass runs, and when.
@@ -91,6 +93,7 @@ type pacing struct {
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
 	p.report = p.reporter()
+	defer p.progress.End()
 	if p.Env.Planned != nil {
 		if err := p.confirmPlan(ctx, p.Env.Planned); err != nil {
 			return exit.CauseOf(ctx, err)
@@ -104,6 +107,7 @@ func (p *Passes) All(ctx context.Context) error {
 	defer stop()
 	p.changes = &changes{env: p.Env}
 	defer p.changes.stop()
+	p.progress.Begin()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
@@ -119,6 +123,7 @@ func (p *Passes) All(ctx context.Context) error {
 // ask shows what a pass would do and prompts for confirmation. It is never called while the
 // Lease or the lock is held.
 func (a *approving) ask(ctx context.Context) error {
+	a.progress.Hide()
 	view, err := a.show(ctx)
 	if err != nil {
 		return err
@@ -131,6 +136,9 @@ func (a *approving) ask(ctx context.Context) error {
 		return err
 	}
 	a.Approved.Add(view)
+	if f := view.Forecast; f != nil && f.End == planned.ForecastComplete {
+		a.progress.Expect(time.Duration(f.Seconds * float64(time.Second)))
+	}
 	return nil
 }
 
@@ -232,7 +240,15 @@ func (p *Passes) reporter() func(reconcile.Event) {
 	case !p.PrintsText(), p.Env.Global.Quiet:
 		return func(reconcile.Event) {} // only the document or the line at the end is printed
 	}
-	return ui.Text(p.Env.Out, ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0})
+	o := ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0}
+	if p.Env.Footer != nil && !o.Verbose {
+		o.Live, p.progress = true, ui.NewProgress(p.Env.Footer, p.Env.Clock)
+		return all(ui.Text(p.Env.Out, o), p.progress.Report)
+	}
+	if !p.Env.IsTerminal(p.Env.Out) {
+		o.Clock = p.Env.Clock.Now
+	}
+	return ui.Text(p.Env.Out, o)
 }
 
 // shouldContinue decides whether to run another pass, and waits until it is due. The error is
@@ -268,6 +284,7 @@ func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error
 		p.waitFor(reason)
 	}
 	p.lastReason = key
+	p.progress.Wait(reason)
 	return true, p.rest(ctx, RestAfter(p.Last, p.Interval), reason)
 }
 
@@ -292,7 +309,11 @@ func (p *pacing) readProgress(ctx context.Context) error {
 // printProgress prints the targets whose progress changed, or passes them to the observer.
 func printProgress(e *session.Env, before, now []inspect.Target) {
 	if e.Observer == nil {
-		ui.WriteProgress(e.Out, before, now)
+		var at time.Time
+		if !e.IsTerminal(e.Out) {
+			at = e.Clock.Now()
+		}
+		ui.WriteProgress(e.Out, at, before, now)
 		return
 	}
 	for _, t := range now {

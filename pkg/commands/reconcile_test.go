@@ -159,6 +159,22 @@ func TestANewClusterInText(t *testing.T) {
 	golden.RequireEqual(t, append(append([]byte("# stdout\n"), g.out.Bytes()...), append([]byte("# stderr\n"), g.err.Bytes()...)...))
 }
 
+// A log in CI stays readable however large the cluster is.
+func TestALargeNewClusterIsFewLines(t *testing.T) {
+	g := newGiven(t)
+	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 60, Log: 16, Stateless: 9, ClusterController: -1}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	const most, pods = 40, 85
+	if n := len(g.world.Pods); n != pods {
+		t.Errorf("%d pods, want %d", n, pods)
+	}
+	if lines := strings.Count(g.out.String(), "\n"); lines > most {
+		t.Errorf("%d lines, want at most %d:\n%s", lines, most, &g.out)
+	}
+}
+
 func TestASecondReconcileDoesNothing(t *testing.T) {
 	g := up(t)
 	g.world.Acted = nil

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // Env is the environment of every subcommand: everything external except its arguments.
@@ -38,6 +39,8 @@ type Env struct {
 	// Columns returns the width of the terminal that a stream is, in cells; 0 for any other. Nil
 	// means that no width is known. Replaced in tests.
 	Columns func(stream any) int
+	// Footer shows at the bottom of the terminal what is going on; nil where stdout is no terminal.
+	Footer *layout.Footer
 	// Random makes the random choices of a pass.
 	Random func() uint64
 	// Holder is our identity in a Lease: user, host and process.

@@ -20,6 +20,22 @@ func FitTerminal(e *Env) {
 		return isTerminal(stream)
 	}
 	e.Out, e.ErrOut = pageOf(e, e.Out), pageOf(e, e.ErrOut)
+	e.Footer = footerOf(e)
+}
+
+// footerOf returns the footer of the terminal that text is written to; nil where stdout is none, or
+// one that cannot move its cursor.
+func footerOf(e *Env) *layout.Footer {
+	out, is := e.Out.(*layout.Page)
+	if !is || e.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	footer := layout.NewFooter(out.Raw(), func() int { return e.Columns(out.Raw()) })
+	out.Above(footer)
+	if errs, is := e.ErrOut.(*layout.Page); is {
+		errs.Above(footer)
+	}
+	return footer
 }
 
 // pageOf returns a stream as a page if it is a terminal, else as it is. The width is read with every

@@ -79,9 +79,10 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 	}
 }
 
-// stillWaiting prints what the command still waits for. An observer shows that by itself.
+// stillWaiting prints what the command still waits for. An observer and a footer show that by
+// themselves.
 func (e Waiting) stillWaiting(reason string) {
-	if e.Observer != nil {
+	if e.Observer != nil || e.Footer.Shown() {
 		e.Touch()
 		return
 	}
@@ -171,7 +172,7 @@ func (h *Heartbeat) Beat() {
 	busy, most, since := h.busy, h.most, h.since
 	h.mu.Unlock()
 	now := h.Env.Clock.Now()
-	if took := now.Sub(since); busy != "" && took >= Patience && h.Env.Waiting().idleFor(now) >= Patience {
+	if took := now.Sub(since); busy != "" && !h.Env.Footer.Shown() && took >= Patience && h.Env.Waiting().idleFor(now) >= Patience {
 		h.Env.Logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -19,10 +20,16 @@ type TextOptions struct {
 	// Verbose also prints stages that have nothing to do, checks that passed, and
 	// what is being read.
 	Verbose bool
+	// Live leaves out what ends by itself, since a Progress shows it while it lasts, and what passes
+	// only observe and record.
+	Live bool
+	// Clock returns the current time, with which lines begin; nil for lines without it.
+	Clock func() time.Time
 }
 
 // Text returns a reporter that writes one line per noteworthy event, as it
-// happens: the stage, a word, and what it is about. Given to several passes in a
+// happens: the stage, a word, and what it is about. Actions of a stage that differ in their object
+// alone are one line, once the stage has carried them out; Verbose prints each as it is done. Given to several passes in a
 // row, it prints the reason of a wait once, and again only when the reason changes.
 func Text(w io.Writer, o TextOptions) func(reconcile.Event) {
 	t := &text{w: w, o: o, printed: map[string]string{}, holds: map[plan.StageName]string{}}
@@ -36,6 +43,8 @@ type text struct {
 	printed map[string]string
 	// holds identifies the hold that each stage last decided on.
 	holds map[plan.StageName]string
+	// together are the actions that were carried out and are not printed yet.
+	together repeated
 	// left are the exclusions that a later pass ends, as last reported.
 	left []string
 }
@@ -64,6 +73,7 @@ func (t *text) report(e reconcile.Event) {
 	case reconcile.StageDone:
 		t.done(e)
 	case reconcile.PassDone: // the command prints the summary, since it knows what comes next
+		t.flush()
 		if e.Outcome <= reconcile.Changed {
 			clear(t.printed) // nothing is waited for any more: a later wait is a new one
 		}
@@ -109,6 +119,7 @@ func (t *text) checks(stage plan.StageName, checks []plan.Check, nature func(pla
 			t.verbose(stage, "checked", inspect.CheckWords(c))
 		case nature(c) == plan.Trouble:
 			t.once(stage, "refused", c.Key(), "", inspect.CheckWords(c))
+		case t.o.Live:
 		default:
 			t.once(stage, "not yet", c.Key(), "", inspect.CheckWords(c))
 		}
@@ -121,16 +132,70 @@ func (t *text) acted(e reconcile.ActionDone) {
 		t.once(e.Stage, EndWord(reconcile.Failed, reconcile.NatureOf(e.Err)), plan.KindOf(e.Action)+" "+e.Action.Subject(), failure, e.Action.Describe()+": "+failure)
 		return
 	}
-	t.line(e.Stage, "did", e.Action.Describe())
+	if t.o.Live && plan.Records(e.Action) {
+		return // what passes observe is no change of the user
+	}
+	action, is := e.Action.(plan.Repeated)
+	if !is || t.o.Verbose {
+		t.line(e.Stage, "did", e.Action.Describe())
+		return
+	}
+	if !t.together.add(e.Stage, action) {
+		t.flush()
+		t.together.add(e.Stage, action)
+	}
+}
+
+// mostNamed is how many objects of actions that are one line are named.
+const mostNamed = 4
+
+// flush prints the actions that are one line.
+func (t *text) flush() {
+	all := t.together
+	t.together = repeated{}
+	switch len(all.actions) {
+	case 0:
+	case 1:
+		t.line(all.stage, "did", all.actions[0].Describe())
+	default:
+		var objects []string
+		for _, a := range all.actions {
+			objects = append(objects, a.Each())
+		}
+		slices.Sort(objects)
+		t.line(all.stage, "did", all.actions[0].Together(len(objects))+": "+phrase.Some(objects, mostNamed))
+	}
+}
+
+// repeated are actions of one stage that differ in their object alone.
+type repeated struct {
+	stage   plan.StageName
+	actions []plan.Repeated
+}
+
+// add adds an action; false if it is another one.
+func (r *repeated) add(stage plan.StageName, a plan.Repeated) bool {
+	if len(r.actions) > 0 {
+		first := r.actions[0]
+		if r.stage != stage || plan.KindOf(first) != plan.KindOf(a) || first.What() != a.What() {
+			return false
+		}
+	}
+	r.stage, r.actions = stage, append(r.actions, a)
+	return true
 }
 
 // done prints how a stage ended, unless its actions show it.
 func (t *text) done(e reconcile.StageDone) {
+	t.flush()
 	switch e.Outcome {
 	case reconcile.Done:
 		t.verbose(e.Stage, "done", "nothing to do")
 	case reconcile.Changed: // its actions were printed
 	case reconcile.Waiting, reconcile.Blocked:
+		if t.o.Live && e.Nature == plan.Ordinary {
+			return
+		}
 		t.once(e.Stage, EndWord(e.Outcome, e.Nature), "", t.holds[e.Stage], inspect.OneLine(e.Reason))
 	case reconcile.Failed:
 		t.once(e.Stage, e.Outcome.String(), "", e.Reason, inspect.OneLine(e.Reason))
@@ -177,8 +242,13 @@ func (t *text) verbose(stage plan.StageName, word, what string) {
 
 // The widths fit the longest stage name and the longest word.
 func (t *text) line(stage plan.StageName, word, what string) {
+	t.flush()
 	padding := strings.Repeat(" ", max(0, len("refused")-len(word)))
-	layout.Entry(t.w, fmt.Sprintf("%-27s  %s%s  ", stage, t.o.in(colorOf(word), word), padding), what)
+	var at time.Time
+	if t.o.Clock != nil {
+		at = t.o.Clock()
+	}
+	layout.Entry(t.w, stamp(at)+fmt.Sprintf("%-27s  %s%s  ", stage, t.o.in(colorOf(word), word), padding), what)
 }
 
 func colorOf(word string) string {

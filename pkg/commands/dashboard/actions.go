@@ -99,7 +99,7 @@ func (c *capturedOutput) lines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all bytes.Buffer
-	ui.WriteProgress(&all, nil, c.targets)
+	ui.WriteProgress(&all, time.Time{}, nil, c.targets)
 	all.Write(c.text.Bytes())
 	c.text.Reset()
 	c.targets = nil

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -195,12 +194,7 @@ const (
 
 // Describe implements Action.
 func (a PatchMetadata) Describe() string {
-	keys := slices.Sorted(maps.Keys(a.Labels))
-	keys = append(keys, slices.Sorted(maps.Keys(a.Annotations))...)
-	for _, key := range a.Remove {
-		keys = append(keys, "-"+key)
-	}
-	return fmt.Sprintf("set on %s: %s", a.Subject(), strings.Join(keys, ", "))
+	return fmt.Sprintf("set on %s: %s", a.Subject(), strings.Join(a.keys(), ", "))
 }
 
 // Subject implements Action.

@@ -64,7 +64,10 @@ func (d Decision) Nature() Nature {
 	case d.Hold.Human:
 		return Trouble
 	case d.Hold.Code != HoldCheckRefused:
-		return natureOf(ordinaryHolds[d.Hold.Code])
+		if ordinaryHolds[d.Hold.Code] {
+			return Ordinary
+		}
+		return Trouble
 	}
 	for _, c := range d.Checks {
 		if c.Nature() == Trouble {
@@ -77,11 +80,7 @@ func (d Decision) Nature() Nature {
 // Nature returns whether a refused check is passed later by itself. One without a gate is Ordinary:
 // its stage decides whether it needs manual intervention. So is one that passed.
 func (c Check) Nature() Nature {
-	return natureOf(c.OK || c.Gate == "" || ordinaryGates[c.Gate])
-}
-
-func natureOf(ordinary bool) Nature {
-	if ordinary {
+	if c.OK || c.Gate == "" || ordinaryGates[c.Gate] {
 		return Ordinary
 	}
 	return Trouble

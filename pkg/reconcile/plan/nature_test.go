@@ -66,7 +66,7 @@ func TestTheNatureOfAHold(t *testing.T) {
 	}{
 		"no hold":                              {Decision{}, Ordinary},
 		"data has to move":                     {Decision{Hold: &Hold{Code: HoldExclusionBudget}}, Ordinary},
-		"the same where nobody waits for it":   {Decision{Hold: &Hold{Code: HoldExclusionBudget, Human: true}}, Trouble},
+		"the same with manual intervention":    {Decision{Hold: &Hold{Code: HoldExclusionBudget, Human: true}}, Trouble},
 		"an unavailable database":              {Decision{Hold: &Hold{Code: HoldDatabaseUnavailable}}, Trouble},
 		"a code that does not exist":           {Decision{Hold: &Hold{Code: "new"}}, Trouble},
 		"a recent recovery":                    {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused(GateRecovery)}, Ordinary},

@@ -10,8 +10,9 @@ import (
 // wrapped at words, and those that begin with a command are broken such that they can be copied.
 // It is safe for concurrent use.
 type Page struct {
-	w     io.Writer
-	width func() int
+	w      io.Writer
+	width  func() int
+	footer *Footer // nil for none
 
 	mu     sync.Mutex
 	column int // cells of the line that has not ended yet
@@ -20,6 +21,12 @@ type Page struct {
 // NewPage returns a page. The function returns the terminal's present width in cells, or 0 while it
 // is unknown: then nothing is wrapped.
 func NewPage(w io.Writer, width func() int) *Page { return &Page{w: w, width: width} }
+
+// Above makes the page write above a footer of the same terminal.
+func (p *Page) Above(f *Footer) *Page {
+	p.footer = f
+	return p
+}
 
 // Width returns the width that text has to fit, in cells: that of the terminal, and at least
 // Narrowest; 0 while it is unknown.
@@ -56,10 +63,18 @@ func (p *Page) Write(text []byte) (int, error) {
 			p.column = 0
 		}
 	}
-	if _, err := io.WriteString(p.w, b.String()); err != nil {
+	if err := p.put(b.String()); err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+func (p *Page) put(text string) error {
+	if p.footer != nil && text != "" {
+		return p.footer.write(p.w, text)
+	}
+	_, err := io.WriteString(p.w, text)
+	return err
 }
 
 func (p *Page) fit(line string, width int) []string {
