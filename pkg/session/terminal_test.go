@@ -22,7 +22,9 @@ func TestOutputFitsTheTerminalThatItIsWrittenTo(t *testing.T) {
 	}
 	defer master.Close()
 	defer tty.Close()
-	e := &Env{IOStreams: genericiooptions.IOStreams{Out: tty, ErrOut: io.Discard}, IsTerminal: printers.IsTerminal, Columns: columnsOf}
+	term := "xterm"
+	getenv := func(name string) string { return map[string]string{"TERM": term}[name] }
+	e := &Env{IOStreams: genericiooptions.IOStreams{Out: tty, ErrOut: io.Discard}, IsTerminal: printers.IsTerminal, Columns: columnsOf, Getenv: getenv}
 	FitTerminal(e)
 	if !e.IsTerminal(e.Out) || e.IsTerminal(e.ErrOut) || layout.Raw(e.Out) != io.Writer(tty) {
 		t.Error("a page does not stand for its stream")
@@ -35,13 +37,23 @@ func TestOutputFitsTheTerminalThatItIsWrittenTo(t *testing.T) {
 			t.Errorf("width %d, want %d", got, width)
 		}
 	}
+	if e.Footer == nil {
+		t.Error("a terminal has no footer")
+	}
+	term = "dumb"
+	dumb := &Env{IOStreams: genericiooptions.IOStreams{Out: tty, ErrOut: tty}, IsTerminal: printers.IsTerminal, Columns: columnsOf, Getenv: getenv}
+	if FitTerminal(dumb); dumb.Footer != nil {
+		t.Error("a terminal that cannot move its cursor has a footer")
+	}
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	e = &Env{IOStreams: genericiooptions.IOStreams{Out: file, ErrOut: file}, IsTerminal: printers.IsTerminal, Columns: columnsOf}
-	FitTerminal(e)
+	e = &Env{IOStreams: genericiooptions.IOStreams{Out: file, ErrOut: file}, IsTerminal: printers.IsTerminal, Columns: columnsOf, Getenv: getenv}
+	if FitTerminal(e); e.Footer != nil {
+		t.Error("a file has a footer")
+	}
 	long := strings.Repeat("word ", 100)
 	fmt.Fprint(e.Out, long)
 	if text, err := os.ReadFile(file.Name()); err != nil || string(text) != long {
