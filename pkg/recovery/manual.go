@@ -4,7 +4,7 @@ package recovery
 func manual(cluster string, a Assessment, command func(words ...string) string) []string {
 	switch a.Kind {
 	case NothingLost:
-		return nil
+		return []string{}
 	case PodsLost:
 		return []string{
 			"delete no PVC",

@@ -31,7 +31,7 @@ func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
-	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "--exec", "writemode on; set marker 4711"), 0)
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
 	want(t, fdb(t, "recover", "collect", "c", "-n", ns), 0)
 	want(t, fdb(t, "recover", "verify", "c", "-n", ns), 0)
 	former := connectionString(t, ns)
@@ -47,14 +47,14 @@ func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
 
 	plan := plannedRecovery(t, ns)
 	refusesEditedPlans(t, ns, plan)
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan), 7) // nobody approves it
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan), 7) // without approval
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "4m"), 0)
 	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
 	now := connectionString(t, ns)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
 		t.Errorf("the connection string is %s, and was %s", now, former)
 	}
-	if r := fdb(t, "cli", "c", "-n", ns, "--", "--exec", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
+	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
 	}
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 0) // the same plan again

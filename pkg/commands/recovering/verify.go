@@ -24,9 +24,10 @@ func newVerify(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [CLUSTER]",
 		Short: "Verify a cluster after a recovery",
-		Long: `Verify a cluster after a recovery: status, ConfigMap and all pods have one connection string,
-a quorum of its coordinators answers, the database is available, all data has its copies,
-and every process group with data reports to this database. What is unknown does not hold.
+		Long: `Verify a cluster after a recovery: status, ConfigMap and all pods have one connection
+string, a quorum of its coordinators answers, the database is available, all data has its
+copies, and every process group with data reports to this database. What is unknown does
+not hold.
 
 Exit code 0: every check holds. 1: some do not.`,
 		Example: `  # Verify after recover apply
