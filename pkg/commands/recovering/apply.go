@@ -59,7 +59,7 @@ Passes and other changing commands cannot run at the same time.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.plan, "plan", "", "file with the plan")
 	flags.StringVar(&o.reason, "reason", "", "reason of the change, for the audit")

@@ -71,7 +71,7 @@ func readPlan(path string, key types.NamespacedName) (recovery.Plan, error) {
 	if path == "" {
 		return recovery.Plan{}, exit.Usage(errors.New("--plan is required: a file that recover plan -o json printed"))
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // the user names the file
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return recovery.Plan{}, exit.Usage(fmt.Errorf("reading the plan: %w", err))
 	}
@@ -79,8 +79,8 @@ func readPlan(path string, key types.NamespacedName) (recovery.Plan, error) {
 	if err := json.Unmarshal(text, &v); err != nil {
 		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s is not a recovery plan: %w", path, err))
 	}
-	if v.Document.Kind != "RecoveryPlan" {
-		return recovery.Plan{}, exit.Usagef("%s is not a recovery plan: its kind is %q", path, v.Document.Kind)
+	if v.Kind != "RecoveryPlan" {
+		return recovery.Plan{}, exit.Usagef("%s is not a recovery plan: its kind is %q", path, v.Kind)
 	}
 	if err := v.Plan.Check(key.Name, key.Namespace); err != nil {
 		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, err))

@@ -111,23 +111,24 @@ func (c *cluster) Observe(_ context.Context, s *plan.Snapshot, _ plan.Facet) err
 }
 
 func (c *cluster) Act(_ context.Context, a plan.Action) error {
-	switch a := a.(type) {
-	case plan.SetConnectionString:
+	if set, is := a.(plan.SetConnectionString); is {
 		if err := c.step("status"); err != nil {
 			return err
 		}
 		if c.lies != "status" {
-			c.status = a.ConnectionString
+			c.status = set.ConnectionString
 		}
-	case plan.ApplyConfigMap:
-		if err := c.step("configmap"); err != nil {
-			return err
-		}
-		if c.lies != "configmap" {
-			c.configMap = a.Object.Data[objects.KeyClusterFile]
-		}
-	default:
+		return nil
+	}
+	written, is := a.(plan.ApplyConfigMap)
+	if !is {
 		return fmt.Errorf("unexpected action %T", a)
+	}
+	if err := c.step("configmap"); err != nil {
+		return err
+	}
+	if c.lies != "configmap" {
+		c.configMap = written.Object.Data[objects.KeyClusterFile]
 	}
 	return nil
 }
@@ -236,7 +237,7 @@ func (c *cluster) apply(p recovery.Plan) error {
 // instant is a clock whose timers end at once.
 type instant struct{ *clocktesting.FakeClock }
 
-func (instant) NewTimer(time.Duration) clock.Timer { //nolint:ireturn // the clock's own shape
+func (instant) NewTimer(time.Duration) clock.Timer {
 	return clock.RealClock{}.NewTimer(time.Millisecond)
 }
 
