@@ -59,11 +59,11 @@ type Entry struct {
 // NewEntry is the entry of an action that began and ended at these times.
 func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ended time.Time) Entry {
 	e := Entry{
-		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: withoutID(a.Describe()),
+		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: WithoutID(a.Describe()),
 		Removes: removedBy(a), Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}
 	if err != nil {
-		e.Result, e.Error = Failed, withoutID(err.Error())
+		e.Result, e.Error = Failed, WithoutID(err.Error())
 	}
 	return e
 }
@@ -72,4 +72,5 @@ func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ende
 // access to a database without TLS.
 var connectionStringID = regexp.MustCompile(`\b(\w+):\w+@`)
 
-func withoutID(text string) string { return connectionStringID.ReplaceAllString(text, "$1:…@") }
+// WithoutID returns a text in which connection strings have no ID.
+func WithoutID(text string) string { return connectionStringID.ReplaceAllString(text, "$1:…@") }

@@ -22,6 +22,7 @@ import (
 var notRunHere = map[string]string{
 	"kubectl fdb watch":              "a screen; TestAScreenIsWalkedAndReplacesAProcessGroup and the page about it run them",
 	"kubectl fdb eviction-webhook":   "needs a certificate and a port; TestTheEvictionWebhookAnswersByTheRules has both",
+	"kubectl fdb recover apply":      "needs the plan of a loss; TestCoordinatorsWithOtherAddressesAreRecovered has one",
 	"kubectl fdb completion install": "writes beside the program; TestCompletionInstall has a directory for it",
 }
 

@@ -28,6 +28,7 @@ var terminalWidths = []int{60, 80, 120, 200}
 
 // anyWidth are commands whose output is not laid out, with the reasons. Their help is.
 var anyWidth = map[string]string{
+	"kubectl fdb recover apply":          "needs the plan of a loss; TestCoordinatorsWithOtherAddressesAreRecovered has one",
 	"kubectl fdb cli":                    "prints what fdbcli prints",
 	"kubectl fdb exec":                   "prints what a program prints",
 	"kubectl fdb completion":             "prints a script",

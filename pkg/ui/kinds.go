@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
@@ -68,6 +69,9 @@ func Kinds() []Kind {
 		{Name: "ReconcileEvent", PrintedBy: "reconcile and replace, one per line", Events: eventKinds()},
 		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: inspect.ReconcileResult{}},
 		{Name: "ReconcileResultList", PrintedBy: "reconcile --with-backups, the last line", Document: inspect.ReconcileResultList{}},
+		{Name: "RecoveryPlan", PrintedBy: "recover plan", Document: recovery.PlanView{}},
+		{Name: "RecoveryReport", PrintedBy: "recover collect", Document: recovery.ReportView{}},
+		{Name: "RecoveryVerification", PrintedBy: "recover verify", Document: recovery.VerificationView{}},
 		{Name: "RestoreStatus", PrintedBy: "restore status and wait", Document: inspect.RestoreStatusView{}},
 		{Name: "Version", PrintedBy: "version", Document: lists.VersionView{}},
 		{Name: "WaitResult", PrintedBy: "wait", Document: waiting.WaitView{}},

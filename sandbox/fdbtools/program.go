@@ -118,13 +118,16 @@ func (b *Bridge) server(p *program) (fdbsim.Server, error) {
 	}
 	s := fdbsim.Server{
 		Args: p.run.Argv, Version: p.run.Version, Env: p.run.Env,
-		DataKey: hostPath(p.container, args.DataDir), ClusterFile: file{p, args.ClusterFile},
+		DataKey: hostPath(p.container, args.DataDir), ClusterFile: file{p, args.ClusterFile}, Coordination: file{p, path.Join(args.DataDir, coordinationFile)},
 	}
 	if args.SeedClusterFile != "" {
 		s.Seed = file{p, args.SeedClusterFile}
 	}
 	return s, nil
 }
+
+// coordinationFile has a name of FoundationDB's.
+const coordinationFile = "coordination-0.fdq"
 
 // hostPath is a directory of a container as the machine knows it: two
 // containers with the same volume have the same data. A directory of no volume

@@ -1,9 +1,14 @@
 package model
 
 import (
+	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -131,8 +136,19 @@ func (w *World) join(s *Process) {
 	if found.Db == nil {
 		found.Db = w.createDatabase(found.Conn)
 	}
+	found.Db.comeBack(found.Conn)
 	found.Db.admit(s)
 	w.Wake()
+}
+
+// comeBack makes the database go on at other addresses of its coordinators, which cluster files with
+// the same name have now: FoundationDB stores them when it recovers.
+func (db *Database) comeBack(c fdb.ConnectionString) {
+	if clusterKey(c) != clusterKey(db.Connection) || c.SameCoordinators(db.Connection.Coordinators) || len(db.CoordinatorServers()) > len(db.Connection.Coordinators)/2 {
+		return
+	}
+	db.Connection = c
+	db.Commit([]keyspace.Mutation{{Key: coordinatorsKey, Value: []byte(c.String())}})
 }
 
 // createDatabase makes the database of a cluster key that is unknown to its
@@ -148,9 +164,23 @@ func (w *World) createDatabase(c fdb.ConnectionString) *Database {
 func (db *Database) registerWith(c fdb.ConnectionString) {
 	for _, a := range c.Coordinators {
 		if s := db.World.CoordinatorAt(a); s != nil {
-			s.Disk.registers[clusterKey(c)] = register{db: db}
+			s.keep(clusterKey(c), register{db: db})
 		}
 	}
+}
+
+// keep stores coordination state, in the file as well: the names under which it is kept, and the
+// connection string that clients of the name are referred to. Nothing is read from it.
+func (s *Process) keep(key string, r register) {
+	s.Disk.registers[key] = r
+	if s.spec.Coordination == nil {
+		return
+	}
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(s.Disk.registers)) {
+		fmt.Fprintf(&text, "%s %s\n", key, s.Disk.registers[key].forward)
+	}
+	_ = s.spec.Coordination.Write([]byte(text.String())) // a program that is ending has no files
 }
 
 // CoordinatorServers are the coordinators that answer.

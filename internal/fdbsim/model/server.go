@@ -30,6 +30,9 @@ type Server struct {
 	// Seed is where the live cluster file's first content comes from. Nil when
 	// the server has no --seed_cluster_file.
 	Seed File
+	// Coordination is the file in the data directory that appears once the process keeps
+	// coordination state. Nil keeps none.
+	Coordination File
 	// Env is the process's environment.
 	Env map[string]string
 	// RestartDelay makes the [World] start the process again that long after it

@@ -49,6 +49,9 @@ func viewRequirements() []CommandRequirements {
 		all = append(all, CommandRequirements{"can " + verb, slices.Concat(viewing(), operators())})
 	}
 	all = append(all, CommandRequirements{"can upgrade", slices.Concat(viewing(), operators(), optional("facts about backups are unknown, which refuses some upgrades", theBackups()...))})
+	for _, verb := range []string{"collect", "plan", "verify"} {
+		all = append(all, CommandRequirements{"recover " + verb, slices.Concat(viewing(), releasedVolumes())})
+	}
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
 	for _, list := range []string{
@@ -102,6 +105,7 @@ func actionRequirements() []CommandRequirements {
 		{"connection-string sync", reconciling()},
 		{"coordinators change", reconciling()},
 		{"coordinators repair", reconciling()},
+		{"recover apply", slices.Concat(reconciling(), releasedVolumes())},
 		{"locks deny", reconciling()},
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},
@@ -128,6 +132,11 @@ func actionRequirements() []CommandRequirements {
 		{"eviction-webhook --act", slices.Concat(required(session.WebhookPermissions()...), reconciling())},
 		{"wait", slices.Concat(required(session.ViewPermissions()...), watchingLocks(), finding(), beyond())},
 	}
+}
+
+// releasedVolumes returns what is required to find volumes whose PVC was deleted.
+func releasedVolumes() []Requirement {
+	return everywhere(optional("released volumes are unknown", session.Permission{Verb: "list", Resource: "persistentvolumes"}))
 }
 
 // followBackupPermissions returns what is required to watch backups, restores and their agents.

@@ -110,8 +110,12 @@ func AnswerFile(q FileQuestion) FileAnswer {
 	return a
 }
 
-// replaceFile writes beside the file and renames, as FoundationDB does.
+// replaceFile writes beside the file and renames, as FoundationDB does, and creates the directory of
+// the file, as it creates its data directory.
 func replaceFile(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
 	next := name + ".tmp"
 	if err := os.WriteFile(next, content, 0o644); err != nil {
 		return err

@@ -1,0 +1,105 @@
+package recovery
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAssess(t *testing.T) {
+	tests := map[string]struct {
+		edit    func(*Facts)
+		want    Kind
+		handled bool
+		// obstacle is part of one; empty for none.
+		obstacle string
+	}{
+		"coordinators with other addresses":           {edit: func(*Facts) {}, want: CoordinatorsMoved, handled: true},
+		"one that stays":                              {edit: func(f *Facts) { f.Groups[0].Now = []string{"10.0.0.1"} }, want: CoordinatorsMoved, handled: true},
+		"a status that has the new addresses":         {edit: withNewStatus, want: CoordinatorsMoved, handled: true},
+		"a healthy cluster":                           {edit: func(f *Facts) { f.Quorum, f.Available = new(true), new(true) }, want: NothingLost},
+		"a quorum without a database":                 {edit: func(f *Facts) { f.Quorum = new(true) }, want: DatabaseDown},
+		"pods that are missing":                       {edit: func(f *Facts) { f.Groups[4].Pod, f.Groups[4].Now = "", nil }, want: PodsLost},
+		"a pod that does not run":                     {edit: func(f *Facts) { f.Groups[4].Phase = "Pending" }, want: PodsLost},
+		"volumes that were released":                  {edit: withReleased, want: VolumesReleased},
+		"a majority that is lost":                     {edit: func(f *Facts) { lose(f, 2) }, want: CoordinatorsLost},
+		"a minority that is lost, and the rest moved": {edit: func(f *Facts) { lose(f, 1) }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"coordinators of another string are queried":  {edit: func(f *Facts) { f.Queried = []string{"10.0.0.8:4501"} }, want: Undetermined},
+		"no connection string":                        {edit: func(f *Facts) { f.Recorded = "" }, want: Undetermined},
+		"an unknown quorum":                           {edit: func(f *Facts) { f.Quorum, f.Unknown = nil, "no pod" }, want: CoordinatorsMoved, obstacle: "whether a quorum of coordinators answers is unknown"},
+		"another connection string in a pod":          {edit: func(f *Facts) { f.Groups[4].Files.ClusterFile = strings.Replace(recorded, "abc", "def", 1) }, want: CoordinatorsMoved, obstacle: "different connection strings exist"},
+		"an address that another pod has now":         {edit: func(f *Facts) { f.Groups[4].Now = []string{"10.0.0.1"} }, want: CoordinatorsMoved, obstacle: "the address of sample-storage-5 now"},
+		"an answer from outside of the cluster":       {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, want: CoordinatorsMoved, obstacle: "10.0.0.1:4501 answers, and belongs to no pod"},
+		"a pod that cannot be read":                   {edit: func(f *Facts) { f.Groups[4].Files, f.Groups[4].Unread = nil, "timeout" }, want: CoordinatorsMoved, obstacle: "could not be read: timeout"},
+		"a coordinator without its files":             {edit: func(f *Facts) { f.Groups[0].Files.Coordination = nil }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"files of another generation":                 {edit: func(f *Facts) { f.Groups[0].Files.Coordination[0].Current = false }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"files that are not of coordinators":          {edit: withTooManyFiles, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"two addresses":                               {edit: func(f *Facts) { f.Groups[0].Now = []string{"10.0.9.1", "fd00::1"} }, want: CoordinatorsMoved, obstacle: "1 required"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := rebooted()
+			tc.edit(&f)
+			a := Assess(f)
+			if a.Kind != tc.want || a.Handled != tc.handled {
+				t.Fatalf("%s, handled: %t, want %s, %t: %v %v", a.Kind, a.Handled, tc.want, tc.handled, a.Evidence, a.Obstacles)
+			}
+			if got := strings.Join(a.Obstacles, "; "); !strings.Contains(got, tc.obstacle) || (got != "") != (tc.obstacle != "") {
+				t.Errorf("obstacles %q, want %q", got, tc.obstacle)
+			}
+			if a.Handled != (len(a.Moves) > 0) {
+				t.Errorf("moves %v", a.Moves)
+			}
+			if a.Kind == CoordinatorsMoved && !a.Handled && a.Lost == "nothing" {
+				t.Error("nothing is lost of a state that is unknown")
+			}
+		})
+	}
+}
+
+// withNewStatus is a cluster whose status was written since: only the files tell who coordinated.
+func withNewStatus(f *Facts) {
+	for i := range f.Groups {
+		f.Groups[i].Addresses = f.Groups[i].Now
+	}
+}
+
+func withTooManyFiles(f *Facts) {
+	withNewStatus(f)
+	f.Groups[4].Files.Coordination = f.Groups[0].Files.Coordination
+}
+
+func withReleased(f *Facts) {
+	f.Groups[4].PVC, f.Groups[4].Volume = "", ""
+	f.Released = []ReleasedVolume{{Name: "pv-5", PVC: "sample-storage-5-data", Policy: "Retain"}}
+}
+
+// lose loses so many coordinators with their volumes.
+func lose(f *Facts, n int) {
+	for i := range n {
+		g := &f.Groups[i]
+		g.Pod, g.PVC, g.Volume, g.Now, g.Files, g.Phase = "", "", "", nil, nil, ""
+	}
+}
+
+func TestAnIdentificationIsNamed(t *testing.T) {
+	f := rebooted()
+	if a := Assess(f); a.Moves[0].By != ByStatus || a.Moves[0].To != "10.0.9.1:4501" {
+		t.Errorf("%+v", a.Moves[0])
+	}
+	withNewStatus(&f)
+	if a := Assess(f); a.Moves[0].By != ByFiles {
+		t.Errorf("%+v", a.Moves[0])
+	}
+}
+
+func TestALostVolumeIsNotCalledNothing(t *testing.T) {
+	f := rebooted()
+	f.Groups[4].Pod, f.Groups[4].Now = "", nil
+	if a := Assess(f); a.Lost != "nothing" {
+		t.Error(a.Lost)
+	}
+	f.Groups[3].Pod, f.Groups[3].PVC = "", ""
+	if a := Assess(f); a.Kind != PodsLost || a.Lost == "nothing" {
+		t.Errorf("%s: %s", a.Kind, a.Lost)
+	}
+}

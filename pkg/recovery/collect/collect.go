@@ -1,0 +1,177 @@
+// Package collect reads the facts of package recovery. It changes nothing, and needs no quorum of
+// coordinators.
+package collect
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+)
+
+// Facets are what a snapshot must have observed for [Reader.Read].
+const Facets = plan.Record | plan.Pods | plan.Volumes | plan.ConfigMap | plan.Database
+
+const (
+	// parallelPods bounds how many pods are read at once.
+	parallelPods = 8
+	// fileLimit bounds the read of the files of one pod.
+	fileLimit = 15 * time.Second
+	// pageSize is the maximum number of volumes per list request.
+	pageSize = 500
+)
+
+// Reader reads what a snapshot of a cluster does not have.
+type Reader struct {
+	// Client lists PersistentVolumes.
+	Client client.Client
+	// Tool opens a runner of programs in a container of a pod.
+	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
+}
+
+// Read returns the facts, and warnings about what could not be read. What cannot be read of a single
+// pod is a fact; only the end of the context is an error.
+func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []string, error) {
+	f := recovery.Facts{UID: string(s.Cluster.UID), Recorded: s.Cluster.Status.ConnectionString, Queried: []string{}, Coordinators: []recovery.Coordinator{}, Groups: []recovery.Group{}, Released: []recovery.ReleasedVolume{}}
+	if s.ConfigMap != nil {
+		f.ConfigMap = strings.TrimSpace(s.ConfigMap.Data[objects.KeyClusterFile])
+	}
+	readDatabase(&f, s.Database)
+	for _, g := range s.Groups() {
+		f.Groups = append(f.Groups, groupOf(s, g))
+	}
+	r.readFiles(ctx, s, &f)
+	warnings := r.readReleased(ctx, s, &f)
+	return f, warnings, ctx.Err()
+}
+
+// readDatabase reads which coordinators answer.
+func readDatabase(f *recovery.Facts, d plan.DatabaseFacts) {
+	recorded, err := fdb.ParseConnectionString(f.Recorded)
+	if err != nil {
+		f.Unknown = "the status has no valid connection string"
+		return
+	}
+	answers := map[string]bool{}
+	if d.Status == nil {
+		f.Unknown = d.Why()
+	} else {
+		f.Quorum, f.Available = new(d.Status.Client.Coordinators.QuorumReachable), new(d.Available())
+		for _, c := range d.Status.Client.Coordinators.Coordinators {
+			answers[c.Address.Coordinator()] = c.Reachable
+			f.Queried = append(f.Queried, c.Address.Coordinator())
+		}
+	}
+	for _, a := range recorded.Coordinators {
+		c := recovery.Coordinator{Address: a.Coordinator()}
+		if reachable, known := answers[c.Address]; known {
+			c.Reachable = &reachable
+		}
+		f.Coordinators = append(f.Coordinators, c)
+	}
+}
+
+func groupOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) recovery.Group {
+	out := recovery.Group{
+		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Addresses: append([]string{}, g.Addresses...), Now: []string{}, Stateful: g.ProcessClass.IsStateful(),
+	}
+	if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil {
+		out.PVC, out.Volume = claim.Name, claim.Spec.VolumeName
+	}
+	pod := s.Pods[g.PodName(s.Cluster)]
+	if pod == nil {
+		return out
+	}
+	out.Pod, out.PodUID, out.Node, out.Phase = pod.Name, string(pod.UID), pod.Spec.NodeName, string(pod.Status.Phase)
+	if pod.DeletionTimestamp != nil {
+		out.Phase = "Terminating"
+	}
+	if ips, err := objects.PublicIPs(pod); err == nil {
+		out.Now = append(out.Now, ips...)
+	}
+	return out
+}
+
+// readFiles reads the files of all running pods.
+func (r Reader) readFiles(ctx context.Context, s plan.Snapshot, f *recovery.Facts) {
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelPods)
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		if g.Pod == "" || g.Phase != string(corev1.PodRunning) {
+			continue
+		}
+		group.Go(func() error {
+			files, err := r.files(ctx, s.Pods[g.Pod], recovery.Generation(f.Recorded))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				g.Unread = err.Error()
+				return nil
+			}
+			g.Files = files
+			return nil
+		})
+	}
+	_ = group.Wait() // no function returns an error
+}
+
+func (r Reader) files(ctx context.Context, pod *corev1.Pod, generation string) (*recovery.Files, error) {
+	tool, err := r.Tool(pod, v1beta2.ContainerMain)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, fileLimit)
+	defer cancel()
+	result, err := tool.Run(ctx, admin.Command{Argv: []string{"sh", "-c", readScript, "sh", dataDir, generation}, Limit: fileLimit, Reads: true})
+	switch {
+	case err != nil:
+		return nil, err
+	case result.ExitCode != 0:
+		return nil, fmt.Errorf("exit code %d: %s", result.ExitCode, strings.TrimSpace(string(result.Stderr)))
+	}
+	return parseFiles(string(result.Stdout))
+}
+
+// readReleased lists the volumes whose PVC, one of the cluster, was deleted.
+func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.Facts) (warnings []string) {
+	claims := map[string]bool{}
+	for _, g := range s.Groups() {
+		claims[g.PVCName(s.Cluster)] = true
+	}
+	found := map[string]recovery.ReleasedVolume{}
+	for next := ""; ; {
+		page := &corev1.PersistentVolumeList{}
+		if err := r.Client.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+			return []string{"released volumes are unknown: list PersistentVolumes: " + err.Error()}
+		}
+		for _, v := range page.Items {
+			ref := v.Spec.ClaimRef
+			if v.Status.Phase == corev1.VolumeReleased && ref != nil && ref.Namespace == s.Cluster.Namespace && claims[ref.Name] {
+				found[v.Name] = recovery.ReleasedVolume{Name: v.Name, PVC: ref.Name, Policy: string(v.Spec.PersistentVolumeReclaimPolicy)}
+			}
+		}
+		if next = page.Continue; next == "" {
+			break
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		f.Released = append(f.Released, found[name])
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+)
+
+// dataDir is where the volume of a pod is mounted.
+const dataDir = "/var/fdb/data"
+
+// readScript prints the cluster file, the coordination files and the fdbserver processes of a
+// container, a record per line, and a last line that proves that the output is complete. Its
+// arguments are the data directory and the generation that is searched for in coordination files: as
+// a key, so not before the @ of a connection string.
+const readScript = `if [ -f "$1/fdb.cluster" ]; then
+while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
+fi
+for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
+[ -f "$f" ] || continue
+current=no
+if [ -n "$2" ] && grep -q -a -E "$2([^@]|\$)" "$f"; then current=yes; fi
+stat -c "coordination %s %Y $current %n" "$f" || exit 1
+done
+for p in /proc/[0-9]*; do
+[ "$(cat "$p/comm" 2>/dev/null)" = fdbserver ] && echo "process ${p#/proc/}"
+done
+echo end`
+
+// parseFiles parses the output of readScript.
+func parseFiles(text string) (*recovery.Files, error) {
+	f := &recovery.Files{Coordination: []recovery.File{}, Processes: []int{}}
+	var clusterFile []string
+	complete := false
+	for line := range strings.Lines(text) {
+		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		var err error
+		switch kind {
+		case "cluster":
+			clusterFile = append(clusterFile, rest)
+		case "coordination":
+			err = addCoordination(f, rest)
+		case "process":
+			var pid int
+			pid, err = strconv.Atoi(rest)
+			f.Processes = append(f.Processes, pid)
+		case "end":
+			complete = true
+		default:
+			err = errors.New("unknown record")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("invalid line %q: %w", line, err)
+		}
+	}
+	if !complete {
+		return nil, errors.New("the output is incomplete")
+	}
+	if len(clusterFile) > 0 {
+		s, err := fdb.ParseClusterFile(strings.Join(clusterFile, "\n"))
+		if err != nil {
+			return nil, err
+		}
+		f.ClusterFile, f.Generation = s.String(), s.Description+":"+s.ID
+	}
+	return f, nil
+}
+
+// addCoordination adds a file: size, time, whether it is of the generation, path.
+func addCoordination(f *recovery.Files, record string) error {
+	const fields = 4
+	parts := strings.SplitN(record, " ", fields)
+	if len(parts) != fields {
+		return fmt.Errorf("%d fields, %d required", len(parts), fields)
+	}
+	size, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return err
+	}
+	modified, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return err
+	}
+	f.Coordination = append(f.Coordination, recovery.File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes"})
+	return nil
+}

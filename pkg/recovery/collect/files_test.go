@@ -1,0 +1,101 @@
+package collect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// written writes files into a data directory.
+func written(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The script runs on this machine as it runs in a container.
+func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
+	const current, clusterFile = "sample:abc", "# DO NOT EDIT!\nsample:abc@10.0.0.1:4501,10.0.0.2:4501"
+	tests := map[string]struct {
+		files map[string]string
+		// paths are those of coordination files, in the data directory; current which are of the generation.
+		paths, current []string
+		generation     string
+		fails          bool
+	}{
+		"an empty volume":                         {files: map[string]string{}},
+		"a cluster file without a last line feed": {files: map[string]string{"fdb.cluster": clusterFile}, generation: current},
+		"state of the generation": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "\x00\x01key sample:abc\x00value", "2/coordination-0.fdq": "\x00nothing"},
+			paths: []string{"1/coordination-0.fdq", "2/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a former coordinator refers to the generation": {
+			files: map[string]string{"fdb.cluster": clusterFile, "coordination-1.fdq": "sample:old\x00sample:abc@10.0.0.1:4501"},
+			paths: []string{"coordination-1.fdq"}, generation: current,
+		},
+		"a longer name is another one": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "sample:abd\x00"},
+			paths: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a cluster file that is cut off": {files: map[string]string{"fdb.cluster": "sample:abc@10.0"}, fails: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := written(t, tc.files)
+			r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: []string{"sh", "-c", readScript, "sh", dir, current}, Limit: time.Minute})
+			if err != nil || r.ExitCode != 0 {
+				t.Fatalf("%v: %s", err, r.Stderr)
+			}
+			f, err := parseFiles(string(r.Stdout))
+			if tc.fails {
+				if err == nil {
+					t.Errorf("%+v", f)
+				}
+				return
+			}
+			if err != nil || f.Generation != tc.generation {
+				t.Fatalf("generation %q, want %q: %v", f.Generation, tc.generation, err)
+			}
+			var paths, ofGeneration []string
+			for _, file := range f.Coordination {
+				path, _ := filepath.Rel(dir, file.Path)
+				paths = append(paths, path)
+				if file.Current {
+					ofGeneration = append(ofGeneration, path)
+				}
+				if file.Bytes != int64(len(tc.files[path])) || time.Since(file.Modified) > time.Hour {
+					t.Errorf("%+v", file)
+				}
+			}
+			slices.Sort(paths)
+			if !slices.Equal(paths, tc.paths) || !slices.Equal(ofGeneration, tc.current) {
+				t.Errorf("files %v, of the generation %v, want %v and %v", paths, ofGeneration, tc.paths, tc.current)
+			}
+		})
+	}
+}
+
+func TestOutputThatIsNotCompleteIsNotParsed(t *testing.T) {
+	for _, text := range []string{"", "cluster sample:abc@10.0.0.1:4501\n", "process x\nend\n", "coordination 1 2 yes\nend\n", "coordination x 2 yes f\nend\n", "hello\nend\n"} {
+		if f, err := parseFiles(text); err == nil {
+			t.Errorf("%q: %+v", text, f)
+		}
+	}
+	f, err := parseFiles("cluster sample:abc@10.0.0.1:4501\nprocess 12\nend\n")
+	if err != nil || !slices.Equal(f.Processes, []int{12}) || f.ClusterFile != "sample:abc@10.0.0.1:4501" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

@@ -1,0 +1,177 @@
+// Package recovery classifies what a FoundationDB cluster lost, and plans how to get it back. It
+// is pure: package collect reads the facts, package carryout executes a plan.
+package recovery
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Facts are what the resource, the pods, the volumes and the database of a cluster show. All of
+// it can be read without a quorum of coordinators.
+type Facts struct {
+	// UID identifies the FoundationDBCluster.
+	UID string `json:"uid"`
+	// Recorded is the connection string in the status; empty if there is none.
+	Recorded string `json:"recorded"`
+	// ConfigMap is the connection string from which new pods start; empty if there is none.
+	ConfigMap string `json:"configMap"`
+	// Queried are the coordinators that the database was queried with; empty if it was not.
+	Queried []string `json:"queried"`
+	// Quorum is whether a quorum of those answers; null when unknown.
+	Quorum *bool `json:"quorum"`
+	// Available is whether the database answers; null when unknown.
+	Available *bool `json:"available"`
+	// Unknown is why Quorum and Available are unknown; empty when they are known.
+	Unknown string `json:"unknown,omitempty"`
+	// Coordinators are those of the recorded connection string, in its order.
+	Coordinators []Coordinator `json:"coordinators"`
+	// Groups are the process groups of the status and their pods and volumes.
+	Groups []Group `json:"groups"`
+	// Released are volumes whose PVC was deleted.
+	Released []ReleasedVolume `json:"released"`
+}
+
+// Coordinator is one coordinator of the recorded connection string.
+type Coordinator struct {
+	// Address is as the connection string has it.
+	Address string `json:"address"`
+	// Reachable is whether it answers; null when unknown.
+	Reachable *bool `json:"reachable"`
+}
+
+// Group is a process group, and what its pod and its volume hold.
+type Group struct {
+	ID    string `json:"id"`
+	Class string `json:"class"`
+	// Addresses are those of the status: of the pod when the status was written.
+	Addresses []string `json:"addresses"`
+	// Pod is empty if there is none.
+	Pod    string `json:"pod,omitempty"`
+	PodUID string `json:"podUID,omitempty"`
+	Node   string `json:"node,omitempty"`
+	Phase  string `json:"phase,omitempty"`
+	// Now are the addresses of the processes of the pod.
+	Now []string `json:"now"`
+	// PVC is empty if there is none; Volume if it is not bound.
+	PVC    string `json:"pvc,omitempty"`
+	Volume string `json:"volume,omitempty"`
+	// Stateful is whether the class keeps data or coordination state.
+	Stateful bool `json:"stateful"`
+	// Files are what the pod has; null if it could not be read.
+	Files *Files `json:"files"`
+	// Unread is why Files could not be read; empty otherwise.
+	Unread string `json:"unread,omitempty"`
+}
+
+// Files are what is in a pod.
+type Files struct {
+	// ClusterFile is the connection string of the processes; empty if the file does not exist.
+	ClusterFile string `json:"clusterFile"`
+	// Generation is its description and ID, which coordinators keep their state under.
+	Generation string `json:"generation"`
+	// Coordination are the files with coordination state in the data directories.
+	Coordination []File `json:"coordination"`
+	// Processes are the process IDs of the fdbserver processes.
+	Processes []int `json:"processes"`
+}
+
+// File is a file in a volume.
+type File struct {
+	Path     string    `json:"path"`
+	Bytes    int64     `json:"bytes"`
+	Modified time.Time `json:"modified"`
+	// Current is whether it has a key of the generation of the recorded connection string. The file of
+	// a former coordinator only has that name in the connection string to which it refers clients.
+	Current bool `json:"current"`
+}
+
+// ReleasedVolume is a PersistentVolume whose PVC was deleted.
+type ReleasedVolume struct {
+	Name string `json:"name"`
+	// PVC is the name of the deleted PVC.
+	PVC string `json:"pvc"`
+	// Policy is the reclaim policy: Retain keeps the volume.
+	Policy string `json:"policy"`
+}
+
+// Generation returns the description and ID of a connection string, empty if it is invalid.
+func Generation(connectionString string) string {
+	s, err := fdb.ParseConnectionString(connectionString)
+	if err != nil {
+		return ""
+	}
+	return s.Description + ":" + s.ID
+}
+
+// Coordinates reports whether the volume has coordination state of the recorded generation, as far
+// as could be read.
+func (g Group) Coordinates() bool {
+	return g.Files != nil && slices.ContainsFunc(g.Files.Coordination, func(f File) bool { return f.Current })
+}
+
+// isAt reports whether the status has the host of a coordinator as an address of the group.
+func (g Group) isAt(host string) bool {
+	return slices.ContainsFunc(g.Addresses, func(a string) bool { return fdb.SameHost(a, host) })
+}
+
+// nowAt reports whether the pod has this address now.
+func (g Group) nowAt(host string) bool {
+	return slices.ContainsFunc(g.Now, func(a string) bool { return fdb.SameHost(a, host) })
+}
+
+// Name returns the name of the pod, or of the PVC, or the ID: what users look for.
+func (g Group) Name() string {
+	for _, name := range []string{g.Pod, g.PVC} {
+		if name != "" {
+			return name
+		}
+	}
+	return g.ID
+}
+
+// strings returns every different connection string of the facts, in any order of coordinators, with
+// the places that have it.
+func (f Facts) strings() map[string][]string {
+	all := map[string][]string{}
+	note := func(text, place string) {
+		if text = canonical(text); text != "" {
+			all[text] = append(all[text], place)
+		}
+	}
+	note(f.Recorded, "status")
+	note(f.ConfigMap, "configmap")
+	for _, g := range f.Groups {
+		if g.Files != nil {
+			note(g.Files.ClusterFile, "pod/"+g.Pod)
+		}
+	}
+	return all
+}
+
+// canonical returns a connection string with its coordinators sorted; an invalid one as it is.
+func canonical(text string) string {
+	s, err := fdb.ParseClusterFile(text)
+	if err != nil {
+		return strings.TrimSpace(text)
+	}
+	slices.SortFunc(s.Coordinators, func(a, b fdb.Address) int { return strings.Compare(a.Coordinator(), b.Coordinator()) })
+	return s.String()
+}
+
+// asks reports whether the database was queried with the coordinators of a connection string.
+func (f Facts) asks(connectionString string) bool {
+	s, err := fdb.ParseConnectionString(connectionString)
+	if err != nil || len(f.Queried) == 0 {
+		return false
+	}
+	queried, err := fdb.ParseAddresses(strings.Join(f.Queried, ","))
+	return err == nil && s.SameCoordinators(queried)
+}
+
+// SameConnectionString reports whether two texts are the same connection string, in any order of
+// coordinators.
+func SameConnectionString(a, b string) bool { return canonical(a) == canonical(b) }

@@ -1,0 +1,218 @@
+package recovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// Step is a kind of step of a plan, in the order in which they are carried out.
+type Step string
+
+// The steps.
+const (
+	// StepClusterFiles keeps a copy of the cluster file of each pod and replaces it.
+	StepClusterFiles Step = "write-cluster-files"
+	// StepConfigMap writes the connection string to the ConfigMap.
+	StepConfigMap Step = "write-config-map"
+	// StepStatus writes the connection string to the status of the resource.
+	StepStatus Step = "write-status"
+	// StepRestart restarts all fdbserver processes in their containers.
+	StepRestart Step = "restart-processes"
+	// StepAvailable waits until the database is available with the new connection string.
+	StepAvailable Step = "wait-available"
+)
+
+// Plan is how to get back what was lost.
+type Plan struct {
+	Cluster   string `json:"cluster"`
+	Namespace string `json:"namespace"`
+	Assessment
+	// Steps are what recover apply does; empty for a kind that it does not handle.
+	Steps []Step `json:"steps"`
+	// Manual are what to do instead, in order; empty for a plan with steps.
+	Manual []string `json:"manual"`
+	// From and To are the connection strings before and after; empty for a plan without steps.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Basis is what the plan relies on.
+	Basis Basis `json:"basis"`
+	// Digest identifies all of the above.
+	Digest string `json:"digest"`
+}
+
+// Basis are the facts that must be the same when a plan is carried out.
+type Basis struct {
+	UID    string       `json:"uid"`
+	Groups []BasisGroup `json:"groups"`
+}
+
+// BasisGroup is the part of a process group on which a plan relies.
+type BasisGroup struct {
+	ID     string   `json:"id"`
+	PodUID string   `json:"podUID"`
+	Now    []string `json:"now"`
+	Volume string   `json:"volume"`
+	// Coordinates is whether the volume has coordination state of the generation.
+	Coordinates bool `json:"coordinates"`
+}
+
+// NewPlan returns the plan for what the facts show. The commands of manual steps are made by command.
+func NewPlan(cluster, namespace string, f Facts, command func(words ...string) string) (Plan, error) {
+	p := Plan{Cluster: cluster, Namespace: namespace, Assessment: Assess(f), Steps: []Step{}, Manual: []string{}, Basis: basisOf(f)}
+	if p.Handled {
+		to, err := moveTo(f.Recorded, p.Moves)
+		if err != nil {
+			return Plan{}, err
+		}
+		p.From, p.To = f.Recorded, to
+		p.Steps = []Step{StepClusterFiles, StepConfigMap, StepStatus, StepRestart, StepAvailable}
+	} else {
+		p.Manual = manual(cluster, p.Assessment, command)
+	}
+	var err error
+	p.Digest, err = p.digest()
+	return p, err
+}
+
+func basisOf(f Facts) Basis {
+	b := Basis{UID: f.UID, Groups: []BasisGroup{}}
+	for _, g := range f.Groups {
+		b.Groups = append(b.Groups, BasisGroup{ID: g.ID, PodUID: g.PodUID, Now: append([]string{}, g.Now...), Volume: g.Volume, Coordinates: g.Coordinates()})
+	}
+	slices.SortFunc(b.Groups, func(x, y BasisGroup) int { return compareText(x.ID, y.ID) })
+	return b
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// moveTo returns the connection string with the same description and ID, and each coordinator at its
+// address now: none omitted, none added.
+func moveTo(from string, moves []Move) (string, error) {
+	s, err := fdb.ParseConnectionString(from)
+	if err != nil {
+		return "", err
+	}
+	if len(moves) != len(s.Coordinators) {
+		return "", fmt.Errorf("%s have a known address, %d required", phrase.Count(len(moves), "coordinator"), len(s.Coordinators))
+	}
+	for i, m := range moves {
+		if s.Coordinators[i].Coordinator() != m.From {
+			return "", fmt.Errorf("coordinator %s is not the one of the move from %s", s.Coordinators[i].Coordinator(), m.From)
+		}
+		if s.Coordinators[i], err = fdb.ParseAddress(m.To); err != nil {
+			return "", err
+		}
+	}
+	if err := s.Check(); err != nil {
+		return "", err
+	}
+	return s.String(), nil
+}
+
+func (p Plan) digest() (string, error) {
+	p.Digest = ""
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Check returns an error if the plan was edited, is for another cluster, or has no steps.
+func (p Plan) Check(cluster, namespace string) error {
+	sum, err := p.digest()
+	switch {
+	case err != nil:
+		return err
+	case sum != p.Digest:
+		return errors.New("the digest does not match: the plan was edited, or made by another version")
+	case p.Cluster != cluster || p.Namespace != namespace:
+		return fmt.Errorf("the plan is for cluster %s in namespace %s, not for %s in %s", p.Cluster, p.Namespace, cluster, namespace)
+	case p.Kind != CoordinatorsMoved || len(p.Steps) == 0:
+		return fmt.Errorf("the plan has no steps to apply: kind %s", p.Kind)
+	}
+	return nil
+}
+
+// Moved returns what changed since the plan was made, one sentence each; none if it can be carried
+// out. What the plan itself changes is no difference, so that an interrupted run can be repeated.
+func (p Plan) Moved(f Facts) []string {
+	all := p.Basis.differences(basisOf(f))
+	for text, places := range f.strings() {
+		if text != canonical(p.From) && text != canonical(p.To) {
+			all = append(all, fmt.Sprintf("%s: a connection string that is not of the plan: %s", phrase.List(places), text))
+		}
+	}
+	switch {
+	case f.Quorum == nil:
+		all = append(all, "whether a quorum of coordinators answers is unknown: "+f.Unknown)
+	case !f.asks(p.From) && !f.asks(p.To):
+		all = append(all, "the pods use coordinators that are not of the plan: "+phrase.List(f.Queried))
+	case *f.Quorum && !f.asks(p.To):
+		all = append(all, "a quorum of the former coordinators answers: nothing has to be recovered")
+	}
+	for _, g := range f.Groups {
+		if g.Files == nil {
+			all = append(all, g.Name()+" could not be read: "+phrase.Or(g.Unread, "it has no running pod"))
+		}
+	}
+	for _, c := range f.Coordinators {
+		address, err := fdb.ParseAddress(c.Address)
+		if err == nil && isTrue(c.Reachable) && f.at(address.Host) == nil {
+			all = append(all, fmt.Sprintf("%s answers, and belongs to no pod of the cluster", c.Address))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// IsReached reports whether the database is available with the coordinators of the plan.
+func (p Plan) IsReached(f Facts) bool {
+	return p.To != "" && f.asks(p.To) && isTrue(f.Quorum) && isTrue(f.Available)
+}
+
+func (b Basis) differences(now Basis) (all []string) {
+	if b.UID != now.UID {
+		all = append(all, "the FoundationDBCluster is another one")
+	}
+	then := map[string]BasisGroup{}
+	for _, g := range b.Groups {
+		then[g.ID] = g
+	}
+	for _, g := range now.Groups {
+		old, known := then[g.ID]
+		delete(then, g.ID)
+		switch {
+		case !known:
+			all = append(all, g.ID+": a new process group")
+		case old.PodUID != g.PodUID:
+			all = append(all, g.ID+": another pod")
+		case !slices.Equal(old.Now, g.Now):
+			all = append(all, fmt.Sprintf("%s: its addresses are %s, not %s", g.ID, phrase.List(g.Now), phrase.List(old.Now)))
+		case old.Volume != g.Volume:
+			all = append(all, g.ID+": another volume")
+		case old.Coordinates != g.Coordinates:
+			all = append(all, g.ID+": its coordination files changed")
+		}
+	}
+	for id := range then {
+		all = append(all, id+": not in the status anymore")
+	}
+	return all
+}

@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// byIPAddress is a cluster whose coordinators are known by the addresses of their pods.
+const byIPAddress = `
+processCounts: {storage: 3, log: 4, stateless: 2}
+routing: {useDNSInClusterFile: false}
+`
+
+// pods that take the addresses that are free, so that recreated pods of the cluster get others.
+const others = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: others}
+spec:
+  replicas: 12
+  selector: {matchLabels: {app: others}}
+  template: {metadata: {labels: {app: others}}, spec: {containers: [{name: pause, image: pause}]}}
+`
+
+// Every pod of a cluster is lost and gets another address: no quorum answers, the plan has the new
+// addresses under the old name, and a marker key outlives it all.
+func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, cluster("c", byIPAddress))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
+	want(t, fdb(t, "recover", "collect", "c", "-n", ns), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns), 0)
+	former := connectionString(t, ns)
+
+	kubectl(t, "delete", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "--grace-period", "1")
+	apply(t, ns, others)
+	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
+	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 4 || !strings.Contains(r.stdout, "pods-lost") {
+		t.Errorf("exit code %d without pods: %s%s", r.code, r.stdout, r.stderr)
+	}
+	fdb(t, "reconcile", "c", "-n", ns, "--yes") // it creates the pods, and then waits for a database
+	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", "2m", "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
+
+	plan := plannedRecovery(t, ns)
+	refusesEditedPlans(t, ns, plan)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan), 7) // without approval
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	now := connectionString(t, ns)
+	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
+		t.Errorf("the connection string is %s, and was %s", now, former)
+	}
+	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
+		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
+	}
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 0) // the same plan again
+	want(t, fdb(t, "connection-string", "drift", "c", "-n", ns), 0)
+}
+
+// plannedRecovery writes the plan to a file, once all pods can be read.
+func plannedRecovery(t *testing.T, ns string) string {
+	t.Helper()
+	for range 30 {
+		r := fdb(t, "recover", "plan", "c", "-n", ns, "-o", "json")
+		if r.code == 0 {
+			return file(t, "recovery.json", r.stdout)
+		}
+		time.Sleep(2 * time.Second)
+	}
+	t.Fatal(fdb(t, "recover", "plan", "c", "-n", ns).stdout)
+	return ""
+}
+
+// refusesEditedPlans verifies that a plan with another target is not carried out.
+func refusesEditedPlans(t *testing.T, ns, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document map[string]any
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	document["plan"].(map[string]any)["to"] = "c:abc@127.0.0.1:1"
+	edited, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", file(t, "edited.json", string(edited)), "--yes"), 2)
+}
