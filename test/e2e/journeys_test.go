@@ -84,7 +84,7 @@ var journeys = map[string]journey{
 		codes: map[string][]int{"kubectl fdb connection-string drift sample-cluster": {no}},
 	},
 	"docs/recovery.md": {prepare: up(counts)},
-	"docs/support.md": {prepare: up(counts)},
+	"docs/support.md":  {prepare: up(counts)},
 	"docs/failure-detection.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()

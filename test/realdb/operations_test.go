@@ -95,7 +95,9 @@ func upgrade(t *testing.T) {
 	c.mark(t, t.Name())
 	c.runs(t, from)
 	c.patch(t, fmt.Sprintf(`{"version":%q}`, to))
-	c.reconcile(t)
+	// All transaction pods are replaced, and coordinators move only 5 min after the last of the
+	// recoveries that this causes.
+	c.must(t, "reconcile", "--yes", "--wait", "--timeout", "20m")
 	c.must(t, "wait", "--for=version="+to, "--timeout", "5m")
 	c.runs(t, to)
 	c.settled(t)
