@@ -67,7 +67,7 @@ func runExamples(t *testing.T, text string) {
 			continue
 		}
 		ran++
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // what goes on and on has shown enough then
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, &exit.InterruptedError{Signal: os.Interrupt}) // what goes on and on has shown enough then
 		code := v.runIn(ctx, words...)
 		cancel()
 		nothingFails := strings.Contains(v.err.String(), " matches (nothing was changed)")

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/installing"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
@@ -117,7 +118,7 @@ resources on demand. No operator has to run.`,
 			diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
-			tools.NewCLI(env), tools.NewExec(env), diagnose.NewAuth(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
+			tools.NewCLI(env), tools.NewExec(env), diagnose.NewAuth(env), installing.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
 		}},
 	} {
 		s.add(root)

@@ -129,7 +129,7 @@ func isMissingKind(err error) bool {
 
 func missingKind(err error) error {
 	return exit.Usage(fmt.Errorf("this Kubernetes cluster has no FoundationDBCluster resources: %w", err),
-		"the custom resource definitions come with the FoundationDB operator; kubectl get crd foundationdbclusters.apps.foundationdb.org")
+		"install the custom resource definitions: kubectl fdb install crds")
 }
 
 func (e Lookup) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {

@@ -80,6 +80,8 @@ func actionRequirements() []CommandRequirements {
 		{"get process-groups", viewing()},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
 		{"plan", slices.Concat(viewing(), operators(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
+		{"install crds", everywhere(required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))},
+		{"install rbac", slices.Concat(required(creating("rbac.authorization.k8s.io", "roles")...), everywhere(optional("ClusterRoles are not installed", creating("rbac.authorization.k8s.io", "clusterroles")...)))},
 		{"reconcile", reconciling()},
 		{"reconcile --with-backups", slices.Concat(required(apply.WithBackups(session.ReconcilePermissions())...), keeping(), operators(), auditing())},
 		{"reconcile --watch --with-backups", slices.Concat(
@@ -351,4 +353,9 @@ func NamesWithRequirements() []string {
 		names = append(names, n.Command)
 	}
 	return names
+}
+
+// creating are the permissions to create objects of a kind, and to read them back.
+func creating(group, resource string) []session.Permission {
+	return []session.Permission{{Verb: "get", Group: group, Resource: resource}, {Verb: "create", Group: group, Resource: resource}}
 }

@@ -1,0 +1,2 @@
+// Package installing holds install: the resource definitions and roles that the program comes with.
+package installing
