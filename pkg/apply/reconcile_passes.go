@@ -108,6 +108,7 @@ func (p *Passes) All(ctx context.Context) error {
 	p.changes = &changes{env: p.Env}
 	defer p.changes.stop()
 	p.progress.Begin()
+	defer p.operate(ctx)()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
@@ -285,6 +286,7 @@ func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error
 	}
 	p.lastReason = key
 	p.progress.Wait(reason)
+	p.beat(ctx)
 	return true, p.rest(ctx, RestAfter(p.Last, p.Interval), reason)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -41,6 +42,8 @@ type Lease struct {
 	Read   bool
 	Holder string
 	Until  time.Time
+	// Operation is the command whose passes take the Lease, also between two of them; nil for none.
+	Operation *reconcile.Operation
 }
 
 // HeldAt returns the holder at a time, empty when the Lease has expired by then.

@@ -151,6 +151,8 @@ type LocksView struct {
 	// LeaseHolder holds the Lease of runs in this Kubernetes cluster; empty without one.
 	LeaseHolder string     `json:"leaseHolder,omitempty"`
 	LeaseUntil  *time.Time `json:"leaseUntil"`
+	// Operation is the command whose passes take the Lease; absent without one.
+	Operation *OperationView `json:"operation,omitempty"`
 	// Used is whether the spec uses the lock in the database.
 	Used bool `json:"used"`
 	// Read is false when the lock's keys were not read.
@@ -356,7 +358,7 @@ func (f Facts) reconciliation() ReconciliationView {
 func (f Facts) Locks() LocksView {
 	v := LocksView{
 		Origin: f.fromKubernetes(), Used: f.Cluster.LocksUsed(), Read: f.Coordination.Read,
-		DenyList: OrEmpty(f.Coordination.DenyList), LeaseRead: f.Lease.Read, LeaseHolder: f.Lease.HeldAt(f.Now),
+		DenyList: OrEmpty(f.Coordination.DenyList), LeaseRead: f.Lease.Read, LeaseHolder: f.Lease.HeldAt(f.Now), Operation: f.operationView(),
 	}
 	if v.LeaseHolder != "" {
 		v.LeaseUntil = Known(f.Lease.Until)

@@ -36,6 +36,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/follow"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -315,7 +316,7 @@ func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, ch
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("creating the watch client: %w", err))
 	}
-	return &live.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
+	return &follow.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
 }
 
 func (e Connection) openTool(pod *corev1.Pod, container string) (admin.Transport, error) {

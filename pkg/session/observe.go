@@ -146,10 +146,10 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 	case err != nil:
 		return inspect.Lease{}
 	case lease.Spec.RenewTime == nil:
-		return inspect.Lease{Read: true}
+		return inspect.Lease{Read: true, Operation: live.OperationOf(lease)}
 	}
 	term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
-	return inspect.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term)}
+	return inspect.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term), Operation: live.OperationOf(lease)}
 }
 
 // Judged updates the status from what was observed, as a pass would, so that conditions are

@@ -147,4 +147,7 @@ func writeNotes(v inspect.LockListView, w io.Writer, o ListOptions) {
 		lease = StatusOptions{Absolute: o.Absolute, Now: o.Now}.held(v.Lease.Holder, v.Lease.Until)
 	}
 	fmt.Fprintf(w, "Lease of runs in this Kubernetes cluster: %s\n", lease)
+	if v.Lease.Operation != nil {
+		fmt.Fprintf(w, "Operation: %s\n", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Lease.Operation))
+	}
 }

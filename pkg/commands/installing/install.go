@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -164,30 +165,29 @@ func compare(ctx context.Context, c client.Client, object *unstructured.Unstruct
 func contains(have, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:
-		all, is := have.(map[string]any)
+		return mapContains(have, want)
+	case []any:
+		all, is := have.([]any)
 		if !is {
 			return len(want) == 0 && have == nil
 		}
-		for key, value := range want {
-			if found, has := all[key]; !has && value != nil || !contains(found, value) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		all, is := have.([]any)
-		if !is || len(all) != len(want) {
-			return len(want) == 0 && have == nil
-		}
-		for i := range want {
-			if !contains(all[i], want[i]) {
-				return false
-			}
-		}
-		return true
+		return slices.EqualFunc(all, want, contains)
 	default:
 		return fmt.Sprint(have) == fmt.Sprint(want) // numbers are of several types
 	}
+}
+
+func mapContains(have any, want map[string]any) bool {
+	all, is := have.(map[string]any)
+	if !is {
+		return len(want) == 0 && have == nil
+	}
+	for key, value := range want {
+		if found, has := all[key]; !has && value != nil || !contains(found, value) {
+			return false
+		}
+	}
+	return true
 }
 
 // differences returns the error of existing objects that lack part of the manifests.

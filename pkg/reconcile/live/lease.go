@@ -52,8 +52,11 @@ func BackupLeaseName(backup string) string { return "kubectl-fdb-backup-" + back
 type leaseKeeper struct {
 	*Options
 
-	mu   sync.Mutex
-	held *heldLease
+	mu        sync.Mutex
+	held      *heldLease
+	operation reconcile.Operation // to which the passes belong; zero for none
+	stored    time.Time           // when it was written first since it was set; zero before
+	reported  bool                // another operation was reported
 }
 
 func (l *leaseKeeper) leaseName() string {
@@ -118,6 +121,7 @@ func (l *leaseKeeper) claim(lease *coordinationv1.Lease) {
 	if l.Plan != "" {
 		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationPlan, l.Plan)
 	}
+	l.noteOperation(lease)
 	now := metav1.NewMicroTime(l.Clock.Now())
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != l.Holder {
 		lease.Spec.AcquireTime = &now

@@ -1,4 +1,4 @@
-package live_test
+package follow_test
 
 import (
 	"context"
@@ -19,13 +19,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/follow"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // followed is what a Follower over a Kubernetes cluster in memory told.
 type followed struct {
-	*live.Follower
+	*follow.Follower
 	api client.WithWatch
 
 	mu      sync.Mutex
@@ -35,7 +35,7 @@ type followed struct {
 
 func byName(o client.Object) []string { return []string{o.GetName()} }
 
-func follow(t *testing.T, facets plan.Facet, refuse map[string]error, objects ...client.Object) *followed {
+func following(t *testing.T, facets plan.Facet, refuse map[string]error, objects ...client.Object) *followed {
 	t.Helper()
 	f := &followed{}
 	list := func(ctx context.Context, c client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
@@ -50,7 +50,7 @@ func follow(t *testing.T, facets plan.Facet, refuse map[string]error, objects ..
 	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}).WithObjects(objects...).
 		WithIndex(&v1beta2.FoundationDBCluster{}, "metadata.name", byName).WithIndex(&corev1.ConfigMap{}, "metadata.name", byName).
 		WithInterceptorFuncs(interceptor.Funcs{List: list}).Build()
-	f.Follower = &live.Follower{
+	f.Follower = &follow.Follower{
 		Client: f.api, Key: key, Facets: facets,
 		Changed: func(facet plan.Facet) { f.note(&f.changes, facet) },
 		Trouble: func(facet plan.Facet, _ error) { f.note(&f.trouble, facet) },
@@ -134,7 +134,7 @@ func TestWhatAFollowerTells(t *testing.T) {
 				if record == nil {
 					record = sample()
 				}
-				f := follow(t, plan.Everything, nil, record.DeepCopy(), &corev1.Pod{ObjectMeta: member("p")}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+				f := following(t, plan.Everything, nil, record.DeepCopy(), &corev1.Pod{ObjectMeta: member("p")}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
 				f.Follow(t.Context(), record)
 				defer f.Stop()
 				if got := f.told(); len(got) > 0 {
@@ -201,7 +201,7 @@ func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := follow(t, plan.Backup|plan.Restore|plan.Agents, nil, sample(), b.DeepCopy(), ready.DeepCopy())
+				f := following(t, plan.Backup|plan.Restore|plan.Agents, nil, sample(), b.DeepCopy(), ready.DeepCopy())
 				f.Follow(t.Context(), sample())
 				defer f.Stop()
 				f.told()
@@ -219,7 +219,7 @@ func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		record := sample()
-		f := follow(t, plan.Pods, nil, record.DeepCopy())
+		f := following(t, plan.Pods, nil, record.DeepCopy())
 		defer f.Stop()
 		f.Follow(t.Context(), record)
 		record.Spec.Labels.MatchLabels = map[string]string{"app": "db"}
@@ -248,7 +248,7 @@ func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 			return errors.New("no")
 		},
 	}).Build()
-	f := &live.Follower{Client: api, Key: key, Facets: plan.Everything | plan.EverythingOfBackups, Changed: func(plan.Facet) {}, Trouble: func(plan.Facet, error) {}}
+	f := &follow.Follower{Client: api, Key: key, Facets: plan.Everything | plan.EverythingOfBackups, Changed: func(plan.Facet) {}, Trouble: func(plan.Facet, error) {}}
 	synctest.Test(t, func(t *testing.T) {
 		f.Follow(t.Context(), sample())
 		synctest.Wait()
@@ -268,7 +268,7 @@ func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refuse := map[string]error{"PodList": errors.New("forbidden")}
-		f := follow(t, plan.Pods|plan.Services, refuse, sample())
+		f := following(t, plan.Pods|plan.Services, refuse, sample())
 		f.Follow(t.Context(), sample())
 		defer f.Stop()
 		f.told()
@@ -297,7 +297,7 @@ func TestAWatchThatBrokeMissesNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				var watches []*watch.FakeWatcher
-				f := follow(t, plan.Pods, nil, sample())
+				f := following(t, plan.Pods, nil, sample())
 				f.Client = interceptor.NewClient(f.api, interceptor.Funcs{
 					Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
 						mu.Lock()

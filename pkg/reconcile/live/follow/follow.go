@@ -1,4 +1,5 @@
-package live
+// Package follow watches the objects of a cluster for changes.
+package follow
 
 import (
 	"context"
