@@ -67,6 +67,7 @@ func awaitEstablished(ctx context.Context, env *session.Env, definition *unstruc
 	if err != nil {
 		return err
 	}
+	env.Touch() // the wait begins now
 	ends := env.Clock.Now().Add(establishing)
 	for {
 		found := definition.DeepCopy()
