@@ -95,7 +95,7 @@ func fitExamples(t *testing.T, text string) {
 // forPrograms reports whether a command line asks for a format that is never laid out.
 func forPrograms(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
-		return arg == "-o" || arg == "--string" || strings.HasPrefix(arg, "-o=") || strings.HasPrefix(arg, "--output")
+		return arg == "-o" || arg == "--string" || arg == "--print" || strings.HasPrefix(arg, "-o=") || strings.HasPrefix(arg, "--output")
 	})
 }
 

@@ -49,12 +49,19 @@ func (o options) runCRDs(ctx context.Context, env *session.Env) error {
 	if err != nil {
 		return err
 	}
-	items, err := o.install(ctx, env, objects)
+	if o.print {
+		return printAll(env, objects)
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	items, err := o.install(ctx, env, c, objects)
 	if err != nil || o.dryRun {
 		return err
 	}
 	for _, i := range items {
-		if err := awaitEstablished(ctx, env, i.object); err != nil {
+		if err := awaitEstablished(ctx, env, c, i.object); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
 	}
@@ -62,11 +69,7 @@ func (o options) runCRDs(ctx context.Context, env *session.Env) error {
 }
 
 // awaitEstablished waits until the API server serves the kind of a definition.
-func awaitEstablished(ctx context.Context, env *session.Env, definition *unstructured.Unstructured) error {
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
+func awaitEstablished(ctx context.Context, env *session.Env, c client.Client, definition *unstructured.Unstructured) error {
 	env.Touch() // the wait begins now
 	ends := env.Clock.Now().Add(establishing)
 	for {

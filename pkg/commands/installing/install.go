@@ -72,18 +72,12 @@ func (i item) name() string {
 
 // install creates the objects that are missing. Existing ones are never changed: another version of
 // them can be in use, and a definition with fewer fields would delete data of resources.
-func (o options) install(ctx context.Context, env *session.Env, objects []*unstructured.Unstructured) ([]item, error) {
-	if o.print {
-		return nil, printAll(env, objects)
-	}
-	c, err := env.Client()
-	if err != nil {
-		return nil, err
-	}
+func (o options) install(ctx context.Context, env *session.Env, c client.Client, objects []*unstructured.Unstructured) ([]item, error) {
 	var items []item
 	create := 0
 	for _, object := range objects {
 		i := item{object: object}
+		var err error
 		if i.state, err = compare(ctx, c, object); err != nil {
 			return nil, exit.CauseOf(ctx, err)
 		}

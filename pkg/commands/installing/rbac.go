@@ -25,8 +25,8 @@ func newRBAC(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rbac [NAME...]",
 		Short: "Install roles for users of the commands",
-		Long: `Install roles for users of the commands: Roles in the namespace, and ClusterRoles for nodes and
-operators. Without NAME the names are listed. Bind a role with kubectl create rolebinding.
+		Long: `Install roles for users of the commands: Roles in the namespace, and ClusterRoles for nodes
+and operators. Without NAME the names are listed. kubectl create rolebinding binds a role.
 auth role prints the role of a single command. Existing roles are never changed.
 
 Exit code 0: all are installed. 6: an existing one lacks rules of this version.`,
@@ -61,18 +61,23 @@ func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) 
 	if err != nil {
 		return err
 	}
-	if !o.print {
-		namespace, err := env.Connection().Namespace()
-		if err != nil {
-			return err
-		}
-		for _, object := range objects {
-			if object.GetKind() == "Role" {
-				object.SetNamespace(namespace)
-			}
+	if o.print {
+		return printAll(env, objects)
+	}
+	namespace, err := env.Connection().Namespace()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if object.GetKind() == "Role" {
+			object.SetNamespace(namespace)
 		}
 	}
-	_, err = o.install(ctx, env, objects)
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	_, err = o.install(ctx, env, c, objects)
 	return err
 }
 
