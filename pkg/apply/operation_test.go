@@ -27,8 +27,8 @@ func (o *operating) SetOperation(op reconcile.Operation) {
 	o.calls, o.set = append(o.calls, "set"), op
 }
 
-func (o *operating) BeatOperation(context.Context) error {
-	o.calls = append(o.calls, "beat")
+func (o *operating) RenewOperation(context.Context) error {
+	o.calls = append(o.calls, "renew")
 	return o.err
 }
 
@@ -44,16 +44,16 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 		want []string
 		says string
 	}{
-		"it waits":               {wait: true, want: []string{"set", "beat", "end"}},
-		"it does not wait":       {want: []string{"beat"}},
-		"its end is not written": {wait: true, err: errors.New("no answer"), want: []string{"set", "beat", "end"}, says: "others see this operation for 3m0s more: no answer"},
+		"it waits":               {wait: true, want: []string{"set", "renew", "end"}},
+		"it does not wait":       {want: []string{"renew"}},
+		"its end is not written": {wait: true, err: errors.New("no answer"), want: []string{"set", "renew", "end"}, says: "others see this operation for 3m0s more: no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, errs := &operating{err: c.err}, &strings.Builder{}
 			e := &session.Env{IOStreams: genericiooptions.IOStreams{ErrOut: errs}, Clock: clocktesting.NewFakeClock(time.Now()), Holder: "ann@laptop"}
 			p := newPasses(Run{Env: e, Session: s}, Change{Words: []string{"replace", "sample", "storage-1"}, ChangeFlags: ChangeFlags{Wait: c.wait}})
-			end := p.operate(t.Context())
-			p.beat(t.Context())
+			end := p.beginOperation(t.Context())
+			p.renewOperation(t.Context())
 			end()
 			if !slices.Equal(s.calls, c.want) || !strings.Contains(errs.String(), c.says) {
 				t.Errorf("calls %q, want %q; %q on stderr", s.calls, c.want, errs)

@@ -92,7 +92,7 @@ type pacing struct {
 
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
-	p.report = p.reporter()
+	p.report = p.reporterWithProgress()
 	defer p.progress.End()
 	if p.Env.Planned != nil {
 		if err := p.confirmPlan(ctx, p.Env.Planned); err != nil {
@@ -108,7 +108,7 @@ func (p *Passes) All(ctx context.Context) error {
 	p.changes = &changes{env: p.Env}
 	defer p.changes.stop()
 	p.progress.Begin()
-	defer p.operate(ctx)()
+	defer p.beginOperation(ctx)()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
@@ -241,15 +241,27 @@ func (p *Passes) reporter() func(reconcile.Event) {
 	case !p.PrintsText(), p.Env.Global.Quiet:
 		return func(reconcile.Event) {} // only the document or the line at the end is printed
 	}
+	return ui.Text(p.Env.Out, p.textOptions())
+}
+
+// textOptions is how the events of passes are printed in lines: with their time, unless on a terminal.
+func (p *Passes) textOptions() ui.TextOptions {
 	o := ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0}
-	if p.Env.Footer != nil && !o.Verbose {
-		o.Live, p.progress = true, ui.NewProgress(p.Env.Footer, p.Env.Clock)
-		return all(ui.Text(p.Env.Out, o), p.progress.Report)
-	}
 	if !p.Env.IsTerminal(p.Env.Out) {
 		o.Clock = p.Env.Clock.Now
 	}
-	return ui.Text(p.Env.Out, o)
+	return o
+}
+
+// reporterWithProgress is the reporter of a command that ends: on a terminal the progress shows what
+// ends by itself, instead of lines.
+func (p *Passes) reporterWithProgress() func(reconcile.Event) {
+	o := p.textOptions()
+	if p.Env.Observer != nil || p.Env.Footer == nil || !p.PrintsText() || p.Env.Global.Quiet || o.Verbose {
+		return p.reporter()
+	}
+	o.Live, p.progress = true, ui.NewProgress(p.Env.Footer, p.Env.Clock)
+	return all(ui.Text(p.Env.Out, o), p.progress.Report)
 }
 
 // shouldContinue decides whether to run another pass, and waits until it is due. The error is
@@ -286,7 +298,7 @@ func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error
 	}
 	p.lastReason = key
 	p.progress.Wait(reason)
-	p.beat(ctx)
+	p.renewOperation(ctx)
 	return true, p.rest(ctx, RestAfter(p.Last, p.Interval), reason)
 }
 

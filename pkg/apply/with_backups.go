@@ -179,7 +179,7 @@ func (p *Passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) 
 	if p.Output == "json" {
 		return ui.JSONOf(p.Env.Out, resource)
 	}
-	return ui.Text(w, ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0})
+	return ui.Text(w, p.textOptions())
 }
 
 // sectionWriter writes the output of several resources, with a header whenever the resource

@@ -68,6 +68,9 @@ type given struct {
 	// record opens a backup or a restore.
 	record func(e *session.Env, key types.NamespacedName) (session.Session, error)
 
+	// columns is the width of a terminal; 0 is unknown.
+	columns int
+
 	clock *worldClock
 	// now is another clock, for concurrent tests; nil is the simulated one.
 	now      clock.WithTicker
@@ -161,6 +164,9 @@ func (g *given) environment() *session.Env {
 			g.follower = &follower{facets: facets, changed: changed, trouble: trouble}
 			return g.follower, nil
 		},
+	}
+	if g.columns > 0 {
+		e.Columns = func(any) int { return g.columns }
 	}
 	e.ConnectBackup = func(key types.NamespacedName) (session.Session, error) { return g.record(e, key) }
 	e.ConnectRestore = e.ConnectBackup

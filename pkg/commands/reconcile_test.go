@@ -159,6 +159,28 @@ func TestANewClusterInText(t *testing.T) {
 	golden.RequireEqual(t, append(append([]byte("# stdout\n"), g.out.Bytes()...), append([]byte("# stderr\n"), g.err.Bytes()...)...))
 }
 
+// On a terminal what ends by itself is shown while it lasts, and nothing of it remains.
+func TestANewClusterOnATerminal(t *testing.T) {
+	g := newGiven(t)
+	g.terminal, g.columns = true, 100
+	if code := g.run("reconcile", "sample", "--yes", "--wait", "--color", "never"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	const erased = "\x1b[2A\x1b[J" // the two lines of the footer
+	text := g.out.String()
+	for _, shown := range []string{"pass 1, ", "AddPods  ████", "waiting: ", "so far", erased} {
+		if !strings.Contains(text, shown) {
+			t.Errorf("%q was not shown:\n%s", shown, text)
+		}
+	}
+	if last := text[strings.LastIndex(text, erased)+len(erased):]; strings.Contains(last, "so far") {
+		t.Errorf("the progress remains: %q", last)
+	}
+	if strings.Contains(text, "  waiting  ") {
+		t.Errorf("an ordinary wait is a line of its own:\n%s", text)
+	}
+}
+
 // A log in CI stays readable however large the cluster is.
 func TestALargeNewClusterIsFewLines(t *testing.T) {
 	g := newGiven(t)

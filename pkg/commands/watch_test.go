@@ -60,6 +60,18 @@ func TestAWatchOfANewClusterGoesOnUntilItIsUp(t *testing.T) {
 	}
 }
 
+// A watch has no end, so no progress: on a terminal its waits are lines as in a log.
+func TestAWatchOnATerminalPrintsItsWaits(t *testing.T) {
+	w := &watched{given: newGiven(t)}
+	w.terminal, w.columns = true, 200
+	if code := w.run("--yes", "--color", "never"); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+	if !strings.Contains(w.out.String(), "waiting  0 of 3 pods for the first coordinators are running") || strings.Contains(w.out.String(), "so far") {
+		t.Errorf("printed:\n%s", &w.out)
+	}
+}
+
 func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
 	w := &watched{given: newGiven(t)}
 	w.gates = slices.Clone(operatorLives)

@@ -20,20 +20,20 @@ type Operation struct {
 
 // The intervals in which a run reports that it goes on, and after which one that did not has ended.
 const (
-	OperationBeat = time.Minute
-	OperationTerm = 3 * time.Minute
+	OperationRenewal = time.Minute
+	OperationTerm    = 3 * time.Minute
 )
 
 // IsActive reports whether the run has reported recently that it goes on. A time in the future is
 // that of a machine whose clock is ahead.
 func (o Operation) IsActive(now time.Time) bool { return now.Sub(o.Seen) <= OperationTerm }
 
-// Operator is an actor that stores the operation to which its passes belong.
-type Operator interface {
+// OperationKeeper is an actor that stores the operation to which its passes belong.
+type OperationKeeper interface {
 	// SetOperation names the operation. It is stored with the next change of the Lease.
 	SetOperation(o Operation)
-	// BeatOperation reports that the operation goes on, where it was stored and OperationBeat has passed.
-	BeatOperation(ctx context.Context) error
+	// RenewOperation reports that the operation goes on, where it was stored and OperationRenewal has passed.
+	RenewOperation(ctx context.Context) error
 	// EndOperation removes the operation, where it was stored.
 	EndOperation(ctx context.Context) error
 }

@@ -28,14 +28,14 @@ func OperationOf(lease *coordinationv1.Lease) *reconcile.Operation {
 	return o
 }
 
-// SetOperation implements reconcile.Operator.
+// SetOperation implements reconcile.OperationKeeper.
 func (w *World) SetOperation(o reconcile.Operation) { w.leases.setOperation(o) }
 
-// BeatOperation implements reconcile.Operator.
-func (w *World) BeatOperation(ctx context.Context) error {
+// RenewOperation implements reconcile.OperationKeeper.
+func (w *World) RenewOperation(ctx context.Context) error {
 	return w.leases.editOperation(ctx, func(lease *coordinationv1.Lease, own reconcile.Operation) bool {
 		now := w.Clock.Now()
-		if now.Sub(own.Seen) < reconcile.OperationBeat {
+		if now.Sub(own.Seen) < reconcile.OperationRenewal {
 			return false
 		}
 		own.Seen = now
@@ -44,7 +44,7 @@ func (w *World) BeatOperation(ctx context.Context) error {
 	})
 }
 
-// EndOperation implements reconcile.Operator.
+// EndOperation implements reconcile.OperationKeeper.
 func (w *World) EndOperation(ctx context.Context) error {
 	defer w.leases.setOperation(reconcile.Operation{})
 	return w.leases.editOperation(ctx, func(lease *coordinationv1.Lease, _ reconcile.Operation) bool {

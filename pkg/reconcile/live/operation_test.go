@@ -56,7 +56,7 @@ func TestAnOperationIsReportedWhileItWaits(t *testing.T) {
 	f := settled(t)
 	f.world.SetOperation(f.replacing())
 	before := len(f.log.seen)
-	if err := f.world.BeatOperation(t.Context()); err != nil || len(f.log.seen) != before {
+	if err := f.world.RenewOperation(t.Context()); err != nil || len(f.log.seen) != before {
 		t.Errorf("before the first change: %v, %d requests", err, len(f.log.seen)-before)
 	}
 	if err := f.world.EndOperation(t.Context()); err != nil || len(f.log.seen) != before {
@@ -66,11 +66,11 @@ func TestAnOperationIsReportedWhileItWaits(t *testing.T) {
 	f.begin()
 	f.end()
 	first := f.operation().Seen
-	if err := f.world.BeatOperation(t.Context()); err != nil || !f.operation().Seen.Equal(first) {
+	if err := f.world.RenewOperation(t.Context()); err != nil || !f.operation().Seen.Equal(first) {
 		t.Errorf("at once: %v, seen at %s", err, f.operation().Seen)
 	}
-	f.tick(2 * reconcile.OperationBeat)
-	if err := f.world.BeatOperation(t.Context()); err != nil || !f.operation().Seen.After(first) {
+	f.tick(2 * reconcile.OperationRenewal)
+	if err := f.world.RenewOperation(t.Context()); err != nil || !f.operation().Seen.After(first) {
 		t.Errorf("later: %v, seen at %s", err, f.operation().Seen)
 	}
 }
