@@ -26,7 +26,7 @@ func manual(cluster string, a Assessment, command func(words ...string) string) 
 	case DatabaseDown:
 		return []string{
 			"find out what blocks the database: " + command("why", cluster),
-			"include cannot revert an exclusion of too many processes while the database is down; apple/foundationdb issues 12167 and 9464 have the state of configure exclude= of fdbcli, which was not measured here",
+			"if too many processes were excluded: include cannot end exclusions while the database is down; whether configure exclude= of fdbcli can is in apple/foundationdb issues 12167 and 9464",
 			"if disks are full, add storage or free space before any process is restarted",
 		}
 	case CoordinatorsMoved:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -86,18 +87,8 @@ func basisOf(f Facts) Basis {
 	for _, g := range f.Groups {
 		b.Groups = append(b.Groups, BasisGroup{ID: g.ID, PodUID: g.PodUID, Now: append([]string{}, g.Now...), Volume: g.Volume, Coordinates: g.Coordinates()})
 	}
-	slices.SortFunc(b.Groups, func(x, y BasisGroup) int { return compareText(x.ID, y.ID) })
+	slices.SortFunc(b.Groups, func(x, y BasisGroup) int { return strings.Compare(x.ID, y.ID) })
 	return b
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // moveTo returns the connection string with the same description and ID, and each coordinator at its

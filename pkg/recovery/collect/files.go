@@ -17,14 +17,14 @@ const dataDir = "/var/fdb/data"
 // readScript prints the cluster file, the coordination files and the fdbserver processes of a
 // container, a record per line, and a last line that proves that the output is complete. Its
 // arguments are the data directory and the generation that is searched for in coordination files: as
-// a key, so not before the @ of a connection string.
+// a key, so neither before the @ of a connection string nor as the beginning of a longer ID.
 const readScript = `if [ -f "$1/fdb.cluster" ]; then
 while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
 fi
 for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
 [ -f "$f" ] || continue
 current=no
-if [ -n "$2" ] && grep -q -a -E "$2([^@]|\$)" "$f"; then current=yes; fi
+if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then current=yes; fi
 stat -c "coordination %s %Y $current %n" "$f" || exit 1
 done
 for p in /proc/[0-9]*; do

@@ -47,8 +47,8 @@ func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
 			paths: []string{"coordination-1.fdq"}, generation: current,
 		},
 		"a longer name is another one": {
-			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "sample:abd\x00"},
-			paths: []string{"1/coordination-0.fdq"}, generation: current,
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "sample:abcd\x00", "2/coordination-0.fdq": "sample:abd\x00"},
+			paths: []string{"1/coordination-0.fdq", "2/coordination-0.fdq"}, generation: current,
 		},
 		"a cluster file that is cut off": {files: map[string]string{"fdb.cluster": "sample:abc@10.0"}, fails: true},
 	}
