@@ -105,6 +105,25 @@ func TestTheTextBesideAProgress(t *testing.T) {
 	}
 }
 
+// A refusal is no ordinary wait because its stage goes on with something else.
+func TestARefusalWithoutAHoldIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		d    plan.Decision
+		want string
+	}{
+		"denied, and the stage goes on": {plan.Decision{Checks: []plan.Check{{Gate: plan.GateDeny, Question: "q"}}}, "refused"},
+		"too soon, and it goes on":      {plan.Decision{Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "q"}}}, "not yet"},
+		"an ordinary hold":              {plan.Decision{Checks: []plan.Check{{Gate: plan.GateAvailable, Question: "q"}}, Hold: &plan.Hold{Code: plan.HoldPodsPending}}, "not yet"},
+		"trouble":                       {plan.Decision{Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "q"}}, Hold: &plan.Hold{Code: plan.HoldDatabaseLost}}, "refused"},
+	} {
+		var out bytes.Buffer
+		Text(&out, TextOptions{})(reconcile.StageDecided{Stage: "S", Decision: c.d})
+		if !strings.Contains(out.String(), "  "+c.want) {
+			t.Errorf("%s: %q, want %q", name, &out, c.want)
+		}
+	}
+}
+
 // Actions that differ in their object alone are one line; others, and those of -v, are not.
 func TestRepeatedActionsAreOneLine(t *testing.T) {
 	pods := func(n int) (all []reconcile.Event) {

@@ -93,7 +93,12 @@ func (t *text) lease(e reconcile.LeaseTaken) {
 
 func (t *text) decided(e reconcile.StageDecided) {
 	t.holds[e.Stage] = HoldKey(e.Hold)
-	t.checks(e.Stage, e.Checks, func(plan.Check) plan.Nature { return e.Nature() })
+	t.checks(e.Stage, e.Checks, func(c plan.Check) plan.Nature {
+		if e.Hold == nil { // the stage goes on, so the check itself decides
+			return c.Nature()
+		}
+		return e.Nature()
+	})
 	if e.Why != "" {
 		t.verbose(e.Stage, "wants", phrase.Count(len(e.Actions), "action")+": "+e.Why)
 	}
