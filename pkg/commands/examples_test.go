@@ -67,7 +67,11 @@ func runExamples(t *testing.T, text string) {
 			continue
 		}
 		ran++
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, &exit.InterruptedError{Signal: os.Interrupt}) // what goes on and on has shown enough then
+		limit := time.Second // what goes on and on has shown enough then
+		if to != "" {
+			limit = time.Minute // other examples read the file
+		}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), limit, &exit.InterruptedError{Signal: os.Interrupt})
 		code := v.runIn(ctx, words...)
 		cancel()
 		nothingFails := strings.Contains(v.err.String(), " matches (nothing was changed)")
