@@ -1,7 +1,10 @@
 package fdbsim
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,5 +81,53 @@ func TestANewControllerHasHeardOfNoIncompatiblePeer(t *testing.T) {
 	c.Advance(time.Minute)
 	if got := c.incompatiblePeers(); len(got) != 0 {
 		t.Errorf("a new controller lists %v", got)
+	}
+}
+
+// The processes on the list of a controller are its own, too: one that goes on in the old protocol while
+// all others restart in the next one is no process of the database any more.
+func TestANewControllerListsNoProcessOfTheOldProtocol(t *testing.T) {
+	c := smallCluster(t)
+	names := slices.Sorted(maps.Keys(c.specs))
+	for _, name := range names {
+		if name != "storage-3" {
+			c.stop(name)
+		}
+	}
+	for _, name := range names {
+		if name != "storage-3" {
+			spec := c.specs[name]
+			spec.Version = "7.4.6"
+			c.specs[name] = spec
+			c.startAgain(name)
+		}
+	}
+	c.Advance(2 * time.Minute)
+	var stdout bytes.Buffer
+	if code := c.RunTool(t.Context(), Tool{
+		Name: "fdbcli", Version: "7.4.6", Args: []string{"-C", liveFile, "--timeout", "40", "--exec", "status json"}, Files: c.files, Stdout: &stdout,
+	}); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stdout)
+	}
+	var document struct {
+		Cluster struct {
+			Peers     []string `json:"incompatible_connections"`
+			Processes map[string]struct{ Address string }
+		}
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	const address = "127.0.2.103:4501"
+	if got := document.Cluster.Peers; !slices.Equal(got, []string{address}) {
+		t.Errorf("incompatible peers %v", got)
+	}
+	for _, p := range document.Cluster.Processes {
+		if p.Address == address {
+			t.Errorf("%s is listed as a process", address)
+		}
+	}
+	if got := len(document.Cluster.Processes); got != len(names)-1 {
+		t.Errorf("%d processes are listed, want %d", got, len(names)-1)
 	}
 }

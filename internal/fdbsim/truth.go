@@ -304,6 +304,22 @@ func (d *Database) Processes() []string {
 	return names
 }
 
+// ShutOut are the names of the processes that run and try to join in another protocol: they do not
+// answer before they are started in the version of the database.
+func (d *Database) ShutOut() []string {
+	d.w.Lock()
+	defer d.w.Unlock()
+	version, reached := d.db.QuorumVersion()
+	if !reached {
+		return nil
+	}
+	var names []string
+	for _, s := range d.db.ShutOut(version) {
+		names = append(names, s.Describe())
+	}
+	return names
+}
+
 // Available reports whether the database commits transactions and can read its
 // own configuration.
 func (d *Database) Available() bool {

@@ -114,7 +114,8 @@ func excludesWhatStays(h *history, d *deed) string {
 }
 
 // excludesWithoutReplacement: FoundationDB lets all processes but one be excluded. What
-// the redundancy tolerates to lose may drain without a replacement, no more.
+// the redundancy tolerates to lose may drain without a replacement, no more. While status is
+// stale, a process that has died since counts as one that stays: nothing shows its death.
 func excludesWithoutReplacement(h *history, d *deed) string {
 	leaving := map[v1beta2.ProcessClass][]string{}
 	for _, g := range excludedGroups(h, d) {
@@ -128,12 +129,29 @@ func excludesWithoutReplacement(h *history, d *deed) string {
 		staying := slices.DeleteFunc(h.database().Staying(string(class)), func(id string) bool {
 			return slices.Contains(ids, id) || h.w.Record.ProcessGroup(v1beta2.ProcessGroupID(id)) == nil
 		})
+		if h.stale {
+			staying = append(staying, unseenDeaths(h, d, class, append(staying, ids...))...)
+		}
 		need := normalized.DesiredProcessCounts()[class] - normalized.FaultTolerance()
 		if len(staying) < need {
 			return fmt.Sprintf("%d %s processes stay, and %d are needed", len(staying), class, need)
 		}
 	}
 	return ""
+}
+
+// unseenDeaths are the groups of a class, besides others, that have a pod, are not excluded, and report as
+// far as the record knows.
+func unseenDeaths(h *history, d *deed, class v1beta2.ProcessClass, others []string) []string {
+	var unseen []string
+	for _, g := range h.w.Record.Status.ProcessGroups {
+		excluded := slices.ContainsFunc(append(slices.Clone(g.Addresses), g.ExclusionString()), func(target string) bool { return slices.Contains(d.before.excluded, target) })
+		reports := !g.HasCondition(v1beta2.ConditionMissingProcesses) && !g.HasCondition(v1beta2.ConditionMissingPod)
+		if _, hasPod := d.before.pods[g.PodName(h.w.Record)]; g.ProcessClass == class && hasPod && reports && !excluded && !slices.Contains(others, string(g.ProcessGroupID)) {
+			unseen = append(unseen, string(g.ProcessGroupID))
+		}
+	}
+	return unseen
 }
 
 // reducesReplicas judges volumes. A group that the spec wants gone without exclusion
@@ -178,7 +196,8 @@ func deletesCoordinator(h *history, d *deed) string {
 
 // takesSecondZoneDown judges pods with data that come back under their name, and those
 // that leave undrained because the spec asks for it. They are down until they answer, or
-// until nothing of theirs is needed any more. While status is stale nobody can know what
+// until nothing of theirs is needed any more. A pod whose process is shut out by its protocol is down
+// already, and only recreating it ends that. While status is stale nobody can know what
 // else is down, another instance's pods among it; nor does any status tell of another
 // instance's storage server that died within the last minute.
 func takesSecondZoneDown(h *history, d *deed) string {
@@ -189,7 +208,7 @@ func takesSecondZoneDown(h *history, d *deed) string {
 	}
 	others := len(h.down) > 0
 	for _, pod := range d.gonePods() {
-		if d.before.needed[pod] && (!h.leaves(pod) || h.waivedPod(pod)) {
+		if d.before.needed[pod] && !d.before.shutOut[pod] && (!h.leaves(pod) || h.waivedPod(pod)) {
 			h.down[pod] = d.before.zones[pod]
 		}
 	}

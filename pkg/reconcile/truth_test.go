@@ -36,6 +36,9 @@ type truth struct {
 	completeBut map[string]bool
 	// up are the names of the pods with a server that is a live member.
 	up map[string]bool
+	// shutOut are the names of the pods whose processes speak another protocol than the database: they
+	// answer again only once they are recreated.
+	shutOut map[string]bool
 	// buckets are the distribution keys of the pods, by the pod's name.
 	buckets map[string]string
 	// excluded are the exclusions in force.
@@ -50,10 +53,11 @@ func (h *history) truth() truth {
 	t := truth{
 		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
-		up: map[string]bool{}, buckets: h.bucketsOf(), excluded: db.Excluded(), young: db.JustStarted(fdb.DeathNoticedAfter),
+		up: map[string]bool{}, shutOut: map[string]bool{}, buckets: h.bucketsOf(), excluded: db.Excluded(), young: db.JustStarted(fdb.DeathNoticedAfter),
 	}
-	coordinators := db.ConnectionString().Coordinators
+	coordinators, shutOut := db.ConnectionString().Coordinators, db.ShutOut()
 	for name, pod := range h.w.Pods {
+		t.shutOut[name] = slices.Contains(shutOut, idOf(h.w, pod))
 		t.pods[name] = pod.Spec.NodeName
 		zone, _ := db.ZoneOf(h.home(name).DataKey(name, 1))
 		t.zones[name] = cmp.Or(zone, pod.Spec.NodeName)

@@ -126,7 +126,7 @@ func (w *World) join(s *Process) {
 		return
 	}
 	found := w.Find(s.conn, s.Version)
-	if !found.Quorum || s.Frozen {
+	if !found.Quorum || s.Frozen || found.Db != nil && found.Db.speaksAnother(s) {
 		w.After(joinRetry, func() { w.join(s) })
 		return
 	}
@@ -139,6 +139,13 @@ func (w *World) join(s *Process) {
 	found.Db.comeBack(found.Conn)
 	found.Db.admit(s)
 	w.Wake()
+}
+
+// speaksAnother reports whether a process found a database that goes on in another protocol. It can: a
+// majority of the coordinators that its cluster file names may have moved on, while those of today have not.
+func (db *Database) speaksAnother(s *Process) bool {
+	version, reached := db.QuorumVersion()
+	return reached && !s.Version.ProtocolCompatible(version)
 }
 
 // comeBack makes the database go on at other addresses of its coordinators, which cluster files with

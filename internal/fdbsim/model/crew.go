@@ -217,7 +217,7 @@ func (db *Database) electLeaders() {
 	before := db.Crew.Controller
 	db.Crew.Controller = r.keep(before, RoleController)
 	if db.Crew.Controller.ID != before.ID {
-		db.Members = slices.DeleteFunc(db.Members, func(s *Process) bool { return !s.Alive() }) // a new controller has lists of its own
+		db.registerAgain()
 		db.strangers = nil
 	}
 	r.used[db.Crew.Controller.Server]++
@@ -227,6 +227,22 @@ func (db *Database) electLeaders() {
 			*s = Seat{}
 		}
 	}
+}
+
+// registerAgain is a new controller's list of processes, which is its own: dead ones are not on it, and
+// neither are those that speak another protocol, whatever the controller before knew of them.
+func (db *Database) registerAgain() {
+	live := db.Live()
+	db.Members = slices.DeleteFunc(db.Members, func(s *Process) bool {
+		if slices.Contains(live, s) {
+			return false
+		}
+		if s.Alive() {
+			s.db = nil
+			db.World.After(joinRetry, func() { db.World.join(s) })
+		}
+		return true
+	})
 }
 
 // primaryPool are the live processes of a data center; all of them when the

@@ -17,10 +17,8 @@ const incompatibleMemory = 600 * time.Second
 // addresses stay on the list. A new cluster controller has a list of its own.
 func (db *Database) Incompatible(version fdb.Version) []string {
 	listed := map[string]bool{}
-	for _, s := range db.World.servers {
-		if db.shutsOut(s, version) {
-			listed[s.Address().HostPort()] = true
-		}
+	for _, s := range db.ShutOut(version) {
+		listed[s.Address().HostPort()] = true
 	}
 	for address, heard := range db.strangers {
 		if db.World.Now.Sub(heard) <= incompatibleMemory {
@@ -28,6 +26,17 @@ func (db *Database) Incompatible(version fdb.Version) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(listed))
+}
+
+// ShutOut are the live processes that try to join in another protocol.
+func (db *Database) ShutOut(version fdb.Version) []*Process {
+	var out []*Process
+	for _, s := range db.World.servers {
+		if db.shutsOut(s, version) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // shutsOut reports whether a process tries to join in another protocol.

@@ -24,9 +24,12 @@ func NewExclusions(s plan.Snapshot) *Exclusions {
 	return &Exclusions{S: s, targets: map[v1beta2.ProcessGroupID][]string{}, Ongoing: map[v1beta2.ProcessClass]int{}}
 }
 
+// Classify adds a group. It is excluded already if that is in the status document or in the list of
+// exclusions: the document may be older, and what is excluded twice would count as a process that
+// stays.
 func (e *Exclusions) Classify(g *v1beta2.ProcessGroupStatus) {
 	targets := slices.DeleteFunc(e.TargetsOf(g), func(t string) bool {
-		return slices.Contains(e.S.Database.Status.ExcludedTargets(), t)
+		return slices.Contains(e.S.Database.Status.ExcludedTargets(), t) || slices.Contains(e.S.Coordination.Exclusions, t)
 	})
 	switch {
 	case len(e.TargetsOf(g)) == 0:

@@ -66,6 +66,15 @@ func TestExcludeInstances(t *testing.T) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
 			}, Holds: "storage-114 are coordinators; coordinators move first",
 		},
+		"counts a group that only the list of exclusions has as draining": { // the status document is older
+			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+				for _, id := range []v1beta2.ProcessGroupID{"storage-114", "storage-115", "storage-116"} {
+					s.Cluster.ProcessGroup(id).MarkForRemoval(stagestest.Noon)
+				}
+				s.Coordination.ExclusionsRead = true
+				s.Coordination.Exclusions = []string{"locality_instance_id:storage-114", "locality_instance_id:storage-115"}
+			}, Holds: "4 up + 1 tolerated − 3 desired − 2 draining = 0",
+		},
 		"drains no more than the redundancy tolerates": {
 			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups() {
