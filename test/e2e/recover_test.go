@@ -25,9 +25,9 @@ spec:
 `
 
 // Every pod of a cluster is lost and gets another address: no quorum answers, the plan has the new
-// addresses under the old name, and a marker key outlives it all.
+// addresses under the old name, and a marker key outlives it all. It runs alone: a server of another
+// cluster that got one of the former addresses answers there as a coordinator.
 func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
-	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)

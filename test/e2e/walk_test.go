@@ -86,11 +86,26 @@ func (p *walk) follow(t *testing.T) {
 		p.rest(t, command)
 		r := p.shell(t, p.here(t, command))
 		if want := p.wantedCode(command); r.code != want {
-			t.Fatalf("%s: %s\nexit code %d, want %d\nstdout:\n%s\nstderr:\n%s", p.name, command, r.code, want, r.stdout, r.stderr)
+			t.Fatalf("%s: %s\nexit code %d, want %d\nstdout:\n%s%s\nstderr:\n%s", p.name, command, r.code, want,
+				r.stdout, p.redirected(command), r.stderr)
 		}
 		t.Logf("$ %s\n%s%s", command, r.stdout, r.stderr)
 	}
 	p.complainAboutOthers(t)
+}
+
+// redirected returns what a command that ends in "> FILE" wrote there: a failure is not
+// understood without it.
+func (p *walk) redirected(command string) string {
+	_, file, found := strings.Cut(command, " > ")
+	if !found {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir, strings.TrimSpace(file)))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // rest waits before a command as documented on the page.
