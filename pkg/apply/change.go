@@ -36,6 +36,8 @@ type ChangeFlags struct {
 	Yes     bool
 	Coexist bool
 	Wait    bool
+	// Join is true for a command that acts beside another run's operation.
+	Join bool
 	// waitAll is true if the command also waits for housekeeping.
 	waitAll  bool
 	timeout  time.Duration
@@ -67,6 +69,7 @@ func (f *ChangeFlags) Add(cmd *cobra.Command, waitsFor string) {
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.Coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	f.addJoin(cmd)
 	f.addWait(cmd, waitsFor)
 	flags.DurationVar(&f.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 	flags.DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes")
@@ -80,8 +83,9 @@ func (f *ChangeFlags) AddReversible(cmd *cobra.Command, waitsFor string) {
 }
 
 // AddBrief adds the flags of a command that completes at once and is not blocked by the state
-// of the cluster.
+// of the cluster, and so acts beside any operation.
 func (f *ChangeFlags) AddBrief(cmd *cobra.Command) {
+	f.Join = true
 	flags := cmd.Flags()
 	flags.StringVar(&f.DryRun, "dry-run", DryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
@@ -162,7 +166,7 @@ func (f ChangeFlags) Intent() session.Intent {
 // Shared returns the flags to repeat when the command is run again.
 func (f ChangeFlags) Shared() []string {
 	var words []string
-	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist} {
+	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist, "--join": f.Join} {
 		if set {
 			words = append(words, flag)
 		}
@@ -213,10 +217,10 @@ type Change struct {
 	Record *session.RecordKind
 }
 
-// Command returns the command with all flags that affect what it does. Approval and reason are
-// not among them.
+// Command returns the command with all flags that affect what it does. Approval, reason and
+// --join are not among them.
 func (c Change) Command() []string {
-	c.Yes, c.Plan, c.Confirmed = false, "", ""
+	c.Yes, c.Join, c.Plan, c.Confirmed = false, false, "", ""
 	return slices.Concat(c.Words, c.Shared())
 }
 

@@ -2,24 +2,79 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// operationLimit bounds each write of the operation: it only informs others.
-const operationLimit = 10 * time.Second
+const (
+	// operationLimit bounds each read and write of the operation: it only informs others.
+	operationLimit = 10 * time.Second
+	// abortInterval is how often an operation reads whether it is to end.
+	abortInterval = 5 * time.Second
+)
 
-// beginOperation makes the passes of a command that waits an operation that others see, until the returned
-// function is called.
-func (p *pacing) beginOperation(ctx context.Context) (end func()) {
-	keeper, is := p.Session.(reconcile.OperationKeeper)
-	if !is || !p.Wait {
-		return func() {}
+// addJoin adds the flag of commands that run passes.
+func (f *ChangeFlags) addJoin(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.Join, "join", false, "If true, act although another run carries out an operation on the cluster; otherwise the command ends with exit code 6")
+}
+
+// operations returns what stores the operation of the command; nil where there is none.
+func (p *pacing) operations() reconcile.OperationKeeper {
+	if operator, is := p.Session.(reconcile.Operator); is {
+		return operator.Operations()
 	}
-	keeper.SetOperation(reconcile.Operation{Command: strings.Join(p.Change.Command(), " "), Holder: p.Env.Holder, Since: p.Env.Clock.Now().UTC()})
-	return func() {
+	return nil
+}
+
+// refuseBeside returns an error where another run carries out an operation on the cluster. It comes
+// before the approval. A Lease that cannot be read is left to the pass: its changes need the Lease, and
+// it reports the error with its cause.
+func (p *pacing) refuseBeside(ctx context.Context) error {
+	keeper := p.operations()
+	if keeper == nil || p.Join {
+		return nil
+	}
+	keeper.RefuseBesideOthers()
+	reads, cancel := context.WithTimeout(ctx, operationLimit)
+	defer cancel()
+	other, err := keeper.OtherOperation(reads)
+	if err != nil || other == nil {
+		return ctx.Err()
+	}
+	hints := []string{p.again("act beside it", "--join")}
+	if p.Run.Record == nil {
+		hints = append(hints, "follow it: "+p.Env.Command("operations", "follow", p.Key.Name), "end it: "+p.Env.Command("operations", "abort", p.Key.Name))
+	}
+	return &exit.Error{Code: exit.ExitConflict, Err: &reconcile.ActiveOperationError{Operation: *other}, Hints: hints}
+}
+
+// beginOperation makes the passes of a command that waits an operation that others see and can end, until
+// the returned function is called.
+func (p *pacing) beginOperation(ctx context.Context) (of context.Context, end func()) {
+	keeper := p.operations()
+	if keeper == nil || !p.Wait {
+		return ctx, func() {}
+	}
+	keeper.SetOperation(reconcile.Operation{
+		ID: p.Env.RunID, Command: strings.Join(p.Change.Command(), " "), Holder: p.Env.Holder,
+		User: reconcile.UserOf(p.Env.Holder), Reason: p.Reason, Since: p.Env.Clock.Now().UTC(),
+	})
+	of, cancel := context.WithCancelCause(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		p.endOnRequest(of, keeper, cancel)
+	}()
+	return of, func() {
+		cancel(context.Canceled)
+		<-watched
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), operationLimit) // the command may have been interrupted
 		defer cancel()
 		if err := keeper.EndOperation(ctx); err != nil {
@@ -28,15 +83,71 @@ func (p *pacing) beginOperation(ctx context.Context) (end func()) {
 	}
 }
 
-// renewOperation reports that the operation goes on. A failure ends nothing: the next pass reports it too.
-func (p *pacing) renewOperation(ctx context.Context) {
-	keeper, is := p.Session.(reconcile.OperationKeeper)
-	if !is {
+// endOnRequest ends the context once another user has requested to end the operation. An error is none
+// of a request: it is read again.
+func (p *pacing) endOnRequest(ctx context.Context, keeper reconcile.OperationKeeper, cancel context.CancelCauseFunc) {
+	ticker := p.Env.Clock.NewTicker(abortInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+		reads, done := context.WithTimeout(ctx, operationLimit)
+		abort, err := keeper.AbortRequest(reads)
+		done()
+		if err == nil && abort != nil {
+			words := "aborted by " + abort.By
+			if abort.Reason != "" {
+				words += " (" + abort.Reason + ")"
+			}
+			cancel(&exit.InterruptedError{Words: words, Code: exit.ExitRefused})
+			return
+		}
+	}
+}
+
+// renewOperation reports that the operation goes on, and how far it is. A failure ends nothing: the next
+// pass reports it too.
+func (p *pacing) renewOperation(ctx context.Context, waitingFor string) {
+	keeper := p.operations()
+	if keeper == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, operationLimit)
 	defer cancel()
-	if err := keeper.RenewOperation(ctx); err != nil && ctx.Err() == nil && p.Env.Global.Verbose > 0 {
+	if err := keeper.RenewOperation(ctx, p.operationProgress(waitingFor)); err != nil && ctx.Err() == nil && p.Env.Global.Verbose > 0 {
 		p.Env.Logf("the operation could not be reported: %v", err)
 	}
+}
+
+func (p *pacing) operationProgress(waitingFor string) reconcile.OperationProgress {
+	now := reconcile.OperationProgress{Passes: p.count, Actions: p.acted, Targets: len(p.targets), WaitingFor: waitingFor}
+	for _, t := range p.targets {
+		if t.Reached {
+			now.Reached++
+		}
+	}
+	return now
+}
+
+// aborted returns how a command ends that another user ended: with what is not done, and how to go on
+// or back.
+func aborted(o *outcome, cause *exit.InterruptedError) error {
+	var left []string
+	for _, t := range o.targets {
+		if !t.Reached {
+			left = append(left, t.ID+" is "+t.Phase)
+		}
+	}
+	err := o.withKept(cause)
+	if len(left) > 0 {
+		err = errors.Join(err, errors.New("not done: "+phrase.List(left)))
+	}
+	hints := []string{o.again("resume")}
+	if len(o.Undo) > 0 && o.acted > 0 {
+		hints = append(hints, "undo: "+o.Env.Command(o.Undo...))
+	}
+	return &exit.Error{Code: exit.ExitRefused, Err: err, Hints: hints, Printed: true}
 }

@@ -5,36 +5,78 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // operating is a session that stores operations.
 type operating struct {
 	session.Session
+	mu    sync.Mutex
 	calls []string
 	set   reconcile.Operation
+	told  reconcile.OperationProgress
+	other *reconcile.Operation
+	abort *reconcile.OperationAbort
 	err   error
 }
 
-func (o *operating) SetOperation(op reconcile.Operation) {
-	o.calls, o.set = append(o.calls, "set"), op
+func (o *operating) Operations() reconcile.OperationKeeper { return o }
+
+func (o *operating) called(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls = append(o.calls, name)
 }
 
-func (o *operating) RenewOperation(context.Context) error {
-	o.calls = append(o.calls, "renew")
+func (o *operating) OtherOperation(context.Context) (*reconcile.Operation, error) {
+	return o.other, o.err
+}
+
+func (o *operating) RefuseBesideOthers() { o.called("refuse") }
+
+func (o *operating) SetOperation(op reconcile.Operation) {
+	o.called("set")
+	o.set = op
+}
+
+func (o *operating) RenewOperation(_ context.Context, p reconcile.OperationProgress) error {
+	o.called("renew")
+	o.told = p
 	return o.err
 }
 
+func (o *operating) AbortRequest(context.Context) (*reconcile.OperationAbort, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.abort, nil
+}
+
 func (o *operating) EndOperation(ctx context.Context) error {
-	o.calls = append(o.calls, "end")
+	o.called("end")
 	return errors.Join(ctx.Err(), o.err)
+}
+
+// passesOf are those of a replacement by ann, in a session that stores operations.
+func passesOf(s *operating, errs *strings.Builder, c ChangeFlags) (*Passes, *clocktesting.FakeClock) {
+	clock := clocktesting.NewFakeClock(time.Now())
+	e := &session.Env{
+		IOStreams: genericiooptions.IOStreams{Out: errs, ErrOut: errs}, Kube: genericclioptions.NewConfigFlags(false), Clock: clock,
+		Holder: "ann@laptop process 17", RunID: "run1", IsTerminal: func(any) bool { return false },
+	}
+	r := Run{Env: e, Session: s, Key: types.NamespacedName{Namespace: "fdb", Name: "sample"}}
+	return newPasses(r, Change{Words: []string{"replace", "sample", "storage-1"}, Undo: []string{"resume", "sample"}, ChangeFlags: c}), clock
 }
 
 func TestACommandThatWaitsIsAnOperation(t *testing.T) {
@@ -50,17 +92,87 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, errs := &operating{err: c.err}, &strings.Builder{}
-			e := &session.Env{IOStreams: genericiooptions.IOStreams{ErrOut: errs}, Clock: clocktesting.NewFakeClock(time.Now()), Holder: "ann@laptop"}
-			p := newPasses(Run{Env: e, Session: s}, Change{Words: []string{"replace", "sample", "storage-1"}, ChangeFlags: ChangeFlags{Wait: c.wait}})
-			end := p.beginOperation(t.Context())
-			p.renewOperation(t.Context())
+			p, _ := passesOf(s, errs, ChangeFlags{Wait: c.wait, Reason: "CHG-42"})
+			ctx, end := p.beginOperation(t.Context())
+			p.count, p.acted, p.targets = 2, 5, []inspect.Target{{ID: "storage-1", Reached: true}, {ID: "storage-2"}}
+			p.renewOperation(ctx, "storage-2 is draining")
 			end()
 			if !slices.Equal(s.calls, c.want) || !strings.Contains(errs.String(), c.says) {
 				t.Errorf("calls %q, want %q; %q on stderr", s.calls, c.want, errs)
 			}
-			if c.wait && (!strings.HasPrefix(s.set.Command, "replace sample storage-1") || s.set.Holder != "ann@laptop" || s.set.Since.IsZero()) {
+			want := reconcile.Operation{ID: "run1", Command: "replace sample storage-1 --wait", Holder: "ann@laptop process 17", User: "ann@laptop", Reason: "CHG-42", Since: s.set.Since}
+			if c.wait && (s.set != want || s.set.Since.IsZero()) {
 				t.Errorf("operation %+v", s.set)
 			}
+			if now := (reconcile.OperationProgress{Passes: 2, Actions: 5, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"}); s.told != now {
+				t.Errorf("progress %+v", s.told)
+			}
 		})
+	}
+}
+
+func TestACommandBesideAnOperationIsRefusedBeforeItsApproval(t *testing.T) {
+	ann := &reconcile.Operation{ID: "run0", Command: "restart sample --wait", User: "bob@desk", Since: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	s, errs := &operating{other: ann}, &strings.Builder{}
+	p, _ := passesOf(s, errs, ChangeFlags{Yes: true, Output: "text"})
+	err := p.All(t.Context()) // it would panic if it began a pass: the session can nothing else
+	active, known := new(reconcile.ActiveOperationError), new(exit.Error)
+	if !errors.As(err, &active) || active.Operation.ID != "run0" || !errors.As(err, &known) || exit.Code(err) != exit.ExitConflict {
+		t.Fatalf("exit code %d: %v", exit.Code(err), err)
+	}
+	if len(known.Hints) != 3 || !strings.Contains(known.Hints[0], "--join") {
+		t.Errorf("hints %q", known.Hints)
+	}
+	if !slices.Equal(s.calls, []string{"refuse"}) {
+		t.Errorf("calls %q", s.calls)
+	}
+}
+
+func TestACommandIsJoinedToAnOperationOnRequest(t *testing.T) {
+	s := &operating{other: &reconcile.Operation{ID: "run0"}}
+	p, _ := passesOf(s, &strings.Builder{}, ChangeFlags{Join: true})
+	if err := p.refuseBeside(t.Context()); err != nil || len(s.calls) > 0 {
+		t.Errorf("%v, calls %q", err, s.calls)
+	}
+}
+
+// A Lease that cannot be read is the pass' error, with its cause: changes are refused there.
+func TestAnUnreadOperationIsLeftToThePass(t *testing.T) {
+	s := &operating{err: errors.New("no answer")}
+	p, _ := passesOf(s, &strings.Builder{}, ChangeFlags{})
+	if err := p.refuseBeside(t.Context()); err != nil || !slices.Equal(s.calls, []string{"refuse"}) {
+		t.Errorf("%v, calls %q", err, s.calls)
+	}
+}
+
+func TestAnOperationEndsOnRequest(t *testing.T) {
+	s, errs := &operating{}, &strings.Builder{}
+	p, clock := passesOf(s, errs, ChangeFlags{Wait: true})
+	p.acted, p.targets = 3, []inspect.Target{{ID: "storage-1", Phase: "draining"}, {ID: "storage-2", Phase: "removed", Reached: true}}
+	ctx, end := p.beginOperation(t.Context())
+	defer end()
+	for !clock.HasWaiters() {
+		time.Sleep(time.Millisecond)
+	}
+	clock.Step(abortInterval)
+	s.mu.Lock()
+	s.abort = &reconcile.OperationAbort{ID: "run1", By: "bob@desk", Reason: "wrong group"}
+	s.mu.Unlock()
+	for ctx.Err() == nil {
+		clock.Step(abortInterval)
+		time.Sleep(time.Millisecond)
+	}
+	err := p.end(ctx, ctx.Err())
+	known := new(exit.Error)
+	if !errors.As(err, &known) || known.Code != exit.ExitRefused || len(known.Hints) != 2 {
+		t.Fatalf("exit code %d: %+v", exit.Code(err), err)
+	}
+	for _, part := range []string{"aborted by bob@desk (wrong group)", "not done: storage-1 is draining"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "storage-2") {
+		t.Errorf("%q names what is done", err)
 	}
 }

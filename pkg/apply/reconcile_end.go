@@ -47,6 +47,8 @@ func (o *outcome) end(ctx context.Context, err error) error {
 		return o.Verdict()
 	case errors.As(err, &known):
 		return err
+	case errors.As(cause, interrupted) && (*interrupted).Code != exit.ExitDone:
+		return aborted(o, *interrupted)
 	case errors.As(cause, interrupted):
 		return &exit.Error{Code: exit.InterruptCode(*interrupted), Err: o.withKept(cause), Hints: []string{o.again("resume")}, Printed: true}
 	case errors.Is(cause, exit.ErrTimeout):
@@ -233,6 +235,10 @@ func (o *outcome) took() string {
 }
 
 func (o *outcome) endWord(end error) string {
+	interrupted := new(*exit.InterruptedError)
+	if errors.As(end, interrupted) && (*interrupted).Code != exit.ExitDone && o.kept == nil {
+		return "stopped, all locks released,"
+	}
 	switch exit.Code(end) {
 	case exit.ExitHungUp, exit.ExitInterrupted, exit.ExitTerminated:
 		if o.kept != nil {

@@ -92,6 +92,9 @@ type pacing struct {
 
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
+	if err := p.refuseBeside(ctx); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
 	p.report = p.reporterWithProgress()
 	defer p.progress.End()
 	if p.Env.Planned != nil {
@@ -108,7 +111,8 @@ func (p *Passes) All(ctx context.Context) error {
 	p.changes = &changes{env: p.Env}
 	defer p.changes.stop()
 	p.progress.Begin()
-	defer p.beginOperation(ctx)()
+	ctx, end := p.beginOperation(ctx)
+	defer end()
 	for {
 		err := p.once(ctx)
 		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
@@ -298,7 +302,7 @@ func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error
 	}
 	p.lastReason = key
 	p.progress.Wait(reason)
-	p.renewOperation(ctx)
+	p.renewOperation(ctx, reason)
 	return true, p.rest(ctx, RestAfter(p.Last, p.Interval), reason)
 }
 
@@ -386,8 +390,9 @@ func (p *pacing) worthWaiting() bool {
 		return p.unfinished() != nil
 	case exit.ExitConflict:
 		var beyond *reconcile.BeyondPlanError
-		var refused *reconcile.RefusedError // on the deny list until a user removes it
-		return !errors.As(p.Last.Stopped, &beyond) && !errors.As(p.Last.Stopped, &refused)
+		var refused *reconcile.RefusedError        // on the deny list until a user removes it
+		var active *reconcile.ActiveOperationError // it may last for hours
+		return !errors.As(p.Last.Stopped, &beyond) && !errors.As(p.Last.Stopped, &refused) && !errors.As(p.Last.Stopped, &active)
 	default:
 		return false
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/installing"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/operating"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/recovering"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
@@ -112,7 +113,7 @@ resources on demand. No operator has to run.`,
 			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), diagnose.NewWhy(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		}},
 		{"change", "Management Commands:", []*cobra.Command{
-			reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovering.New(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
+			reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovering.New(env), operating.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
 			diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),

@@ -44,6 +44,10 @@ type Lease struct {
 	Until  time.Time
 	// Operation is the command whose passes take the Lease, also between two of them; nil for none.
 	Operation *reconcile.Operation
+	// OperationActive is true if the run of the operation goes on.
+	OperationActive bool
+	// Abort is the request to end the operation; nil for none.
+	Abort *reconcile.OperationAbort
 }
 
 // HeldAt returns the holder at a time, empty when the Lease has expired by then.

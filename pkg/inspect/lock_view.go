@@ -93,28 +93,6 @@ type LeaseView struct {
 	Operation *OperationView `json:"operation,omitempty"`
 }
 
-// OperationView is a command that runs passes until its goal is reached.
-type OperationView struct {
-	// Command is the command with the flags that affect what it does.
-	Command string `json:"command"`
-	// Holder identifies the run: user, host, process, and the reason given.
-	Holder string     `json:"holder"`
-	Since  *time.Time `json:"since"`
-	// Seen is when the run last reported that it goes on.
-	Seen *time.Time `json:"seen"`
-	// Active is false when that was so long ago that the run must have ended.
-	Active bool `json:"active"`
-}
-
-// operationView returns the operation of the Lease.
-func (f Facts) operationView() *OperationView {
-	o := f.Lease.Operation
-	if o == nil {
-		return nil
-	}
-	return &OperationView{Command: o.Command, Holder: o.Holder, Since: Known(o.Since), Seen: Known(o.Seen), Active: o.IsActive(f.Now)}
-}
-
 // UpgradeView are process groups of any control-plane instance that can start in a version.
 type UpgradeView struct {
 	Version string   `json:"version"`
@@ -134,7 +112,7 @@ func NewLockListView(m Metadata, f Facts) LockListView {
 	v := LockListView{
 		Document: NewDocument("LockList", m, f.Now, SourceLive),
 		Items:    []LockView{f.Lock()}, Denied: f.denials(), Upgrades: f.upgrades(), Lists: f.listEntries(),
-		Lease: LeaseView{Read: f.Lease.Read, Holder: f.Lease.HeldAt(f.Now), Operation: f.operationView()},
+		Lease: LeaseView{Read: f.Lease.Read, Holder: f.Lease.HeldAt(f.Now), Operation: f.Lease.View()},
 	}
 	if v.Lease.Holder != "" {
 		v.Lease.Until = Known(f.Lease.Until)

@@ -358,7 +358,7 @@ func (f Facts) reconciliation() ReconciliationView {
 func (f Facts) Locks() LocksView {
 	v := LocksView{
 		Origin: f.fromKubernetes(), Used: f.Cluster.LocksUsed(), Read: f.Coordination.Read,
-		DenyList: OrEmpty(f.Coordination.DenyList), LeaseRead: f.Lease.Read, LeaseHolder: f.Lease.HeldAt(f.Now), Operation: f.operationView(),
+		DenyList: OrEmpty(f.Coordination.DenyList), LeaseRead: f.Lease.Read, LeaseHolder: f.Lease.HeldAt(f.Now), Operation: f.Lease.View(),
 	}
 	if v.LeaseHolder != "" {
 		v.LeaseUntil = Known(f.Lease.Until)

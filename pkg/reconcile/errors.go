@@ -25,6 +25,13 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("the %s is held by %s until %s", e.What, e.Holder, e.Until.UTC().Format(time.RFC3339))
 }
 
+// ActiveOperationError means that another run carries out an operation on the cluster.
+type ActiveOperationError struct{ Operation Operation }
+
+func (e *ActiveOperationError) Error() string {
+	return "another operation is active: " + e.Operation.Words() + ", since " + e.Operation.Since.UTC().Format(time.RFC3339)
+}
+
 // RefusedError means that a safety gate refused.
 type RefusedError struct{ Check plan.Check }
 

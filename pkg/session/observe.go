@@ -145,11 +145,19 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 		return inspect.Lease{Read: true}
 	case err != nil:
 		return inspect.Lease{}
-	case lease.Spec.RenewTime == nil:
-		return inspect.Lease{Read: true, Operation: live.OperationOf(lease)}
 	}
-	term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
-	return inspect.Lease{Read: true, Holder: ptr.Deref(lease.Spec.HolderIdentity, ""), Until: lease.Spec.RenewTime.Add(term), Operation: live.OperationOf(lease)}
+	read := inspect.Lease{Read: true, Operation: live.OperationOf(lease), Abort: live.AbortOf(lease)}
+	if o := read.Operation; o != nil {
+		read.OperationActive = live.IsOperationActive(*o, e.Clock.Now())
+		if read.Abort != nil && read.Abort.ID != o.ID {
+			read.Abort = nil // of an operation that has ended
+		}
+	}
+	if lease.Spec.RenewTime != nil {
+		term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
+		read.Holder, read.Until = ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime.Add(term)
+	}
+	return read
 }
 
 // Judged updates the status from what was observed, as a pass would, so that conditions are

@@ -61,6 +61,8 @@ func Kinds() []Kind {
 		{Name: "LockList", PrintedBy: "locks list", Document: inspect.LockListView{}},
 		{Name: "Maintenance", PrintedBy: "maintenance status", Document: targets.MaintenanceView{}},
 		{Name: "NodeList", PrintedBy: "get nodes", Document: inspect.NodeListView{}},
+		{Name: "OperationList", PrintedBy: "operations list", Document: inspect.OperationListView{}},
+		{Name: "OperationStatus", PrintedBy: "operations follow", Document: inspect.OperationStatusView{}},
 		{Name: "Plan", PrintedBy: "plan, and every command that changes something with --dry-run -o json", Document: planned.PlanView{}},
 		{Name: "PlanList", PrintedBy: "plan and reconcile --dry-run, with --with-backups", Document: planned.PlanListView{}},
 		{Name: "ProcessGroupDescription", PrintedBy: "describe process-group", Document: describe.GroupDescription{}},

@@ -325,22 +325,6 @@ func (o StatusOptions) held(holder string, until *time.Time) string {
 	}
 }
 
-// operation describes a command that runs passes, and whether it goes on.
-func (o StatusOptions) operation(v inspect.OperationView) string {
-	since := "at an unknown time"
-	switch {
-	case v.Since != nil && o.Absolute:
-		since = "since " + v.Since.Format(time.RFC3339)
-	case v.Since != nil:
-		since = "for " + phrase.Duration(o.Now.Sub(*v.Since))
-	}
-	words := fmt.Sprintf("%s, by %s, %s", v.Command, v.Holder, since)
-	if !v.Active && v.Seen != nil {
-		words += fmt.Sprintf("; it ended without a report: last seen %s ago", phrase.Duration(o.Now.Sub(*v.Seen)))
-	}
-	return words
-}
-
 // backups prints a line for each; nothing where there is none.
 func (p *page) backups(v *inspect.RecordedBackupsView) {
 	if v == nil {

@@ -27,6 +27,9 @@ func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	if v.Pause != nil && v.AsOf != nil {
 		p.printf("%s %s\n", o.in(yellow, "paused:"), v.Pause.Words(*v.AsOf))
 	}
+	if v.Operation != nil {
+		p.entry(o.in(yellow, "operation:")+" ", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Operation))
+	}
 	for _, c := range v.Items {
 		p.chain(c)
 	}

@@ -108,6 +108,9 @@ func actionRequirements() []CommandRequirements {
 		{"coordinators change", reconciling()},
 		{"coordinators repair", reconciling()},
 		{"recover apply", slices.Concat(reconciling(), releasedVolumes())},
+		{"operations list", required(readingLease(), finding()[0].Permission)},
+		{"operations follow", slices.Concat(required(readingLease(), theResource()), finding())},
+		{"operations abort", slices.Concat(required(readingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, theResource()), finding())},
 		{"locks deny", reconciling()},
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},
@@ -300,8 +303,12 @@ func finding() []Requirement {
 	}}
 }
 
+func readingLease() session.Permission {
+	return session.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases"}
+}
+
 func watchingLocks() []Requirement {
-	return []Requirement{{Permission: session.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases"}, Without: "the holder of the Lease is unknown"}}
+	return []Requirement{{Permission: readingLease(), Without: "the holder of the Lease is unknown"}}
 }
 
 // beyond returns what only some clusters require.

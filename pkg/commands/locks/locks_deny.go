@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -95,7 +96,7 @@ func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) e
 	err = apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: denying(o.entry), Lockless: true,
 		Words: []string{"locks", verb, key.Name, instance}, Undo: []string{"locks", undo, key.Name, instance},
-		Stages: []plan.Stage{operations.ShutOut(o.entry, userAtHost(env), o.Reason)},
+		Stages: []plan.Stage{operations.ShutOut(o.entry, reconcile.UserOf(env.Holder), o.Reason)},
 	})
 	if err == nil && o.DryRun == apply.DryRunNone {
 		offerDenyList(env, record, o.entry)

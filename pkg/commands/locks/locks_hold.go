@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -68,19 +68,13 @@ func (o locksTakeOptions) run(ctx context.Context, env *session.Env, args []stri
 	if err != nil {
 		return err
 	}
-	person := userAtHost(env)
+	person := reconcile.UserOf(env.Holder)
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: &keepingLock{person: person}, Lockless: true,
 		Words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
 		Undo:   []string{"locks", "release", key.Name},
 		Stages: []plan.Stage{operations.HoldLock(person, o.long)},
 	})
-}
-
-// userAtHost returns who runs the program: user and host.
-func userAtHost(e *session.Env) string {
-	who, _, _ := strings.Cut(e.Holder, " ")
-	return who
 }
 
 // keepingLock is the goal of `locks take`: the lock in the database, read back.
@@ -164,7 +158,7 @@ func (o locksReleaseOptions) run(ctx context.Context, env *session.Env, args []s
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: freeingLock{}, Words: words, Lockless: true,
-		Stages: []plan.Stage{release(userAtHost(env))},
+		Stages: []plan.Stage{release(reconcile.UserOf(env.Holder))},
 	})
 }
 

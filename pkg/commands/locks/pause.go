@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -64,7 +65,7 @@ func (o pauseOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if o.Reason != "" {
 		words = append(words, "--reason", o.Reason)
 	}
-	by := userAtHost(env)
+	by := reconcile.UserOf(env.Holder)
 	undo, err := o.undo(ctx, env, key)
 	if err != nil {
 		return err

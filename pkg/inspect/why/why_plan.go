@@ -114,8 +114,8 @@ func (l Link) about(g *v1beta2.ProcessGroupStatus) Link {
 	return l
 }
 
-// actionsBeside returns the chain of what a pass would do now: blocked by a gate, by the holder of the
-// Lease or the lock, or by nothing.
+// actionsBeside returns the chain of what a pass would do now: blocked by a gate, by an
+// operation, by the holder of the Lease or the lock, or by nothing.
 //
 // Actions that only record observations are reported only without other chains, and bookkeeping never.
 func (w *why) actionsBeside(others []Chain) []Chain {
@@ -128,7 +128,7 @@ func (w *why) actionsBeside(others []Chain) []Chain {
 		Summary: fmt.Sprintf("has %s pending (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), inspect.MostNamed)),
 		Next:    []string{w.FDB("reconcile", w.name)},
 	}
-	for _, keep := range []func([]planned.PlanItem, *Chain) bool{w.byGates, w.byLease, w.byLock} {
+	for _, keep := range []func([]planned.PlanItem, *Chain) bool{w.byGates, w.byOperation, w.byLease, w.byLock} {
 		if keep(items, &c) {
 			return []Chain{c}
 		}
@@ -176,6 +176,26 @@ func (w *why) byGates(_ []planned.PlanItem, c *Chain) bool {
 		c.Next = []string{w.FDB("plan", w.name, "--coexist", "-o", "wide")}
 	}
 	return len(c.Reasons) > 0
+}
+
+// byOperation leaves what is pending to the operation of another run, or of this user elsewhere.
+func (w *why) byOperation(_ []planned.PlanItem, c *Chain) bool {
+	o := w.operation()
+	if o == nil {
+		return false
+	}
+	c.State, c.rank = Waiting, rankWaiting
+	c.Reasons = []Link{{Message: "an operation is active: " + o.Command + ", by " + o.By()}}
+	c.Next = []string{w.FDB("operations", "follow", w.name)}
+	return true
+}
+
+// operation returns the active operation on the cluster; nil for none, and for other resources.
+func (w *why) operation() *inspect.OperationView {
+	if o := w.Lease.View(); o != nil && o.Active && w.subject == subjectCluster {
+		return o
+	}
+	return nil
 }
 
 func (w *why) byLease(_ []planned.PlanItem, c *Chain) bool {

@@ -25,6 +25,9 @@ type Report struct {
 	Items []Chain  `json:"items"`
 	// Pause is why operators skip the cluster, and until when; absent where it is not paused.
 	Pause *inspect.PauseView `json:"pause,omitempty"`
+	// Operation is the active operation on the cluster, which may be the cause of the rest; absent
+	// without one.
+	Operation *inspect.OperationView `json:"operation,omitempty"`
 }
 
 // State is what is required to reach the desired state.
@@ -142,6 +145,7 @@ func (w *why) report(m inspect.Metadata, items []Chain) Report {
 	}
 	if w.Cluster != nil {
 		v.Pause = inspect.NewPauseView(w.Facts)
+		v.Operation = w.operation()
 	}
 	v.Summary = w.nothing()
 	if len(v.Items) > 0 {

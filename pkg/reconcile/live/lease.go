@@ -56,6 +56,7 @@ type leaseKeeper struct {
 	held      *heldLease
 	operation reconcile.Operation // to which the passes belong; zero for none
 	stored    time.Time           // when it was written first since it was set; zero before
+	refuses   bool                // beside another run's operation
 	reported  bool                // another operation was reported
 }
 
@@ -101,6 +102,8 @@ func (l *leaseKeeper) takeLease(ctx context.Context) error {
 		err = l.Client.Create(ctx, lease)
 	case err != nil:
 		return fmt.Errorf("read the Lease %s: %w", key.Name, err)
+	case l.mayChangeBeside(lease) != nil:
+		return l.mayChangeBeside(lease)
 	case l.isAnothers(lease):
 		return l.takeOver(ctx, lease)
 	default:

@@ -75,6 +75,8 @@ type InterruptedError struct {
 	Signal os.Signal
 	// Words describe the cause if it was no signal; empty for a signal.
 	Words string
+	// Code is the exit code if it was no signal; 0 for that of the signal.
+	Code int
 }
 
 func (e *InterruptedError) Error() string {
@@ -116,10 +118,12 @@ func Code(err error) int {
 
 // InterruptCode follows the shell's convention: 128 and the signal's number.
 func InterruptCode(e *InterruptedError) int {
-	switch e.Signal {
-	case os.Interrupt:
+	switch {
+	case e.Code != ExitDone:
+		return e.Code
+	case e.Signal == os.Interrupt:
 		return ExitInterrupted
-	case syscall.SIGHUP:
+	case e.Signal == syscall.SIGHUP:
 		return ExitHungUp
 	default:
 		return ExitTerminated
@@ -130,6 +134,7 @@ func InterruptCode(e *InterruptedError) int {
 func CodeOf(err error) int {
 	var (
 		held        *reconcile.HeldError
+		active      *reconcile.ActiveOperationError
 		refused     *reconcile.RefusedError
 		beyond      *reconcile.BeyondPlanError
 		unreachable *reconcile.UnreachableError
@@ -139,7 +144,7 @@ func CodeOf(err error) int {
 	switch {
 	case errors.As(err, &missing), errors.As(err, &invalid):
 		return ExitUsage
-	case errors.As(err, &held), errors.As(err, &beyond):
+	case errors.As(err, &held), errors.As(err, &active), errors.As(err, &beyond):
 		return ExitConflict
 	case errors.As(err, &refused):
 		return RefusalCode(refused)

@@ -1,0 +1,215 @@
+package commands
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+var leaseKey = types.NamespacedName{Namespace: "fdb", Name: live.LeaseName("sample")}
+
+// operated is a cluster on which ann replaces two process groups; edit changes her operation.
+func operated(t *testing.T, edit func(*reconcile.Operation)) (*given, client.Client) {
+	t.Helper()
+	g := up(t)
+	o := &reconcile.Operation{
+		ID: "run7", Command: "replace sample storage-1 storage-2 --wait", Holder: "ann@laptop process 7 (1 2) (CHG-42)", User: "ann@laptop", Reason: "CHG-42",
+		Since: g.world.Now().Add(-10 * time.Minute).UTC(), Seen: g.world.Now().UTC(),
+		Progress: reconcile.OperationProgress{Passes: 3, Actions: 9, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"},
+	}
+	if edit != nil {
+		edit(o)
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.objects = append(g.objects, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leaseKey.Namespace, Name: leaseKey.Name, Annotations: map[string]string{live.AnnotationOperation: string(text)}}})
+	return g, g.client()
+}
+
+// runOn runs a command whose requests all reach the same API server.
+func (g *given) runOn(c client.Client, args ...string) int {
+	g.t.Helper()
+	g.out.Reset()
+	g.err.Reset()
+	env := g.environment()
+	env.Client = func() (client.Client, error) { return c, nil }
+	code := Run(g.t.Context(), env, args)
+	if jsonAsked(args) {
+		valid(g.t, strings.Join(args, " "), g.out.Bytes())
+	}
+	return code
+}
+
+// endsAfter ends the operation at the nth wait of a command.
+func (g *given) endsAfter(c client.Client, n int) {
+	g.clock.onTimer = func(time.Duration) bool {
+		if n--; n == 0 {
+			lease := &coordinationv1.Lease{}
+			if err := c.Get(g.t.Context(), leaseKey, lease); err != nil {
+				g.t.Error(err)
+			}
+			lease.Annotations = nil
+			if err := c.Update(g.t.Context(), lease); err != nil {
+				g.t.Error(err)
+			}
+		}
+		return false
+	}
+}
+
+func TestOperationsAreListed(t *testing.T) {
+	lost := func(o *reconcile.Operation) { o.Seen = o.Seen.Add(-4 * time.Minute) }
+	tests := map[string]struct {
+		edit func(*reconcile.Operation)
+		args []string
+		want []string
+	}{
+		"an active one":     {args: []string{"operations", "list"}, want: []string{"run7", "replace sample storage-1 storage-2 --wait", "ann@laptop", "10m", "active", "1 of 2 done, 9 actions in 3 passes, waiting: storage-2 is draining"}},
+		"one that was lost": {edit: lost, args: []string{"operations", "list"}, want: []string{"lost"}},
+		"as JSON":           {args: []string{"operations", "list", "-A", "-o", "json"}, want: []string{`"kind": "OperationList"`, `"id": "run7"`, `"active": true`, `"reason": "CHG-42"`, `"waitingFor": "storage-2 is draining"`}},
+		"as names":          {args: []string{"operations", "list", "-o", "name"}, want: []string{"operation/sample"}},
+		"in why":            {args: []string{"why", "sample"}, want: []string{"operation: replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42), for 10m"}},
+		"in why, as JSON":   {args: []string{"why", "sample", "-o", "json"}, want: []string{`"operation": {`, `"id": "run7"`}},
+		"in the status":     {args: []string{"status", "sample"}, want: []string{"replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42), for 10m", "1 of 2 done"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, c := operated(t, tc.edit)
+			if code := g.runOn(c, tc.args...); code != exit.ExitDone {
+				t.Errorf("exit code %d: %s", code, &g.err)
+			}
+			said := strings.Join(strings.Fields(g.out.String()), " ")
+			for _, part := range tc.want {
+				if !strings.Contains(said, strings.Join(strings.Fields(part), " ")) {
+					t.Errorf("does not say %q: %s", part, &g.out)
+				}
+			}
+		})
+	}
+}
+
+// What is pending is in the hands of the operation: following it comes before another pass.
+func TestWhyLeavesWhatIsPendingToTheOperation(t *testing.T) {
+	g, c := operated(t, nil)
+	g.world.Record.Spec.ProcessCounts.Storage = 5
+	g.world.Record.Generation++
+	code := g.runOn(c, "why", "sample")
+	for _, part := range []string{"an operation is active: replace sample storage-1 storage-2 --wait, by ann@laptop", "next: kubectl fdb operations follow sample"} {
+		if code != exit.ExitNo || !strings.Contains(strings.Join(strings.Fields(g.out.String()), " "), part) {
+			t.Errorf("exit code %d, does not contain %q: %s%s", code, part, &g.out, &g.err)
+		}
+	}
+}
+
+func TestNoOperationIsSaid(t *testing.T) {
+	g := up(t)
+	if code := g.run("operations", "list"); code != exit.ExitDone || !strings.Contains(g.err.String(), "no operation in namespace fdb") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+// goesOn is an operation whose run reports for the whole test.
+func goesOn(o *reconcile.Operation) { o.Seen = o.Seen.Add(10 * time.Hour) }
+
+func TestAnOperationIsFollowedToItsEnd(t *testing.T) {
+	tests := map[string]struct {
+		edit func(*reconcile.Operation)
+		ends int // at which wait; 0 for never
+		args []string
+		want int
+		says string
+	}{
+		"to its end":   {ends: 3, want: exit.ExitDone, says: "operation run7 has ended: replace sample storage-1 storage-2 --wait, by ann@laptop"},
+		"as JSON":      {ends: 3, args: []string{"-o", "json"}, want: exit.ExitDone, says: `"ended": true`},
+		"for a time":   {edit: goesOn, args: []string{"--timeout", "40s"}, want: exit.ExitWaiting, says: "timed out after 40s: 1 of 2 done"},
+		"to its loss":  {want: exit.ExitUnreachable, says: "operation run7 no longer reports"},
+		"once it lost": {edit: func(o *reconcile.Operation) { o.Seen = o.Seen.Add(-time.Hour) }, want: exit.ExitUnreachable, says: "operation run7 no longer reports"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, c := operated(t, tc.edit)
+			g.endsAfter(c, tc.ends)
+			code := g.runOn(c, append([]string{"operations", "follow", "sample"}, tc.args...)...)
+			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			}
+		})
+	}
+}
+
+func TestNoOperationIsFollowed(t *testing.T) {
+	g := up(t)
+	if code := g.run("operations", "follow", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), "no operation") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+func TestAnOperationIsAborted(t *testing.T) {
+	answers := func(word string) *string { return &word }
+	tests := map[string]struct {
+		edit  func(*reconcile.Operation)
+		input *string
+		ends  int
+		// cluster is another than "sample".
+		cluster string
+		args    []string
+		want    int
+		says    string
+		// by is who is stored as having requested it; empty for none.
+		by string
+	}{
+		"to its end":             {ends: 2, args: []string{"--yes", "--reason", "wrong group"}, want: exit.ExitDone, says: "operation run7 has ended"},
+		"on a terminal":          {ends: 2, input: answers("y\n"), want: exit.ExitDone, says: "operation run7: replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42)"},
+		"not approved":           {input: answers("n\n"), want: exit.ExitUnconfirmed, says: "declined (nothing was changed)"},
+		"without a terminal":     {want: exit.ExitUnconfirmed, says: "use --yes"},
+		"it goes on":             {edit: goesOn, args: []string{"--yes", "--timeout", "40s"}, want: exit.ExitWaiting, says: "operation run7 has not ended yet", by: "me@here"},
+		"its run is lost then":   {args: []string{"--yes", "--timeout", "0"}, want: exit.ExitUnreachable, says: "whether it ended is unknown", by: "me@here"},
+		"another one":            {args: []string{"--yes", "--id", "run6"}, want: exit.ExitConflict, says: "is run7, not run6"},
+		"one that was lost":      {edit: func(o *reconcile.Operation) { o.Seen = o.Seen.Add(-time.Hour) }, args: []string{"--yes"}, want: exit.ExitRefused, says: "no longer reports"},
+		"of an older release":    {edit: func(o *reconcile.Operation) { o.ID, o.User = "", "" }, args: []string{"--yes"}, want: exit.ExitRefused, says: "older release"},
+		"for less than no time":  {args: []string{"--yes", "--timeout", "-1s"}, want: exit.ExitUsage, says: "must not be negative"},
+		"of an unknown cluster":  {cluster: "other", args: []string{"--yes"}, want: exit.ExitUsage, says: "other"},
+		"the ID is the expected": {ends: 2, args: []string{"--yes", "--id", "run7"}, want: exit.ExitDone, says: "operation run7 has ended"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, c := operated(t, tc.edit)
+			g.input = tc.input
+			g.endsAfter(c, tc.ends)
+			code := g.runOn(c, append([]string{"operations", "abort", cmp.Or(tc.cluster, "sample")}, tc.args...)...)
+			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			}
+			lease, by := &coordinationv1.Lease{}, ""
+			if err := c.Get(t.Context(), leaseKey, lease); err != nil {
+				t.Fatal(err)
+			}
+			if abort := live.AbortOf(lease); abort != nil {
+				by = abort.By
+			}
+			if by != tc.by {
+				t.Errorf("requested by %q, want %q", by, tc.by)
+			}
+		})
+	}
+}
+
+func TestNoOperationIsAborted(t *testing.T) {
+	g := up(t)
+	if code := g.run("operations", "abort", "sample", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "no operation on sample") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}

@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
+
+// WriteOperations prints a row per operation.
+func WriteOperations(w io.Writer, v inspect.OperationListView, o ListOptions) error {
+	t := o.table([]layout.Column{
+		{Name: "NAMESPACE", Drop: 3},
+		{Name: "CLUSTER"},
+		{Name: "ID", Drop: 4},
+		{Name: "COMMAND", Min: 16},
+		{Name: "USER", Drop: 1, Min: 8},
+		{Name: "STARTED"},
+		{Name: "STATE"},
+		{Name: "PROGRESS", Drop: 2, Min: 16},
+	})
+	for _, i := range v.Items {
+		t.Rows = append(t.Rows, operationRow(i, o))
+	}
+	return t.Write(w)
+}
+
+func operationRow(i inspect.OperationItem, o ListOptions) []string {
+	if i.Operation == nil {
+		return []string{i.Namespace, i.Cluster, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell}
+	}
+	v := *i.Operation
+	started := phrase.UnknownCell
+	switch {
+	case v.Since != nil && o.Absolute:
+		started = v.Since.Format(time.RFC3339)
+	case v.Since != nil:
+		started = phrase.Duration(o.Now.Sub(*v.Since))
+	}
+	return []string{
+		i.Namespace, i.Cluster, phrase.Or(v.ID, phrase.Nothing), v.Command, v.By(), started, operationState(v), phrase.Or(strings.Join(operationProgress(v.Progress), ", "), phrase.Nothing),
+	}
+}
+
+func operationState(v inspect.OperationView) string {
+	switch {
+	case !v.Active:
+		return "lost"
+	case v.Abort != nil:
+		return "aborting"
+	default:
+		return "active"
+	}
+}
+
+// operationProgress returns what an operation has done, and what it waits for.
+func operationProgress(v reconcile.OperationProgress) []string {
+	var words []string
+	if v.Targets > 0 {
+		words = append(words, fmt.Sprintf("%d of %d done", v.Reached, v.Targets))
+	}
+	if v.Passes > 0 {
+		words = append(words, phrase.Count(v.Actions, "action")+" in "+phrase.Count(v.Passes, "pass"))
+	}
+	if v.WaitingFor != "" {
+		words = append(words, "waiting: "+v.WaitingFor)
+	}
+	return words
+}
+
+// OperationWords describes how far an operation is, in one line.
+func OperationWords(v inspect.OperationView) string {
+	return phrase.Or(strings.Join(operationProgress(v.Progress), ", "), "the first pass runs")
+}
+
+// WriteOperationStatus prints whether an operation has ended.
+func WriteOperationStatus(w io.Writer, v inspect.OperationStatusView) error {
+	words := "no operation"
+	if o := v.Operation; o != nil {
+		state := "has ended"
+		if !v.Ended {
+			state = "no longer reports"
+		}
+		words = fmt.Sprintf("operation %s %s: %s, by %s; %s", o.ID, state, o.Command, o.By(), OperationWords(*o))
+	}
+	_, err := fmt.Fprintln(w, words)
+	return err
+}
+
+// operation describes a command that runs passes, and whether it goes on.
+func (o StatusOptions) operation(v inspect.OperationView) string {
+	since := "at an unknown time"
+	switch {
+	case v.Since != nil && o.Absolute:
+		since = "since " + v.Since.Format(time.RFC3339)
+	case v.Since != nil:
+		since = "for " + phrase.Duration(o.Now.Sub(*v.Since))
+	}
+	words := v.Command + ", by " + v.By()
+	if v.Reason != "" && v.User != "" {
+		words += " (" + v.Reason + ")"
+	}
+	words += ", " + since
+	if did := operationProgress(v.Progress); len(did) > 0 {
+		words += "; " + strings.Join(did, ", ")
+	}
+	if v.Abort != nil {
+		words += "; to be aborted, requested by " + v.Abort.By
+	}
+	if !v.Active && v.Seen != nil {
+		words += fmt.Sprintf("; it ended without a report: last seen %s ago", phrase.Duration(o.Now.Sub(*v.Seen)))
+	}
+	return words
+}
