@@ -56,8 +56,12 @@ func TestManyTalkToTheScreenAtOnce(t *testing.T) {
 	}
 	entries = append(entries, wholePass()...)
 	m := shown(t, 100, 30, Options{Feed: many{entries}, Actions: &acting{proposal: Proposal{Confirm: "y"}}})
+	// teatest begins to run the program before it returns it, and the feed sends at once.
+	begun := make(chan *teatest.TestModel, 1)
+	running := sync.OnceValue(func() *teatest.TestModel { return <-begun })
+	m.out.send = func(msg tea.Msg) { running().Send(msg) }
 	program := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(100, 30))
-	m.out.send = program.Send
+	begun <- program
 	var all sync.WaitGroup
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 9))
