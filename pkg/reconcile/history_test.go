@@ -72,6 +72,8 @@ type history struct {
 	stale     bool      // status shows a world that is gone
 	faster    bool      // the other instance acts before the lock is taken
 	lost      *node
+	cramped   bool      // the last pass asked for another fault domain for coordinators
+	added     int       // how many storage groups a user added for them
 
 	down       map[string]string         // nodes of the pods that are down by our hand
 	buckets    map[string]string         // distribution keys that these had
@@ -167,7 +169,12 @@ func (h *history) tell(format string, args ...any) {
 	}
 }
 
-func (h *history) report(e reconcile.Event) { h.listen(e) }
+func (h *history) report(e reconcile.Event) {
+	if decided, ok := e.(reconcile.StageDecided); ok && decided.Hold != nil && decided.Hold.Human && decided.Hold.Code == plan.HoldNoBetterCoordinators {
+		h.cramped = true
+	}
+	h.listen(e)
+}
 
 func (h *history) violated() bool { return len(h.violations) > 0 }
 
@@ -236,6 +243,7 @@ func (h *history) converge() {
 	}
 	for range mostPasses {
 		h.repair()
+		h.cramped = false
 		h.passOfEach()
 		if h.violated() {
 			return

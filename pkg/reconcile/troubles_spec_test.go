@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
@@ -133,8 +134,18 @@ var recordTroubles = []trouble{
 	}},
 }
 
-// repair does what is left to users: it includes what nobody wants excluded.
+// mostAdded is how many fault domains a user adds for coordinators at the end of a history.
+const mostAdded = 2
+
+// repair does what is left to users: it includes what no cluster excludes, and adds a process where
+// a pass needs another fault domain for coordinators, as happens when pods that are coordinators by
+// address come back beside others.
 func (h *history) repair() {
+	if last := h.endings[h.w].pass; h.cramped && last.Outcome == reconcile.Blocked && last.Acted == 0 && h.added < mostAdded {
+		h.added++
+		h.tell("a user adds a storage process, and with it a fault domain")
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage++ })
+	}
 	for _, target := range h.database().Excluded() {
 		if !h.wanted(target) {
 			h.tell("a person includes %s", target)
