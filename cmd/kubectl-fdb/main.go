@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	log.SetLogger(logr.Discard()) // else it complains that nobody set one
+	log.SetLogger(logr.Discard()) // else it complains that no logger is set
 	os.Exit(commands.Run(untilSignal(), session.NewEnv(), os.Args[1:]))
 }
 

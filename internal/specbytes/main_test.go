@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "write testdata again")
 
 func TestTestdataIsWhatTheOperatorsTypesGive(t *testing.T) {
 	docs, err := documents()

@@ -34,10 +34,10 @@ func TestTheAuditFileIsWhereStateOfProgramsIs(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"the variable says where":                   {env: map[string]string{"XDG_STATE_HOME": "/state", "HOME": "/home/me"}, want: "/state/kubectl-fdb/audit.jsonl"},
-		"the home has a place for it":               {env: map[string]string{"HOME": "/home/me"}, want: "/home/me/.local/state/kubectl-fdb/audit.jsonl"},
-		"a variable that is not absolute is nobody": {env: map[string]string{"XDG_STATE_HOME": "state", "HOME": "/home/me"}, want: "/home/me/.local/state/kubectl-fdb/audit.jsonl"},
-		"without a home there is no place":          {},
+		"the variable says where":                    {env: map[string]string{"XDG_STATE_HOME": "/state", "HOME": "/home/me"}, want: "/state/kubectl-fdb/audit.jsonl"},
+		"the home has a place for it":                {env: map[string]string{"HOME": "/home/me"}, want: "/home/me/.local/state/kubectl-fdb/audit.jsonl"},
+		"a variable that is not absolute is ignored": {env: map[string]string{"XDG_STATE_HOME": "state", "HOME": "/home/me"}, want: "/home/me/.local/state/kubectl-fdb/audit.jsonl"},
+		"without a home there is no place":           {},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -140,7 +140,7 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 		"where this record never wrote":      {given: stopped, and: moved, args: []string{"delete"}, want: exit.ExitRefused, says: "its last observed destination is"},
 		"where a backup goes of another tag": {given: stopped, and: byHand, args: []string{"delete"}, want: exit.ExitRefused, says: "the backup on tag byhand does"},
 		"where a restore reads":              {given: stopped, and: restoring, args: []string{"delete"}, want: exit.ExitRefused, says: "the restore on tag default is queued"},
-		"where nobody asks so many tags": {given: stopped, and: manyTags, args: []string{"delete"}, want: exit.ExitRefused, says: "to list all: " +
+		"where so many tags are not asked about": {given: stopped, and: manyTags, args: []string{"delete"}, want: exit.ExitRefused, says: "to list all: " +
 			"kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- sh -c 'for tag in $(fdbbackup tags); do fdbbackup status -t \"$tag\"; done'; " +
 			"if no backup writes to this destination and no restore of any database reads from it, delete all of its data with: kubectl exec deployment/nightly-backup-agents -c foundationdb -n fdb --context test -- " +
 			"fdbbackup delete -d 'blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu'"},

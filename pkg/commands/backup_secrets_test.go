@@ -94,13 +94,13 @@ func secretsOfAStore() map[string]func(*vault) {
 				b.URLParameters = append(b.URLParameters, "header=Authorization:"+v1beta2.URLParameter(storeSecret))
 			})
 		},
-		"in the URL of a backup of somebody": func(v *vault) {
+		"in the URL of a backup of a user": func(v *vault) {
 			v.runs()
 			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", theirs)
 			v.world.FDB.Advance(time.Minute)
 		},
-		"in the URL of a restore of somebody": func(v *vault) {
+		"in the URL of a restore of a user": func(v *vault) {
 			v.runs()
 			v.fdbcli(`writemode on; clearrange "" \xff`)
 			v.tool(v.t.Context(), "fdbrestore", "start", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "theirs", "-r", theirs)

@@ -67,13 +67,13 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"without agents nobody can tell": {want: exit.ExitUnreachable, says: "cannot determine the state of the backup: no pod of a backup agent is ready"},
-		"as it should be":                {given: runs, want: exit.ExitDone, says: "it runs, restorable up to"},
-		"agents that were paused by hand": {
+		"unknown without agents": {want: exit.ExitUnreachable, says: "cannot determine the state of the backup: no pod of a backup agent is ready"},
+		"running":                {given: runs, want: exit.ExitDone, says: "it runs, restorable up to"},
+		"agents that were paused manually": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  exit.ExitNo, says: "all agents of the database are paused",
 		},
-		"a backup that was ended by hand": {
+		"a backup that was ended manually": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default") },
 			want:  exit.ExitNo, says: "no backup runs on tag default",
 		},
@@ -98,7 +98,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			},
 			want: exit.ExitNo, says: "its snapshot period differs from the spec",
 		},
-		"a backup of somebody else on the tag": {
+		"a backup of another user on the tag": {
 			given: func(v *vault) {
 				runs(v)
 				v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
@@ -114,7 +114,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 			},
 			want: exit.ExitNo, says: "not restorable from there before a full snapshot that began after the move is complete",
 		},
-		"a place that somebody moved it to by hand": {
+		"a place that a user moved it to manually": {
 			given: func(v *vault) {
 				runs(v)
 				v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "weekly" })
@@ -217,7 +217,7 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 			v1beta2.BackupStateStopped,
 		},
 		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, exit.ExitNo, "StopBackup"}}, ""},
-		"nobody agreed":   {[]step{{[]string{"stop", "nightly"}, exit.ExitUnconfirmed, "--yes"}}, ""},
+		"not approved":    {[]step{{[]string{"stop", "nightly"}, exit.ExitUnconfirmed, "--yes"}}, ""},
 		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, exit.ExitUsage, "reading the plan"}}, ""},
 		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, exit.ExitUsage, "FoundationDBBackup other not found in namespace fdb"}}, ""},
 		"without a name":  {[]step{{[]string{"stop", "--yes"}, exit.ExitUsage, "stdin is not a terminal"}}, ""},

@@ -144,7 +144,7 @@ func TestAPassMayOnlyChangeSkip(t *testing.T) {
 	}{
 		"the same spec":                        {then: record(1, false, 3), want: true},
 		"a pause by the pass":                  {did: paused, then: record(2, true, 3), want: true},
-		"a pause by somebody else":             {then: record(2, true, 3)},
+		"a pause by another user":              {then: record(2, true, 3)},
 		"a pause that failed":                  {did: reconcile.ActionDone{Action: plan.SetSkip{Skip: true}, Err: errNoAnswer}, then: record(2, true, 3)},
 		"the end of the pause by another":      {did: paused, then: record(2, false, 3)},
 		"a pause by the pass, and another one": {did: paused, then: record(3, true, 3)},
@@ -184,7 +184,7 @@ func TestAPassMayOnlyChangeTheStateOfABackup(t *testing.T) {
 		want bool
 	}{
 		"by the pass":           {stopped, record(2, v1beta2.BackupStateStopped, "a"), true},
-		"by somebody else":      {nil, record(2, v1beta2.BackupStateStopped, "a"), false},
+		"by another user":       {nil, record(2, v1beta2.BackupStateStopped, "a"), false},
 		"by the pass, and more": {stopped, record(2, v1beta2.BackupStateStopped, "b"), false},
 		"and then another":      {stopped, record(3, v1beta2.BackupStateStopped, "a"), false},
 	}

@@ -49,20 +49,20 @@ func TestWhetherANodeMayBeDrained(t *testing.T) {
 		want  int
 		says  string // on stdout or stderr
 	}{
-		"stateless pods":                       {args: []string{"FREE"}, want: exit.ExitDone, says: "yes: drain may evict "},
-		"the same as node/NAME":                {args: []string{"node/FREE"}, want: exit.ExitDone, says: "next: kubectl fdb drain node-"},
-		"a log is replaced":                    {args: []string{"BUSY"}, want: exit.ExitDone, says: "replace 1 process group on node-"},
-		"a coordinator moves":                  {args: []string{"BUSY"}, want: exit.ExitDone, says: "yes: drain may move 1 coordinator"},
-		"a group that the spec keeps":          {given: func(g *given) { g.keepAll() }, args: []string{"BUSY"}, want: exit.ExitNo, says: "it is kept by spec.cancelReplacementsForInstance"},
-		"the rule is shown":                    {args: []string{"BUSY"}, want: exit.ExitDone, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
-		"one of two nodes has to stay":         {given: func(g *given) { g.keepAll() }, args: []string{"FREE", "BUSY"}, want: exit.ExitNo, says: "no: "},
-		"no pods at all":                       {args: []string{"empty"}, want: exit.ExitDone, says: "yes: no pod of sample is on empty now"},
-		"a node that does not exist":           {args: []string{"lost-9"}, want: exit.ExitUsage, says: "not found"},
-		"nothing":                              {want: exit.ExitUsage, says: "at least one node is required"},
-		"a pod":                                {args: []string{"pod/x"}, want: exit.ExitUsage, says: "invalid node"},
-		"a node that is known by its pods":     {given: forbid, args: []string{"FREE"}, want: exit.ExitDone, says: "note: nodes cannot be listed"},
-		"a node that nobody can tell is there": {given: forbid, args: []string{"empty"}, want: exit.ExitForbidden, says: "cannot determine whether a node exists"},
-		"nobody answers": {given: func(g *given) {
+		"stateless pods":                    {args: []string{"FREE"}, want: exit.ExitDone, says: "yes: drain may evict "},
+		"the same as node/NAME":             {args: []string{"node/FREE"}, want: exit.ExitDone, says: "next: kubectl fdb drain node-"},
+		"a log is replaced":                 {args: []string{"BUSY"}, want: exit.ExitDone, says: "replace 1 process group on node-"},
+		"a coordinator moves":               {args: []string{"BUSY"}, want: exit.ExitDone, says: "yes: drain may move 1 coordinator"},
+		"a group that the spec keeps":       {given: func(g *given) { g.keepAll() }, args: []string{"BUSY"}, want: exit.ExitNo, says: "it is kept by spec.cancelReplacementsForInstance"},
+		"the rule is shown":                 {args: []string{"BUSY"}, want: exit.ExitDone, says: "note: rule for log: evicted when the facts are fresh and drained; replaced when enough others of its class are up"},
+		"one of two nodes has to stay":      {given: func(g *given) { g.keepAll() }, args: []string{"FREE", "BUSY"}, want: exit.ExitNo, says: "no: "},
+		"no pods at all":                    {args: []string{"empty"}, want: exit.ExitDone, says: "yes: no pod of sample is on empty now"},
+		"a node that does not exist":        {args: []string{"lost-9"}, want: exit.ExitUsage, says: "not found"},
+		"nothing":                           {want: exit.ExitUsage, says: "at least one node is required"},
+		"a pod":                             {args: []string{"pod/x"}, want: exit.ExitUsage, says: "invalid node"},
+		"a node that is known by its pods":  {given: forbid, args: []string{"FREE"}, want: exit.ExitDone, says: "note: nodes cannot be listed"},
+		"a node whose existence is unknown": {given: forbid, args: []string{"empty"}, want: exit.ExitForbidden, says: "cannot determine whether a node exists"},
+		"no answer": {given: func(g *given) {
 			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
 		}, args: []string{"FREE"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database"},
 	}

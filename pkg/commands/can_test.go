@@ -33,7 +33,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: exit.ExitNo, says: "no: G-REPL: are all other fault domains up? storage-"},
 		"delete what is not there":                {given: calm, args: []string{"delete", "sample", "pod/other"}, want: exit.ExitUsage},
 		"delete nothing":                          {given: calm, args: []string{"delete"}, want: exit.ExitUsage},
-		"delete, and nobody answers":              {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
+		"delete, without an answer":               {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
 		"replace a group":                         {given: calm, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
 		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
 		"replace too many":                        {given: calm, args: []string{"replace", "sample", "OTHER", "POD"}, want: exit.ExitNo, says: "no: G-BUDGET"},

@@ -30,7 +30,7 @@ func TestBackupsAreChecked(t *testing.T) {
 			want: exit.ExitNo, says: "BACKUP-001   error         foundationdbbackup/nightly",
 		},
 		"and what it means for the rest": {want: exit.ExitNo, says: "no pod of a backup agent is ready"},
-		"agents that somebody paused": {
+		"agents that a user paused": {
 			given: func(v *vault) { runs(v); v.tool(v.t.Context(), "fdbbackup", "pause") },
 			want:  exit.ExitNo, says: "all agents of the database are paused, Running desired",
 		},

@@ -62,8 +62,8 @@ func TestDescribeEndsAsAskedFor(t *testing.T) {
 		"one field":              {args: []string{"pg", "sample", "POD", "-o", "jsonpath={.pod.phase}"}, says: "Pending"},
 		"by the ID alone":        {args: []string{"pg", "OTHER"}, says: "fdb/sample  storage-"},
 		"the state of a cluster": {args: []string{"sample", "-o", "jsonpath={.why.state}"}, says: "blocked"},
-		"nobody is named":        {args: []string{"pg"}, want: exit.ExitUsage},
-		"somebody unknown":       {args: []string{"pg", "sample", "storage-0"}, want: exit.ExitUsage},
+		"none is named":          {args: []string{"pg"}, want: exit.ExitUsage},
+		"an unknown one":         {args: []string{"pg", "sample", "storage-0"}, want: exit.ExitUsage},
 		"two at a time":          {args: []string{"pg", "POD", "OTHER"}, want: exit.ExitUsage},
 		"two clusters":           {args: []string{"sample", "other"}, want: exit.ExitUsage},
 	}

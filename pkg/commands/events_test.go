@@ -41,7 +41,7 @@ func TestEventsExitCodes(t *testing.T) {
 		"an unknown type":   {args: []string{"--types", "Gossip"}, want: exit.ExitUsage, says: "must be one of Normal, Warning"},
 		"the future":        {args: []string{"--since", "-1m"}, want: exit.ExitUsage},
 		"an unknown output": {args: []string{"-o", "xml"}, want: exit.ExitUsage},
-		"an unknown one":    {args: []string{"nobody"}, want: exit.ExitUsage},
+		"an unknown one":    {args: []string{"absent"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

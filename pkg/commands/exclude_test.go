@@ -86,22 +86,22 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		says  string
 		did   int
 	}{
-		"excludes, and says how to take it back":       {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
-		"says what comes of it":                        {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
-		"does not exclude again":                       {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone},
-		"no more than the redundancy allows":           {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitRefused, did: 1, says: "replacements are added first"},
-		"nothing is left of the budget":                {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: exit.ExitRefused, says: "2 up + 1 tolerated − 3 desired"},
-		"shows what it would exclude":                  {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Exclude"},
-		"nobody agrees to exclude without a terminal":  {args: []string{"exclude", "sample", "STORAGE0"}, want: exit.ExitUnconfirmed},
-		"excludes nobody when nobody is chosen":        {args: []string{"exclude", "sample", "--yes"}, want: exit.ExitUsage, says: "process groups are required"},
-		"excludes nobody beside an operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitRefused},
-		"excludes nobody without the right to":         {given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitForbidden},
-		"includes without being asked":                 {given: exclude, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb exclude sample STORAGE0 -n fdb --context test"},
-		"includes all":                                 {given: exclude, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, did: 1, says: "sample: included: STORAGE0"},
-		"names what it leaves":                         {given: stray, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "not included: 10.9.9.9 does not belong to a process group of sample; to include it: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
-		"includes what is nobody's by its name":        {given: stray, args: []string{"include", "sample", "--target", "10.9.9.9"}, want: exit.ExitDone, did: 1, says: "sample: included: 10.9.9.9"},
-		"never includes a group that is to be removed": {given: marked, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitRefused, says: "because STORAGE0 is marked for removal"},
-		"not among all others either":                  {given: marked, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "nothing to include"},
+		"excludes, and says how to take it back":           {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+		"says what comes of it":                            {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
+		"does not exclude again":                           {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone},
+		"no more than the redundancy allows":               {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitRefused, did: 1, says: "replacements are added first"},
+		"nothing is left of the budget":                    {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: exit.ExitRefused, says: "2 up + 1 tolerated − 3 desired"},
+		"shows what it would exclude":                      {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Exclude"},
+		"not approved without a terminal":                  {args: []string{"exclude", "sample", "STORAGE0"}, want: exit.ExitUnconfirmed},
+		"excludes none when none is chosen":                {args: []string{"exclude", "sample", "--yes"}, want: exit.ExitUsage, says: "process groups are required"},
+		"excludes none beside an operator":                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitRefused},
+		"excludes none without the right to":               {given: func(g *given) { g.denied = []string{"create pods/exec"} }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitForbidden},
+		"includes without being asked":                     {given: exclude, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb exclude sample STORAGE0 -n fdb --context test"},
+		"includes all":                                     {given: exclude, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, did: 1, says: "sample: included: STORAGE0"},
+		"names what it leaves":                             {given: stray, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "not included: 10.9.9.9 does not belong to a process group of sample; to include it: kubectl fdb include sample --target 10.9.9.9 -n fdb --context test"},
+		"includes what is of no process group by its name": {given: stray, args: []string{"include", "sample", "--target", "10.9.9.9"}, want: exit.ExitDone, did: 1, says: "sample: included: 10.9.9.9"},
+		"never includes a group that is to be removed":     {given: marked, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitRefused, says: "because STORAGE0 is marked for removal"},
+		"not among all others either":                      {given: marked, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "nothing to include"},
 		"waits after a recovery": {given: func(g *given) {
 			exclude(g)
 			g.fdbcli("kill; kill " + g.world.Record.Status.ProcessGroups[0].Addresses[0] + ":4501; sleep 5")
@@ -111,7 +111,7 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Include"},
 		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: exit.ExitUsage},
 		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: exit.ExitUsage, says: "--target must be an IP"},
-		"includes nobody when nobody is chosen":  {args: []string{"include", "sample"}, want: exit.ExitUsage, says: "process groups are required"},
+		"includes none when none is chosen":      {args: []string{"include", "sample"}, want: exit.ExitUsage, says: "process groups are required"},
 		"another run":                            {given: func(g *given) { exclude(g); g.world.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
 	}
 	for name, tc := range tests {

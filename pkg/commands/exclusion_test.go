@@ -82,8 +82,8 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 			g.include()
 			g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
 		}, args: []string{"status", "sample", "ID"}, want: exit.ExitNo, out: "none"},
-		"excluded by nobody here": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: exit.ExitNo, out: "10.9.9.9:4501"},
-		"others are counted":      {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
+		"excluded by no process group": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: exit.ExitNo, out: "10.9.9.9:4501"},
+		"others are counted":           {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
 		"no answer from the database": {
 			given: func(g *given, _ string) {
 				g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }

@@ -31,7 +31,7 @@ func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
 	g := together(t)
 	g.run("locks", "deny", "sample", "dc2", "--reason", "dc2 is lost")
 	g.world.Shared.DenyList["dc3"] = true // as an operator does
-	g.world.Shared.Denials["dc4"] = fdb.Denial{By: "nobody any more", At: g.world.Now()}
+	g.world.Shared.Denials["dc4"] = fdb.Denial{By: "an earlier one", At: g.world.Now()}
 	g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc5"}}
 	g.run("reconcile", "sample", "--yes")
 	if code := g.run("locks", "list", "sample", "-o", "json"); code != exit.ExitDone {
@@ -89,8 +89,8 @@ func TestLocksDenyAndAllow(t *testing.T) {
 		"this one itself, only when agreed": {lines: [][]string{{"deny", "sample", "dc1"}}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
 		"this one itself":                   {lines: [][]string{{"deny", "sample", "dc1", "--yes"}}, denied: []string{"dc1"}, says: "warning: dc1 is this control-plane instance itself", lacks: "refused "},
 		"twice is once":                     {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
-		"a dry run shuts nobody out":        {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: exit.ExitNo, says: "UpdateDenyList"},
-		"no locks, nobody to shut out":      {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
+		"a dry run denies none":             {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: exit.ExitNo, says: "UpdateDenyList"},
+		"no locks, none to deny":            {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
 		"what is no prefix is no instance":  {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: exit.ExitUsage, says: "invalid control-plane instance"},
 	}
 	for name, tc := range tests {

@@ -38,7 +38,7 @@ func TestMaintenance(t *testing.T) {
 			says:  "undo: kubectl fdb maintenance off sample -n fdb --context test", tells: "ZONE0",
 		},
 		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is in maintenance mode", tells: "ZONE0"},
-		"the time is set anew":               {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
+		"the time is set again":              {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
 		"never while another zone is": {
 			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: exit.ExitWaiting,
 			says: "zone ZONE0 is, and its maintenance would end silently", tells: "ZONE0",
@@ -48,9 +48,9 @@ func TestMaintenance(t *testing.T) {
 		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is in maintenance mode", tells: "no zone"},
 		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
 		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: exit.ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
-		"a zone that nobody is in is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: exit.ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, tells: "no zone"},
+		"a zone without processes is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: exit.ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, tells: "no zone"},
 		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: exit.ExitUsage, says: "--for must be whole seconds", tells: "no zone"},
-		"nobody watches a zone for ever":              {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", tells: "no zone"},
+		"maintenance has a longest duration":          {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", tells: "no zone"},
 		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: exit.ExitUsage, says: "cluster name is required", tells: "no zone"},
 		"an unknown word":                             {lines: [][]string{{"onn"}}, want: exit.ExitUsage, says: "must be status, on or off", tells: "no zone"},
 	}

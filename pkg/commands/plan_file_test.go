@@ -190,7 +190,7 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 			moved: func(g *given) { g.world.Record.Generation++ },
 			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3"},
 		},
-		"somebody did part of it": {
+		"a user did part of it": {
 			moved: func(g *given) { g.run("reconcile", "sample", "--yes", "--only", "AddProcessGroups") },
 			says:  []string{"approved, and no longer planned: AddGroups"},
 		},
@@ -295,10 +295,10 @@ func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 		digest string
 		want   int
 	}{
-		"by the run that was killed":       {digest: "its own", want: exit.ExitWaiting},
-		"after a run of another plan":      {digest: "sha256:other", want: exit.ExitConflict},
-		"after a run that had no plan":     {want: exit.ExitConflict},
-		"while nobody can tell who did it": {digest: "-", want: exit.ExitConflict},
+		"by the run that was killed":     {digest: "its own", want: exit.ExitWaiting},
+		"after a run of another plan":    {digest: "sha256:other", want: exit.ExitConflict},
+		"after a run that had no plan":   {want: exit.ExitConflict},
+		"while it is unknown who did it": {digest: "-", want: exit.ExitConflict},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

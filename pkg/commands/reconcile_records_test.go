@@ -224,7 +224,7 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 		"--confirm of a cluster":   {[]string{"sample", "--confirm", "sample", "--yes"}, exit.ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
 		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, exit.ExitUnconfirmed, "--confirm weekly does not match the name of the backup"},
 		"a step of a cluster":      {[]string{"fdbbackup/nightly", "--only", "AddPods", "--yes"}, exit.ExitUsage, "must be one of CarryOutDeletion, UpdateBackupStatus"},
-		"nobody agreed":            {[]string{"fdbbackup/nightly"}, exit.ExitUnconfirmed, "--yes"},
+		"not approved":             {[]string{"fdbbackup/nightly"}, exit.ExitUnconfirmed, "--yes"},
 		"a backup unknown":         {[]string{"fdbbackup/other", "--yes"}, exit.ExitUsage, "FoundationDBBackup other not found in namespace fdb"},
 		"a restore without agents": {[]string{"fdbrestore/again", "--yes"}, exit.ExitWaiting, "no pod of a backup agent is ready"},
 	}

@@ -93,7 +93,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"fdb/NAME names the cluster, too":                 {args: []string{"fdb/sample", "--yes", "--wait"}, want: exit.ExitDone},
 		"-c names the cluster, too":                       {args: []string{"-c", "sample", "--yes", "--wait"}, want: exit.ExitDone},
 		"--timeout ends a wait":                           {args: []string{"sample", "--yes", "--wait", "--timeout", "3s"}, want: exit.ExitWaiting, says: "hint: resume: kubectl fdb reconcile sample --wait --yes"},
-		"without a terminal somebody has to have agreed":  {args: []string{"sample"}, want: exit.ExitUnconfirmed, says: "--yes"},
+		"without a terminal a user has to have agreed":    {args: []string{"sample"}, want: exit.ExitUnconfirmed, says: "--yes"},
 		"without a terminal the cluster name is required": {args: []string{"--yes"}, want: exit.ExitUsage, says: "cluster name is required"},
 		"the environment names it":                        {given: func(g *given) { g.env[session.ClusterVariable] = "sample" }, args: []string{"--yes", "--wait"}, want: exit.ExitDone},
 		"an unknown cluster":                              {args: []string{"other", "--yes"}, want: exit.ExitUsage, says: "FoundationDBCluster other not found in namespace fdb, which has sample"},

@@ -60,16 +60,16 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 		want string // a pattern of all of stdout; OLD is the group
 		code int
 	}{
-		"what took over":           {args: []string{"replace", "sample", "OLD", "--wait", "--yes", "-o", "name"}, want: `^processgroup/storage-\d+\n$`},
-		"what was excluded":        {args: []string{"exclude", "sample", "OLD", "--yes", "-o", "name"}, want: `^processgroup/OLD\n$`},
-		"the cluster of a pass":    {args: []string{"reconcile", "sample", "--yes", "-o", "name"}, want: `^foundationdbcluster/sample\n$`},
-		"a field of the result":    {args: []string{"replace", "sample", "OLD", "--yes", "-o", "jsonpath={.targets[0].phase}"}, want: `^marked$`},
-		"the result as YAML":       {args: []string{"pause", "sample", "-o", "yaml"}, want: `\nkind: ChangeResult\n`},
-		"columns of it":            {args: []string{"pause", "sample", "-o", "custom-columns=CODE:.exitCode"}, want: `^CODE\n0\n$`},
-		"a plan as YAML":           {args: []string{"replace", "sample", "OLD", "--dry-run", "-o", "yaml"}, want: `\nkind: Plan\n`, code: exit.ExitNo},
-		"the actions of a plan":    {args: []string{"plan", "sample", "-o", "name"}, want: `^$`},
-		"of many there is none":    {args: []string{"reconcile", "sample", "--yes", "--with-backups", "-o", "yaml"}, want: `^$`, code: exit.ExitUsage},
-		"a form that nobody knows": {args: []string{"pause", "sample", "-o", "xml"}, want: `^$`, code: exit.ExitUsage},
+		"what took over":        {args: []string{"replace", "sample", "OLD", "--wait", "--yes", "-o", "name"}, want: `^processgroup/storage-\d+\n$`},
+		"what was excluded":     {args: []string{"exclude", "sample", "OLD", "--yes", "-o", "name"}, want: `^processgroup/OLD\n$`},
+		"the cluster of a pass": {args: []string{"reconcile", "sample", "--yes", "-o", "name"}, want: `^foundationdbcluster/sample\n$`},
+		"a field of the result": {args: []string{"replace", "sample", "OLD", "--yes", "-o", "jsonpath={.targets[0].phase}"}, want: `^marked$`},
+		"the result as YAML":    {args: []string{"pause", "sample", "-o", "yaml"}, want: `\nkind: ChangeResult\n`},
+		"columns of it":         {args: []string{"pause", "sample", "-o", "custom-columns=CODE:.exitCode"}, want: `^CODE\n0\n$`},
+		"a plan as YAML":        {args: []string{"replace", "sample", "OLD", "--dry-run", "-o", "yaml"}, want: `\nkind: Plan\n`, code: exit.ExitNo},
+		"the actions of a plan": {args: []string{"plan", "sample", "-o", "name"}, want: `^$`},
+		"of many there is none": {args: []string{"reconcile", "sample", "--yes", "--with-backups", "-o", "yaml"}, want: `^$`, code: exit.ExitUsage},
+		"an unknown form":       {args: []string{"pause", "sample", "-o", "xml"}, want: `^$`, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -129,19 +129,19 @@ func TestReplaceExitCodes(t *testing.T) {
 		"or may not be asked": {
 			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitForbidden, says: "rejects 1",
 		},
-		"nothing chosen":                   {args: []string{"--yes"}, want: exit.ExitUsage, says: "process groups are required"},
-		"a selection that is empty":        {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
-		"a group that is not there":        {args: []string{"storage-9", "--yes"}, want: exit.ExitUsage, says: "not found: storage-9"},
-		"none at a time":                   {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: exit.ExitUsage},
-		"without a terminal nobody agrees": {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
-		"a live operator":                  {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
-		"in another name, also in hints":   {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: exit.ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
-		"in too long a name":               {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: exit.ExitUsage, says: "128 characters"},
-		"another run":                      {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
-		"missing rights":                   {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
-		"undo without a mark":              {args: []string{"STORAGE0", "--undo", "--yes"}, want: exit.ExitDone},
-		"an inclusion without undo":        {args: []string{"STORAGE0", "--include", "--yes"}, want: exit.ExitUsage, says: "--include requires --undo"},
-		"undo with --wait":                 {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: exit.ExitUsage},
+		"nothing chosen":                        {args: []string{"--yes"}, want: exit.ExitUsage, says: "process groups are required"},
+		"a selection that is empty":             {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
+		"a group that is not there":             {args: []string{"storage-9", "--yes"}, want: exit.ExitUsage, says: "not found: storage-9"},
+		"none at a time":                        {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: exit.ExitUsage},
+		"without a terminal it is not approved": {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
+		"a live operator":                       {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
+		"in another name, also in hints":        {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: exit.ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
+		"in too long a name":                    {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: exit.ExitUsage, says: "128 characters"},
+		"another run":                           {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
+		"missing rights":                        {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
+		"undo without a mark":                   {args: []string{"STORAGE0", "--undo", "--yes"}, want: exit.ExitDone},
+		"an inclusion without undo":             {args: []string{"STORAGE0", "--include", "--yes"}, want: exit.ExitUsage, says: "--include requires --undo"},
+		"undo with --wait":                      {args: []string{"STORAGE0", "--undo", "--wait", "--yes"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 			g.events = nil
 		}},
 		"a plan is of both":                     {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
-		"nobody knows":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
-		"nobody else was ever there":            {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
+		"unknown here":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"no other was ever there":               {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
 		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: exit.ExitUsage, says: "not found: STORAGE0"},
 	}
 	for name, tc := range tests {

@@ -70,7 +70,7 @@ func TestRestartExitCodes(t *testing.T) {
 		"no strategy":                                     {args: []string{"STORAGE0", "--yes", "--strategy", "fast"}, want: exit.ExitUsage},
 		"nothing chosen":                                  {args: []string{"--yes"}, want: exit.ExitUsage, says: "process groups are required"},
 		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
-		"without a terminal nobody agrees":                {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
+		"without a terminal it is not approved":           {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
 		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
 		"another run":                                     {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
 		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},

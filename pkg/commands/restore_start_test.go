@@ -59,7 +59,7 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: exit.ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
 		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: exit.ExitNo, says: "G-RESTORE"},
 		"a dry run":                         {given: empty, args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-restore"},
-		"nobody agreed":                     {given: empty, want: exit.ExitUnconfirmed, says: "--yes"},
+		"not approved":                      {given: empty, want: exit.ExitUnconfirmed, says: "--yes"},
 		"without agents":                    {given: newVault, args: []string{"--yes"}, want: exit.ExitWaiting, says: "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {

@@ -13,7 +13,7 @@ func TestFlagsOfAWatch(t *testing.T) {
 		want int
 		says string
 	}{
-		"without a terminal somebody has to have agreed": {[]string{"--watch"}, exit.ExitUnconfirmed, "--yes"},
+		"without a terminal a user has to have agreed": {[]string{"--watch"}, exit.ExitUnconfirmed, "--yes"},
 		"--wait ends":                    {[]string{"--watch", "--yes", "--wait"}, exit.ExitUsage, "--wait conflicts with --watch"},
 		"a dry run looks once":           {[]string{"--watch", "--dry-run"}, exit.ExitUsage, "--dry-run conflicts with --watch"},
 		"also one that the server tries": {[]string{"--watch", "--yes", "--dry-run=server"}, exit.ExitUsage, "--dry-run conflicts with --watch"},
@@ -25,7 +25,7 @@ func TestFlagsOfAWatch(t *testing.T) {
 		"an address without a port":      {[]string{"--watch", "--yes", "--metrics-addr", "localhost"}, exit.ExitUsage, "HOST:PORT"},
 		"a port that is none":            {[]string{"--watch", "--yes", "--metrics-addr", ":http"}, exit.ExitUsage, "up to 65535"},
 		"a port that is too large":       {[]string{"--watch", "--yes", "--metrics-addr", ":65536"}, exit.ExitUsage, "up to 65535"},
-		"an address of somebody else's":  {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, exit.ExitUsage, "set another address"},
+		"an address of another user's":   {[]string{"--watch", "--yes", "--metrics-addr", "192.0.2.1:0"}, exit.ExitUsage, "set another address"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

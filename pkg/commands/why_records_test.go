@@ -175,7 +175,7 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 			restore: "fdb/fdbrestore/again: completed, and left the database locked: the lock is the restore's",
 			next:    "next: kubectl fdb restore status again -n fdb --context test",
 		},
-		"nobody tells whether it left the database locked": {
+		"unknown whether it left the database locked": {
 			given: func(v *vault) {
 				done(v)
 				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.world, v.given}, ""}, nil }

@@ -17,13 +17,13 @@ func TestWhichAgentsAreReady(t *testing.T) {
 		given func(*corev1.Pod)
 		want  bool
 	}{
-		"one that runs":                {func(*corev1.Pod) {}, true},
-		"one that says that it is":     {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionTrue) }, true},
-		"one whose node is gone":       {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionFalse) }, false},
-		"one of which nobody can tell": {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionUnknown) }, false},
-		"one whose container is not":   {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = false }, false},
-		"one that does not run":        {func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }, false},
-		"one that goes away":           {func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false},
+		"one that runs":                  {func(*corev1.Pod) {}, true},
+		"one that says that it is":       {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionTrue) }, true},
+		"one whose node is gone":         {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionFalse) }, false},
+		"one whose readiness is unknown": {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionUnknown) }, false},
+		"one whose container is not":     {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = false }, false},
+		"one that does not run":          {func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }, false},
+		"one that goes away":             {func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false},
 	}
 	for name, tc := range tests {
 		pod := &corev1.Pod{Status: corev1.PodStatus{

@@ -30,7 +30,7 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 	}{
 		"one that is known and small": {new(int64(20)), true, "up to 20s ago"},
 		"one that is too large":       {new(int64(3600)), false, "more than 10m"},
-		"one that nobody knows":       {nil, false, "the age of the newest restorable point is unknown"},
+		"an unknown one":              {nil, false, "the age of the newest restorable point is unknown"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -29,10 +29,10 @@ func TestTheRateOfABackupIsMadeOfSeveralLooks(t *testing.T) {
 	}{
 		"two looks say nothing":        {written: []int64{100, 200}},
 		"three do":                     {written: []int64{100, 200, 300}, want: new(10.0)},
-		"another backup begins anew":   {written: []int64{500, 600, 0}},
+		"another backup begins again":  {written: []int64{500, 600, 0}},
 		"one that does not run":        {written: []int64{100, 200, 300}, edit: func(v *BackupStatusView) { v.Running = new(false) }},
-		"one that nobody can ask":      {written: []int64{100, 200, 300}, edit: func(v *BackupStatusView) { v.Running = nil }},
-		"bytes that nobody told":       {written: []int64{100, 200, 300}, edit: func(v *BackupStatusView) { v.RangeBytes = nil }},
+		"one that does not answer":     {written: []int64{100, 200, 300}, edit: func(v *BackupStatusView) { v.Running = nil }},
+		"bytes that are unknown":       {written: []int64{100, 200, 300}, edit: func(v *BackupStatusView) { v.RangeBytes = nil }},
 		"a backup that writes nothing": {written: []int64{100, 100, 100}, want: new(0.0)},
 	}
 	for name, tc := range tests {
@@ -60,7 +60,7 @@ func TestASnapshotIsDoneWhenItsTimeIsOver(t *testing.T) {
 		"a quarter is over":        {&BackupSnapshotView{IntervalSeconds: new(int64(3600)), ExpectedPercent: new(25.0)}, new(2700.0)},
 		"more than all is over":    {&BackupSnapshotView{IntervalSeconds: new(int64(3600)), ExpectedPercent: new(130.0)}, new(0.0)},
 		"as fast as can be":        {&BackupSnapshotView{IntervalSeconds: new(int64(0)), ExpectedPercent: new(100.0)}, nil},
-		"nobody told how far":      {&BackupSnapshotView{IntervalSeconds: new(int64(3600))}, nil},
+		"no progress reported":     {&BackupSnapshotView{IntervalSeconds: new(int64(3600))}, nil},
 		"there is none to be made": {nil, nil},
 	}
 	for name, tc := range tests {

@@ -49,7 +49,7 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 			given: func(f *Facts) { inspecttest.Silence(f.Snapshot, "storage-1", 10*time.Second) }, want: ExclusionUnverified,
 			reason: "it stopped reporting 9s ago, and the database notices a loss only after 1m30s",
 		},
-		"somebody ended the exclusion": {given: func(f *Facts) {
+		"a user ended the exclusion": {given: func(f *Facts) {
 			inspecttest.Drain(f.Snapshot, "storage-1")
 			f.Coordination.Exclusions = []string{"locality_instance_id:another"}
 		}, want: ExclusionUnverified, reason: "the exclusion was ended, although the status document still shows it"},
@@ -116,7 +116,7 @@ func (f Facts) Hold(id string, n int64) {
 	}
 }
 
-// What nobody told is not nothing.
+// What is unknown is not nothing.
 func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
 	store := func(left int64) DrainView {
 		return DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleStorage}, LeftBytes: &left}

@@ -13,7 +13,7 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 		given func(Facts, *v1beta2.ProcessGroupStatus)
 		want  Exclusion
 	}{
-		"nobody asked":             {given: func(Facts, *v1beta2.ProcessGroupStatus) {}, want: NotExcluded},
+		"never excluded":           {given: func(Facts, *v1beta2.ProcessGroupStatus) {}, want: NotExcluded},
 		"marked, not yet excluded": {given: func(_ Facts, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(noon) }, want: ExclusionPending},
 		"excluded by locality, still a storage server": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {

@@ -55,7 +55,7 @@ func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
 	golden.RequireEqual(t, b.Bytes())
 }
 
-// To judge anew tells that something is so, and not since when.
+// Judging again tells that something is so, and not since when.
 func TestSinceWhenIsWhatAPassRecorded(t *testing.T) {
 	tests := map[string]struct {
 		recorded, now time.Duration
@@ -63,7 +63,7 @@ func TestSinceWhenIsWhatAPassRecorded(t *testing.T) {
 	}{
 		"recorded an hour ago":                {time.Hour, time.Hour, new(noon.Add(-time.Hour))},
 		"recorded by the pass of this moment": {time.Nanosecond, 0, new(noon)},
-		"seen now, and recorded by nobody":    {0, 0, nil},
+		"seen now, and not recorded":          {0, 0, nil},
 		"not recorded, and seen before by us": {0, time.Minute, new(noon.Add(-time.Minute))},
 	}
 	for name, tc := range tests {

@@ -32,7 +32,7 @@ func TestStatesOfALock(t *testing.T) {
 		"held by this instance":    {given: func(*Facts) {}, want: LockHeld, mine: &yes},
 		"held by another":          {given: func(f *Facts) { f.Coordination.Lock.Owner = "west" }, want: LockHeld, mine: &no},
 		"held by one without name": {given: func(f *Facts) { f.Coordination.Lock.Owner = ""; f.Cluster.Spec.ProcessGroupIDPrefix = "" }, want: LockHeld},
-		"nobody's":                 {given: func(f *Facts) { f.Coordination.Lock = nil }, want: LockFree},
+		"held by no owner":         {given: func(f *Facts) { f.Coordination.Lock = nil }, want: LockFree},
 		"run out":                  {given: func(f *Facts) { f.Coordination.Lock.End = noon.Add(-time.Second) }, want: LockExpired, mine: &yes},
 		"of an owner that is denied": {given: func(f *Facts) {
 			f.Coordination.Lock.Owner, f.Coordination.DenyList = "west", []string{"west"}

@@ -29,7 +29,7 @@ func TestTimersOfATaintedNode(t *testing.T) {
 		rules                    int
 		note                     bool
 	}{
-		"nobody has noted it yet": {given: func(Facts) {}, rules: 1, note: true},
+		"not recorded yet": {given: func(Facts) {}, rules: 1, note: true},
 		"noted by a pass two minutes ago": {
 			given:   func(f Facts) { note(f, v1beta2.ConditionNodeTaintDetected, 2*time.Minute) },
 			tainted: new(-2 * minute), detect: new(3 * minute), replace: new(33 * minute), rules: 1,

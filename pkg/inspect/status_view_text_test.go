@@ -52,7 +52,7 @@ func TestScreens(t *testing.T) {
 			return f
 		}},
 		"no answer": {facts: unanswered},
-		"a quorum is lost and nobody tells who reports": {facts: withoutQuorum},
+		"a quorum is lost and reporting processes are unknown": {facts: withoutQuorum},
 		"never created": {facts: func(t *testing.T) inspect.Facts {
 			t.Helper()
 			f := healthy(t)

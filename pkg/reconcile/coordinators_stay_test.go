@@ -12,7 +12,7 @@ import (
 )
 
 // While pods of storage servers are recreated zone by zone, the coordinators among them
-// come back under their names: nobody else is made one. The death of a storage server
+// come back under their names: no other process becomes one. The death of a storage server
 // causes no recovery, so the age of the last one holds nothing up here.
 func TestARolloutMovesNoCoordinator(t *testing.T) {
 	w := oldAndQuiet(t, 9, func(c *v1beta2.FoundationDBCluster) {

@@ -55,7 +55,7 @@ type history struct {
 	worlds []*sim.World // of all instances that share the database
 	w      *sim.World   // of the one whose turn it is
 	life   life
-	story  io.Writer // nil when nobody listens
+	story  io.Writer // nil without a reader
 	listen func(reconcile.Event)
 	change mutation
 	stages []plan.Stage
@@ -72,8 +72,8 @@ type history struct {
 	stale     bool      // status shows a world that is gone
 	faster    bool      // the other instance acts before the lock is taken
 	lost      *node
-	cramped   bool      // the last pass asked for another fault domain for coordinators
-	added     int       // how many storage groups a user added for them
+	cramped   bool // the last pass asked for another fault domain for coordinators
+	added     int  // how many storage groups a user added for them
 
 	down       map[string]string         // nodes of the pods that are down by our hand
 	buckets    map[string]string         // distribution keys that these had

@@ -197,7 +197,7 @@ func deletesCoordinator(h *history, d *deed) string {
 // takesSecondZoneDown judges pods with data that come back under their name, and those
 // that leave undrained because the spec asks for it. They are down until they answer, or
 // until nothing of theirs is needed any more. A pod whose process is shut out by its protocol is down
-// already, and only recreating it ends that. While status is stale nobody can know what
+// already, and only recreating it ends that. While status is stale it cannot be known what
 // else is down, another instance's pods among it; nor does any status tell of another
 // instance's storage server that died within the last minute.
 func takesSecondZoneDown(h *history, d *deed) string {
@@ -252,9 +252,9 @@ func (h *history) knownDown() []string {
 	return slices.Compact(zones)
 }
 
-// hasSecondDatabase counts those that somebody created. Servers with a cluster file from before
+// hasSecondDatabase counts those that a user created. Servers with a cluster file from before
 // coordinators moved can meet at addresses that other coordinators have got since: they agree
-// on a leader there, and wait for somebody to create a database.
+// on a leader there, and wait for a user to create a database.
 func hasSecondDatabase(h *history, _ *deed) string {
 	created := slices.DeleteFunc(h.w.FDB.Databases(), func(d *fdbsim.Database) bool { return d.Promised() == 0 })
 	if len(created) != 1 {

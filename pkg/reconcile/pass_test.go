@@ -177,7 +177,7 @@ func TestWhatIsRefusedForNowIsAWaitAndLaterStagesRun(t *testing.T) {
 func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
 	l := &ledger{fact: "storm", beginErr: errors.New("the Lease was taken")}
 	gates := func(context.Context) ([]plan.Check, error) {
-		return []plan.Check{{Question: "is nobody else here?", Gate: plan.GateOperator, Evidence: "an operator is"}}, nil
+		return []plan.Check{{Question: "does no operator run?", Gate: plan.GateOperator, Evidence: "an operator is"}}, nil
 	}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l, Gates: gates})
 	var refused *reconcile.RefusedError

@@ -28,7 +28,7 @@ func TestALostCoordinatorIsReplaced(t *testing.T) {
 	st.ends()
 }
 
-// The database is unavailable for a while. Nobody can do anything about that but wait:
+// The database is unavailable for a while. All anyone can do is wait:
 // nothing is replaced, excluded, moved or removed, whatever is asked for meanwhile.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	st := newStory(t, 11, nil)

@@ -42,7 +42,7 @@ type node struct {
 
 // mayLose reports whether the cluster can lose a zone now without losing data: nothing
 // is down, and everything is at full replication. More than the redundancy tolerates
-// would be nobody's fault.
+// would be no fault of the plugin.
 func (h *history) mayLose() bool {
 	return h.lost == nil && len(h.w.Broken)+len(h.w.Unschedulable)+len(h.down) == 0 &&
 		len(h.w.Record.Spec.ProcessGroupsToRemoveWithoutExclusion) == 0 && h.truth().complete

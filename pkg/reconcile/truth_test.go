@@ -30,7 +30,7 @@ type truth struct {
 	// complete is true when every replica, log and coordinator is up.
 	complete bool
 	// zones are where the data of the pods was last, which is not where a pod is that was made
-	// anew on another node and has not joined; a pod without any counts where it is.
+	// again on another node and has not joined; a pod without any counts where it is.
 	zones map[string]string
 	// completeBut says of all zones but one that they are complete, by that one.
 	completeBut map[string]bool
@@ -121,7 +121,7 @@ func idOf(w *sim.World, pod *corev1.Pod) string {
 }
 
 // ofOthers reports whether a process is another instance's. Of its own each knows by the
-// record that they do not report; of others nobody does before the database counts them out.
+// record that they do not report; of others nothing does before the database counts them out.
 func (h *history) ofOthers(process string) bool {
 	return !slices.ContainsFunc(h.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == process })
 }

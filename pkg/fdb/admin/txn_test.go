@@ -245,8 +245,8 @@ func TestALockThatWasSettledRemembersWhatWasFound(t *testing.T) {
 func TestLocksReleasedByHandAreComparedInTheTransaction(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	shown := fdb.Lock{Owner: "dc1", Start: now, End: now.Add(time.Minute), Nonce: "n1"}
-	anew := shown
-	anew.Nonce = "n2"
+	changed := shown
+	changed.Nonce = "n2"
 	key := string(fdb.LockKeys{}.Lock())
 	cases := map[string]struct {
 		there    *fdb.Lock
@@ -255,7 +255,7 @@ func TestLocksReleasedByHandAreComparedInTheTransaction(t *testing.T) {
 		kind     admin.Kind
 	}{
 		"the one that was shown":   {there: &shown, want: fdb.ReleaseGranted},
-		"another one":              {there: &anew, want: fdb.ReleaseChanged},
+		"another one":              {there: &changed, want: fdb.ReleaseChanged},
 		"none any more":            {want: fdb.ReleaseFree},
 		"unknown, but committed":   {there: &shown, outcomes: []string{"found"}, want: fdb.ReleaseFree},
 		"lost, and then committed": {there: &shown, outcomes: []string{"lost"}, want: fdb.ReleaseGranted},
@@ -271,7 +271,7 @@ func TestLocksReleasedByHandAreComparedInTheTransaction(t *testing.T) {
 			if admin.KindOf(err) != c.kind || got != c.want {
 				t.Fatalf("%q and %v, want %q and %q", got, err, c.want, c.kind)
 			}
-			if left := kv.values[key]; c.want == fdb.ReleaseChanged && (left != string(anew.Encode()) || !found.Same(anew)) || c.want == fdb.ReleaseGranted && left != "" {
+			if left := kv.values[key]; c.want == fdb.ReleaseChanged && (left != string(changed.Encode()) || !found.Same(changed)) || c.want == fdb.ReleaseGranted && left != "" {
 				t.Errorf("left %q, found %+v", left, found)
 			}
 		})

@@ -76,6 +76,6 @@ func TestAFrameOfAnUnknownClusterSaysSo(t *testing.T) {
 		t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
 	}
 	if v.Status.Database.Available != nil || len(v.Groups.Items) > 0 {
-		t.Errorf("something is known of a cluster that nobody saw: %+v", v.Status.Database)
+		t.Errorf("something is known of a cluster that was never read: %+v", v.Status.Database)
 	}
 }

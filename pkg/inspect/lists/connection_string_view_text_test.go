@@ -34,8 +34,8 @@ func TestDriftOfConnectionStrings(t *testing.T) {
 		"the record has another":                {files: plan.ClusterFiles{Live: live, Pods: same}, record: other, want: &no},
 		"a pod could not be read":               {files: plan.ClusterFiles{Live: live, Pods: map[string]plan.ClusterFile{"a": {Unreadable: "forbidden"}}}, record: one},
 		"a pod does not run":                    {files: plan.ClusterFiles{Live: live, Pods: map[string]plan.ClusterFile{}}, record: one, want: &yes},
-		"nobody tells the one in force":         {files: plan.ClusterFiles{LiveUnknown: "timed out", Pods: same}, record: one},
-		"nobody tells, and a pod differs":       {files: plan.ClusterFiles{LiveUnknown: "timed out", Pods: same}, record: other, want: &no},
+		"the one in force is unknown":           {files: plan.ClusterFiles{LiveUnknown: "timed out", Pods: same}, record: one},
+		"unknown, and a pod differs":            {files: plan.ClusterFiles{LiveUnknown: "timed out", Pods: same}, record: other, want: &no},
 		"there is none at all":                  {files: plan.ClusterFiles{LiveUnknown: "timed out"}},
 	}
 	for name, tc := range tests {

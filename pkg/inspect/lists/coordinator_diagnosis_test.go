@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
-// CoordinatorPods are the facts of a database that nobody gets an answer from, with the
+// CoordinatorPods are the facts of a database that does not answer, with the
 // pods of its coordinators, which run where they ran.
 func CoordinatorPods(t *testing.T) (f inspect.Facts, pods []*corev1.Pod) {
 	t.Helper()
@@ -24,7 +24,7 @@ func CoordinatorPods(t *testing.T) (f inspect.Facts, pods []*corev1.Pod) {
 	for _, c := range cs.Coordinators {
 		g := f.GroupAt("", c)
 		if g == nil {
-			t.Fatalf("nobody is at %s", c)
+			t.Fatalf("no process is at %s", c)
 		}
 		pod := f.Pod(g)
 		pod.Status.PodIP, pod.Status.ContainerStatuses[0].Ready = c.Host, true
@@ -62,16 +62,16 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 		want     CoordinatorCase
 		fate     CoordinatorState // of the first
 	}{
-		"all run, and nobody answers":                {want: QuorumDown},
-		"one has moved, and two are a quorum":        {one: moved, want: QuorumDown, fate: CoordinatorMoved},
-		"two have moved":                             {one: moved, two: moved, want: QuorumMoved, fate: CoordinatorMoved},
-		"two are gone, and will have other IPs":      {one: gone, two: gone, want: QuorumMoved, fate: CoordinatorMoved},
-		"two are gone, and services keep their IPs":  {one: service, two: service, want: QuorumDown, fate: CoordinatorDown},
-		"two are gone with their volumes":            {one: lost, two: lost, want: QuorumLost, fate: CoordinatorLost},
-		"one has moved, and one is gone for good":    {one: moved, two: lost, want: QuorumMoved, fate: CoordinatorMoved},
-		"two are nobody's, as far as the record is":  {one: forgotten, two: forgotten, want: QuorumLost, fate: CoordinatorUnknown},
-		"one is lost, and one is nobody's":           {one: lost, two: forgotten, want: QuorumLost, fate: CoordinatorLost},
-		"one is lost, and two can still be a quorum": {one: lost, want: QuorumDown, fate: CoordinatorLost},
+		"all run, and none answers":                    {want: QuorumDown},
+		"one has moved, and two are a quorum":          {one: moved, want: QuorumDown, fate: CoordinatorMoved},
+		"two have moved":                               {one: moved, two: moved, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are gone, and will have other IPs":        {one: gone, two: gone, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are gone, and services keep their IPs":    {one: service, two: service, want: QuorumDown, fate: CoordinatorDown},
+		"two are gone with their volumes":              {one: lost, two: lost, want: QuorumLost, fate: CoordinatorLost},
+		"one has moved, and one is gone for good":      {one: moved, two: lost, want: QuorumMoved, fate: CoordinatorMoved},
+		"two belong to no process group of the status": {one: forgotten, two: forgotten, want: QuorumLost, fate: CoordinatorUnknown},
+		"one is lost, and one is unknown":              {one: lost, two: forgotten, want: QuorumLost, fate: CoordinatorLost},
+		"one is lost, and two can still be a quorum":   {one: lost, want: QuorumDown, fate: CoordinatorLost},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -37,9 +37,9 @@ func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
 		t.Errorf("its servers run %v", servers)
 	}
 	if zone := NotMaintained(f); zone.Reached {
-		t.Error("no zone is under maintenance, says nobody")
+		t.Error("that no zone is under maintenance is not reported")
 	}
 	if included := Inclusions(f, []v1beta2.ProcessGroupID{"storage-1"}, nil); included[0].Reached {
-		t.Error("storage-1 is not excluded, says nobody")
+		t.Error("that storage-1 is not excluded is not reported")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// What an abort leaves is said as it was seen: nothing is called unlocked that nobody asked.
+// What an abort leaves is said as it was seen: nothing is called unlocked without an answer.
 func TestWhatAnAbortLeavesIsSaid(t *testing.T) {
 	own := fdb.RestoreStatus{UID: "1", State: fdb.RestoreAborted, BytesWritten: 21 << 20, BlocksDone: 16, BlocksTotal: 100}
 	queued := fdb.RestoreStatus{UID: "1", State: fdb.RestoreAborted}
@@ -27,7 +27,7 @@ func TestWhatAnAbortLeavesIsSaid(t *testing.T) {
 		"none of the data":   {queued, lock(false, ""), []string{"had not reported any written data", "the database is not locked"}},
 		"another's lock":     {own, lock(true, "2"), []string{"still locked by 2, which is not this restore"}},
 		"its own lock":       {own, lock(true, "1"), []string{"still locked by this restore"}},
-		"nobody can tell":    {own, plan.DatabaseFacts{Unreachable: "timed out"}, []string{"cannot determine whether the database is still locked: timed out"}},
+		"unknown":            {own, plan.DatabaseFacts{Unreachable: "timed out"}, []string{"cannot determine whether the database is still locked: timed out"}},
 		"a silent document":  {own, plan.DatabaseFacts{Status: &fdb.Status{}}, []string{"it does not report that"}},
 		"whoever locked it ": {own, lock(true, ""), []string{"by an unknown UID"}},
 	}

@@ -49,7 +49,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitHealthy(), given: silentStorage, want: "no",
 			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
 		},
-		"nobody can tell whether it is healthy without an answer": {
+		"health is unknown without an answer": {
 			condition: WaitHealthy(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"reconciled": {condition: WaitReconciled(), want: "yes"},
@@ -59,7 +59,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			},
 			want: "no", reason: "11 of 12",
 		},
-		"a record that nobody could judge is not reconciled": {
+		"a resource that could not be evaluated is not reconciled": {
 			condition: WaitReconciled(), given: func(_ *testing.T, f *inspect.Facts) { f.Unjudged = "it contradicts itself" },
 			want: "?", reason: "the process groups are as in the status: it contradicts itself",
 		},
@@ -67,7 +67,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitReconciled(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"fully replicated": {condition: WaitFullyReplicated(), want: "yes"},
-		"not fully replicated while nobody counts copies, though the document reports it": {
+		"not fully replicated while copies are not counted, though the document reports it": {
 			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Data.TeamTrackers = nil },
 			want: "?", reason: "data distribution is starting, so the number of copies is unknown yet",
 		},
@@ -160,7 +160,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitLockFree(), given: locked(noon.Add(time.Minute)), want: "no", reason: "the lock is held by dc2",
 		},
 		"a lock that ran out": {condition: WaitLockFree(), given: locked(noon.Add(-time.Minute)), want: "yes"},
-		"a lock that nobody read": {
+		"a lock that was not read": {
 			condition: WaitLockFree(), given: func(_ *testing.T, f *inspect.Facts) { f.Cluster.Spec.LockOptions.DisableLocks = new(bool) },
 			want: "?", reason: "the lock in the database could not be read",
 		},

@@ -82,7 +82,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			},
 			state: Blocked, want: "fdbbackup/nightly is behind: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
 		},
-		"one that somebody paused": {
+		"one that a user paused": {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) {
 					v.Paused = new(true)
@@ -132,7 +132,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			},
 			state: Blocked, want: "fdbbackup/nightly is not restorable yet: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
 		},
-		"one that was ended by hand": {
+		"one that was ended manually": {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Trouble(v, "no backup runs on tag default") })
 			},
@@ -202,7 +202,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			},
 			state: Blocked, want: "fdbrestore/again was aborted, by its status", next: "kubectl fdb restore status again",
 		},
-		"a restore that nobody can ask about": {
+		"a restore whose state is unknown": {
 			given: func(in *Input) {
 				in.restoring(inspect.RestoreStatusView{UnknownReason: "no backup agent runs and is ready", RecordedState: "running"})
 			},
@@ -214,7 +214,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			},
 			state: Blocked, want: "fdbrestore/again is not started, by its status: no backup agent runs and is ready", next: "kubectl fdb restore status again",
 		},
-		"a restore that nobody started": {
+		"a restore that was not started": {
 			given: func(in *Input) {
 				in.restoring(inspect.RestoreStatusView{State: new(""), Done: new(false), Summary: "it is not started yet"})
 			},
@@ -312,7 +312,7 @@ func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
 		"it left the database locked": {
 			lock: &fdb.LockState{Locked: true, LockUID: "u"}, state: Blocked, want: "fdbrestore/again completed, and left the database locked",
 		},
-		"somebody else locked it":  {lock: &fdb.LockState{Locked: true, LockUID: "v"}, state: Ready, want: "nothing is blocked"},
+		"another user locked it":   {lock: &fdb.LockState{Locked: true, LockUID: "v"}, state: Ready, want: "nothing is blocked"},
 		"the status does not tell": {state: Unknown, want: "cannot determine whether the database is left locked: its status does not report it"},
 		"the database does not answer": {
 			given: func(in *Input) { in.Database = plan.DatabaseFacts{Unreachable: "timed out"} },

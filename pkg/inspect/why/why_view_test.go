@@ -77,7 +77,7 @@ func (in *Input) Hold(step plan.StageName, reason string, human bool, refused ..
 	in.Plan.Holds = append(in.Plan.Holds, planned.PlanHold{Stage: step, HoldRecord: *inspect.RecordHold(&h), Refused: refused})
 }
 
-// While the database is unavailable it sees nobody, so that nobody reports explains nothing.
+// While the database is unavailable it sees no process, so a missing report explains nothing.
 func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 	in := Asked(t)
 	in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
@@ -162,7 +162,7 @@ func TestTimersAreCountedDown(t *testing.T) {
 			},
 			want: "it is never replaced automatically (automationOptions.replacements.taintReplacementTimeSeconds)",
 		},
-		"nobody replaces it": {
+		"no pass replaces it": {
 			given: func(in *Input, g *v1beta2.ProcessGroupStatus) {
 				g.SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
 				in.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(bool)
@@ -186,7 +186,7 @@ func TestTimersAreCountedDown(t *testing.T) {
 	}
 }
 
-// A hint is typed by somebody who was woken up: none may delete, force or exclude.
+// A hint is typed by a user who was woken up: none may delete, force or exclude.
 func TestNoHintOfWhyLosesData(t *testing.T) {
 	for _, c := range NewReport(meta, Stuck(t)).Items {
 		for _, command := range c.Next {

@@ -30,7 +30,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			given: func(*why.Input) {}, state: why.Ready,
 			want: "nothing is blocked: the cluster matches its spec",
 		},
-		"nobody has run a pass": {
+		"no pass has run": {
 			given: func(in *why.Input) {
 				in.Plan.Items = []planned.PlanItem{{Stage: "AddPods", ActionRecord: inspect.ActionRecord{Kind: "CreatePod"}}}
 			}, state: why.Ready,
@@ -57,7 +57,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: why.Waiting,
 			want: "cluster has 1 action pending (CreatePod): G-LEASE: is no other run acting on this cluster? alice@laptop pid 7 is, until 12:00:40 unless it is renewed  next: kubectl fdb reconcile sample --wait",
 		},
-		"a Lease that ran out holds nobody": {
+		"an expired Lease has no holder": {
 			given: func(in *why.Input) {
 				in.Plan.Items = []planned.PlanItem{{Stage: "AddPods", ActionRecord: inspect.ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = inspect.Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(-time.Second)}
@@ -68,7 +68,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			given: func(in *why.Input) { in.Lock("dc2", 9*time.Minute) }, state: why.Waiting,
 			want: "cluster has 1 action pending (Exclude): G-LOCK: may this control-plane instance take the database's lock? dc2 holds the lock until 12:09:00 (9m0s more)  next: kubectl fdb reconcile sample --wait",
 		},
-		"a lock that ran out holds nobody": {
+		"an expired lock has no owner": {
 			given: func(in *why.Input) { in.Lock("dc2", -time.Second) }, state: why.Ready,
 			want: "cluster has 1 action pending (Exclude): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
 		},
@@ -96,7 +96,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: why.Unknown,
 			want: `database does not answer: forbidden: pods "x" is forbidden: User "me" cannot create resource "pods/exec"  next: kubectl auth can-i --list`,
 		},
-		"the pod of a coordinator does not start, and nobody answers": {
+		"the pod of a coordinator does not start, and no database answers": {
 			given: func(in *why.Input) {
 				in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"}
 				in.Cluster.Status.ConnectionString = "sample:abc@" + in.Cluster.ProcessGroup("storage-3").Addresses[0] + ":4501"
@@ -194,12 +194,12 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				delete(in.Pods, "sample-storage-3")
 				in.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionMissingPod, noon.Add(-time.Minute))
 				in.Plan.Decided = []plan.StageName{"UpdateStatus", "DeletePodsForBuggification"}
-				in.Hold("DeletePodsForBuggification", "the deleted pods are made anew in the next pass", false)
+				in.Hold("DeletePodsForBuggification", "the deleted pods are recreated in the next pass", false)
 				in.Only = []v1beta2.ProcessGroupID{"storage-3"}
 			}, state: why.Waiting,
 			want: "storage-3 has MissingPod for 60s: its pod does not exist  next: kubectl get events --field-selector involvedObject.name=sample-storage-3",
 		},
-		"a lost pod comes before what only takes its time, with the command that makes it anew": {
+		"a lost pod comes before what only takes its time, with the command that recreates it": {
 			given: func(in *why.Input) {
 				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
 				delete(in.Pods, "sample-log-2")
@@ -208,13 +208,13 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: why.Waiting,
 			want: "log-2 has MissingPod for 60s: its pod does not exist  next: kubectl fdb reconcile sample",
 		},
-		"a group that somebody excluded": {
+		"a group that a user excluded": {
 			given: func(in *why.Input) {
 				in.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, noon.Add(-time.Hour))
 			}, state: why.Waiting,
 			want: "storage-1 has ProcessIsMarkedAsExcluded for 60m: it was excluded manually, and is not marked for removal  next: kubectl fdb include sample storage-1",
 		},
-		"of several nobody knows since when": {
+		"of several with unknown times": {
 			given: func(in *why.Input) {
 				in.Recorded = in.Cluster.DeepCopy()
 				inspecttest.Silence(in.Snapshot, "storage-3", 0)

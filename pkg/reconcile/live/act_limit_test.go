@@ -22,10 +22,10 @@ type answering func(ctx context.Context, c admin.Command) (admin.Result, error)
 func (a answering) Run(ctx context.Context, c admin.Command) (admin.Result, error) { return a(ctx, c) }
 
 func (answering) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, errors.New("nobody talks to backup tools")
+	return nil, errors.New("no backup tools here")
 }
 
-// deleting is a backup that somebody has the Lease of, with agents that answer as a test says.
+// deleting is a backup that a user has the Lease of, with agents that answer as a test says.
 func deleting(t *testing.T, a answering) (*vault, *clocktesting.FakeClock) {
 	t.Helper()
 	v := newVault(t)

@@ -45,7 +45,7 @@ func TestListsAreWrittenReadAndUsedUp(t *testing.T) {
 	}
 }
 
-// An instance that got another prefix takes its own entries along, and nobody else's.
+// An instance that got another prefix takes its own entries along, and no other's.
 func TestEntriesBelowAnotherPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
@@ -98,9 +98,9 @@ func TestAnnouncementsAreUsedUpBeforeTheRestart(t *testing.T) {
 	if err := f.world.Act(t.Context(), plan.ChangeLists{At: f.world.Clock.Now(), Add: add}); err != nil {
 		t.Fatal(err)
 	}
-	nobody := []fdb.Address{{Host: "192.0.2.1", Port: 4501}}
-	if err := f.world.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: nobody, Announced: []fdb.Member{own}}); err == nil {
-		t.Fatal("nobody was restarted without an error")
+	absent := []fdb.Address{{Host: "192.0.2.1", Port: 4501}}
+	if err := f.world.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: absent, Announced: []fdb.Member{own}}); err == nil {
+		t.Fatal("no process was restarted, without an error")
 	}
 	if lists := f.observe(plan.Everything).Coordination.Lists; !lists.Read || lists.Has(fdb.ReadyForRestart, own) {
 		t.Errorf("after the restart that failed: %+v", lists)

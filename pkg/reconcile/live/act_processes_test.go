@@ -101,7 +101,7 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 	}
 }
 
-// Maintenance that nobody noted would never be ended by anyone.
+// Maintenance without a note would never be ended.
 func TestMaintenanceIsNotedBeforeItBegins(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
@@ -149,16 +149,16 @@ func TestProcessesAreRestartedTogether(t *testing.T) {
 // Another instance would see a complete database: the lock is kept until the database
 // shows what this one took down.
 func TestTheLockIsKeptUntilTheDatabaseShowsWhatWasTakenDown(t *testing.T) {
-	pod := plan.PodOfGroup{Group: "storage-1", Name: "nobody"}
+	pod := plan.PodOfGroup{Group: "storage-1", Name: "absent"}
 	tests := map[string]struct {
 		does plan.Action
 		kept bool
 	}{
-		"pods that are made anew":            {plan.DeletePods{Pods: []plan.PodOfGroup{pod}, Shared: true}, true},
-		"a group that was not drained":       {plan.DeleteGroupObjects{Group: "storage-1", Undrained: true}, true},
-		"pods that nobody else has to spare": {plan.DeletePods{Pods: []plan.PodOfGroup{pod}}, false},
-		"a group that was drained":           {plan.DeleteGroupObjects{Group: "storage-1"}, false},
-		"something else":                     {plan.UpdateDenyList{Allow: []string{"dc2"}}, false},
+		"pods that are recreated":                {plan.DeletePods{Pods: []plan.PodOfGroup{pod}, Shared: true}, true},
+		"a group that was not drained":           {plan.DeleteGroupObjects{Group: "storage-1", Undrained: true}, true},
+		"pods that no other holder has to spare": {plan.DeletePods{Pods: []plan.PodOfGroup{pod}}, false},
+		"a group that was drained":               {plan.DeleteGroupObjects{Group: "storage-1"}, false},
+		"something else":                         {plan.UpdateDenyList{Allow: []string{"dc2"}}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

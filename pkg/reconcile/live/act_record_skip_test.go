@@ -28,7 +28,7 @@ func (c patchReader) Patch(ctx context.Context, o client.Object, p client.Patch,
 	return c.Client.Patch(ctx, o, p, options...)
 }
 
-// A default of ours in the spec of somebody else's resource is one that nobody chose.
+// A default of ours in the spec of another user's resource is one that no user chose.
 func TestAPauseWritesOneFieldOfTheSpec(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()

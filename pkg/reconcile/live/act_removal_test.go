@@ -30,11 +30,11 @@ func TestOnlyTheJudgedObjectsAreDeleted(t *testing.T) {
 		"all that were judged go": {
 			judged: map[string]types.UID{"storage-1": pod, "storage-1-data": claim, "service/storage-1": service},
 		},
-		"a pod that was made anew stays, and what has not been deleted yet": {
+		"a pod that was recreated stays, and what has not been deleted yet": {
 			judged: map[string]types.UID{"storage-1": "an older one", "storage-1-data": claim, "service/storage-1": service},
 			left:   []string{pod, claim, service}, fails: true,
 		},
-		"a service that was made anew stays": {
+		"a service that was recreated stays": {
 			judged: map[string]types.UID{"storage-1": pod, "storage-1-data": claim, "service/storage-1": "an older one"},
 			left:   []string{service}, fails: true,
 		},
@@ -100,12 +100,12 @@ func (c identityChecker) Delete(ctx context.Context, o client.Object, options ..
 	return c.Client.Delete(ctx, o, options...)
 }
 
-// Exclusions are read where one can concern somebody, and ended only by name; nothing is
-// read of them while nobody leaves and nobody is excluded.
+// Exclusions are read where one can concern a group, and ended only by name; nothing is
+// read of them while no group leaves and none is excluded.
 func TestAnExclusionOfAGroupThatStaysIsReadAndEnded(t *testing.T) {
 	f := settled(t)
 	if s := f.observe(plan.Coordination | plan.Record); s.Coordination.ExclusionsRead {
-		t.Error("exclusions were read, and nobody leaves")
+		t.Error("exclusions were read, and no group leaves")
 	}
 	group := f.record().Status.ProcessGroups[0]
 	if err := f.cli().Exclude(t.Context(), []string{group.ExclusionString(), "10.9.9.9"}); err != nil {

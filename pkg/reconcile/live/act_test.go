@@ -352,8 +352,8 @@ func TestCoordinatorsThatAreNotReachedYetAreAWait(t *testing.T) {
 	f := settled(t)
 	f.begin()
 	before := f.observe(plan.Everything).Cluster.Status.ConnectionString
-	nobody := fdb.Address{Host: "sample-storage-99999.sample.ns.svc.cluster.local", Port: 4501}
-	err := f.world.Act(t.Context(), plan.ChangeCoordinators{Coordinators: []fdb.Address{nobody}})
+	absent := fdb.Address{Host: "sample-storage-99999.sample.ns.svc.cluster.local", Port: 4501}
+	err := f.world.Act(t.Context(), plan.ChangeCoordinators{Coordinators: []fdb.Address{absent}})
 	var notYet *reconcile.NotYetError
 	if !errors.As(err, &notYet) || !strings.Contains(err.Error(), "try again later") {
 		t.Errorf("got %v, want a refusal that passes", err)

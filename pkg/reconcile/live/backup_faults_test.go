@@ -20,7 +20,7 @@ import (
 type mortal struct {
 	worldOfBackups
 	left  *int // actions until the end
-	after bool // the last action is carried out, and nobody hears of it
+	after bool // the last action is carried out, and its answer is lost
 	dead  bool
 }
 
@@ -36,7 +36,7 @@ func (m *mortal) Act(ctx context.Context, a plan.Action) error {
 	}
 	m.dead = true
 	if m.after {
-		_ = m.worldOfBackups.Act(ctx, a) // nobody hears of it
+		_ = m.worldOfBackups.Act(ctx, a) // the answer is lost
 	}
 	return errKilled
 }

@@ -79,7 +79,7 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 func changes(argv []string) bool { return !slices.Contains(argv, "status") }
 
 func (a agentTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, fmt.Errorf("nobody talks to backup tools")
+	return nil, fmt.Errorf("no backup tools here")
 }
 
 func agentEnv() map[string]string {
@@ -356,8 +356,8 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 		want v1beta2.FoundationDBRestoreStatus
 	}{
 		"the look right before it is lost": {look: silent},
-		"nobody can be reached to look":    {look: away},
-		"nobody can be reached to start":   {send: away},
+		"no agent answers the look":        {look: away},
+		"no agent answers the start":       {send: away},
 		"the start is lost on its way":     {send: silent, want: v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}},
 	}
 	for name, tt := range tests {

@@ -67,7 +67,7 @@ func TestALiveOperatorWins(t *testing.T) {
 		objects []client.Object
 		passes  bool
 	}{
-		"nobody is there": {nil, true},
+		"no operator runs": {nil, true},
 		"an operator that does not say what it watches":   {[]client.Object{operator(nil)}, false},
 		"an operator that watches all namespaces":         {[]client.Object{operator(watching(""))}, false},
 		"an operator that watches this namespace":         {[]client.Object{operator(watching("fdb"))}, false},

@@ -125,7 +125,7 @@ func inTurnOf(name string, a plan.Action) wrongBackup {
 		}
 		return append(all, plan.Stage{Name: "Rogue", Reads: plan.Backup | plan.BackupStatus, Decide: func(s plan.Snapshot) plan.Decision {
 			if s.BackupStatus.Status == nil {
-				return plan.Decision{} // nobody could be asked to do it
+				return plan.Decision{} // no agent could be asked to do it
 			}
 			return plan.Decision{Why: "it is wrong", Actions: []plan.Action{a}}
 		}})

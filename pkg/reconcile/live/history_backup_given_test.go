@@ -67,7 +67,7 @@ type backupHistory struct {
 	*vault
 	db    *fdbsim.Database
 	wrong wrongBackup
-	story io.Writer // nil when nobody listens
+	story io.Writer // nil without a reader
 	said  bytes.Buffer
 
 	// turn is the record whose pass runs; empty while users act.
@@ -75,7 +75,7 @@ type backupHistory struct {
 	killAt   int  // the number of the action at which the plugin dies; 0 for none
 	killLate bool // after that action, and not before it
 	failing  int  // how many commands fail before they do anything
-	unheard  int  // how many commands are done, and nobody hears of it
+	unheard  int  // how many commands are done, with their answers lost
 	deaf     int  // how many commands do not get through at all
 	made     int  // how many records users made
 
@@ -143,7 +143,7 @@ func (h *backupHistory) round() (acted int, open []string) {
 	return acted + n, append(open, why...)
 }
 
-// pass makes one pass over one record, and returns what keeps it from being as it should be.
+// pass makes one pass over one record, and returns what keeps it from being reconciled.
 func (h *backupHistory) pass(name string, w worldOfBackups, all []plan.Stage) (acted int, open []string) {
 	if h.isGone(name) {
 		return 0, nil
@@ -230,7 +230,7 @@ func (t historyTransport) Run(ctx context.Context, c admin.Command) (admin.Resul
 }
 
 func (t historyTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
-	return nil, errors.New("nobody talks to backup tools")
+	return nil, errors.New("no backup tools here")
 }
 
 // byHand runs a program as a user does, whatever comes of it.
@@ -276,7 +276,7 @@ func (h *backupHistory) edit(name string, edit func(*v1beta2.FoundationDBBackupS
 	}
 }
 
-// deleteOrCreate deletes a record as a user does, or makes one anew that is gone.
+// deleteOrCreate deletes a record as a user does, or creates one again that is missing.
 func (h *backupHistory) deleteOrCreate(name string) {
 	h.t.Helper()
 	b := h.backupNamed(name)

@@ -243,7 +243,7 @@ func (h *backupHistory) tagFor(name string, taken map[v1beta2.BackupTag]bool) v1
 	return v1beta2.BackupTag(name + "-anew")
 }
 
-// keepData lets records go whose data nobody may delete: their place was edited.
+// keepData lets records go whose data may not be deleted: their place was edited.
 func (h *backupHistory) keepData() {
 	for _, name := range backupNames {
 		if b := h.backupNamed(name); b != nil && b.DeletionTimestamp != nil {

@@ -49,7 +49,7 @@ var backupTroubles = []backupTrouble{
 		policy := one(dice, v1beta2.BackupDeletionPolicyNoop, v1beta2.BackupDeletionPolicyStop, v1beta2.BackupDeletionPolicyCleanup)
 		h.edit(one(dice, backupNames...), func(b *v1beta2.FoundationDBBackupSpec) { b.DeletionPolicy = &policy })
 	}},
-	{"a record is deleted, or made anew", func(h *backupHistory, dice *rand.Rand) { h.deleteOrCreate(one(dice, backupNames...)) }},
+	{"a record is deleted, or recreated", func(h *backupHistory, dice *rand.Rand) { h.deleteOrCreate(one(dice, backupNames...)) }},
 	{"agents end", func(h *backupHistory, dice *rand.Rand) {
 		for _, name := range slices.Sorted(maps.Keys(h.agents)) {
 			if dice.IntN(3) > 0 {
@@ -57,24 +57,24 @@ var backupTroubles = []backupTrouble{
 			}
 		}
 	}},
-	{"somebody starts a backup by hand", func(h *backupHistory, dice *rand.Rand) { h.strangeBackup(one(dice, "default", "weekly", "monthly")) }},
-	{"somebody aborts a backup by hand", func(h *backupHistory, dice *rand.Rand) {
+	{"a user starts a backup manually", func(h *backupHistory, dice *rand.Rand) { h.strangeBackup(one(dice, "default", "weekly", "monthly")) }},
+	{"a user aborts a backup manually", func(h *backupHistory, dice *rand.Rand) {
 		h.byHand("fdbbackup", "abort", "-t", one(dice, "default", "weekly", "monthly"))
 	}},
-	{"somebody pauses the agents by hand", func(h *backupHistory, _ *rand.Rand) { h.byHand("fdbbackup", "pause") }},
+	{"a user pauses the agents manually", func(h *backupHistory, _ *rand.Rand) { h.byHand("fdbbackup", "pause") }},
 	{"commands fail", func(h *backupHistory, dice *rand.Rand) { h.failing = 1 + dice.IntN(3) }},
-	{"commands work, and nobody hears of it", func(h *backupHistory, dice *rand.Rand) { h.unheard = 1 + dice.IntN(3) }},
-	{"nobody gets into pods", func(h *backupHistory, dice *rand.Rand) { h.deaf = 1 + dice.IntN(6) }},
+	{"commands work, and their answers are lost", func(h *backupHistory, dice *rand.Rand) { h.unheard = 1 + dice.IntN(3) }},
+	{"no command gets into pods", func(h *backupHistory, dice *rand.Rand) { h.deaf = 1 + dice.IntN(6) }},
 	{"the plugin is killed before an action", func(h *backupHistory, dice *rand.Rand) { h.killAt, h.killLate = 1+dice.IntN(3), false }},
 	{"the plugin is killed after an action", func(h *backupHistory, dice *rand.Rand) { h.killAt, h.killLate = 1+dice.IntN(3), true }},
 	{"all data is deleted", func(h *backupHistory, _ *rand.Rand) { h.deleteData() }},
-	{"somebody writes data", func(h *backupHistory, _ *rand.Rand) {
+	{"a user writes data", func(h *backupHistory, _ *rand.Rand) {
 		h.byHand("fdbcli", "-C", agentClusterFile, "--exec", "writemode on; set greeting hello")
 	}},
-	{"somebody aborts the restore by hand", func(h *backupHistory, _ *rand.Rand) {
+	{"a user aborts the restore manually", func(h *backupHistory, _ *rand.Rand) {
 		h.byHand("fdbrestore", "abort", "-t", "default", "--dest-cluster-file", agentClusterFile)
 	}},
-	{"the restore is asked for anew", func(h *backupHistory, _ *rand.Rand) { h.restoreAnew() }},
+	{"the restore is asked for again", func(h *backupHistory, _ *rand.Rand) { h.restoreAnew() }},
 }
 
 func (h *backupHistory) strangeBackup(tag string) {

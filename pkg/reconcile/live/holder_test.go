@@ -35,9 +35,9 @@ func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
 		"a killed process is dead":                        {living.String(), true},
 		"a killed process that gave a reason is dead":     {living.String() + " (rack 12)", true},
 		"a number that another process got since is dead": {reused.String(), true},
-		"nobody can tell of another machine":              {elsewhere.String(), false},
-		"nobody can tell of a holder of another form":     {"operator-7d9f", false},
-		"nobody can tell without a start time":            {holder{user: "a", host: "b", pid: 1}.String(), false},
+		"unknown for another machine":                     {elsewhere.String(), false},
+		"unknown for a holder of another form":            {"operator-7d9f", false},
+		"unknown without a start time":                    {holder{user: "a", host: "b", pid: 1}.String(), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

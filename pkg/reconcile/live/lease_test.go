@@ -92,7 +92,7 @@ func TestTheLeaseIsTaken(t *testing.T) {
 		"when it is ours from a moment before":                  {leaseOf("ann@laptop process 7", time.Second), 0},
 		"when it ran out and stays so":                          {leaseOf("bob@desk process 9", 61*time.Second), 30 * time.Second},
 		"when its holder never said for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second)), 30 * time.Second},
-		"when nobody renews what a clock ahead of ours wrote":   {leaseOf("bob", -time.Hour), 30 * time.Second},
+		"when what a clock ahead of ours wrote is not renewed":  {leaseOf("bob", -time.Hour), 30 * time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestALostLeaseStopsFurtherActions(t *testing.T) {
 		pass time.Duration
 	}{
 		"when another run took it":                     {taken, 20 * time.Second},
-		"when somebody deleted it":                     {deleted, 20 * time.Second},
+		"when a user deleted it":                       {deleted, 20 * time.Second},
 		"when it could not be renewed in time":         {unreachable, 60 * time.Second},
 		"when the machine slept while another took it": {taken, time.Hour},
 	}
@@ -294,7 +294,7 @@ func TestALostLeaseStopsFurtherActions(t *testing.T) {
 					t.Errorf("did %v", got)
 				}
 				f.log.refuse = nil
-				if err := f.world.End(t.Context()); err != nil && name != "when somebody deleted it" {
+				if err := f.world.End(t.Context()); err != nil && name != "when a user deleted it" {
 					t.Error(err)
 				}
 			})
@@ -308,7 +308,7 @@ func TestAnActionAsksWhetherAnOldLeaseIsStillOurs(t *testing.T) {
 		holder string
 		runs   bool
 	}{
-		"goes on when nobody took it":          {"ann@laptop process 7", true},
+		"goes on when no other took it":        {"ann@laptop process 7", true},
 		"stops when another run did":           {"bob@desk process 9", false},
 		"stops when another run came and went": {"", false},
 	}

@@ -37,7 +37,7 @@ func TestTheNextRunKeepsTheLockThatWasLeftToIt(t *testing.T) {
 	if err := f.world.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pod := plan.PodOfGroup{Group: "storage-1", Name: "nobody"}
+	pod := plan.PodOfGroup{Group: "storage-1", Name: "absent"}
 	if err := f.world.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{pod}, Shared: true}); err != nil {
 		t.Fatal(err)
 	}

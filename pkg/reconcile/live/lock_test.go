@@ -72,7 +72,7 @@ func TestTheDatabaseIsLockedOnlyWhereThereIsAReason(t *testing.T) {
 		"not when the spec says no": func(f *field) {
 			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = &yes })
 		},
-		"not when nobody else can be expected": func(f *field) {
+		"not when no other holder can be expected": func(f *field) {
 			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = nil })
 		},
 		"not before there is a database": func(f *field) {

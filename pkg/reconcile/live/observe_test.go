@@ -205,10 +205,10 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 		"504 is unreachable":                          {apierrors.NewTimeoutError("took too long", 1), true},
 		"a server timeout is unreachable":             {apierrors.NewServerTimeout(pods, "list", 1), true},
 		"500 is unreachable":                          {apierrors.NewInternalError(errors.New("no leader")), true},
-		"403 is somebody's decision":                  {apierrors.NewForbidden(pods, "", errors.New("RBAC")), false},
-		"401 is somebody's decision":                  {apierrors.NewUnauthorized("who are you"), false},
+		"403 is a user's decision":                    {apierrors.NewForbidden(pods, "", errors.New("RBAC")), false},
+		"401 is a user's decision":                    {apierrors.NewUnauthorized("who are you"), false},
 		"429 is passed on":                            {apierrors.NewTooManyRequests("slow down", 1), false},
-		"what nobody knows is passed on":              {errors.New("surprise"), false},
+		"an unknown error is passed on":               {errors.New("surprise"), false},
 		"a token that ran out between pages is known": {apierrors.NewResourceExpired("too old"), false},
 	}
 	for name, tc := range tests {

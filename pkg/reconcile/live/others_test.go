@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// That nobody may list the other records of a kind is a fact, and no failure; that there are
+// That listing is forbidden for the other records of a kind is a fact, and no failure; that there are
 // none is another one.
 func TestOtherRecordsThatCannotBeReadAreAFact(t *testing.T) {
 	v := newVault(t)

@@ -20,7 +20,7 @@ import (
 func TestExclusionsAreReadWithoutAskingForAny(t *testing.T) {
 	f := settled(t)
 	f.observe(plan.Record | plan.Pods)
-	if err := f.cli().Exclude(t.Context(), []string{"locality_instance_id:nobody"}); err != nil {
+	if err := f.cli().Exclude(t.Context(), []string{"locality_instance_id:absent"}); err != nil {
 		t.Fatal(err)
 	}
 	f.log.reset()
@@ -28,7 +28,7 @@ func TestExclusionsAreReadWithoutAskingForAny(t *testing.T) {
 	if err != nil || !facts.ExclusionsRead {
 		t.Fatalf("%v, %+v", err, facts)
 	}
-	if diff := cmp.Diff([]string{"locality_instance_id:nobody"}, facts.Exclusions); diff != "" {
+	if diff := cmp.Diff([]string{"locality_instance_id:absent"}, facts.Exclusions); diff != "" {
 		t.Error(diff)
 	}
 	commands := f.log.those("exec")

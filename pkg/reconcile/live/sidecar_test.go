@@ -246,7 +246,7 @@ func TestASidecarThatCannotBeAskedIsUnreachable(t *testing.T) {
 			}, why: "client certificate",
 		},
 		"when its pod has just gone": {edit: func(pod *corev1.Pod) { pod.Name = "gone" }, why: "forward a port to gone"},
-		"when nobody listens in the pod": {
+		"when nothing listens in the pod": {
 			given: func(_ *field, _ *sidecars, api *forwarder) { api.to = "127.0.0.1:1" }, why: "from the sidecar of " + splitPod,
 		},
 		"when it fails": {

@@ -30,7 +30,7 @@ type backupStory struct {
 	passes int
 }
 
-// newBackupStory begins with a cluster that is up, and the record of a backup that nobody has
+// newBackupStory begins with a cluster that is up, and the record of a backup that no one has
 // started.
 func newBackupStory(t *testing.T) *backupStory {
 	t.Helper()
@@ -103,7 +103,7 @@ func (st *backupStory) ends() {
 }
 
 // kubelet does what Kubernetes does with deployments of agents: it makes the pods that are
-// missing, and ends those that nobody wants.
+// missing, and ends those that no resource asks for.
 func (v *vault) kubelet() {
 	v.t.Helper()
 	all := &appsv1.DeploymentList{}
@@ -156,7 +156,7 @@ func (v *vault) endAgent(name string) {
 }
 
 // unready has the pods of all agents end as pods whose node went away: they are there, and
-// nobody gets into them.
+// no command gets into them.
 func (v *vault) unready() {
 	v.t.Helper()
 	for name := range v.agents {

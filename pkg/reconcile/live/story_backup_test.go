@@ -15,7 +15,7 @@ import (
 
 func TestABackupStarts(t *testing.T) {
 	st := newBackupStory(t)
-	st.tell("somebody creates FoundationDBBackup nightly")
+	st.tell("a user creates FoundationDBBackup nightly")
 	st.backupPasses(30 * time.Second)
 	st.tell("the first snapshot is written")
 	st.elapse(time.Minute)
@@ -70,7 +70,7 @@ func TestAgentsOfABackupAreScaled(t *testing.T) {
 // Whatever is recorded stays, nothing is done on a guess, and it goes on once agents are back.
 func TestAllAgentsOfABackupAreGone(t *testing.T) {
 	st := newBackupStory(t).running()
-	st.tell("nobody gets into the pods of the agents any more, and the spec asks to stop")
+	st.tell("no command gets into the pods of the agents any more, and the spec asks to stop")
 	st.unready()
 	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped })
 	st.pass(st.backup, backup.Backup())
@@ -100,7 +100,7 @@ func TestADeletedBackupGoesWithItsData(t *testing.T) {
 		b.DeletionPolicy = new(v1beta2.BackupDeletionPolicyCleanup)
 	})
 	st.backupPasses(30 * time.Second)
-	st.tell("somebody deletes FoundationDBBackup nightly")
+	st.tell("a user deletes FoundationDBBackup nightly")
 	if err := st.api.Delete(t.Context(), st.theBackup()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestARestoreToAVersion(t *testing.T) {
 	st := restored(t)
 	st.restore.Client = versioned{st.restore.Client, uint64(st.restorable())}
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.tell("all data is gone, and somebody creates FoundationDBRestore again for a version that they know")
+	st.tell("all data is gone, and a user creates FoundationDBRestore again for a version that they know")
 	st.restorePasses(1, 300*time.Millisecond)
 	st.restorePasses(1, time.Minute)
 	st.restorePasses(2, time.Minute)
@@ -191,7 +191,7 @@ func (st *backupStory) restorable() int64 {
 
 func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {
 	st := restored(t)
-	st.tell("somebody creates FoundationDBRestore again while the data is still there")
+	st.tell("a user creates FoundationDBRestore again while the data is still there")
 	st.restorePasses(2, time.Minute)
 	st.fdbcli(`writemode on; clearrange "" \xff`)
 	st.tell("the data is deleted")
@@ -202,9 +202,9 @@ func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {
 func TestAnAbortedRestoreIsNotBegunAgain(t *testing.T) {
 	st := restored(t)
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.tell("all data is gone, and somebody creates FoundationDBRestore again")
+	st.tell("all data is gone, and a user creates FoundationDBRestore again")
 	st.restorePasses(1, 0)
-	st.tell("somebody runs fdbrestore abort by hand")
+	st.tell("a user runs fdbrestore abort manually")
 	st.tool("fdbrestore", "abort", "-t", "default", "--dest-cluster-file", agentClusterFile)
 	st.restorePasses(2, time.Minute)
 	st.ends()

@@ -24,12 +24,12 @@ func TestWhatIsTriedIsNotKept(t *testing.T) {
 		asked  bool
 		fails  func(error) bool
 	}{
-		"a new object":              {plan.CreatePod{Name: "new", Object: pod}, true, nil},
-		"a node that is not there":  {plan.CordonNode{Node: "n9"}, true, apierrors.IsNotFound},
-		"the record":                {plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{group}, At: s.Now}, true, nil},
-		"a restart of servers":      {plan.RestartProcesses{}, false, nil},
-		"the deny list":             {plan.UpdateDenyList{Deny: []string{"dc9"}}, false, nil},
-		"a service that comes anew": {plan.ApplyService{Verb: plan.ReplaceService}, false, nil},
+		"a new object":               {plan.CreatePod{Name: "new", Object: pod}, true, nil},
+		"a node that is not there":   {plan.CordonNode{Node: "n9"}, true, apierrors.IsNotFound},
+		"the record":                 {plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{group}, At: s.Now}, true, nil},
+		"a restart of servers":       {plan.RestartProcesses{}, false, nil},
+		"the deny list":              {plan.UpdateDenyList{Deny: []string{"dc9"}}, false, nil},
+		"a service that comes again": {plan.ApplyService{Verb: plan.ReplaceService}, false, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

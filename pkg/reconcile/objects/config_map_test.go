@@ -74,7 +74,7 @@ func TestMonitorConfigurationsInTheConfigMap(t *testing.T) {
 	}
 }
 
-// hashOf is computed here by hand: sorted keys, no blanks, a final newline.
+// hashOf is computed here manually: sorted keys, no blanks, a final newline.
 func hashOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text+"\n"))) }
 
 func TestConfigMapHashCoversWhatThePodUses(t *testing.T) {

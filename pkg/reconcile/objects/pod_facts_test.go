@@ -54,7 +54,7 @@ func TestPodsSayHowTheyWereMade(t *testing.T) {
 			want: Launch{Class: storage, ImageType: v1beta2.ImageTypeUnified, Servers: 1},
 		},
 		"a unified pod that says nothing":     {pod: podWith(unified), err: true},
-		"an IP family that nobody knows":      {pod: podWith(map[string]string{v1beta2.AnnotationIPFamily: "5"}), err: true},
+		"an unknown IP family":                {pod: podWith(map[string]string{v1beta2.AnnotationIPFamily: "5"}), err: true},
 		"a number of servers that is none":    {pod: podWith(nil, servers("two")), err: true},
 		"a pod made for less than one server": {pod: podWith(nil, servers("0")), err: true},
 		"a configuration that cannot be read": {
@@ -81,13 +81,13 @@ func TestPublicIPs(t *testing.T) {
 		ips         []string
 		want        []string
 	}{
-		"the pod's own":                       {ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"10.1.0.9"}},
-		"of the family it was told":           {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"fd00::9"}},
-		"none of that family":                 {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9"}},
-		"none yet":                            {},
-		"of its service":                      {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "service", v1beta2.AnnotationPublicIP: "10.2.0.1"}, ips: []string{"10.1.0.9"}, want: []string{"10.2.0.1"}},
-		"of a service without an IP":          {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "service"}, ips: []string{"10.1.0.9"}},
-		"a source that nobody knows is a pod": {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "moon"}, ips: []string{"10.1.0.9"}, want: []string{"10.1.0.9"}},
+		"the pod's own":              {ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"10.1.0.9"}},
+		"of the family it was told":  {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"fd00::9"}},
+		"none of that family":        {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9"}},
+		"none yet":                   {},
+		"of its service":             {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "service", v1beta2.AnnotationPublicIP: "10.2.0.1"}, ips: []string{"10.1.0.9"}, want: []string{"10.2.0.1"}},
+		"of a service without an IP": {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "service"}, ips: []string{"10.1.0.9"}},
+		"an unknown source is a pod": {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "moon"}, ips: []string{"10.1.0.9"}, want: []string{"10.1.0.9"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -19,8 +19,8 @@ func TestHowLongToRestAfterAPass(t *testing.T) {
 		"it waits: as long as it asked for":                           {Waiting, 20 * time.Second, Rest{interval, 20 * time.Second, interval}},
 		"it waits for less than the interval":                         {Waiting, time.Second, Rest{interval, interval, interval}},
 		"it waits for longer than the resync":                         {Waiting, time.Hour, Rest{interval, resync, interval}},
-		"it waits, and nobody can tell how long":                      {Waiting, 0, Rest{interval, unknownWait, interval}},
-		"another user acts: changes are theirs and wake nobody":       {Held, 0, Rest{heldWait, heldWait, interval}},
+		"it waits, for an unknown time":                               {Waiting, 0, Rest{interval, unknownWait, interval}},
+		"another user acts: changes are theirs and wake no pass":      {Held, 0, Rest{heldWait, heldWait, interval}},
 		"a human has to help: until something changes, or the resync": {Blocked, 0, Rest{interval, resync, interval}},
 	}
 	for name, tc := range tests {

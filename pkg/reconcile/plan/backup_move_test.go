@@ -130,7 +130,7 @@ func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
 	}
 }
 
-// No part of a backup that nobody had taken up is elsewhere.
+// No part of a backup that no agent had taken up is elsewhere.
 func TestABackupThatWasMovedBeforeItBeganNeedsOneSnapshotOnly(t *testing.T) {
 	b, live := movedBackup()
 	live.State.Name, live.Restorable, live.LatestRestorable, live.LatestSnapshotEnd, live.Snapshot = fdb.BackupSubmitted, new(false), nil, nil, nil

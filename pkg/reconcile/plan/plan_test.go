@@ -121,7 +121,7 @@ func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
 	}
 }
 
-// Nobody ages a document manually: what shakes the database is followed by a new one.
+// No document is aged manually: what shakes the database is followed by a new one.
 func TestWhateverShakesTheDatabaseMakesItsDocumentStale(t *testing.T) {
 	for _, e := range effects {
 		_, edit := e.action.(plan.Edit) // changes the record only

@@ -57,7 +57,7 @@ func otherProduct() map[string]otherRule {
 }
 
 // The form can say what another product's rules say: every bullet of its table holds and
-// is refused as it should be.
+// is refused.
 func TestTheFormExpressesTheRulesOfAnotherProduct(t *testing.T) {
 	rules := otherProduct()
 	tests := map[string]struct {
@@ -65,24 +65,24 @@ func TestTheFormExpressesTheRulesOfAnotherProduct(t *testing.T) {
 		given          otherPod
 		evict, replace bool
 	}{
-		"an image id goes whenever":                            {"image id", otherPod{}, true, true},
-		"a coordinator goes whenever":                          {"coordinator", otherPod{}, true, true},
-		"a DB server goes when drained and master of nothing":  {"DB server", otherPod{drained: true, masterOfNoShard: true}, true, true},
-		"a drained DB server that is a master stays":           {"DB server", otherPod{drained: true}, false, false},
-		"a DB server that is master of nothing is replaceable": {"DB server", otherPod{masterOfNoShard: true}, false, true},
-		"so is one whose shards all have followers in sync":    {"DB server", otherPod{mastersHaveFollowers: true}, false, true},
-		"a DB server of which nothing is known stays":          {"DB server", otherPod{}, false, false},
-		"an agent goes when it leads nobody and both respond":  {"agent", otherPod{leaderResponds: true, followerResponds: true}, true, false},
-		"an agent that leads stays":                            {"agent", otherPod{leader: true, leaderResponds: true, followerResponds: true}, false, false},
-		"an agent stays while no leader responds":              {"agent", otherPod{followerResponds: true}, false, false},
-		"an agent stays while no follower responds":            {"agent", otherPod{leaderResponds: true}, false, false},
-		"an agent is replaced once its old pod is deleted":     {"agent", otherPod{leader: true, oldPodDeleted: true}, false, true},
-		"a single server never goes":                           {"single server", otherPod{drained: true, oldPodDeleted: true}, false, false},
-		"a single that follows goes":                           {"single active failover", otherPod{followsDeployment: true}, true, true},
-		"a single that leads stays and can be replaced":        {"single active failover", otherPod{}, false, true},
-		"a synchronization master goes whenever":               {"synchronization master", otherPod{}, true, true},
-		"a synchronization worker goes whenever":               {"synchronization worker", otherPod{}, true, true},
-		"without rules nothing goes":                           {"a kind that has no rules", otherPod{}, false, false},
+		"an image id goes whenever":                             {"image id", otherPod{}, true, true},
+		"a coordinator goes whenever":                           {"coordinator", otherPod{}, true, true},
+		"a DB server goes when drained and master of nothing":   {"DB server", otherPod{drained: true, masterOfNoShard: true}, true, true},
+		"a drained DB server that is a master stays":            {"DB server", otherPod{drained: true}, false, false},
+		"a DB server that is master of nothing is replaceable":  {"DB server", otherPod{masterOfNoShard: true}, false, true},
+		"so is one whose shards all have followers in sync":     {"DB server", otherPod{mastersHaveFollowers: true}, false, true},
+		"a DB server of which nothing is known stays":           {"DB server", otherPod{}, false, false},
+		"an agent goes when it leads no other and both respond": {"agent", otherPod{leaderResponds: true, followerResponds: true}, true, false},
+		"an agent that leads stays":                             {"agent", otherPod{leader: true, leaderResponds: true, followerResponds: true}, false, false},
+		"an agent stays while no leader responds":               {"agent", otherPod{followerResponds: true}, false, false},
+		"an agent stays while no follower responds":             {"agent", otherPod{leaderResponds: true}, false, false},
+		"an agent is replaced once its old pod is deleted":      {"agent", otherPod{leader: true, oldPodDeleted: true}, false, true},
+		"a single server never goes":                            {"single server", otherPod{drained: true, oldPodDeleted: true}, false, false},
+		"a single that follows goes":                            {"single active failover", otherPod{followsDeployment: true}, true, true},
+		"a single that leads stays and can be replaced":         {"single active failover", otherPod{}, false, true},
+		"a synchronization master goes whenever":                {"synchronization master", otherPod{}, true, true},
+		"a synchronization worker goes whenever":                {"synchronization worker", otherPod{}, true, true},
+		"without rules nothing goes":                            {"a kind that has no rules", otherPod{}, false, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -297,7 +297,7 @@ func TestKindsOfPods(t *testing.T) {
 	s := leavable(t)
 	for class, want := range map[v1beta2.ProcessClass]string{
 		"storage": kindStorage, "log": kindLog, "transaction": kindLog, "stateless": kindStateless, "cluster_controller": kindStateless,
-		"router": kindStateless, "coordinator": kindCoordination, "test": kindTest, "unset": kindStorage, "nobody knows": kindStorage,
+		"router": kindStateless, "coordinator": kindCoordination, "test": kindTest, "unset": kindStorage, "unknown": kindStorage,
 	} {
 		if got := kindOf(s, class); got != want {
 			t.Errorf("%s: got %s, want %s", class, got, want)

@@ -173,7 +173,7 @@ func TestFullFaultTolerance(t *testing.T) {
 		"a group that stays lost its pod a moment ago": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-time.Minute))
 		}, "storage-2 stopped reporting 1m0s ago"},
-		"a group that stays is silent and nobody has seen it yet": {func(s *plan.Snapshot) {
+		"a group that stays is silent and was never seen": {func(s *plan.Snapshot) {
 			delete(s.Database.Status.Cluster.Processes, "b")
 		}, "storage-2 does not report, since when is unknown"},
 		"a group's container was started since it was silent": {func(s *plan.Snapshot) {
@@ -184,7 +184,7 @@ func TestFullFaultTolerance(t *testing.T) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
 			serverContainer(s, corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
 		}, "storage-2 stopped reporting 1m0s ago"},
-		"one of a group's two servers is silent, and nobody has seen it yet": {func(s *plan.Snapshot) {
+		"one of a group's two servers is silent, and was never seen": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
 		}, "1 of 2 processes of storage-1 does not report"},
 		"some data misses a replica": {func(s *plan.Snapshot) {
@@ -359,7 +359,7 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 		"one that may come back":                  {given: []change{silent, missing(4 * time.Minute), pod(time.Hour)}},
 		"one that the record knows no silence of": {given: []change{silent, pod(time.Hour)}},
 		"one that has come back since":            {given: []change{missing(time.Hour), pod(time.Hour)}},
-		"one whose pod was just made anew":        {given: []change{silent, missing(time.Hour), pod(4 * time.Minute)}},
+		"one whose pod was just recreated":        {given: []change{silent, missing(time.Hour), pod(4 * time.Minute)}},
 		"one whose servers were just started": {given: []change{silent, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{
 				Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-4 * time.Minute))}},
@@ -399,7 +399,7 @@ func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
 }
 
 // A name can go on to stand for an address that its pod has left; whose servers all report
-// is missed by nobody, and would be waited for without end.
+// has no one waiting for it, and would be waited for without end.
 func TestACoordinatorIsNotWaitedForWhoseGroupReportsElsewhere(t *testing.T) {
 	s := draining(t)
 	s.Cluster.Name, s.Cluster.Namespace = "sample", "fdb"

@@ -113,7 +113,7 @@ func TestWhetherAPodFitsElsewhere(t *testing.T) {
 			p.Pods[1].Spec.NodeName = "unknown"
 			pod.Spec.Affinity = awayFrom("neighbor", "zone")
 		}, want: "yes", known: true},
-		"it keeps away from others": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("somebody", "zone") }, want: "yes", known: true},
+		"it keeps away from others": {given: func(_ *Places, pod *corev1.Pod) { pod.Spec.Affinity = awayFrom("a-user", "zone") }, want: "yes", known: true},
 		"the neighbor is in another namespace": {given: func(p *Places, pod *corev1.Pod) {
 			moveThere(p)
 			p.Pods[1].Spec.Containers = nil

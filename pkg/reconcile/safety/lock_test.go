@@ -18,7 +18,7 @@ func TestWhetherTheLockIsFree(t *testing.T) {
 		evidence string
 		missing  time.Duration
 	}{
-		"nobody holds it":                 {given: func(s *plan.Snapshot) { s.Coordination.Lock = nil }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
+		"no owner holds it":               {given: func(s *plan.Snapshot) { s.Coordination.Lock = nil }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
 		"it ran out":                      {given: func(s *plan.Snapshot) { s.Coordination.Lock.End = now.Add(-time.Second) }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
 		"it is ours":                      {given: func(s *plan.Snapshot) { s.Coordination.Lock.Owner = "east" }, ok: true, gate: plan.GateLock, evidence: "no other owner holds the lock"},
 		"another holds it":                {given: func(*plan.Snapshot) {}, gate: plan.GateLock, evidence: "west holds the lock until 12:09:00 (9m0s more)", missing: 9 * time.Minute},

@@ -21,7 +21,7 @@ func inForce(replicas int, c fdb.Configuration) func(*plan.Snapshot) {
 	}
 }
 
-// A database can be in a mode that no cluster asks for, by the hand of a user: nobody can
+// A database can be in a mode that no cluster asks for, set by a user: no pass can
 // tell then how many copies are enough.
 func TestOfAnUnknownRedundancyNothingIsEnough(t *testing.T) {
 	tests := map[string]struct {

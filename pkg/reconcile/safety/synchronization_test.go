@@ -89,7 +89,7 @@ func TestListsThatWereNotReadLetNothingHappen(t *testing.T) {
 	}
 }
 
-// Groups that wait for a place in their budget do not hold exclusions forever; nobody
+// Groups that wait for a place in their budget do not hold exclusions forever; no one
 // restarts or is included in halves.
 func TestAnExclusionGoesOnWithoutThoseThatStayBehind(t *testing.T) {
 	for _, tc := range []struct {

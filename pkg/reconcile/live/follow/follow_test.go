@@ -165,7 +165,7 @@ func taint(ctx context.Context, c client.Client) error {
 }
 
 // A backup is followed with its agents, whose deployment changes when they become ready. What
-// a pass writes into the status of a record wakes nobody.
+// a pass writes into the status of a record wakes no pass.
 func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: key.Namespace, Generation: 1}}
 	ready := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
