@@ -75,7 +75,7 @@ func screenRequirements() []CommandRequirements {
 
 // actionRequirements returns those of all other commands.
 func actionRequirements() []CommandRequirements {
-	return []CommandRequirements{
+	return slices.Concat([]CommandRequirements{
 		{"status", slices.Concat(viewing(), optional("backups are not shown", theBackups()...))},
 		{"get process-groups", viewing()},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
@@ -115,6 +115,20 @@ func actionRequirements() []CommandRequirements {
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},
 		{"locks release", reconciling()},
+	}, backupRequirements(), []CommandRequirements{
+		{"pause", slices.Concat(required(session.PausePermissions()...), finding(), auditing())},
+		{"resume", slices.Concat(required(session.PausePermissions()...), finding(), auditing())},
+		{"version", slices.Concat(optional("its versions are unknown", session.ViewPermissions()...), finding(), operators())},
+		{"cli", slices.Concat(required(session.ToolPermissions()...), finding())},
+		{"exec", slices.Concat(required(session.ToolPermissions()...), finding())},
+		{"eviction-webhook", slices.Concat(required(session.WebhookPermissions()...), viewing())},
+		{"eviction-webhook --act", slices.Concat(required(session.WebhookPermissions()...), reconciling())},
+		{"wait", slices.Concat(required(session.ViewPermissions()...), watchingLocks(), finding(), beyond())},
+	})
+}
+
+func backupRequirements() []CommandRequirements {
+	return []CommandRequirements{
 		{"backup start", changingBackups()},
 		{"backup stop", changingBackups()},
 		{"backup pause", changingBackups()},
@@ -128,14 +142,6 @@ func actionRequirements() []CommandRequirements {
 		{"restore abort", slices.Concat(required(apply.AbortPermissions()...), operators(), auditing())},
 		{"restore status", viewingBackups("foundationdbrestores")},
 		{"restore wait", viewingBackups("foundationdbrestores")},
-		{"pause", slices.Concat(required(session.PausePermissions()...), finding(), auditing())},
-		{"resume", slices.Concat(required(session.PausePermissions()...), finding(), auditing())},
-		{"version", slices.Concat(optional("its versions are unknown", session.ViewPermissions()...), finding(), operators())},
-		{"cli", slices.Concat(required(session.ToolPermissions()...), finding())},
-		{"exec", slices.Concat(required(session.ToolPermissions()...), finding())},
-		{"eviction-webhook", slices.Concat(required(session.WebhookPermissions()...), viewing())},
-		{"eviction-webhook --act", slices.Concat(required(session.WebhookPermissions()...), reconciling())},
-		{"wait", slices.Concat(required(session.ViewPermissions()...), watchingLocks(), finding(), beyond())},
 	}
 }
 
