@@ -113,7 +113,21 @@ func runningPods(ctx context.Context, c client.Client) ([]*corev1.Pod, error) {
 // WithNodes adds the nodes of unhealthy pods, to show whether the node is the cause. If they
 // cannot be read, a warning is added and nothing else is missing.
 func (e Lookup) WithNodes(ctx context.Context, f *inspect.Facts) {
-	names := NodesInTrouble(*f)
+	e.withNodes(ctx, f, NodesInTrouble(*f))
+}
+
+// WithNodesOfPods adds the nodes of all pods, as WithNodes does.
+func (e Lookup) WithNodesOfPods(ctx context.Context, f *inspect.Facts) {
+	var names []string
+	for name := range f.GroupsByNode() {
+		if f.Nodes[name] == nil {
+			names = append(names, name)
+		}
+	}
+	e.withNodes(ctx, f, slices.Sorted(slices.Values(names)))
+}
+
+func (e Lookup) withNodes(ctx context.Context, f *inspect.Facts, names []string) {
 	if len(names) == 0 {
 		return
 	}

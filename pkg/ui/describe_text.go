@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/lipgloss/tree"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // describedEvents is how many events are printed as text; documents have all.
@@ -265,3 +267,59 @@ func WriteClusterDescription(w io.Writer, v describe.ClusterDescription, o Statu
 
 // nodeNames are the nodes in order.
 func nodeNames(v describe.ClusterDescription) []string { return slices.Sorted(maps.Keys(v.Nodes)) }
+
+// guide is the width of the lines that a level of a tree is drawn with.
+const guide = 4
+
+// WriteTree prints a cluster and its objects as a tree. Lines wrap within their level.
+func WriteTree(w io.Writer, v describe.Tree, o StatusOptions) error {
+	p := &page{w: w, o: o}
+	for _, warning := range v.Warnings {
+		p.entry(o.in(yellow, "warning:")+" ", warning)
+	}
+	p.printf("%s\n", p.branch(v.Root, 0))
+	return p.err
+}
+
+func (p *page) branch(i describe.TreeItem, depth int) *tree.Tree {
+	t := tree.Root(p.leaf(i, depth))
+	for _, child := range i.Children {
+		t.Child(p.branch(child, depth+1))
+	}
+	return t
+}
+
+// condition returns a condition and for how long it has held, where that is known.
+func (p *page) condition(c inspect.ConditionView) string {
+	switch {
+	case c.Since == nil:
+		return c.Type
+	case p.o.Absolute:
+		return c.Type + " since " + c.Since.Format(time.RFC3339)
+	default:
+		return c.Type + " for " + phrase.Duration(p.o.Now.Sub(*c.Since))
+	}
+}
+
+// leaf returns the lines of one item: "ProcessGroup storage-1  not reporting; storage, zone z1,
+// MissingProcesses for 3m".
+func (p *page) leaf(i describe.TreeItem, depth int) string {
+	notes := slices.Clone(i.Notes)
+	for _, c := range i.Conditions {
+		notes = append(notes, p.condition(c))
+	}
+	text := i.Kind + " " + i.Name + "  " + i.State
+	if len(notes) > 0 {
+		text += "; " + strings.Join(notes, ", ")
+	}
+	lines := []string{text}
+	if width := layout.Width(p.w); width > 0 {
+		lines = layout.Wrap(text, width-guide*depth, 2)
+	}
+	if i.Trouble {
+		for n, line := range lines {
+			lines[n] = p.o.in(yellow, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -78,6 +78,7 @@ func actionRequirements() []CommandRequirements {
 	return slices.Concat([]CommandRequirements{
 		{"status", slices.Concat(viewing(), optional("backups are not shown", theBackups()...))},
 		{"get process-groups", viewing()},
+		{"tree", viewing()},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
 		{"plan", slices.Concat(viewing(), operators(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
 		{"install crds", everywhere(required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))},

@@ -1,2 +1,2 @@
-// Package describe holds the documents of kubectl fdb describe.
+// Package describe holds the documents of kubectl fdb describe and tree.
 package describe

@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// One pod cannot be scheduled, and a storage group has lost its PVC.
+func troubled(t *testing.T) (g *given, pod string) {
+	t.Helper()
+	g, pod = withoutNode(t)
+	delete(g.world.Volumes, lostVolume(g))
+	return g, pod
+}
+
+func lostVolume(g *given) string { return g.podsOf("storage")[0] + "-data" }
+
+func TestTreeShowsAllObjects(t *testing.T) {
+	tests := map[string][]string{
+		"all":       {"tree", "sample"},
+		"unhealthy": {"tree", "sample", "--unhealthy"},
+	}
+	for name, args := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, _ := troubled(t)
+			if code := g.run(args...); code != exit.ExitDone {
+				t.Errorf("exit code %d: %s", code, &g.err)
+			}
+			golden.RequireEqual(t, g.out.Bytes())
+		})
+	}
+}
+
+// Every process group of the cluster is there with its pod, and what is missing is named.
+func TestTreeNamesWhatIsMissing(t *testing.T) {
+	g, pod := troubled(t)
+	if code := g.run("tree", "sample", "-o", "json"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	var v describe.Tree
+	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	trouble := map[string]string{}
+	groups := 0
+	var walk func(i describe.TreeItem)
+	walk = func(i describe.TreeItem) {
+		if i.Kind == "ProcessGroup" {
+			groups++
+			if len(i.Children) == 0 || i.Children[0].Kind != "Pod" {
+				t.Errorf("%s has no pod: %+v", i.Name, i.Children)
+			}
+		}
+		if i.Trouble {
+			trouble[i.Kind+"/"+i.Name] = i.State
+		}
+		for _, child := range i.Children {
+			walk(child)
+		}
+	}
+	walk(v.Root)
+	if want := len(g.world.Record.Status.ProcessGroups); groups != want {
+		t.Errorf("%d process groups, want %d", groups, want)
+	}
+	volume := "PersistentVolumeClaim/" + lostVolume(g)
+	if trouble[volume] != "not found" || trouble["Pod/"+pod] != "Pending" {
+		t.Errorf("want %s not found and %s pending, got %v", volume, pod, trouble)
+	}
+}
+
+// Names that do not exist are errors, as everywhere.
+func TestTreeOfAnUnknownCluster(t *testing.T) {
+	g, _ := troubled(t)
+	if code := g.run("tree", "absent"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "absent") || g.out.Len() > 0 {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
