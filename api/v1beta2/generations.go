@@ -40,9 +40,7 @@ func (c *FoundationDBCluster) ReconciliationGaps(desired DatabaseConfiguration, 
 		generation:           c.Generation,
 	}
 	g.compareCounts(c)
-	for _, group := range c.Status.ProcessGroups {
-		g.judgeGroup(group)
-	}
+	g.judgeGroups(c.Status.ProcessGroups)
 	if g.DesiredProcessGroups != g.ReconciledProcessGroups {
 		have, want := g.ReconciledProcessGroups, g.DesiredProcessGroups
 		g.because("%s %s as desired", phrase.CountOf(have, want, "process group"), phrase.EitherOf(have, want, "is", "are"))
@@ -120,35 +118,48 @@ func classesOf(a, b map[ProcessClass]int) []ProcessClass {
 	return classes
 }
 
-func (g *Gaps) judgeGroup(group *ProcessGroupStatus) {
-	switch {
-	case group.IsMarkedForRemoval() && group.HasCondition(ConditionResourcesTerminating):
-		g.Generations.HasPendingRemoval = g.generation // terminating resources require no further action
-	case group.IsMarkedForRemoval():
-		g.missing(&g.Generations.NeedsShrink, "process group %s is to be removed", group.ProcessGroupID)
-	default:
-		g.judgeConditions(group)
-	}
-}
+const mostGroupsNamed = 3 // before a reason only counts process groups
 
-func (g *Gaps) judgeConditions(group *ProcessGroupStatus) {
-	healthy := true
-	for _, condition := range group.ProcessGroupConditions {
-		if condition.Type.IsInformational() {
-			continue
-		}
-		healthy = false
-		g.missing(&g.Generations.HasUnhealthyProcess, "process group %s has condition %s", group.ProcessGroupID, condition.Type)
-		switch condition.Type {
-		case ConditionIncorrectCommandLine:
-			g.Generations.NeedsBounce = g.generation
-		case ConditionIncorrectPodSpec:
-			g.Generations.NeedsPodDeletion = g.generation
-		default: // covered by hasUnhealthyProcess
+// judgeGroups names process groups by what they have in common, in the order in which it is met: one
+// cause, like a rollout, is one reason.
+func (g *Gaps) judgeGroups(groups []*ProcessGroupStatus) {
+	var removed []string
+	var met []ProcessGroupConditionType
+	having := map[ProcessGroupConditionType][]string{}
+	for _, group := range groups {
+		switch {
+		case group.IsMarkedForRemoval() && group.HasCondition(ConditionResourcesTerminating):
+			g.Generations.HasPendingRemoval = g.generation // terminating resources require no further action
+		case group.IsMarkedForRemoval():
+			removed = append(removed, string(group.ProcessGroupID))
+		default:
+			healthy := true
+			for _, c := range group.ProcessGroupConditions {
+				if c.Type.IsInformational() {
+					continue
+				}
+				if having[c.Type] == nil {
+					met = append(met, c.Type)
+				}
+				having[c.Type] = append(having[c.Type], string(group.ProcessGroupID))
+				healthy = false
+			}
+			if healthy {
+				g.ReconciledProcessGroups++
+			}
 		}
 	}
-	if healthy {
-		g.ReconciledProcessGroups++
+	if len(removed) > 0 {
+		g.missing(&g.Generations.NeedsShrink, "%s %s to be removed", phrase.Named(removed, "process group", mostGroupsNamed), phrase.Is(len(removed)))
+	}
+	for _, t := range met {
+		g.missing(&g.Generations.HasUnhealthyProcess, "%s %s condition %s", phrase.Named(having[t], "process group", mostGroupsNamed), phrase.Has(len(having[t])), t)
+		if t == ConditionIncorrectCommandLine {
+			g.Generations.NeedsBounce = g.generation
+		}
+		if t == ConditionIncorrectPodSpec {
+			g.Generations.NeedsPodDeletion = g.generation
+		}
 	}
 }
 

@@ -124,7 +124,8 @@ func (f Facts) Node(name string, groups []*v1beta2.ProcessGroupStatus, coordinat
 	if f.NodesHidden != "" {
 		return v
 	}
-	node, exists := f.Nodes[name]
+	node := f.Nodes[name]
+	exists := node != nil
 	v.Exists = &exists
 	if exists {
 		v.conditions(node)

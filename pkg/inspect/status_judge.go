@@ -2,8 +2,12 @@ package inspect
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -50,11 +54,11 @@ func (f Facts) unavailable(v StatusView) []string {
 		reasons = append(reasons, fmt.Sprintf("its recovery is at %s", Spaced(v.Database.RecoveryState)))
 	}
 	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
-	return append(reasons, f.NotReportingReasons()...)
+	return append(reasons, f.LossReasons()...)
 }
 
 func (f Facts) degraded(v StatusView) []string {
-	reasons := f.NotReportingReasons()
+	reasons := f.LossReasons()
 	reasons = append(reasons, f.troubles()...)
 	reasons = append(reasons, dataReasons(v.Database)...)
 	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
@@ -118,12 +122,87 @@ func fewCoordinators(v CoordinatorsView, zones int) []string {
 	return []string{phrase.CountOf(n, v.Desired, "desired coordinator")}
 }
 
-// NotReportingReasons names the groups whose processes do not report, by class.
-func (f Facts) NotReportingReasons() []string {
+// LossReasons names the nodes that processes were lost with, and then the other groups whose
+// processes do not report. None means that all report, where the database lists processes.
+func (f Facts) LossReasons() []string { return append(f.nodeReasons(), f.notReportingReasons()...) }
+
+// notReportingReasons names the groups whose processes do not report, by class, without those
+// whose node explains it.
+func (f Facts) notReportingReasons() []string {
 	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
 		since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
-		return since, !g.IsMarkedForRemoval() && f.isNotReporting(g)
+		_, explained := f.lostWithNode(g)
+		return since, !explained && !g.IsMarkedForRemoval() && f.isNotReporting(g)
 	})
+}
+
+// lostNode is a node that does not work.
+type lostNode struct {
+	name  string
+	since time.Time // zero for unknown
+	gone  bool      // the node no longer exists
+}
+
+// lostWithNode returns the node of a group, if it is not ready or no longer exists, and the group's
+// processes do not report, or the database lists none.
+func (f Facts) lostWithNode(g *v1beta2.ProcessGroupStatus) (lostNode, bool) {
+	pod := f.Pod(g)
+	reports := f.Database.Status.ListsProcesses() && !f.isNotReporting(g)
+	if pod == nil || pod.Spec.NodeName == "" || reports || g.IsMarkedForRemoval() {
+		return lostNode{}, false
+	}
+	node, read := f.Nodes[pod.Spec.NodeName]
+	switch {
+	case !read:
+		return lostNode{}, false
+	case node == nil:
+		return lostNode{name: pod.Spec.NodeName, gone: true}, true
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			return lostNode{name: node.Name, since: c.LastTransitionTime.Time}, true
+		}
+	}
+	return lostNode{}, false
+}
+
+// nodeReasons names each node that processes were lost with, and the process groups there:
+// "node node-5 is not ready 3m (log-3, storage-2; 1 coordinator)".
+func (f Facts) nodeReasons() []string {
+	lost := map[lostNode][]string{}
+	for _, g := range f.Groups() {
+		if node, is := f.lostWithNode(g); is {
+			lost[node] = append(lost[node], string(g.ProcessGroupID))
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	coordinators := f.coordinatorGroups()
+	var reasons []string
+	for _, node := range slices.SortedFunc(maps.Keys(lost), func(a, b lostNode) int { return strings.Compare(a.name, b.name) }) {
+		ids := lost[node]
+		on := phrase.Some(ids, MostNamed)
+		if n := countIn(ids, coordinators); n > 0 {
+			on += "; " + phrase.Count(n, "coordinator")
+		}
+		what := "is not ready"
+		if node.gone {
+			what = "no longer exists"
+		}
+		reasons = append(reasons, fmt.Sprintf("node %s %s%s (%s)%s", node.name, what, f.forHowLong(node.since), on, f.maintained(ids)))
+	}
+	return reasons
+}
+
+func countIn(items, set []string) int {
+	n := 0
+	for _, item := range items {
+		if slices.Contains(set, item) {
+			n++
+		}
+	}
+	return n
 }
 
 // troubles names the groups that report and have a condition that causes a replacement
@@ -221,7 +300,7 @@ func summarize(v StatusView) string {
 	}
 	spec := "matches its spec"
 	if !v.Reconciliation.Reconciled {
-		spec = "not reconciled: " + phrase.Some(v.Reconciliation.Reasons, MostNamed)
+		spec = "not reconciled: " + phrase.SomeBy(v.Reconciliation.Reasons, MostNamed, "; ")
 	}
 	return fmt.Sprintf("%s: %s, safe to lose %s; %s", v.State.Title(), v.Database.replicationWords(), MoreZones(*v.FaultTolerance.Zones), spec)
 }

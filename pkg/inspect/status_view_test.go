@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
@@ -146,5 +149,92 @@ func TestThatTheDatabaseDoesNotAnswerIsSaidOnce(t *testing.T) {
 		if got := NewStatusView(meta, f).Summary; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// A lost node is one cause, however many process groups were on it.
+func TestALostNodeIsNamedBeforeTheGroupsOnIt(t *testing.T) {
+	place := func(f *Facts, node string, ids ...string) {
+		for _, id := range ids {
+			f.Pod(f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id))).Spec.NodeName = node
+			inspecttest.Silence(f.Snapshot, v1beta2.ProcessGroupID(id), time.Minute)
+		}
+	}
+	notReady := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-5"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(noon.Add(-3 * time.Minute))},
+	}}}
+	ready := notReady.DeepCopy()
+	ready.Status.Conditions[0].Status = corev1.ConditionTrue
+	tests := map[string]struct {
+		given func(*testing.T, *Facts)
+		want  []string
+	}{
+		"a node that is not ready": {
+			given: func(_ *testing.T, f *Facts) {
+				place(f, "node-5", "storage-3", "log-2")
+				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
+			},
+			want: []string{"node node-5 is not ready 3m (log-2, storage-3; 1 coordinator)"},
+		},
+		"a node that no longer exists": {
+			given: func(_ *testing.T, f *Facts) {
+				place(f, "node-5", "storage-3")
+				f.Nodes = map[string]*corev1.Node{"node-5": nil}
+			},
+			want: []string{"node node-5 no longer exists (storage-3)"},
+		},
+		"a node that is ready explains nothing": {
+			given: func(_ *testing.T, f *Facts) {
+				place(f, "node-5", "storage-3")
+				f.Nodes = map[string]*corev1.Node{"node-5": ready}
+			},
+			want: []string{"1 storage group missing 60s (storage-3)"},
+		},
+		"a node that was not read explains nothing": {
+			given: func(_ *testing.T, f *Facts) { place(f, "node-5", "storage-3") },
+			want:  []string{"1 storage group missing 60s (storage-3)"},
+		},
+		"others are named beside it": {
+			given: func(_ *testing.T, f *Facts) {
+				place(f, "node-5", "storage-3")
+				inspecttest.Silence(f.Snapshot, "storage-1", time.Minute)
+				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
+			},
+			want: []string{"node node-5 is not ready 3m (storage-3)", "1 storage group missing 60s (storage-1)"},
+		},
+		"a process that reports was not lost": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Pod(f.Cluster.ProcessGroup("storage-3")).Spec.NodeName = "node-5"
+				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
+			},
+		},
+		"one that leaves is not missed": {
+			given: func(_ *testing.T, f *Facts) {
+				place(f, "node-5", "storage-3")
+				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
+				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
+			},
+		},
+		"without a list of processes all on it may be lost": {
+			given: func(t *testing.T, f *Facts) {
+				t.Helper()
+				f.Database.Status = inspecttest.Recorded(t, "28-quorum-lost")
+				f.Pod(f.Cluster.ProcessGroup("storage-3")).Spec.NodeName = "node-5"
+				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
+			},
+			want: []string{"node node-5 is not ready 3m (storage-3, storage-5)"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(t, &f)
+			if diff := cmp.Diff(tc.want, f.LossReasons(), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			if v := f.Node("node-5", nil, nil); *v.Exists != (f.Nodes["node-5"] != nil) {
+				t.Errorf("exists: %v", *v.Exists)
+			}
+		})
 	}
 }

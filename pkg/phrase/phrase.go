@@ -89,6 +89,14 @@ func SomeBy[T ~string](items []T, most int, separator string) string {
 	return fmt.Sprintf("%s%s%d more", strings.Join(Strings(items[:most]), separator), last, len(items)-most)
 }
 
+// Named is some things by their names: "process group a", "3 process groups (a, b and 1 more)".
+func Named(names []string, noun string, most int) string {
+	if len(names) == 1 {
+		return noun + " " + names[0]
+	}
+	return fmt.Sprintf("%s (%s)", Count(len(names), noun), Some(names, most))
+}
+
 // Strings are the items as plain strings.
 func Strings[T ~string](items []T) []string {
 	all := make([]string, len(items))

@@ -61,3 +61,15 @@ func TestPhrases(t *testing.T) {
 		}
 	}
 }
+
+func TestNamed(t *testing.T) {
+	for want, names := range map[string][]string{
+		"node a":                    {"a"},
+		"2 nodes (a, b)":            {"a", "b"},
+		"4 nodes (a, b and 2 more)": {"a", "b", "c", "d"},
+	} {
+		if got := phrase.Named(names, "node", 2); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -26,7 +27,7 @@ const (
 	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 
-	// SlowDatabase is how long the database may take before the facts from Kubernetes are
+	// SlowDatabase is how long the database may take before what Kubernetes knows of its pods is
 	// shown. It takes up to 19 s to report a database that is down.
 	SlowDatabase = 5 * time.Second
 )
@@ -41,8 +42,6 @@ type ClusterReader struct {
 	Asks plan.Facet
 	// More reads additional facts for the user; nil for none.
 	More func(context.Context, Reader, *plan.Snapshot) error
-	// Slow is called with the facts from Kubernetes if the database takes long; nil for none.
-	Slow func(inspect.Facts)
 }
 
 // Observation is the result of reading a cluster, and the session that read it.
@@ -118,13 +117,17 @@ func (o ClusterReader) Await(asked <-chan error, slow func()) error {
 	}
 }
 
+// reportSlow prints one line: what Kubernetes knows of the pods, since it is known already.
 func (o ClusterReader) reportSlow(facts inspect.Facts, s plan.Snapshot) {
-	o.Env.Logf("waiting for database status…")
-	if o.Slow == nil {
-		return
+	judged := Judged(facts, s)
+	groups, ready := judged.Groups(), 0
+	for _, g := range groups {
+		if pod := judged.Pod(g); pod != nil && !objects.IsUnready(pod) {
+			ready++
+		}
 	}
-	s.Database.Unreachable = "no answer yet"
-	o.Slow(Judged(facts, s))
+	o.Env.Logf("waiting for database status (no answer for %s; %s %s ready)…",
+		phrase.Duration(SlowDatabase), phrase.CountOf(ready, len(groups), "pod"), phrase.EitherOf(ready, len(groups), "is", "are"))
 }
 
 // Lease reads the Lease of the cluster. A failure is shown, and keeps nothing else from being

@@ -131,7 +131,7 @@ func (b *box) firstLook(tb testing.TB, c *benchCluster) time.Duration {
 	}
 	defer func() { cancel(); _ = cmd.Wait() }()
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		if strings.Contains(lines.Text(), "Locks") {
+		if strings.Contains(lines.Text(), "pods are ready") {
 			return time.Since(begun)
 		}
 	}

@@ -114,13 +114,11 @@ func (o statusOptions) reader(ctx context.Context, env *session.Env, args []stri
 func (o statusOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	metadata := env.Metadata(key)
 	seen := session.ClusterReader{Env: env, Key: key}
-	if o.IsTable() && !o.Wait && !env.Global.Quiet {
-		seen.Slow = func(f inspect.Facts) { _ = o.screen(env, env.ErrOut, inspect.NewStatusView(metadata, f)) }
-	}
 	facts, err := seen.Facts(ctx)
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
+	env.Lookup().WithNodes(ctx, &facts)
 	if facts.Backups, err = (session.BackupsReader{Env: env, Key: key}).Records(ctx); err != nil {
 		return cmdutil.Output{}, err
 	}

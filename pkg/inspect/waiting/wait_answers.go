@@ -221,7 +221,7 @@ func runs(f inspect.Facts, want fdb.Version) verdict {
 	if answer := isAvailable(f); answer.reason != "" {
 		return answer
 	}
-	if missing := withoutAges(f).NotReportingReasons(); len(missing) > 0 {
+	if missing := withoutAges(f).LossReasons(); len(missing) > 0 {
 		return no(phrase.Some(missing, inspect.MostNamed))
 	}
 	others := map[string]int{}
