@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // component is the source of the Events.
@@ -72,7 +74,7 @@ func (e *Events) write(ctx context.Context, alike []Entry) error {
 			return err
 		}
 	}
-	event := e.event(first, words, removals(alike))
+	event := e.event(first, words, annotations(alike))
 	if err := e.Client.Create(ctx, event); err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (e *Events) write(ctx context.Context, alike []Entry) error {
 }
 
 // event is a new Event. Its name is the cluster's with what is unique to it.
-func (e *Events) event(first Entry, words string, removes map[string]string) *corev1.Event {
+func (e *Events) event(first Entry, words string, annotations map[string]string) *corev1.Event {
 	e.named++
 	kind := corev1.EventTypeNormal
 	if first.Result == Failed {
@@ -92,23 +94,59 @@ func (e *Events) event(first Entry, words string, removes map[string]string) *co
 	}
 	at := metav1.NewTime(first.Time)
 	return &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%s.%s.%d", e.About.Name, first.RunID, e.named), Namespace: e.About.Namespace, Annotations: removes},
+		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%s.%s.%d", e.About.Name, first.RunID, e.named), Namespace: e.About.Namespace, Annotations: annotations},
 		InvolvedObject: e.About, Type: kind, Reason: first.Action, Message: words,
 		Source: corev1.EventSource{Component: component}, ReportingController: component, ReportingInstance: first.RunID,
 		FirstTimestamp: at, LastTimestamp: at, Count: 1,
 	}
 }
 
-// removals returns the annotation of an Event about removals; nil for other Events.
-func removals(alike []Entry) map[string]string {
+// AnnotationRun is on every Event: what its message has in words, as the JSON of a Record.
+const AnnotationRun = "kubectl-fdb/run"
+
+// Record is what an Event stores of the actions that it stands for.
+type Record struct {
+	Who     string `json:"who"`
+	Command string `json:"command"`
+	Reason  string `json:"reason,omitempty"`
+	Plan    string `json:"plan,omitempty"`
+	// Stage is the stage that decided on the actions.
+	Stage plan.StageName `json:"stage"`
+	// Subjects are what the actions changed, at most mostSubjects; Actions counts them all.
+	Subjects []string `json:"subjects"`
+	Actions  int      `json:"actions"`
+	// Error is why the first of them failed.
+	Error string `json:"error,omitempty"`
+}
+
+// RecordOf returns the record in an Event of this program; false for others, and for those of
+// releases that stored none.
+func RecordOf(e corev1.Event) (Record, bool) {
+	var r Record
+	text, has := e.Annotations[AnnotationRun]
+	return r, has && e.ReportingController == component && json.Unmarshal([]byte(text), &r) == nil
+}
+
+// annotations returns those of an Event: the record of its actions, and what they remove.
+func annotations(alike []Entry) map[string]string {
+	first := alike[0]
+	record := Record{Who: first.Who, Command: shortened(first.Command, longestMessage/2), Reason: first.Reason, Plan: first.Plan, Stage: first.Stage, Actions: len(alike), Error: shortened(first.Error, longestMessage/2)}
 	var names []string
-	for _, entry := range alike {
+	for i, entry := range alike {
 		names = append(names, entry.Removes...)
+		if i < mostSubjects {
+			record.Subjects = append(record.Subjects, entry.Subject)
+		}
 	}
-	if len(names) == 0 {
-		return nil
+	text, err := json.Marshal(record)
+	if err != nil { // a struct of texts and numbers always has a JSON form
+		panic(err)
 	}
-	return map[string]string{AnnotationRemoves: strings.Join(names, ",")}
+	all := map[string]string{AnnotationRun: string(text)}
+	if len(names) > 0 {
+		all[AnnotationRemoves] = strings.Join(names, ",")
+	}
+	return all
 }
 
 // countUp increments the count of an Event.

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -58,4 +61,34 @@ func keepPrivate(file *os.File) error {
 		return err
 	}
 	return file.Chmod(fileMode)
+}
+
+// ReadFile returns what the audit file at path has about the cluster of a run, in order, and how
+// many of its lines are no entries. Without a file there is nothing. What was read before an error
+// is returned with it.
+func ReadFile(path string, of Run) (entries []Entry, broken int, err error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the audit file: %w", err)
+	}
+	defer file.Close()
+	for lines := bufio.NewReader(file); ; {
+		line, err := lines.ReadBytes('\n')
+		var e Entry
+		switch invalid := json.Unmarshal(line, &e); {
+		case invalid != nil && len(line) > 0:
+			broken++
+		case invalid == nil && e.Context == of.Context && e.Namespace == of.Namespace && e.Cluster == of.Cluster:
+			entries = append(entries, e)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return entries, broken, nil
+		case err != nil:
+			return entries, broken, fmt.Errorf("read %s: %w", path, err)
+		}
+	}
 }

@@ -1,13 +1,6 @@
 package audit
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,27 +38,11 @@ func removedBy(a plan.Action) []string {
 // AddFile adds what the audit file at path has about the cluster of a run, and nothing without a
 // file.
 func (r Removals) AddFile(path string, of Run) error {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	entries, _, err := ReadFile(path, of)
+	for _, e := range entries {
+		r.add(e.Result, e.Removes)
 	}
-	if err != nil {
-		return fmt.Errorf("read the audit file: %w", err)
-	}
-	defer file.Close()
-	for lines := bufio.NewReader(file); ; {
-		line, err := lines.ReadBytes('\n')
-		var e Entry
-		if json.Unmarshal(line, &e) == nil && e.Context == of.Context && e.Namespace == of.Namespace && e.Cluster == of.Cluster {
-			r.add(e.Result, e.Removes)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("read %s: %w", path, err)
-		}
-	}
+	return err
 }
 
 // AddEvents adds what Events on the cluster's object report.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
@@ -58,6 +59,7 @@ func Kinds() []Kind {
 		{Name: "ExclusionList", PrintedBy: "exclusion list", Document: lists.ExclusionListView{}},
 		{Name: "ExclusionStatus", PrintedBy: "exclusion status and wait", Document: inspect.ExclusionStatusView{}},
 		{Name: "Frame", PrintedBy: "watch --record, one per line", Document: frame.Frame{}},
+		{Name: "History", PrintedBy: "history", Document: history.View{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "LockList", PrintedBy: "locks list", Document: inspect.LockListView{}},
 		{Name: "Maintenance", PrintedBy: "maintenance status", Document: targets.MaintenanceView{}},

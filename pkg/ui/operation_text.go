@@ -3,9 +3,12 @@ package ui
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -116,4 +119,76 @@ func (o StatusOptions) operation(v inspect.OperationView) string {
 		words += fmt.Sprintf("; it ended without a report: last seen %s ago", phrase.Duration(o.Now.Sub(*v.Seen)))
 	}
 	return words
+}
+
+// WriteHistory prints a row per run.
+func WriteHistory(w io.Writer, v history.View, o ListOptions) error {
+	t := o.table([]layout.Column{
+		{Name: "ENDED"},
+		{Name: "TOOK", Drop: 3},
+		{Name: "USER", Drop: 5, Min: 8},
+		{Name: "COMMAND", Min: 16},
+		{Name: "ACTIONS", Drop: 4},
+		{Name: "RESULT"},
+		{Name: "REASON", Drop: 2, Min: 8},
+		{Name: "RUN", Drop: 1},
+	})
+	for _, i := range v.Items {
+		t.Rows = append(t.Rows, []string{
+			o.ended(i), phrase.Duration(i.Until.Sub(i.Since)), i.User, i.Command, strconv.Itoa(i.Actions), runResult(i), phrase.Or(i.Reason, phrase.Nothing), i.RunID,
+		})
+	}
+	return t.Write(w)
+}
+
+func (o ListOptions) ended(i history.Item) string {
+	switch {
+	case i.Active:
+		return "active"
+	case o.Absolute:
+		return i.Until.Format(time.RFC3339)
+	default:
+		return phrase.Duration(o.Now.Sub(i.Until)) + " ago"
+	}
+}
+
+func runResult(i history.Item) string {
+	switch i.Failed {
+	case 0:
+		return audit.Done
+	case i.Actions:
+		return audit.Failed
+	default:
+		return fmt.Sprintf("%d failed", i.Failed)
+	}
+}
+
+// WriteRun prints the actions of one run.
+func WriteRun(w io.Writer, i history.Item, o ListOptions) error {
+	layout.Entry(w, "command:  ", i.Command)
+	layout.Entry(w, "user:     ", i.Who)
+	if i.Reason != "" {
+		layout.Entry(w, "reason:   ", i.Reason)
+	}
+	layout.Entry(w, "run:      ", i.RunID+", from the "+string(i.Source))
+	t := o.table([]layout.Column{
+		{Name: "TIME"},
+		{Name: "STAGE", Drop: 2},
+		{Name: "ACTION"},
+		{Name: "COUNT", Drop: 3},
+		{Name: "RESULT"},
+		{Name: "TOOK", Drop: 1},
+		{Name: "SUBJECTS", Min: 16},
+	})
+	for _, s := range i.Steps {
+		took, subjects := phrase.UnknownCell, strings.Join(s.Subjects, ", ")
+		if s.TookSeconds != nil {
+			took = phrase.Duration(time.Duration(*s.TookSeconds * float64(time.Second)))
+		}
+		if s.Error != "" {
+			subjects += ": " + s.Error
+		}
+		t.Rows = append(t.Rows, []string{s.Time.Format(time.RFC3339), string(s.Stage), s.Action, strconv.Itoa(s.Count), s.Result, took, subjects})
+	}
+	return t.Write(w)
 }

@@ -28,8 +28,8 @@ func NewTree(env *session.Env) *cobra.Command {
 		Use:   "tree [CLUSTER]",
 		Short: "Show the objects of a cluster as a tree",
 		Long: `Show a cluster and what belongs to it as a tree: its ConfigMap and Services, and each
-process group with its conditions, its pod, the pod's node, and its PVC. What needs attention
-is colored, and what is missing is named. Nothing is changed.`,
+process group with its conditions, its pod, the pod's node, and its PVC. What needs
+attention is colored, and what is missing is named. Nothing is changed.`,
 		Example: `  # Show all objects of a cluster
   kubectl fdb tree sample-cluster
 

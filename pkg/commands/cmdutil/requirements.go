@@ -79,6 +79,7 @@ func actionRequirements() []CommandRequirements {
 		{"status", slices.Concat(viewing(), optional("backups are not shown", theBackups()...))},
 		{"get process-groups", viewing()},
 		{"tree", viewing()},
+		{"history", slices.Concat(required(theResource()), optional("runs of other users are not shown", session.Permission{Verb: "list", Resource: "events"}), optional("an active operation is not marked", readingLease()), finding())},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
 		{"plan", slices.Concat(viewing(), operators(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
 		{"install crds", everywhere(required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))},

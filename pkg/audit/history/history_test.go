@@ -1,0 +1,98 @@
+package history
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+)
+
+var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+
+func entry(run, action, subject string, at time.Duration, result string) audit.Entry {
+	return audit.Entry{
+		Time: noon.Add(at), Run: audit.Run{RunID: run, Who: "alice@laptop process 7", Command: "kubectl fdb replace", Reason: "CHG-42"},
+		Stage: "AddPods", Action: action, Subject: subject, Result: result, TookSeconds: 2,
+	}
+}
+
+func event(run string, count int32, record string) corev1.Event {
+	return corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{audit.AnnotationRun: record}}, Type: corev1.EventTypeNormal, Reason: "CreatePod",
+		ReportingController: "kubectl-fdb", ReportingInstance: run, Count: count, FirstTimestamp: metav1.NewTime(noon), LastTimestamp: metav1.NewTime(noon.Add(time.Minute)),
+	}
+}
+
+const bob = `{"who":"bob@vm process 1","command":"kubectl fdb reconcile","stage":"AddPods","subjects":["storage-1","storage-2"],"actions":2}`
+
+// summary is what a row of the list has.
+type summary struct {
+	Run, User       string
+	Actions, Failed int
+	Took            time.Duration
+	Source          Source
+	Steps           int
+	Active          bool
+}
+
+func TestRecordsAreJoinedByRun(t *testing.T) {
+	tests := map[string]struct {
+		in   Input
+		want []summary
+	}{
+		"nothing": {},
+		"actions of a run that ended together are one step": {
+			in: Input{Entries: []audit.Entry{
+				entry("r1", "CreatePod", "a", 0, audit.Done), entry("r1", "CreatePod", "b", 0, audit.Done), entry("r1", "CreatePod", "c", time.Minute, audit.Failed),
+			}},
+			want: []summary{{"r1", "alice@laptop", 3, 1, time.Minute + 2*time.Second, SourceFile, 2, false}},
+		},
+		"the newest run is first": {
+			in: Input{Entries: []audit.Entry{
+				entry("r1", "CreatePod", "a", 0, audit.Done), entry("r2", "CreatePod", "a", time.Hour, audit.Done),
+			}},
+			want: []summary{
+				{"r2", "alice@laptop", 1, 0, 2 * time.Second, SourceFile, 1, false},
+				{"r1", "alice@laptop", 1, 0, 2 * time.Second, SourceFile, 1, false},
+			},
+		},
+		"an Event counts as often as it was repeated": {
+			in:   Input{Events: []corev1.Event{event("r3", 3, bob)}},
+			want: []summary{{"r3", "bob@vm", 6, 0, time.Minute, SourceEvents, 1, false}},
+		},
+		"a run that both have is the file's": {
+			in:   Input{Entries: []audit.Entry{entry("r1", "CreatePod", "a", 0, audit.Done)}, Events: []corev1.Event{event("r1", 3, bob)}},
+			want: []summary{{"r1", "alice@laptop", 1, 0, 2 * time.Second, SourceFile, 1, false}},
+		},
+		"Events of others are left out": {
+			in: Input{Events: []corev1.Event{
+				func() corev1.Event { e := event("r3", 1, bob); e.ReportingController = "kubelet"; return e }(),
+				event("r4", 1, "no JSON"), {ReportingController: "kubectl-fdb", ReportingInstance: "r5"},
+			}},
+		},
+		"a run that ended before the time is left out": {
+			in:   Input{Entries: []audit.Entry{entry("r1", "CreatePod", "a", 0, audit.Done), entry("r2", "CreatePod", "a", time.Hour, audit.Done)}, After: noon.Add(time.Minute)},
+			want: []summary{{"r2", "alice@laptop", 1, 0, 2 * time.Second, SourceFile, 1, false}},
+		},
+		"the operation that goes on is active": {
+			in:   Input{Events: []corev1.Event{event("r3", 1, bob)}, Operation: &reconcile.Operation{ID: "r3"}},
+			want: []summary{{"r3", "bob@vm", 2, 0, time.Minute, SourceEvents, 1, true}},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []summary
+			for _, i := range Join(tc.in) {
+				got = append(got, summary{i.RunID, i.User, i.Actions, i.Failed, i.Until.Sub(i.Since), i.Source, len(i.Steps), i.Active})
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package operating
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// historyOptions are the options of `kubectl fdb history`.
+type historyOptions struct {
+	session.ClusterFlag
+	format.Flags
+	since time.Duration
+	run   string
+}
+
+// NewHistory returns the command `history`.
+func NewHistory(env *session.Env) *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "history [CLUSTER]",
+		Short: "Show the runs that changed a cluster, of all users",
+		Long: `Show the runs that changed a cluster, the newest first: who ran which command, why, how many
+actions it carried out, and how long that took. With --run, show the actions of one run.
+
+Your own runs are read from the audit file of this machine, those of others from Events on
+the cluster, which API servers delete after an hour by default. What an operator did is not
+recorded in either.`,
+		Example: `  # Show the runs that changed a cluster
+  kubectl fdb history sample-cluster
+
+  # Show those of the last hour
+  kubectl fdb history sample-cluster --since 1h
+
+  # Show the actions of the newest run
+  kubectl fdb history sample-cluster --run latest`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.Completion().FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.show(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
+	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")
+	return cmd
+}
+
+// latest is the value of --run for the newest run.
+const latest = "latest"
+
+func (o historyOptions) show(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if o.since < 0 {
+		return exit.Usagef("--since must not be negative: %s", o.since)
+	}
+	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.About = key
+	v, err := o.read(ctx, env, key)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if o.run != "" {
+		if v.Items, err = o.chosen(v.Items); err != nil {
+			return err
+		}
+	}
+	for _, w := range v.Warnings {
+		env.Logf("warning: %s", w)
+	}
+	names := make([]string, len(v.Items))
+	for i, item := range v.Items {
+		names[i] = "run/" + item.RunID
+	}
+	if len(v.Items) == 0 && o.IsTable() {
+		env.Logf("no recorded changes of %s", key.Name)
+		return nil
+	}
+	return o.Print(env.Out, format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
+		if o.run != "" {
+			return ui.WriteRun(w, v.Items[0], o.List(env))
+		}
+		return ui.WriteHistory(w, v, o.List(env))
+	}})
+}
+
+// chosen returns the run of --run.
+func (o historyOptions) chosen(items []history.Item) ([]history.Item, error) {
+	at := slices.IndexFunc(items, func(i history.Item) bool { return o.run == latest || i.RunID == o.run })
+	if at < 0 {
+		return nil, exit.Usagef("run %q not found among the %s that are recorded", o.run, phrase.Count(len(items), "run"))
+	}
+	return items[at : at+1], nil
+}
+
+// read joins all records. One that cannot be read is a warning, as long as another can be.
+func (o historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (history.View, error) {
+	now := env.Clock.Now()
+	v := history.View{Document: inspect.NewDocument("History", env.Metadata(key), now, inspect.SourceLive)}
+	in := history.Input{}
+	if o.since > 0 {
+		in.After = now.Add(-o.since)
+	}
+	path, err := audit.Path(env.Getenv)
+	if err == nil {
+		var broken int
+		in.Entries, broken, err = audit.ReadFile(path, audit.Run{Context: env.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+		if broken > 0 {
+			v.Warnings = append(v.Warnings, fmt.Sprintf("%s of %s could not be read", phrase.Count(broken, "line"), path))
+		}
+	}
+	if err != nil {
+		v.Warnings = append(v.Warnings, "your own runs may be missing: "+err.Error())
+	}
+	events, hidden := env.Lookup().EventsOf(ctx, key, key.Name)
+	if ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	if hidden != "" {
+		v.Warnings = append(v.Warnings, "runs of other users may be missing: "+hidden)
+	}
+	in.Events = events
+	lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx)
+	if lease.OperationActive {
+		in.Operation = lease.Operation
+	}
+	v.Items = history.Join(in)
+	return v, nil
+}
