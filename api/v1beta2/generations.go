@@ -2,6 +2,7 @@ package v1beta2
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -118,49 +119,48 @@ func classesOf(a, b map[ProcessClass]int) []ProcessClass {
 	return classes
 }
 
-const mostGroupsNamed = 3 // before a reason only counts process groups
-
-// judgeGroups names process groups by what they have in common, in the order in which it is met: one
-// cause, like a rollout, is one reason.
+// judgeGroups names process groups by what they have in common: a rollout is one reason.
 func (g *Gaps) judgeGroups(groups []*ProcessGroupStatus) {
+	const most = 3 // named, the others are counted
 	var removed []string
-	var met []ProcessGroupConditionType
 	having := map[ProcessGroupConditionType][]string{}
 	for _, group := range groups {
+		id, troubles := string(group.ProcessGroupID), group.troubles()
 		switch {
 		case group.IsMarkedForRemoval() && group.HasCondition(ConditionResourcesTerminating):
 			g.Generations.HasPendingRemoval = g.generation // terminating resources require no further action
 		case group.IsMarkedForRemoval():
-			removed = append(removed, string(group.ProcessGroupID))
+			removed = append(removed, id)
+		case len(troubles) == 0:
+			g.ReconciledProcessGroups++
 		default:
-			healthy := true
-			for _, c := range group.ProcessGroupConditions {
-				if c.Type.IsInformational() {
-					continue
-				}
-				if having[c.Type] == nil {
-					met = append(met, c.Type)
-				}
-				having[c.Type] = append(having[c.Type], string(group.ProcessGroupID))
-				healthy = false
-			}
-			if healthy {
-				g.ReconciledProcessGroups++
+			for _, t := range troubles {
+				having[t] = append(having[t], id)
 			}
 		}
 	}
 	if len(removed) > 0 {
-		g.missing(&g.Generations.NeedsShrink, "%s %s to be removed", phrase.Named(removed, "process group", mostGroupsNamed), phrase.Is(len(removed)))
+		g.missing(&g.Generations.NeedsShrink, "%s %s to be removed", phrase.Named(removed, "process group", most), phrase.Is(len(removed)))
 	}
-	for _, t := range met {
-		g.missing(&g.Generations.HasUnhealthyProcess, "%s %s condition %s", phrase.Named(having[t], "process group", mostGroupsNamed), phrase.Has(len(having[t])), t)
-		if t == ConditionIncorrectCommandLine {
-			g.Generations.NeedsBounce = g.generation
-		}
-		if t == ConditionIncorrectPodSpec {
-			g.Generations.NeedsPodDeletion = g.generation
+	if len(having[ConditionIncorrectCommandLine]) > 0 {
+		g.Generations.NeedsBounce = g.generation
+	}
+	if len(having[ConditionIncorrectPodSpec]) > 0 {
+		g.Generations.NeedsPodDeletion = g.generation
+	}
+	for _, t := range slices.Sorted(maps.Keys(having)) {
+		g.missing(&g.Generations.HasUnhealthyProcess, "%s %s condition %s", phrase.Named(having[t], "process group", most), phrase.Has(len(having[t])), t)
+	}
+}
+
+// troubles are the conditions that keep a process group from being reconciled.
+func (s *ProcessGroupStatus) troubles() (types []ProcessGroupConditionType) {
+	for _, condition := range s.ProcessGroupConditions {
+		if !condition.Type.IsInformational() {
+			types = append(types, condition.Type)
 		}
 	}
+	return types
 }
 
 func (g *Gaps) compareDatabase(c *FoundationDBCluster, desired DatabaseConfiguration) {

@@ -72,7 +72,8 @@ func TestRecordsAreJoinedByRun(t *testing.T) {
 		"Events of others are left out": {
 			in: Input{Events: []corev1.Event{
 				func() corev1.Event { e := event("r3", 1, bob); e.ReportingController = "kubelet"; return e }(),
-				event("r4", 1, "no JSON"), {ReportingController: "kubectl-fdb", ReportingInstance: "r5"},
+				event("r4", 1, "no JSON"),
+				{ReportingController: "kubectl-fdb", ReportingInstance: "r5"},
 			}},
 		},
 		"a run that ended before the time is left out": {
