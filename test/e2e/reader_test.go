@@ -29,6 +29,8 @@ var seeCommands = map[string]seeCommand{
 	"get processes":           {args: []string{"get", "processes", "c"}},
 	"describe":                {args: []string{"describe", "c"}},
 	"describe process-group":  {args: []string{"describe", "process-group", "c", "STORAGE"}},
+	"tree":                    {args: []string{"tree", "c"}},
+	"history":                 {args: []string{"history", "c"}},
 	"why":                     {args: []string{"why", "c"}},
 	"check":                   {args: []string{"check", "c"}},
 	"events":                  {args: []string{"events", "c"}},
