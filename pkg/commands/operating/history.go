@@ -81,7 +81,7 @@ func (o historyOptions) show(ctx context.Context, env *session.Env, args []strin
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if o.run != "" {
+	if o.run != "" && (o.run != latest || len(v.Items) > 0) {
 		if v.Items, err = o.chosen(v.Items); err != nil {
 			return err
 		}
