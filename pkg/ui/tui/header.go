@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // header returns the lines above every view.
@@ -213,8 +214,22 @@ func (m model) workLine(s clusterView) line {
 		return append(line{styled(warn, m.work.ask.label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
 	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.wait != nil):
 		return s.passSummary()
+	case s.snapshot().Status.Locks.Operation != nil:
+		return s.operationLine(*s.snapshot().Status.Locks.Operation)
 	}
 	return nil
+}
+
+// operationLine returns the operation of another run, and how far it is.
+func (s clusterView) operationLine(o inspect.OperationView) line {
+	t, state := warn, "operation for "+s.age(o.Since)
+	switch {
+	case !o.Active:
+		t, state = bad, "operation without a report for "+s.age(o.Seen)
+	case o.Abort != nil:
+		state = "operation to be aborted"
+	}
+	return line{styled(t, state+": "), styled(plain, o.Command+", by "+o.By()+" · "+ui.OperationWords(o))}
 }
 
 // tabs returns the views with their keys, with short names if the whole ones do not fit.

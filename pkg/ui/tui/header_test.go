@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
 // A dashboard that changes something must not be labeled read-only.
@@ -92,5 +93,34 @@ func TestTheLastLineFits(t *testing.T) {
 				t.Errorf("want %q: %s", tc.want, last)
 			}
 		})
+	}
+}
+
+// What a colleague runs is shown without an own pass: who, since when, and how far.
+func TestTheHeadShowsTheOperationOfAnotherUser(t *testing.T) {
+	operation := inspect.OperationView{
+		ID: "r7", Command: "replace sample storage-1 --wait", Holder: "alice@laptop process 7", User: "alice@laptop", Since: ago(3 * time.Minute), Seen: ago(10 * time.Second), Active: true,
+		Progress: reconcile.OperationProgress{Passes: 4, Actions: 9, Reached: 1, Targets: 3, WaitingFor: "data to move"},
+	}
+	tests := map[string]struct {
+		change func(*inspect.OperationView)
+		want   string
+	}{
+		"it goes on":              {func(*inspect.OperationView) {}, "operation for 3m: replace sample storage-1 --wait, by alice@laptop · 1 of 3 done, 9 actions in 4 passes, waiting: data to move"},
+		"it is to end":            {func(o *inspect.OperationView) { o.Abort = &reconcile.OperationAbort{ID: "r7"} }, "operation to be aborted: replace sample"},
+		"its run does not report": {func(o *inspect.OperationView) { o.Active, o.Seen = false, ago(10*time.Minute) }, "operation without a report for 10m: replace sample"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f, o := well(), operation
+			tc.change(&o)
+			f.Status.Locks.Operation = &o
+			if view := shown(t, 160, 30, Options{}, entry(f)).View(); !strings.Contains(view, tc.want) {
+				t.Errorf("%q is missing in\n%s", tc.want, view)
+			}
+		})
+	}
+	if view := shown(t, 160, 30, Options{}, entry(well())).View(); strings.Contains(view, "operation") {
+		t.Errorf("there is none, in\n%s", view)
 	}
 }
