@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -62,6 +63,15 @@ func TestScreens(t *testing.T) {
 			f.Gaps = v1beta2.Gaps{Reasons: []string{"the database was never configured"}}
 			return f
 		}},
+		"an operation of another user is active": {facts: func(t *testing.T) inspect.Facts {
+			t.Helper()
+			f := healthy(t)
+			f.Lease = inspect.Lease{Read: true, OperationActive: true, Operation: &reconcile.Operation{
+				ID: "r7", Command: "replace sample storage-1 --wait", Holder: "alice@laptop process 7", User: "alice@laptop", Reason: "CHG-42", Since: noon.Add(-3 * time.Minute), Seen: noon,
+				Progress: reconcile.OperationProgress{Passes: 4, Actions: 9, Reached: 1, Targets: 3, WaitingFor: "data to move"},
+			}}
+			return f
+		}, o: ui.StatusOptions{Sections: []string{"locks"}}},
 		"held, locked and in maintenance": {facts: func(t *testing.T) inspect.Facts {
 			t.Helper()
 			f := healthy(t)

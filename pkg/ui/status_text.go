@@ -58,6 +58,9 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	color := colorOf(string(v.State))
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
 	p.printf("%s\n", o.in(color, v.Summary))
+	if running := v.Locks.Operation; running != nil && running.Active {
+		p.entry(o.in(yellow, "operation:")+" ", o.operation(*running)) // it explains most of what follows
+	}
 	for _, warning := range v.Warnings {
 		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}
@@ -291,7 +294,7 @@ func (p *page) locks(v inspect.LocksView) {
 	p.section("Locks", v.Origin)
 	if v.LeaseRead {
 		p.fact("Lease", p.o.held(v.LeaseHolder, v.LeaseUntil))
-		if v.Operation != nil {
+		if v.Operation != nil && !v.Operation.Active { // an active one is above all sections
 			p.fact("Operation", p.o.operation(*v.Operation))
 		}
 	} else {
