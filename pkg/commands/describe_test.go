@@ -58,14 +58,17 @@ func TestDescribeEndsAsAskedFor(t *testing.T) {
 		want int
 		says string
 	}{
-		"its name":               {args: []string{"pg", "sample", "POD", "-o", "name"}, says: "processgroup/storage-"},
-		"one field":              {args: []string{"pg", "sample", "POD", "-o", "jsonpath={.pod.phase}"}, says: "Pending"},
-		"by the ID alone":        {args: []string{"pg", "OTHER"}, says: "fdb/sample  storage-"},
-		"the state of a cluster": {args: []string{"sample", "-o", "jsonpath={.why.state}"}, says: "blocked"},
-		"none is named":          {args: []string{"pg"}, want: exit.ExitUsage},
-		"an unknown one":         {args: []string{"pg", "sample", "storage-0"}, want: exit.ExitUsage},
-		"two at a time":          {args: []string{"pg", "POD", "OTHER"}, want: exit.ExitUsage},
-		"two clusters":           {args: []string{"sample", "other"}, want: exit.ExitUsage},
+		"its name":                          {args: []string{"pg", "sample", "POD", "-o", "name"}, says: "processgroup/storage-"},
+		"one field":                         {args: []string{"pg", "sample", "POD", "-o", "jsonpath={.pod.phase}"}, says: "Pending"},
+		"by the ID alone":                   {args: []string{"pg", "OTHER"}, says: "fdb/sample  storage-"},
+		"the state of a cluster":            {args: []string{"sample", "-o", "jsonpath={.why.state}"}, says: "blocked"},
+		"none is named":                     {args: []string{"pg"}, want: exit.ExitUsage},
+		"an unknown one":                    {args: []string{"pg", "sample", "storage-0"}, want: exit.ExitUsage},
+		"two at a time":                     {args: []string{"pg", "POD", "OTHER"}, want: exit.ExitUsage},
+		"two clusters":                      {args: []string{"sample", "other"}, want: exit.ExitUsage},
+		"a process group after its cluster": {args: []string{"sample", "OTHER"}, says: "fdb/sample  storage-"},
+		"one of the cluster of -c":          {args: []string{"-c", "sample", "OTHER"}, says: "fdb/sample  storage-"},
+		"three arguments":                   {args: []string{"sample", "POD", "OTHER"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

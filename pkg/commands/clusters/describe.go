@@ -30,7 +30,7 @@ type describeOptions struct {
 func NewDescribe(env *session.Env) *cobra.Command {
 	var o describeOptions
 	cmd := &cobra.Command{
-		Use:   "describe [CLUSTER]",
+		Use:   "describe [CLUSTER [ID]]",
 		Short: "Show the details of a cluster or process group",
 		Long: `Show the details of a cluster: its status, its process groups by node, its backups and the
 restores into it, what blocks it, its Kubernetes events, and related commands. Nothing is
@@ -39,10 +39,13 @@ changed.`,
   kubectl fdb describe sample-cluster
 
   # Describe a process group by its ID, pod name or address
-  kubectl fdb describe process-group sample-cluster storage-12345`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+  kubectl fdb describe sample-cluster storage-12345`,
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 || (len(args) == 1 && o.Name != "") {
+				return o.runGroup(cmd.Context(), env, args)
+			}
 			return o.run(cmd.Context(), env, args)
 		},
 	}
