@@ -37,7 +37,7 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 	kubectl(t, "annotate", "-n", ns, "--overwrite", "pods", "--all", "sandbox.kubectl-fdb/fault=ExecSlow=7s")
 	r := fdb(t, "status", "c", "-n", ns)
 	want(t, r, 0)
-	prints(t, r, "waiting for database status (no answer for 5s; ", " ready)…", "Locks")
+	prints(t, r, "waiting for database status (no answer for 5s; ", " ready)…")
 
 	kubectl(t, "annotate", "-n", ns, "pods", "--all", "sandbox.kubectl-fdb/fault-")
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait"), 0)
