@@ -74,6 +74,28 @@ func TestTreeNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// A node that no longer exists is named; without the right to list nodes that is unknown, and a
+// warning has the reason.
+func TestTreeNamesWhatIsKnownOfNodes(t *testing.T) {
+	tests := map[string]struct {
+		hidden    error
+		out, warn string
+	}{
+		"the node no longer exists":    {out: "Node lost-1  not found", warn: "node lost-1 of some pods no longer exists"},
+		"reading nodes is not allowed": {hidden: forbidden, out: "Node lost-1  unknown", warn: "cannot determine whether nodes are ready: forbidden"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, pod := troubled(t)
+			g.world.Pods[pod].Spec.NodeName = "lost-1"
+			g.nodesHidden = tc.hidden
+			if code := g.run("tree", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), tc.out) || !strings.Contains(g.err.String(), tc.warn) {
+				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+		})
+	}
+}
+
 // Names that do not exist are errors, as everywhere.
 func TestTreeOfAnUnknownCluster(t *testing.T) {
 	g, _ := troubled(t)

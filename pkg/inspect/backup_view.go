@@ -236,7 +236,7 @@ func (f BackupFacts) agents() BackupAgentsView {
 }
 
 func agentReady(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || objects.IsUnready(pod) {
+	if !objects.Serves(pod) {
 		return false
 	}
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {

@@ -122,7 +122,7 @@ func (o ClusterReader) reportSlow(facts inspect.Facts, s plan.Snapshot) {
 	judged := Judged(facts, s)
 	groups, ready := judged.Groups(), 0
 	for _, g := range groups {
-		if pod := judged.Pod(g); pod != nil && !objects.IsUnready(pod) {
+		if pod := judged.Pod(g); pod != nil && objects.Serves(pod) {
 			ready++
 		}
 	}

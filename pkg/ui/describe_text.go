@@ -274,9 +274,6 @@ const guide = 4
 // WriteTree prints a cluster and its objects as a tree. Lines wrap within their level.
 func WriteTree(w io.Writer, v describe.Tree, o StatusOptions) error {
 	p := &page{w: w, o: o}
-	for _, warning := range v.Warnings {
-		p.entry(o.in(yellow, "warning:")+" ", warning)
-	}
 	p.printf("%s\n", p.branch(v.Root, 0))
 	return p.err
 }

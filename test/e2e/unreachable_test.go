@@ -33,11 +33,14 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 		}
 	}
 
-	// A slow one does not delay the rest.
+	// A slow one is waited for with one line.
 	kubectl(t, "annotate", "-n", ns, "--overwrite", "pods", "--all", "sandbox.kubectl-fdb/fault=ExecSlow=7s")
 	r := fdb(t, "status", "c", "-n", ns)
 	want(t, r, 0)
 	prints(t, r, "waiting for database status (no answer for 5s; ", " ready)…")
+	if strings.Contains(r.stderr, "Locks") || !strings.Contains(r.stdout, "Locks") {
+		t.Errorf("want one screen, on stdout:\n%s%s", r.stdout, r.stderr)
+	}
 
 	kubectl(t, "annotate", "-n", ns, "pods", "--all", "sandbox.kubectl-fdb/fault-")
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait"), 0)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -22,8 +22,7 @@ import (
 
 // historyOptions are the options of `kubectl fdb history`.
 type historyOptions struct {
-	session.ClusterFlag
-	format.Flags
+	cmdutil.ViewOptions
 	since time.Duration
 	run   string
 }
@@ -48,14 +47,8 @@ recorded in either.`,
 
   # Show the actions of the newest run
   kubectl fdb history sample-cluster --run latest`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.show(cmd.Context(), env, args)
-		},
 	}
-	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	o.AddView(cmd, env, o.view)
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
 	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")
 	return cmd
@@ -64,49 +57,38 @@ recorded in either.`,
 // latest is the value of --run for the newest run.
 const latest = "latest"
 
-func (o historyOptions) show(ctx context.Context, env *session.Env, args []string) error {
-	if err := o.Check(); err != nil {
-		return err
-	}
+func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	if o.since < 0 {
-		return exit.Usagef("--since must not be negative: %s", o.since)
+		return cmdutil.Output{}, exit.Usagef("--since must not be negative: %s", o.since)
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
-	if err != nil {
-		return exit.CauseOf(ctx, err)
-	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	env.About = key
 	v, err := o.read(ctx, env, key)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return cmdutil.Output{}, err
 	}
+	r := cmdutil.Output{Warnings: v.Warnings}
 	if o.run != "" && (o.run != latest || len(v.Items) > 0) {
 		if v.Items, err = o.chosen(v.Items); err != nil {
-			return err
+			return cmdutil.Output{}, err
 		}
 	}
-	for _, w := range v.Warnings {
-		env.Logf("warning: %s", w)
+	for _, item := range v.Items {
+		r.Names = append(r.Names, "run/"+item.RunID)
 	}
-	names := make([]string, len(v.Items))
-	for i, item := range v.Items {
-		names[i] = "run/" + item.RunID
+	if len(v.Items) == 0 {
+		r.None = "no recorded changes of " + key.Name
 	}
-	if len(v.Items) == 0 && o.IsTable() {
-		env.Logf("no recorded changes of %s", key.Name)
-		return nil
-	}
-	return o.Print(env.Out, format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
+	r.Document = v
+	r.Table = func(w io.Writer) error {
 		if o.run != "" {
 			return ui.WriteRun(w, v.Items[0], o.List(env))
 		}
 		return ui.WriteHistory(w, v, o.List(env))
-	}})
+	}
+	return r, nil
 }
 
 // chosen returns the run of --run.
-func (o historyOptions) chosen(items []history.Item) ([]history.Item, error) {
+func (o *historyOptions) chosen(items []history.Item) ([]history.Item, error) {
 	at := slices.IndexFunc(items, func(i history.Item) bool { return o.run == latest || i.RunID == o.run })
 	if at < 0 {
 		return nil, exit.Usagef("run %q not found among the %s that are recorded", o.run, phrase.Count(len(items), "run"))
@@ -115,7 +97,7 @@ func (o historyOptions) chosen(items []history.Item) ([]history.Item, error) {
 }
 
 // read joins all records. One that cannot be read is a warning, as long as another can be.
-func (o historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (history.View, error) {
+func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (history.View, error) {
 	now := env.Clock.Now()
 	v := history.View{Document: inspect.NewDocument("History", env.Metadata(key), now, inspect.SourceLive)}
 	in := history.Input{}

@@ -168,6 +168,14 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"another version": {
 			condition: WaitVersion(fdb.Version{Major: 7, Minor: 4, Patch: 1}), want: "no", reason: "12 processes run 7.3.79",
 		},
+		"a version that those lost with a node may not have": {
+			condition: WaitVersion(version), given: func(t *testing.T, f *inspect.Facts) {
+				t.Helper()
+				silentStorage(t, f)
+				f.Pod(f.Cluster.ProcessGroup("storage-3")).Spec.NodeName = "node-5"
+				f.Nodes = map[string]*corev1.Node{"node-5": nil}
+			}, want: "no", reason: "node node-5 no longer exists (storage-3)",
+		},
 		"a version that the silent may not have": {
 			condition: WaitVersion(version), given: silentStorage, want: "no", reason: "1 storage group missing (storage-3)",
 		},

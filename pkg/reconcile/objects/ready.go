@@ -13,3 +13,8 @@ func IsUnready(pod *corev1.Pod) bool {
 		return c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue
 	})
 }
+
+// Serves reports whether a pod runs, is not being deleted, and is not unready.
+func Serves(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && !IsUnready(pod)
+}
