@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // Facts are the input of all views of a cluster.
@@ -112,9 +113,23 @@ func (f Facts) recordedAt() time.Time {
 	return last
 }
 
-// Since returns since when a process group has a condition. It is zero while no pass has
-// recorded that: an evaluation finds the condition, and not its start.
+// Since returns since when a process group has a condition. It is zero while nothing dates it: an
+// evaluation finds the condition, and not its start. Conditions of processes that do not run are
+// dated by the best evidence of Outage, in all views alike.
 func (f Facts) Since(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupConditionType) (since time.Time, has bool) {
+	if since, has = f.firstSeen(g, t); has && isOutage(t) {
+		return safety.OutageOf(f.Snapshot, g, since).Since, true
+	}
+	return since, has
+}
+
+// isOutage reports whether a condition shows that processes do not run.
+func isOutage(t v1beta2.ProcessGroupConditionType) bool {
+	return t == v1beta2.ConditionMissingProcesses || t == v1beta2.ConditionMissingPod || t == v1beta2.ConditionPodFailing
+}
+
+// firstSeen returns when a pass recorded a condition; zero while none has.
+func (f Facts) firstSeen(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupConditionType) (since time.Time, has bool) {
 	since, has = g.Condition(t)
 	if f.Recorded == nil || since.Before(f.Now.Truncate(time.Second)) {
 		return since, has
@@ -123,6 +138,17 @@ func (f Facts) Since(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupCondit
 		since = time.Time{}
 	}
 	return since, has
+}
+
+// Outage returns since when the processes of a group do not report, and what shows that.
+func (f Facts) Outage(g *v1beta2.ProcessGroupStatus) safety.Outage {
+	var first time.Time
+	for _, t := range []v1beta2.ProcessGroupConditionType{v1beta2.ConditionMissingProcesses, v1beta2.ConditionMissingPod} {
+		if since, has := f.firstSeen(g, t); has && !since.IsZero() && (first.IsZero() || since.Before(first)) {
+			first = since
+		}
+	}
+	return safety.OutageOf(f.Snapshot, g, first)
 }
 
 // ProcessesOf returns the processes of a group that report now.

@@ -90,8 +90,12 @@ type GroupView struct {
 // ConditionView is one condition and since when it holds.
 type ConditionView struct {
 	Type string `json:"type"`
-	// Since is null while no pass has recorded the condition.
+	// Since is null while nothing dates the condition.
 	Since *time.Time `json:"since"`
+	// Source is what dates a condition of processes that do not run: the end of the container, the
+	// deletion of the pod, the readiness of the node, or the first pass that found it, which is
+	// later than its start. Empty for other conditions, and without a time.
+	Source safety.OutageSource `json:"source,omitempty"`
 }
 
 // Exclusion is the progress of the exclusion of a group.
@@ -153,8 +157,7 @@ func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
 func (f Facts) ConditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
 	views := []ConditionView{}
 	for _, c := range g.ProcessGroupConditions {
-		since, _ := f.Since(g, c.Type)
-		views = append(views, ConditionView{string(c.Type), Known(since)})
+		views = append(views, f.condition(g, c.Type))
 	}
 	slices.SortStableFunc(views, func(a, b ConditionView) int {
 		if n := CompareTimes(a.Since, b.Since); n != 0 {
@@ -163,6 +166,15 @@ func (f Facts) ConditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
 		return strings.Compare(a.Type, b.Type)
 	})
 	return views
+}
+
+func (f Facts) condition(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupConditionType) ConditionView {
+	since, _ := f.firstSeen(g, t)
+	if !isOutage(t) {
+		return ConditionView{Type: string(t), Since: Known(since)}
+	}
+	o := safety.OutageOf(f.Snapshot, g, since)
+	return ConditionView{Type: string(t), Since: Known(o.Since), Source: o.Source}
 }
 
 func (v *GroupView) pod(pod *corev1.Pod) {

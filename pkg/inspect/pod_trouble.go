@@ -44,10 +44,19 @@ func (f Facts) TroubleOf(g *v1beta2.ProcessGroupStatus) *Trouble {
 	}
 	for _, ask := range []func(*corev1.Pod) *Trouble{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
 		if t := ask(pod); t != nil {
-			return f.onPurpose(g, t)
+			return f.onPurpose(g, f.dated(g, t))
 		}
 	}
 	return f.onPurpose(g, f.notReporting(g, pod))
+}
+
+// dated adds since when the processes of the group do not run to a problem that has no time of its own:
+// a container that crashes repeatedly shows its last start and end only.
+func (f Facts) dated(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
+	if t.Since.IsZero() {
+		t.Since = f.Outage(g).Since
+	}
+	return t
 }
 
 func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
@@ -175,6 +184,7 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
 		}
 		t.Message = fmt.Sprintf("cannot start container %s: %s", c.Name, Clauses(w.Reason, OneLine(w.Message)))
 		if last := c.LastTerminationState.Terminated; last != nil {
+			t.Since = time.Time{}
 			t.Message += "; " + exitWords(*last, c.RestartCount)
 			t.Key, t.Own = fmt.Sprint(t.Key, last.ExitCode, last.Reason), true
 			t.Look = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
@@ -210,7 +220,7 @@ func (f Facts) crashed(pod *corev1.Pod) *Trouble {
 		if end := c.State.Terminated; end != nil {
 			return &Trouble{
 				Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
-				Since: end.FinishedAt.Time, Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), Own: true,
+				Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), Own: true,
 			}
 		}
 	}
@@ -237,12 +247,11 @@ func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Tro
 	if !f.Database.Available() || g.IsGone() || !f.isNotReporting(g) {
 		return nil
 	}
-	since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
 	reporting, all := len(f.ProcessesOf(g)), f.processCountOf(g.ProcessClass)
 	return &Trouble{
 		Pod:     pod.Name,
 		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
-		Since:   since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
+		Since:   f.Outage(g).Since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
 		Key: fmt.Sprint("not-reporting ", pod.Status.Phase, reporting, all),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // State is the state of a cluster's database in one word.
@@ -129,10 +130,9 @@ func (f Facts) LossReasons() []string { return append(f.nodeReasons(), f.notRepo
 // notReportingReasons names the groups whose processes do not report, by class, without those
 // whose node explains it.
 func (f Facts) notReportingReasons() []string {
-	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
-		since, _ := f.Since(g, v1beta2.ConditionMissingProcesses)
+	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (safety.Outage, bool) {
 		_, explained := f.lostWithNode(g)
-		return since, !explained && !g.IsMarkedForRemoval() && f.isNotReporting(g)
+		return f.Outage(g), !explained && !g.IsMarkedForRemoval() && f.isNotReporting(g)
 	})
 }
 
@@ -213,9 +213,9 @@ func (f Facts) troubles() []string {
 		if condition.IsInformational() || condition == v1beta2.ConditionMissingProcesses {
 			continue
 		}
-		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (time.Time, bool) {
+		reasons = append(reasons, f.byClass("with "+string(condition), func(g *v1beta2.ProcessGroupStatus) (safety.Outage, bool) {
 			since, has := f.Since(g, condition)
-			return since, has && !g.IsMarkedForRemoval() && !f.isNotReporting(g)
+			return safety.Outage{Since: since}, has && !g.IsMarkedForRemoval() && !f.isNotReporting(g)
 		})...)
 	}
 	return reasons
@@ -225,26 +225,34 @@ func (f Facts) troubles() []string {
 const MostNamed = 3
 
 // byClass returns the groups that a question is true of: "2 storage groups missing 14m (a, b)".
-func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (since time.Time, is bool)) []string {
+func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (first safety.Outage, is bool)) []string {
 	var reasons []string
 	for _, class := range v1beta2.ProcessClasses() {
 		var ids []string
-		var first time.Time
+		var first safety.Outage
 		for _, g := range f.Groups() {
 			since, is := asked(g)
 			if g.ProcessClass != class || !is {
 				continue
 			}
 			ids = append(ids, string(g.ProcessGroupID))
-			if !since.IsZero() && (first.IsZero() || since.Before(first)) {
+			if !since.Since.IsZero() && (first.Since.IsZero() || since.Since.Before(first.Since)) {
 				first = since
 			}
 		}
 		if len(ids) > 0 {
-			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)%s", phrase.Count(len(ids), string(class)+" group"), what, f.forHowLong(first), phrase.Some(ids, MostNamed), f.maintained(ids)))
+			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)%s", phrase.Count(len(ids), string(class)+" group"), what, f.age(first), phrase.Some(ids, MostNamed), f.maintained(ids)))
 		}
 	}
 	return reasons
+}
+
+// age returns how long an outage lasts. One that nothing but a pass dates is older than that.
+func (f Facts) age(o safety.Outage) string {
+	if words := f.forHowLong(o.Since); words != "" && o.Source == safety.OutageFirstSeen {
+		return ", first seen" + words + " ago"
+	}
+	return f.forHowLong(o.Since)
 }
 
 // maintained returns which of the process groups with a problem are in the zone under

@@ -188,11 +188,11 @@ func TestALostNodeIsNamedBeforeTheGroupsOnIt(t *testing.T) {
 				place(f, "node-5", "storage-3")
 				f.Nodes = map[string]*corev1.Node{"node-5": ready}
 			},
-			want: []string{"1 storage group missing 60s (storage-3)"},
+			want: []string{"1 storage group missing, first seen 60s ago (storage-3)"},
 		},
 		"a node that was not read explains nothing": {
 			given: func(_ *testing.T, f *Facts) { place(f, "node-5", "storage-3") },
-			want:  []string{"1 storage group missing 60s (storage-3)"},
+			want:  []string{"1 storage group missing, first seen 60s ago (storage-3)"},
 		},
 		"others are named beside it": {
 			given: func(_ *testing.T, f *Facts) {
@@ -200,7 +200,7 @@ func TestALostNodeIsNamedBeforeTheGroupsOnIt(t *testing.T) {
 				inspecttest.Silence(f.Snapshot, "storage-1", time.Minute)
 				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
 			},
-			want: []string{"node node-5 is not ready 3m (storage-3)", "1 storage group missing 60s (storage-1)"},
+			want: []string{"node node-5 is not ready 3m (storage-3)", "1 storage group missing, first seen 60s ago (storage-1)"},
 		},
 		"a process that reports was not lost": {
 			given: func(_ *testing.T, f *Facts) {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -44,7 +45,7 @@ func WriteGroupDescription(w io.Writer, v describe.GroupDescription, o StatusOpt
 	p.fact("Removal", p.ago(g.RemovalSince, "not marked"))
 	p.kept(v.Kept)
 	for _, c := range g.Conditions {
-		p.fact("Condition", c.Type+", "+p.ago(c.Since, "start unknown"))
+		p.fact("Condition", c.Type+", "+p.seen(c)+p.ago(c.Since, "start unknown"))
 	}
 	if len(g.Conditions) == 0 {
 		p.fact("Conditions", phrase.Nothing)
@@ -284,6 +285,14 @@ func (p *page) branch(i describe.TreeItem, depth int) *tree.Tree {
 		t.Child(p.branch(child, depth+1))
 	}
 	return t
+}
+
+// seen precedes a time that is later than the start: that of the first pass that found the condition.
+func (p *page) seen(c inspect.ConditionView) string {
+	if c.Since == nil || c.Source != safety.OutageFirstSeen {
+		return ""
+	}
+	return "first seen "
 }
 
 // condition returns a condition and for how long it has held, where that is known.

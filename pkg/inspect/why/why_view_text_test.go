@@ -151,7 +151,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 					Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}}},
 				}}
 			}, state: why.Blocked,
-			want: "storage-3 has PodFailing for 31m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
+			want: "storage-3 has PodFailing for 41m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
 		},
 		"the servers run and do not report": {
 			given: func(in *why.Input) { inspecttest.Silence(in.Snapshot, "storage-3", 12*time.Minute) }, state: why.Blocked,

@@ -99,7 +99,7 @@ func mayComeBack(s plan.Snapshot, address fdb.Address) string {
 		return fmt.Sprintf("%s does not report, since when is unknown", g.ProcessGroupID)
 	}
 	if away := s.Now.Sub(since); away < coordinatorPatience {
-		return fmt.Sprintf("%s missing for %s, %s required", g.ProcessGroupID, away.Round(time.Second), coordinatorPatience)
+		return fmt.Sprintf("%s, %s required", describeMissing(s, g, since), coordinatorPatience)
 	}
 	return ""
 }

@@ -43,6 +43,7 @@ var withoutDocument = map[string]string{
 	"HoldsNothing":      "the class",
 	"NeverDisruptable":  "explains a refusal",
 	"MayHoldData":       "the status of the resource",
+	"OutageOf":          "dates what others found, for users only; no decision uses it",
 	"UnnoticedLoss":     "part of FullFaultTolerance, which asks for a complete document first",
 	"UseOf":             "collects facts for VersionChange",
 	"JudgeCoordinators": "describes; CoordinatorsKnown precedes a change of coordinators", "Coordinates": "part of noCoordinator",

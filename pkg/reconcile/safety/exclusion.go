@@ -76,7 +76,7 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 			return nil, fmt.Sprintf("%s was just created and has not reported yet; waiting up to %s", g.ProcessGroupID, missingPatience)
 		}
 		if missing && s.Now.Sub(since) < missingPatience {
-			return nil, fmt.Sprintf("%s missing for %s, may report again within %s", g.ProcessGroupID, s.Now.Sub(since).Round(time.Second), missingPatience)
+			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingPatience)
 		}
 		// A group that should stay and was excluded by other means receives no data, even
 		// while only the exclusions themselves show that. One that is marked is among those that
@@ -249,8 +249,8 @@ func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !missing {
 		return "it does not report, since when is unknown"
 	}
-	if missingFor := s.Database.AsOf.Sub(unbroken(s, g, since)); missingFor < fdb.DeathNoticedAfter {
-		return fmt.Sprintf("it stopped reporting %s ago, and the database notices a loss only after %s", missingFor.Round(time.Second), fdb.DeathNoticedAfter)
+	if silence := s.Database.AsOf.Sub(unbroken(s, g, since)); silence < fdb.DeathNoticedAfter {
+		return fmt.Sprintf("it %s, and the database notices a loss only after %s", stoppedReporting(s, g, since), fdb.DeathNoticedAfter)
 	}
 	return ""
 }

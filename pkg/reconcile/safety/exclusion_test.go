@@ -179,11 +179,11 @@ func TestFullFaultTolerance(t *testing.T) {
 		"a group's container was started since it was silent": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
 			serverContainer(s, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
-		}, "storage-2 stopped reporting 1m0s ago"},
+		}, "storage-2 has not reported for 72h0m0s, and its container last started or ended 1m0s ago"},
 		"a group's container ended since it was silent": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
 			serverContainer(s, corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
-		}, "storage-2 stopped reporting 1m0s ago"},
+		}, "storage-2 has not reported for 72h0m0s, and its container last started or ended 1m0s ago"},
 		"one of a group's two servers is silent, and was never seen": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
 		}, "1 of 2 processes of storage-1 does not report"},
@@ -232,7 +232,7 @@ func TestAGroupThatWasStartedAMomentAgoIsNotDrainedByItsSilence(t *testing.T) {
 		Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-time.Minute))}},
 	}}
 	s.Pods = map[string]*corev1.Pod{s.Groups()[0].PodName(s.Cluster): pod}
-	if c := Drained(s, s.Groups()[0]); c.OK || !strings.Contains(c.Evidence, "stopped reporting 1m0s ago") {
+	if c := Drained(s, s.Groups()[0]); c.OK || !strings.Contains(c.Evidence, "has not reported for 1h0m0s, and its container last started or ended 1m0s ago") {
 		t.Errorf("drained: %t, %s", c.OK, c.Evidence)
 	}
 }

@@ -88,10 +88,10 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting fu
 		return ""
 	}
 	since, missing := notReportingSince(s, g)
-	missingFor := s.Database.AsOf.Sub(since)
 	switch {
-	case missing && missingFor < fdb.DeathNoticedAfter:
-		return fmt.Sprintf("%s stopped reporting %s ago, which the database notices after %s", g.ProcessGroupID, max(0, missingFor).Round(time.Second), fdb.DeathNoticedAfter)
+	case missing && s.Database.AsOf.Sub(since) < fdb.DeathNoticedAfter:
+		seen, _ := missingSince(g)
+		return fmt.Sprintf("%s %s, which the database notices after %s", g.ProcessGroupID, stoppedReporting(s, g, seen), fdb.DeathNoticedAfter)
 	case missing || g.IsGone():
 		return ""
 	}
