@@ -45,6 +45,9 @@ func newRecorder(w *sim.World, r Request) *recorder {
 }
 
 func (r *recorder) passBegins() {
+	for phase := range r.inPass {
+		r.countCopies(phase) // after the pause that followed its actions
+	}
 	r.forecast.Passes++
 	r.changed, r.holds, r.inPass = false, nil, map[*planned.ForecastPhase]int{}
 }
@@ -93,7 +96,19 @@ func (r *recorder) acted(stage plan.StageName, a plan.Action) {
 	r.inPass[phase] += len(groups)
 	phase.MostAtOnce = max(phase.MostAtOnce, r.inPass[phase])
 	describe(phase, a)
+	r.countCopies(phase)
 	r.add(a)
+}
+
+// countCopies notes the copies of data that answer while a phase runs.
+func (r *recorder) countCopies(phase *planned.ForecastPhase) {
+	copies, known := r.w.LiveCopies()
+	if !known || phase.Impact == plan.NoImpact {
+		return
+	}
+	if phase.FewestCopies == nil || copies < *phase.FewestCopies {
+		phase.FewestCopies = &copies
+	}
 }
 
 // describe adds what distinguishes actions of some kinds.

@@ -169,11 +169,37 @@ func forecastLines(f *planned.Forecast) [][2]string {
 	if effect := effectWords(t); effect != "" {
 		lines = append(lines, [2]string{"database", effect})
 	}
+	if loss := nodeLossWords(f.Phases); loss != "" {
+		lines = append(lines, [2]string{"if a node is lost", loss})
+	}
 	for _, wait := range f.Waits[:min(len(f.Waits), mostForecastWaits)] {
 		lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Reason))})
 	}
 	return append(lines, [2]string{"assumed", fmt.Sprintf("nothing else fails; pods start within %s; data moves at %s/s",
 		inSeconds(f.Assumed.PodStartSeconds), phrase.Bytes(f.Assumed.MoveBytesPerSecond))})
+}
+
+// nodeLossWords returns what the loss of one more node would do in the phases that change processes
+// or data; empty without such phases.
+func nodeLossWords(phases []planned.ForecastPhase) string {
+	during := map[planned.NodeLoss][]string{}
+	for _, p := range phases {
+		loss := p.IfNodeIsLost()
+		during[loss] = append(during[loss], fmt.Sprintf("%s (%s)", p.Stage, p.Kind))
+	}
+	var words []string
+	if in := during[planned.NodeLossPauses]; len(in) > 0 {
+		words = append(words, fmt.Sprintf("during %s some data is unavailable until the node or another copy is back", phrase.List(in)))
+	}
+	if in := during[planned.NodeLossAlreadyPaused]; len(in) > 0 {
+		words = append(words, fmt.Sprintf("%s %s some data anyway, until the restarted processes are back", phrase.List(in), phrase.Either(len(in), "interrupts", "interrupt")))
+	}
+	if in := during[planned.NodeLossTolerated]; len(in) > 0 && len(words) == 0 {
+		return "all data stays available in each phase"
+	} else if len(in) > 0 {
+		words = append(words, "all data stays available in all other phases")
+	}
+	return strings.Join(words, "; ")
 }
 
 func podWords(t planned.ForecastTotals) string {

@@ -104,6 +104,37 @@ type ForecastPhase struct {
 	Summary string `json:"summary"`
 	// Commands are the commands for the database of actions that have one.
 	Commands []string `json:"commands,omitempty"`
+	// FewestCopies is on how many processes that answer, each in a fault domain of its own, all data is
+	// at least while the phase runs; null before a database exists, and for phases without impact.
+	FewestCopies *int `json:"fewestCopies,omitempty"`
+}
+
+// NodeLoss is what the loss of one more node does.
+type NodeLoss string
+
+// The effects of such a loss.
+const (
+	// NodeLossTolerated leaves a copy of all data that answers.
+	NodeLossTolerated NodeLoss = "tolerated"
+	// NodeLossPauses takes the only copy of some data that answers, until the node or another copy is back.
+	NodeLossPauses NodeLoss = "pauses"
+	// NodeLossAlreadyPaused changes nothing at first: the phase itself stops all copies of some data.
+	NodeLossAlreadyPaused NodeLoss = "already-paused"
+)
+
+// IfNodeIsLost returns what the loss of one more node does while the phase runs: a node has at most one
+// copy of any data. It is empty where the phase has no impact.
+func (p ForecastPhase) IfNodeIsLost() NodeLoss {
+	switch {
+	case p.FewestCopies == nil:
+		return ""
+	case *p.FewestCopies > 1:
+		return NodeLossTolerated
+	case *p.FewestCopies == 1:
+		return NodeLossPauses
+	default:
+		return NodeLossAlreadyPaused
+	}
 }
 
 // ForecastTotals are the sums of a forecast.
