@@ -26,6 +26,8 @@ type StatusView struct {
 	Configuration  ConfigurationView  `json:"configuration"`
 	Reconciliation ReconciliationView `json:"reconciliation"`
 	Locks          LocksView          `json:"locks"`
+	// Rollout is a change that is reaching the process groups; absent without one.
+	Rollout *RolloutView `json:"rollout,omitempty"`
 	// Backups are those of the cluster and the restores into it, by their status; absent where
 	// there are none, and in lists of clusters.
 	Backups *RecordedBackupsView `json:"backups,omitempty"`
@@ -175,6 +177,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 		Configuration:  f.configuration(),
 		Reconciliation: f.reconciliation(),
 		Locks:          f.Locks(),
+		Rollout:        f.Rollout(),
 		Backups:        f.recordedBackups(),
 		Distribution:   f.Distribution(),
 	}

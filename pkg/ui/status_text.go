@@ -61,6 +61,9 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	if running := v.Locks.Operation; running != nil && running.Active {
 		p.entry(o.in(yellow, "operation:")+" ", o.operation(*running)) // it explains most of what follows
 	}
+	if v.Rollout != nil {
+		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Words())
+	}
 	for _, warning := range v.Warnings {
 		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}

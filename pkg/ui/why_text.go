@@ -30,6 +30,9 @@ func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	if v.Operation != nil {
 		p.entry(o.in(yellow, "operation:")+" ", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Operation))
 	}
+	if v.Rollout != nil {
+		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Words())
+	}
 	for _, c := range v.Items {
 		p.chain(c)
 	}

@@ -28,6 +28,8 @@ type Report struct {
 	// Operation is the active operation on the cluster, which may be the cause of the rest; absent
 	// without one.
 	Operation *inspect.OperationView `json:"operation,omitempty"`
+	// Rollout is the change that is reaching the process groups; absent without one.
+	Rollout *inspect.RolloutView `json:"rollout,omitempty"`
 }
 
 // State is what is required to reach the desired state.
@@ -145,7 +147,7 @@ func (w *why) report(m inspect.Metadata, items []Chain) Report {
 	}
 	if w.Cluster != nil {
 		v.Pause = inspect.NewPauseView(w.Facts)
-		v.Operation = w.operation()
+		v.Operation, v.Rollout = w.operation(), w.Rollout()
 	}
 	v.Summary = w.nothing()
 	if len(v.Items) > 0 {

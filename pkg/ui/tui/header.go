@@ -215,9 +215,18 @@ func (m model) workLine(s clusterView) line {
 	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.wait != nil):
 		return s.passSummary()
 	case s.snapshot().Status.Locks.Operation != nil:
-		return s.operationLine(*s.snapshot().Status.Locks.Operation)
+		return append(s.operationLine(*s.snapshot().Status.Locks.Operation), s.rollout(" · ")...)
 	}
-	return nil
+	return s.rollout("")
+}
+
+// rollout returns the change that is reaching the process groups; nil without one.
+func (s clusterView) rollout(after string) line {
+	v := s.snapshot().Status.Rollout
+	if v == nil {
+		return nil
+	}
+	return line{styled(plain, after), styled(warn, "rollout: "), styled(plain, v.Words())}
 }
 
 // operationLine returns the operation of another run, and how far it is.
