@@ -145,7 +145,7 @@ mutants: ## List random changes of the pure packages that no test notices: make 
 
 .PHONY: bench
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)
-	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/reconcile/stages ./pkg/ui/tui
+	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/inspect ./pkg/reconcile/stages ./pkg/ui/tui
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./test/bench
 
 .PHONY: fuzz

@@ -35,6 +35,8 @@ type Facts struct {
 	Unjudged string
 	// Warnings are what limits the validity of the rest.
 	Warnings []string
+
+	processes *processIndex // nil without one
 }
 
 // Lease is the cluster's Lease; the zero Lease has no holder.
@@ -155,6 +157,9 @@ func (f Facts) Outage(g *v1beta2.ProcessGroupStatus) safety.Outage {
 func (f Facts) ProcessesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 	if f.Database.Status == nil {
 		return nil
+	}
+	if f.processes != nil && f.processes.of == f.Database.Status {
+		return slices.Clone(f.processes.groups[string(g.ProcessGroupID)]) // a caller may filter it
 	}
 	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
 }

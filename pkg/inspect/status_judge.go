@@ -131,8 +131,11 @@ func (f Facts) LossReasons() []string { return append(f.nodeReasons(), f.notRepo
 // whose node explains it.
 func (f Facts) notReportingReasons() []string {
 	return f.byClass("missing", func(g *v1beta2.ProcessGroupStatus) (safety.Outage, bool) {
+		if g.IsMarkedForRemoval() || !f.isNotReporting(g) {
+			return safety.Outage{}, false
+		}
 		_, explained := f.lostWithNode(g)
-		return f.Outage(g), !explained && !g.IsMarkedForRemoval() && f.isNotReporting(g)
+		return f.Outage(g), !explained
 	})
 }
 
@@ -147,16 +150,22 @@ type lostNode struct {
 // processes do not report, or the database lists none.
 func (f Facts) lostWithNode(g *v1beta2.ProcessGroupStatus) (lostNode, bool) {
 	pod := f.Pod(g)
-	reports := f.Database.Status.ListsProcesses() && !f.isNotReporting(g)
-	if pod == nil || pod.Spec.NodeName == "" || reports || g.IsMarkedForRemoval() {
+	if pod == nil || pod.Spec.NodeName == "" || g.IsMarkedForRemoval() {
 		return lostNode{}, false
 	}
-	node, read := f.Nodes[pod.Spec.NodeName]
+	node, lost := f.lost(pod.Spec.NodeName)
+	reports := lost && f.Database.Status.ListsProcesses() && !f.isNotReporting(g)
+	return node, lost && !reports
+}
+
+// lost returns a node that is not ready or no longer exists. One that was not read is not known to be lost.
+func (f Facts) lost(name string) (lostNode, bool) {
+	node, read := f.Nodes[name]
 	switch {
 	case !read:
 		return lostNode{}, false
 	case node == nil:
-		return lostNode{name: pod.Spec.NodeName, gone: true}, true
+		return lostNode{name: name, gone: true}, true
 	}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
@@ -226,22 +235,30 @@ const MostNamed = 3
 
 // byClass returns the groups that a question is true of: "2 storage groups missing 14m (a, b)".
 func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (first safety.Outage, is bool)) []string {
+	type found struct {
+		ids   []string
+		first safety.Outage
+	}
+	classes := map[v1beta2.ProcessClass]*found{}
+	for _, g := range f.Groups() {
+		since, is := asked(g)
+		if !is {
+			continue
+		}
+		of := classes[g.ProcessClass]
+		if of == nil {
+			of = &found{}
+			classes[g.ProcessClass] = of
+		}
+		of.ids = append(of.ids, string(g.ProcessGroupID))
+		if !since.Since.IsZero() && (of.first.Since.IsZero() || since.Since.Before(of.first.Since)) {
+			of.first = since
+		}
+	}
 	var reasons []string
 	for _, class := range v1beta2.ProcessClasses() {
-		var ids []string
-		var first safety.Outage
-		for _, g := range f.Groups() {
-			since, is := asked(g)
-			if g.ProcessClass != class || !is {
-				continue
-			}
-			ids = append(ids, string(g.ProcessGroupID))
-			if !since.Since.IsZero() && (first.Since.IsZero() || since.Since.Before(first.Since)) {
-				first = since
-			}
-		}
-		if len(ids) > 0 {
-			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)%s", phrase.Count(len(ids), string(class)+" group"), what, f.age(first), phrase.Some(ids, MostNamed), f.maintained(ids)))
+		if of := classes[class]; of != nil {
+			reasons = append(reasons, fmt.Sprintf("%s %s%s (%s)%s", phrase.Count(len(of.ids), string(class)+" group"), what, f.age(of.first), phrase.Some(of.ids, MostNamed), f.maintained(of.ids)))
 		}
 	}
 	return reasons

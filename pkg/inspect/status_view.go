@@ -190,13 +190,17 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 // Distribution returns how the pods of process groups that stay are packed into fault domains; nil
 // where the spec does not pack them.
 func (f Facts) Distribution() *distribution.Use {
+	d := distribution.Of(f.Cluster)
+	if !d.Enabled() {
+		return nil
+	}
 	var placed []distribution.Placed
 	for _, g := range f.Staying() {
 		if pod := f.Pod(g); pod != nil {
 			placed = append(placed, distribution.Placed{Group: g, Key: objects.DistributionKeyOf(pod), Domain: f.Group(g).Zone})
 		}
 	}
-	return distribution.Of(f.Cluster).Use(placed)
+	return d.Use(placed)
 }
 
 func (f Facts) DatabaseView() DatabaseView {

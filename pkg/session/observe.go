@@ -185,5 +185,5 @@ func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	facts.Snapshot = s
 	facts.Desired = objects.DesiredConfiguration(s.Cluster)
 	facts.Gaps, facts.MarkReasons = statusstages.Gaps(s), replacements.MarkReasons(s, plan.Options{})
-	return facts
+	return facts.IndexProcesses()
 }
