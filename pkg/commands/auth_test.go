@@ -35,7 +35,7 @@ func TestAuthExitCodes(t *testing.T) {
 		"how to give it":              {args: []string{"role", "--for", "status"}, want: exit.ExitDone, says: "hint: kubectl create rolebinding kubectl-fdb --role=kubectl-fdb --user=USER -n fdb\n"},
 		"a Role of another name":      {args: []string{"role", "--for", "status", "--name", "ci"}, want: exit.ExitDone, says: "  name: ci\n"},
 		"a Role as JSON":              {args: []string{"role", "--for", "status", "-o", "json"}, want: exit.ExitDone, says: `"kind": "List"`},
-		"a Role for nothing":          {args: []string{"role"}, want: exit.ExitUsage, says: "--for is required: one or more of status"},
+		"a Role for nothing":          {args: []string{"role"}, want: exit.ExitUsage, says: "commands are required: one or more of status"},
 		"a Role for no such command":  {args: []string{"role", "--for", "dance"}, want: exit.ExitUsage},
 		"a Role as a table":           {args: []string{"role", "--for", "status", "-o", "wide"}, want: exit.ExitUsage},
 		"nothing asked":               {want: exit.ExitUsage},

@@ -158,7 +158,7 @@ func (f Facts) lostWithNode(g *v1beta2.ProcessGroupStatus) (lostNode, bool) {
 	return node, lost && !reports
 }
 
-// lost returns a node that is not ready or no longer exists. One that was not read is not known to be lost.
+// lost returns a node that is not ready or no longer exists. One that was not read may be ready.
 func (f Facts) lost(name string) (lostNode, bool) {
 	node, read := f.Nodes[name]
 	switch {

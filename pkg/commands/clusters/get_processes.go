@@ -48,7 +48,7 @@ IDs and the flags that select process groups limit the list to their processes.`
   kubectl fdb get processes sample-cluster -o custom-columns=VERSION:.version --no-headers`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cluster, ids := session.SplitIDs(args, o.Name)
+			cluster, ids := session.GroupArgs(cmd.Context(), env, args, o.Name)
 			var err error
 			if o.IDs, err = cmdutil.ExpandArgs(slices.Concat(ids, o.IDs), env.In); err != nil {
 				return err

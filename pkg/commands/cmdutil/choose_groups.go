@@ -20,8 +20,8 @@ func (s Selection) Chooses() bool {
 
 // ReadIDs takes the process groups from the arguments, and returns the cluster among them. An
 // empty selection is a usage error.
-func (s *Selection) ReadIDs(env *session.Env, args []string, flag string) (cluster []string, err error) {
-	cluster, ids := session.SplitIDs(args, flag)
+func (s *Selection) ReadIDs(ctx context.Context, env *session.Env, args []string, flag string) (cluster []string, err error) {
+	cluster, ids := session.GroupArgs(ctx, env, args, flag)
 	s.IDs, err = ExpandArgs(slices.Concat(ids, s.IDs), env.In)
 	if err == nil && !s.Chooses() {
 		err = exit.Usagef("process groups are required: as arguments, or selected with --class, --condition, --node, --zone or -l")

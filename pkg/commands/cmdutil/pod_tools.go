@@ -17,12 +17,18 @@ import (
 
 // AfterDash splits the arguments of `VERB [CLUSTER] -- WORD…`.
 func AfterDash(cmd *cobra.Command, args []string) (cluster, words []string, err error) {
+	cluster, words, err = AtDash(cmd, args)
+	if err == nil && len(cluster) > 1 {
+		err = exit.Usagef("only one cluster is allowed, not %s", strings.Join(cluster, " and "))
+	}
+	return cluster, words, err
+}
+
+// AtDash splits the arguments at --, after which there must be a command.
+func AtDash(cmd *cobra.Command, args []string) (before, words []string, err error) {
 	at := cmd.ArgsLenAtDash()
 	if at < 0 || at == len(args) {
 		return nil, nil, exit.Usagef("a command is required after --: %s", cmd.UseLine())
-	}
-	if at > 1 {
-		return nil, nil, exit.Usagef("only one cluster is allowed, not %s", strings.Join(args[:at], " and "))
 	}
 	return args[:at], args[at:], nil
 }

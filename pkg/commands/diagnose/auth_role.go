@@ -29,21 +29,25 @@ var roleOutputs = []string{"yaml", "json"}
 func newAuthRole(env *session.Env) *cobra.Command {
 	o := roleOptions{}
 	cmd := &cobra.Command{
-		Use:   "role --for COMMAND[,COMMAND...]",
+		Use:   "role COMMAND...",
 		Short: "Print the minimal Role for commands",
 		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
 namespaced or are read in all namespaces. The output is suitable for kubectl apply. Nothing
 is changed, and no API server is contacted.`,
 		Example: `  # Create the Role of a pipeline that reads and waits
-  kubectl fdb auth role --for status,wait | kubectl apply -f -
+  kubectl fdb auth role status wait | kubectl apply -f -
 
   # Print only the required permissions of a pass
-  kubectl fdb auth role --for reconcile --required-only`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return o.run(env) },
+  kubectl fdb auth role reconcile --required-only`,
+		Args:      cobra.ArbitraryArgs,
+		ValidArgs: cmdutil.NamesWithRequirements(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.commands = append(o.commands, args...)
+			return o.run(env)
+		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands; can be repeated")
+	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands, equivalent to arguments; can be repeated")
 	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
 	flags.BoolVar(&o.least, "required-only", false, "If true, omit optional permissions")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
@@ -55,7 +59,7 @@ is changed, and no API server is contacted.`,
 func (o roleOptions) run(env *session.Env) error {
 	switch {
 	case len(o.commands) == 0:
-		return exit.Usagef("--for is required: one or more of %s", strings.Join(cmdutil.NamesWithRequirements(), ", "))
+		return exit.Usagef("commands are required: one or more of %s", strings.Join(cmdutil.NamesWithRequirements(), ", "))
 	case !slices.Contains(roleOutputs, o.output):
 		return exit.Usagef("-o must be one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
 	}

@@ -136,7 +136,7 @@ func canEnd(a lists.Answer) error {
 func (o canOptions) askAbout(ctx context.Context, env *session.Env, args []string, chosen cmdutil.Selection, q question) error {
 	cluster, ids := session.IDsOnly(args, o.Name)
 	if chosen.Chooses() { // a single word is then the cluster
-		cluster, ids = session.SplitIDs(args, o.Name)
+		cluster, ids = session.GroupArgs(ctx, env, args, o.Name)
 	}
 	if _, err := chosen.Filter(); err != nil {
 		return err

@@ -26,7 +26,7 @@ const nodePrefix = "node/"
 func newCanDrain(env *session.Env) *cobra.Command {
 	var o canOptions
 	cmd := &cobra.Command{
-		Use:   "drain NODE...",
+		Use:   "drain [CLUSTER] NODE...",
 		Short: "Check whether nodes can be drained now",
 		Long: `Check whether drain can move the pods of a cluster off nodes now, and show what it does:
 pods without data are evicted, process groups with a PVC are replaced, coordinators move,
@@ -38,14 +38,18 @@ by kubectl drain, is answered by can delete.
 
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a node can be drained
-  kubectl fdb can drain node/node-3 -c sample-cluster`,
+  kubectl fdb can drain sample-cluster node-3`,
 		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			cluster, args, err := session.NodeArgs(cmd.Context(), env, args, o.Name)
+			if err != nil {
+				return exit.CauseOf(cmd.Context(), err)
+			}
 			nodes, err := nodesNamed(args)
 			if err != nil {
 				return err
 			}
-			return o.ask(cmd.Context(), env, nil, question{verb: "drain", answer: func(ctx context.Context, _ *session.Env, l session.Observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+			return o.ask(cmd.Context(), env, cluster, question{verb: "drain", answer: func(ctx context.Context, _ *session.Env, l session.Observation, _ []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 				return canDrain(ctx, env, l, nodes, in)
 			}})
 		},

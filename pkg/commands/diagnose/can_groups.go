@@ -113,7 +113,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
   kubectl fdb can restart sample-cluster --class storage`,
 		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cluster, ids := session.SplitIDs(args, o.Name)
+			cluster, ids := session.GroupArgs(cmd.Context(), env, args, o.Name)
 			if _, err := chosen.Filter(); err != nil {
 				return err
 			}

@@ -68,7 +68,7 @@ func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) er
 	if kind, name := session.RecordKindOf(args); kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
-	cluster, ids := session.SplitIDs(args, o.Name)
+	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
 	ids, err := cmdutil.ExpandArgs(ids, env.In)
 	if err != nil {
 		return err

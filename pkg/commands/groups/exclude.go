@@ -67,7 +67,7 @@ func (o ExcludeOptions) run(ctx context.Context, env *session.Env, args []string
 	if _, err := o.Filter(); err != nil {
 		return err // fail before reading
 	}
-	cluster, err := o.ReadIDs(env, args, o.Name)
+	cluster, err := o.ReadIDs(ctx, env, args, o.Name)
 	if err != nil {
 		return err
 	}

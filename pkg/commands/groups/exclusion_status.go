@@ -108,7 +108,7 @@ func (o exclusionStatusOptions) run(ctx context.Context, env *session.Env, args 
 	if o.Interval < shortest {
 		return exit.Usagef("--interval must be at least %s", shortest)
 	}
-	cluster, ids := session.SplitIDs(args, o.Name)
+	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
 	words, err := cmdutil.ExpandArgs(append(ids, o.IDs...), env.In)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 }
 
 func (o groupsOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	cluster, ids := session.SplitIDs(args, o.Name)
+	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
 	ids, err := cmdutil.ExpandArgs(slices.Concat(ids, o.IDs), env.In)
 	if err != nil {
 		return err

@@ -72,7 +72,7 @@ func (o IncludeOptions) run(ctx context.Context, env *session.Env, args []string
 	if err := o.check(env); err != nil {
 		return err
 	}
-	cluster, err := o.readChoice(env, args)
+	cluster, err := o.readChoice(ctx, env, args)
 	if err != nil {
 		return err
 	}
@@ -121,15 +121,15 @@ func (o IncludeOptions) check(env *session.Env) error {
 
 // readChoice takes the process groups from the arguments. There are three ways to select them,
 // of which one is allowed.
-func (o *IncludeOptions) readChoice(env *session.Env, args []string) (cluster []string, err error) {
-	cluster, ids := session.SplitIDs(args, o.Name)
+func (o *IncludeOptions) readChoice(ctx context.Context, env *session.Env, args []string) (cluster []string, err error) {
+	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
 	switch {
 	case o.all && (len(ids) > 0 || o.Chooses() || len(o.targets) > 0):
 		return nil, exit.Usagef("--all conflicts with named process groups")
 	case o.all, len(o.targets) > 0 && len(ids) == 0 && !o.Chooses():
 		return cluster, nil
 	default:
-		return o.ReadIDs(env, args, o.Name)
+		return o.ReadIDs(ctx, env, args, o.Name)
 	}
 }
 

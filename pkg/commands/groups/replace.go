@@ -96,7 +96,7 @@ func (o ReplaceOptions) run(ctx context.Context, env *session.Env, args []string
 	if err := o.check(env); err != nil {
 		return err
 	}
-	cluster, err := o.ReadIDs(env, args, o.Name)
+	cluster, err := o.ReadIDs(ctx, env, args, o.Name)
 	if err != nil {
 		return err
 	}

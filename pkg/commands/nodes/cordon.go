@@ -48,7 +48,7 @@ type CordonOptions struct {
 func NewCordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
 	cmd := &cobra.Command{
-		Use:   "cordon NODE… | -l SELECTOR | --taint TAINT",
+		Use:   "cordon [CLUSTER] NODE… | -l SELECTOR | --taint TAINT",
 		Short: "Cordon nodes and evacuate their process groups",
 		Long: `Cordon nodes, so that removed pods cannot return, and evacuate the process groups of a
 cluster from them if --evacuate asks for it:
@@ -108,7 +108,11 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 	if err := o.check(env); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, nil, o.Name, o.Intent())
+	cluster, args, err := session.NodeArgs(ctx, env, args, o.Name)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}

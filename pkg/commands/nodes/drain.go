@@ -28,7 +28,7 @@ type drainOptions struct {
 func NewDrain(env *session.Env) *cobra.Command {
 	var o drainOptions
 	cmd := &cobra.Command{
-		Use:   "drain NODE…",
+		Use:   "drain [CLUSTER] NODE…",
 		Short: "Drain the pods of a cluster from nodes",
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
@@ -40,7 +40,7 @@ If the drain cannot start, the nodes that it cordoned are uncordoned again. Afte
 eviction, and when interrupted or timed out, they stay cordoned; run the same command again
 to continue.`,
 		Example: `  # Check whether the node can be drained, and preview the actions
-  kubectl fdb drain node-3 -c sample-cluster --dry-run
+  kubectl fdb drain sample-cluster node-3 --dry-run
 
   # Drain it before maintenance, in at most two hours
   kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
@@ -64,7 +64,11 @@ func (o drainOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err := o.Check(env); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, nil, o.Name, o.Intent())
+	cluster, args, err := session.NodeArgs(ctx, env, args, o.Name)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // NewUncordon returns the command that makes nodes schedulable again.
 func NewUncordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
 	cmd := &cobra.Command{
-		Use:   "uncordon NODE…",
+		Use:   "uncordon [CLUSTER] NODE…",
 		Short: "Uncordon nodes and remove the taints set by cordon",
 		Long: `Uncordon nodes and remove the taints set by cordon. Other taints stay unless --taint names
 them; if a rule of the spec replaces process groups because of one of these, the last line
@@ -29,7 +30,7 @@ reports which groups, and when.
 A group that is already marked for removal is still replaced; replace --undo removes marks
 as long as no data was moved.`,
 		Example: `  # Uncordon a node
-  kubectl fdb uncordon node-3 -c sample-cluster
+  kubectl fdb uncordon sample-cluster node-3
 
   # Also remove a taint that was not set by cordon
   kubectl fdb uncordon node-3 -c sample-cluster --taint example.com/maintenance`,
@@ -55,7 +56,11 @@ func (o CordonOptions) runUncordon(ctx context.Context, env *session.Env, args [
 	if err := o.Check(env); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, nil, o.Name, o.Intent())
+	cluster, args, err := session.NodeArgs(ctx, env, args, o.Name)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}

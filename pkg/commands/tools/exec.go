@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,19 +31,23 @@ type execOptions struct {
 func NewExec(env *session.Env) *cobra.Command {
 	var o execOptions
 	cmd := &cobra.Command{
-		Use:   "exec [CLUSTER] -- PROGRAM [ARGUMENT...]",
+		Use:   "exec [CLUSTER] [ID] -- PROGRAM [ARGUMENT...]",
 		Short: "Run a program in a pod of a cluster",
-		Long: `Run a program in a pod of a cluster: the pod of --pod or --process-group, else the pod that
-is most likely to stay. The output is streamed and the exit code passed through. The
+		Long: `Run a program in a pod of a cluster: the pod of the process group, or of --pod, else the pod
+that is most likely to stay. The output is streamed and the exit code passed through. The
 program has no terminal. No gate is checked: this is kubectl exec with a selected pod.`,
 		Example: `  # Run a program in any running pod
   kubectl fdb exec sample-cluster -- ls /var/fdb/data
 
   # Run a program in the pod of a process group
-  kubectl fdb exec sample-cluster --process-group storage-30317 -- df /var/fdb/data`,
-		ValidArgsFunction: env.Completion().FirstArgument,
+  kubectl fdb exec sample-cluster storage-30317 -- df /var/fdb/data`,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cluster, program, err := cmdutil.AfterDash(cmd, args)
+			before, program, err := cmdutil.AtDash(cmd, args)
+			if err != nil {
+				return err
+			}
+			cluster, err := o.take(cmd.Context(), env, before)
 			if err != nil {
 				return err
 			}
@@ -59,6 +64,20 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 	session.CompleteWith(cmd, "pod", env.Completion().PodNames)
 	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
+}
+
+// take takes the process group from the arguments, and returns the cluster among them.
+func (o *execOptions) take(ctx context.Context, env *session.Env, args []string) (cluster []string, err error) {
+	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
+	switch {
+	case len(ids) > 1:
+		return nil, exit.Usagef("only one process group is allowed, not %s", strings.Join(ids, " and "))
+	case len(ids) == 1 && o.Group != "":
+		return nil, exit.Usagef("process group %s conflicts with --process-group", ids[0])
+	case len(ids) == 1:
+		o.Group = ids[0]
+	}
+	return cluster, nil
 }
 
 func (o execOptions) run(ctx context.Context, env *session.Env, args, program []string) error {

@@ -1,0 +1,66 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Every command takes `[CLUSTER] THING…`: what can be meant by the words alone is accepted in either form.
+func TestTheClusterComesFirstOrNotAtAll(t *testing.T) {
+	for line, same := range map[string]string{
+		"drain sample node-1 --dry-run":          "drain node-1 -c sample --dry-run",
+		"cordon sample node-1 --dry-run":         "cordon node-1 -c sample --dry-run",
+		"uncordon sample node-1 --dry-run":       "uncordon node-1 -c sample --dry-run",
+		"can drain sample node-1":                "can drain node-1 -c sample",
+		"replace STORAGE --dry-run -o name":      "replace sample STORAGE --dry-run -o name",
+		"restart STORAGE --dry-run":              "restart sample STORAGE --dry-run",
+		"exclude STORAGE --dry-run":              "exclude sample STORAGE --dry-run",
+		"get pg STORAGE":                         "get pg sample STORAGE",
+		"get processes STORAGE":                  "get processes sample STORAGE",
+		"why STORAGE":                            "why sample STORAGE",
+		"exclusion status STORAGE":               "exclusion status sample STORAGE",
+		"can restart STORAGE":                    "can restart sample STORAGE",
+		"auth role status wait":                  "auth role --for status,wait",
+		"auth role status --for wait":            "auth role --for wait,status",
+		"drain fdb/sample node/node-1 --dry-run": "drain node-1 -c sample --dry-run",
+	} {
+		t.Run(line, func(t *testing.T) {
+			outputs := map[string]string{}
+			for _, l := range []string{line, same} {
+				v := newVault(t)
+				code := v.run(strings.Fields(strings.ReplaceAll(l, "STORAGE", v.group("storage")))...)
+				if code == exit.ExitUsage || v.out.Len() == 0 {
+					t.Fatalf("%s: exit code %d: %s", l, code, &v.err)
+				}
+				outputs[l] = v.out.String()
+			}
+			if outputs[line] != outputs[same] {
+				t.Errorf("%s\n%s\n%s\n%s", line, outputs[line], same, outputs[same])
+			}
+		})
+	}
+}
+
+// A word that names a cluster and something else is never guessed.
+func TestAWordThatNamesTwoThings(t *testing.T) {
+	cluster := func(name string) *v1beta2.FoundationDBCluster {
+		return &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "fdb"}}
+	}
+	for line, tc := range map[string]struct{ other, want string }{
+		"drain node-1 node-2 --dry-run": {"node-1", "node-1 is the name of a cluster and of a node: set the cluster with -c"},
+		"why storage-1":                 {"storage-1", "FoundationDBCluster storage-1"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			g := up(t)
+			g.objects = append(g.objects, cluster(tc.other))
+			if code := g.run(strings.Fields(line)...); code != exit.ExitUsage || !strings.Contains(g.err.String(), tc.want) {
+				t.Errorf("exit code %d, want %q: %s%s", code, tc.want, &g.out, &g.err)
+			}
+		})
+	}
+}
