@@ -25,8 +25,8 @@ func readYAML(t *testing.T, name string, into any) {
 type workflow struct {
 	Name string `json:"name"`
 	On   struct {
-		Push        *struct{ Branches []string } `json:"push"`
-		PullRequest *struct{}                    `json:"pull_request"`
+		Push        *struct{ Branches, Tags []string } `json:"push"`
+		PullRequest *struct{}                          `json:"pull_request"`
 	} `json:"on"`
 	Permissions map[string]string `json:"permissions"`
 	Concurrency map[string]any    `json:"concurrency"`
@@ -34,7 +34,7 @@ type workflow struct {
 		RunsOn         string `json:"runs-on"`
 		TimeoutMinutes int    `json:"timeout-minutes"`
 		Steps          []struct {
-			Name string            `json:"name"`
+			ID   string            `json:"id"`
 			Uses string            `json:"uses"`
 			With map[string]any    `json:"with"`
 			Run  string            `json:"run"`
@@ -75,6 +75,39 @@ func TestTheWorkflowRunsWhatAChangeMustPass(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(root, ".ci/run")); err != nil || info.Mode().Perm()&0o111 == 0 {
 		t.Errorf(".ci/run cannot be run (%v)", err)
+	}
+}
+
+// A release is built by what contributors can run, signed, and has a provenance of every file.
+func TestTheReleaseWorkflowPublishesWhatTheRepositoryBuilds(t *testing.T) {
+	var w workflow
+	readYAML(t, ".github/workflows/release.yaml", &w)
+	if w.On.Push == nil || w.On.PullRequest != nil || !slices.Equal(w.On.Push.Tags, []string{"v*"}) || len(w.On.Push.Branches) > 0 {
+		t.Errorf("it runs on %+v, want tags of versions only", w.On)
+	}
+	if w.Permissions["id-token"] != "write" || w.Permissions["attestations"] != "write" {
+		t.Errorf("it cannot sign with the permissions %v", w.Permissions)
+	}
+	var runs, proven []string
+	for _, job := range w.Jobs {
+		for _, step := range job.Steps {
+			runs = append(runs, step.Run)
+			if strings.HasPrefix(step.Uses, "actions/attest-build-provenance@") {
+				for _, key := range []string{"subject-checksums", "subject-name"} {
+					if subject, is := step.With[key].(string); is {
+						proven = append(proven, subject)
+					}
+				}
+			}
+		}
+	}
+	for _, want := range []string{"make release-tools", "goreleaser release --clean", "make release-image", "cosign@v"} {
+		if !strings.Contains(strings.Join(runs, "\n"), want) {
+			t.Errorf("it does not run %s", want)
+		}
+	}
+	if want := []string{"dist/checksums.txt", "ghcr.io/kubectl-fdb/kubectl-fdb"}; !slices.Equal(proven, want) {
+		t.Errorf("provenance of %v, want %v", proven, want)
 	}
 }
 
