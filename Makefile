@@ -104,6 +104,7 @@ test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built 
 .PHONY: not-run
 not-run:
 	@echo "NOT RUN by make test:"
+	@echo "  make test-release  archives, packages, images, Krew, Argo CD, Flux, alerts and shells: builds six platforms twice"
 	@echo "  make test-real    the journeys on real programs: needs directories with FoundationDB's programs (FDB_BIN)"
 	@echo "  make conformance-real  TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
 	@echo "  make conformance  TestTheModelIsTheRealDatabase: needs FoundationDB's programs (FDB_BIN=VERSION=DIR)"
@@ -147,6 +148,34 @@ mutants: ## List random changes of the pure packages that no test notices: make 
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)
 	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/inspect ./pkg/reconcile/stages ./pkg/ui/tui
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./test/bench
+
+# GoReleaser and the generator of bills of materials, in a module of their own: both have more
+# dependencies than all the rest.
+RELEASE_TOOLS := $(BIN)/release
+GORELEASER    := PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" goreleaser
+
+.PHONY: release-tools
+release-tools: ## Build GoReleaser and cyclonedx-gomod into bin/release (minutes the first time)
+	go build -modfile=tools/release/go.mod -o $(RELEASE_TOOLS)/ github.com/goreleaser/goreleaser/v2 github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+
+.PHONY: release-snapshot
+release-snapshot: release-tools release-build ## Build everything that a release has into dist/, unsigned
+
+.PHONY: release-build
+release-build:
+	$(GORELEASER) check
+	$(GORELEASER) release --snapshot --clean --skip=sign,publish
+	$(MAKE) release-image
+
+# An archive in the OCI layout, which registries and containerd read.
+.PHONY: release-image
+release-image: ## Write the container image of the binaries in dist/ into dist/image.tar
+	go run ./hack/ociimage -version "$(VERSION)" -created "$$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" -o dist/image.tar \
+	  linux/amd64="$$(echo dist/kubectl-fdb_linux_amd64*/kubectl-fdb)" linux/arm64="$$(echo dist/kubectl-fdb_linux_arm64*/kubectl-fdb)"
+
+.PHONY: test-release
+test-release: release-tools ## What a release contains, built twice and compared; Krew, Argo CD, Flux, Prometheus and shells with their own libraries (half an hour)
+	cd test/release && PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" go test -count=1 -timeout 90m ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each

@@ -63,7 +63,7 @@ func TestReleasesContainWhatPagesInstallFrom(t *testing.T) {
 		var files []string
 		for _, f := range archive.Files {
 			found, err := filepath.Glob(filepath.Join(root, f.Source))
-			if err != nil || len(found) == 0 {
+			if generated := strings.HasPrefix(f.Source, ".release/"); err != nil || len(found) == 0 && !generated {
 				t.Errorf("no file is called %s (%v)", f.Source, err)
 			}
 			files = append(files, found...)

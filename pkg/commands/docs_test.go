@@ -36,6 +36,19 @@ func TestDocsHaveAPagePerCommand(t *testing.T) {
 	}
 }
 
+// A release that is built again has the same man pages.
+func TestManPagesHaveTheDateOfTheSource(t *testing.T) {
+	g, dir := newGiven(t), t.TempDir()
+	g.env["SOURCE_DATE_EPOCH"] = "1760000000"
+	if code := g.run("docs", "--dir", dir, "--format", "man"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "kubectl-fdb.1"))
+	if err != nil || !strings.Contains(string(page), `"Oct 2025"`) {
+		t.Errorf("no Oct 2025 in %.100s (%v)", page, err)
+	}
+}
+
 func TestDocsRefuse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -37,8 +37,9 @@ func NewVersion(env *session.Env) *cobra.Command {
 		Short: "Show program, API server and database versions",
 		Long: `Show the versions of this program, the API server, the served FoundationDB resources, the
 running operators, and each database of the namespace: the version of the spec, of the
-status, of the running processes, and of fdbcli in the pods. Incompatible versions are
-reported as warnings and never change the exit code.`,
+status, of the running processes, and of fdbcli in the pods. Incompatible versions, and
+another plugin that comes first on the PATH, are reported as warnings and never change the
+exit code.`,
 		Example: `  # Show all versions
   kubectl fdb version
 
@@ -61,6 +62,7 @@ func (o versionOptions) run(ctx context.Context, env *session.Env) error {
 	v := lists.NewVersionView(inspect.Metadata{Tool: "kubectl-fdb " + session.Version, RunID: env.RunID}, lists.ClientVersion{
 		Version: session.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	})
+	v.Warnings = append(v.Warnings, pluginOnPath(env)...)
 	var err error
 	if !o.clientOnly {
 		v.Metadata = env.Metadata(types.NamespacedName{})

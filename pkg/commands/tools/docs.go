@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -27,7 +29,8 @@ func NewDocs(env *session.Env) *cobra.Command {
 		Use:   "docs --dir DIR",
 		Short: "Generate a reference page per command",
 		Long: `Generate a reference page per command from its --help, as Markdown or man pages. Existing
-files of the same names are replaced. No API server is contacted.`,
+files of the same names are replaced. Man pages have the date of SOURCE_DATE_EPOCH, in
+seconds, if that is set. No API server is contacted.`,
 		Example: `  # Generate man pages
   kubectl fdb docs --dir man1 --format man`,
 		Args: cobra.NoArgs,
@@ -65,8 +68,17 @@ func (o docsOptions) write(env *session.Env, root *cobra.Command) error {
 	}
 	return doc.GenManTree(root, &doc.GenManHeader{
 		Title: "KUBECTL-FDB", Section: "1", Source: "kubectl-fdb " + session.Version,
-		Manual: "kubectl fdb", Date: new(env.Clock.Now().UTC()),
+		Manual: "kubectl fdb", Date: new(dateOfPages(env)),
 	}, o.dir)
+}
+
+// dateOfPages returns the date in man pages: that of SOURCE_DATE_EPOCH, which builds that can be
+// repeated set, else now.
+func dateOfPages(env *session.Env) time.Time {
+	if seconds, err := strconv.ParseInt(env.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		return time.Unix(seconds, 0).UTC()
+	}
+	return env.Clock.Now().UTC()
 }
 
 // writeMarkdown writes the pages of a command and of all its subcommands.

@@ -27,6 +27,8 @@ type Metrics struct {
 	generation, reconciled, retryAfter prometheus.Gauge
 	processGroups                      prometheus.Gauge
 
+	database *database
+
 	pass pass
 }
 
@@ -50,6 +52,8 @@ func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
 	m.addCounters(own)
 	m.addDurations(own)
 	m.addGauges(own)
+	m.database = newDatabase(own)
+	m.database.register(m.registry)
 	m.registry.MustRegister(
 		m.passes, m.stages, m.actions, m.refusals, m.passSeconds, m.stageSeconds,
 		m.lastPass, m.conditions, m.generation, m.reconciled, m.retryAfter, m.processGroups,

@@ -17,6 +17,7 @@ func (m *Metrics) Report(e reconcile.Event) {
 		if e.Snapshot.Cluster != nil {
 			m.observed(e.Snapshot.Cluster)
 		}
+		m.database.observed(e.Facets, e.Snapshot)
 	case reconcile.GatesChecked:
 		m.checked("", e.Checks)
 	case reconcile.StageDecided:

@@ -1,0 +1,81 @@
+package commands
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// k9sPlugin is what K9s knows of a plugin.
+type k9sPlugin struct {
+	ShortCut    string   `json:"shortCut"`
+	Description string   `json:"description"`
+	Dangerous   bool     `json:"dangerous"`
+	Scopes      []string `json:"scopes"`
+	Command     string   `json:"command"`
+	Background  bool     `json:"background"`
+	Args        []string `json:"args"`
+}
+
+// line is the command of the plugin that kubectl runs, as words; nil for none.
+func (p k9sPlugin) line() []string {
+	text := strings.Join(append([]string{p.Command}, p.Args...), " ")
+	if p.Command == "sh" && len(p.Args) == 2 && p.Args[0] == "-c" {
+		text = regexp.MustCompile(` 2>&1 \||;`).Split(p.Args[1], 2)[0]
+	}
+	if words := strings.Fields(text); len(words) > 2 && words[0] == "kubectl" && words[1] == "fdb" {
+		return words[2:]
+	}
+	return nil
+}
+
+// readOnly are the commands of plugins that K9s may offer in its read-only mode.
+var readOnly = []string{"why", "status", "plan", "get process-groups", "history", "watch", "backup status", "restore status", "can drain"}
+
+// Every key of K9s runs a command that exists, with arguments that it takes; what changes something
+// is offered only outside of the read-only mode, and prompts.
+func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
+	text, err := os.ReadFile("../../docs/k9s/plugins.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Plugins map[string]k9sPlugin `json:"plugins"`
+	}
+	if err := yaml.UnmarshalStrict(text, &file); err != nil || len(file.Plugins) < 5 {
+		t.Fatalf("%d plugins: %v", len(file.Plugins), err)
+	}
+	keys := map[string]string{}
+	for name, p := range file.Plugins {
+		words := p.line()
+		root := newRoot(newGiven(t).environment())
+		cmd, rest, err := root.Find(words)
+		if err != nil || cmd == root || len(words) == 0 {
+			t.Errorf("%s runs %q: %v", name, words, err)
+			continue
+		}
+		if err := cmd.ParseFlags(rest); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		path := strings.TrimPrefix(cmd.CommandPath(), root.CommandPath()+" ")
+		if reads := slices.Contains(readOnly, path); reads == p.Dangerous || slices.Contains(words, "--yes") || slices.Contains(words, "-y") {
+			t.Errorf("%s: %s is dangerous: %t, and must prompt", name, path, p.Dangerous)
+		}
+		if p.Background || p.Description == "" || !slices.Contains(words, "$CONTEXT") || slices.Contains(p.Scopes, "nodes") == slices.Contains(words, "$NAMESPACE") {
+			t.Errorf("%s runs %q for %v", name, words, p.Scopes)
+		}
+		for _, scope := range p.Scopes {
+			if other := keys[scope+" "+p.ShortCut]; other != "" {
+				t.Errorf("%s and %s have the same key for %s", name, other, scope)
+			}
+			keys[scope+" "+p.ShortCut] = name
+		}
+	}
+}
