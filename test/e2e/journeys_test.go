@@ -166,6 +166,7 @@ var journeys = map[string]journey{
 		// Ten times as long to the database.
 		rests: map[string]time.Duration{"kubectl fdb can replace sample-cluster storage-71671": 15 * time.Second},
 	},
+	"docs/runbook-files.md": {prepare: up(counts)},
 	"docs/takeover.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
