@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -106,6 +108,22 @@ func TestARunbookAppliesWhatWasApproved(t *testing.T) {
 	}
 	if code := g.run("run", file, "--state", state); code != exit.ExitUsage {
 		t.Errorf("exit code %d for a run that has ended: %s", code, &g.err)
+	}
+}
+
+// A pipeline plans on one machine and applies on another one.
+func TestAStateCanBeMoved(t *testing.T) {
+	g := up(t)
+	file, from, to := book(t, approvedSteps), t.TempDir(), filepath.Join(t.TempDir(), "moved")
+	if code := g.run("run", file, "--state", filepath.Join(from, "state.json")); code != exit.ExitUnconfirmed {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(to, "state.json")
+	if code := g.run("run", file, "--state", state, "--approve", "approval="+stateOf(t, state).Steps[1].Digest); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
 
@@ -449,6 +467,18 @@ func TestReportsHaveEveryStep(t *testing.T) {
 	}
 }
 
+// fitsSchema validates a runbook with the schema that editors use.
+func fitsSchema(t *testing.T, name string, text []byte) {
+	t.Helper()
+	var document any
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	if err := validators()["Runbook"].Validate(document); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
 func TestShippedRunbooksAreListedAndPrinted(t *testing.T) {
 	g := newGiven(t)
 	if code := g.run("run", "--list", "-o", "name"); code != exit.ExitDone || g.out.Len() == 0 {
@@ -463,6 +493,10 @@ func TestShippedRunbooksAreListedAndPrinted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, runs := shippedRunbooks[name]; !runs {
+			t.Errorf("%s is not run by TestShippedRunbooksRun", name)
+		}
+		fitsSchema(t, name, text)
 		if parsed, problems := runbook.Parse(text); len(problems) > 0 || parsed.Metadata.Name != name {
 			t.Errorf("%s: %v, named %s", name, problems, parsed.Metadata.Name)
 		}
@@ -472,5 +506,93 @@ func TestShippedRunbooksAreListedAndPrinted(t *testing.T) {
 	}
 	if code := g.run("run"); code != exit.ExitUsage {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// shippedRunbooks are those that the program comes with: the variables of a run over the model, and how it
+// ends. In the model no coordinator is lost, and no agent of a backup is ready: these two end early.
+var shippedRunbooks = map[string]struct {
+	prepare func(*testing.T) *given
+	vars    []string
+	code    int
+	ran     string
+}{
+	"continue-upgrade": {
+		func(t *testing.T) *given {
+			t.Helper()
+			g := up(t)
+			g.world.Record.Spec.Version = "7.3.80"
+			g.world.Record.Generation++
+			return g
+		},
+		[]string{"version=7.3.80"}, exit.ExitDone,
+		"blocking-clients=done can-upgrade=done plan=done approval=done upgrade=done upgraded=done",
+	},
+	"deny-lost-owner": {
+		together, []string{"owner=dc2"}, exit.ExitDone,
+		"locks=done plan=done approval=done deny=done reconcile=done locks-after=done",
+	},
+	"end-exclusions": {
+		func(t *testing.T) *given {
+			t.Helper()
+			g := up(t)
+			g.run("exclude", "sample", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--yes", "--wait")
+			return g
+		}, nil, exit.ExitDone,
+		"exclusions=done causes=done processes=done capacity=done plan=done approval=done include=done",
+	},
+	"recover-coordinators": {
+		func(t *testing.T) *given {
+			t.Helper()
+			v := newVault(t)
+			v.answers(admin.Result{}, nil)
+			return v.given
+		},
+		[]string{"incident=4711"}, exit.ExitDone,
+		"facts=done pause-operators=skipped connection-strings=skipped plan=skipped approval=skipped recover=skipped verified=skipped resume-operators=skipped",
+	},
+	"repair-coordinators": {
+		up, nil, exit.ExitDone,
+		"coordinators=done connection-strings=done plan=done approval=done repair=done available=done",
+	},
+	"replace-failed-disk": {
+		up, []string{"group=GROUP"}, exit.ExitDone,
+		"symptoms=done findings=done safe=done plan=done approval=done replace=done healthy=done",
+	},
+	"restore-lost-cluster": {
+		func(t *testing.T) *given { return newVault(t).given }, []string{"restore=again", "limit=5m"}, exit.ExitWaiting,
+		"approval=done new-cluster=done available=done preview=done restore=failed restored=pending",
+	},
+	"roll-out-change": {
+		func(t *testing.T) *given {
+			t.Helper()
+			g := up(t)
+			g.world.Record.Spec.ProcessCounts.Storage = 4
+			g.world.Record.Generation++
+			return g
+		}, nil, exit.ExitDone,
+		"healthy-before=done plan=done approval=done apply=done reconciled=done",
+	},
+}
+
+func TestShippedRunbooksRun(t *testing.T) {
+	for name, row := range shippedRunbooks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := row.prepare(t)
+			args := []string{"run", name, "--var", "cluster=sample"}
+			for _, v := range row.vars {
+				args = append(args, "--var", strings.ReplaceAll(v, "GROUP", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)))
+			}
+			if code := g.run(append(args, "--dry-run")...); code != exit.ExitDone {
+				t.Fatalf("dry run: exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			state := filepath.Join(t.TempDir(), "state.json")
+			g.input = new("y\ny\ny\n")
+			code := g.run(append(args, "--state", state)...)
+			if got := statuses(stateOf(t, state)); code != row.code || got != row.ran {
+				t.Errorf("exit code %d, want %d; %s, want %s: %s%s", code, row.code, got, row.ran, &g.out, &g.err)
+			}
+		})
 	}
 }

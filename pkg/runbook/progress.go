@@ -91,6 +91,8 @@ type Result struct {
 	Captured map[string]string `json:"captured,omitempty"`
 	// Saved is the file with the command's output.
 	Saved *File `json:"saved,omitempty"`
+	// Digest is what --approve requires for an approval; empty for other steps.
+	Digest string `json:"digest,omitempty"`
 	// Approval is who approved what.
 	Approval *Approved `json:"approval,omitempty"`
 }

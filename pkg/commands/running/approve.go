@@ -51,6 +51,7 @@ func (r *runner) approve(ctx context.Context, m runbook.Move) end {
 	if err != nil {
 		return failed(err)
 	}
+	m.Result.Digest = digest
 	who, _ := runbook.Words{m.Step.Approve.Who}.Expand(r.progress.Values)
 	approval := &runbook.Approved{Who: m.Step.Approve.Who, By: r.Holder, Digest: digest, How: byDigest}
 	if len(who) == 1 {

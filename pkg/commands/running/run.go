@@ -274,7 +274,18 @@ func (r *runner) resume() error {
 		}
 	}
 	r.progress.Resume()
+	r.move()
 	return nil
+}
+
+// move makes saved files those beside the state: a pipeline may have moved both to another machine.
+func (r *runner) move() {
+	for i := range r.progress.Steps {
+		if saved := r.progress.Steps[i].Saved; saved != nil {
+			saved.Path = r.store.pathOf(r.book.Steps[i].Save)
+			r.progress.Values[r.book.Steps[i].Save] = saved.Path
+		}
+	}
 }
 
 // printList prints the runbooks that the program comes with.

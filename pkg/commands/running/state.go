@@ -80,9 +80,12 @@ func (s store) write(p *runbook.Progress) error {
 	return nil
 }
 
+// pathOf returns the path of a saved output.
+func (s store) pathOf(name string) string { return filepath.Join(s.files, name) }
+
 // save writes the output of a step to a file of its own.
 func (s store) save(name string, text []byte) (*runbook.File, error) {
-	path := filepath.Join(s.files, name)
+	path := s.pathOf(name)
 	if err := replaceFile(path, text); err != nil {
 		return nil, fmt.Errorf("save output: %w", err)
 	}
