@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 	"k8s.io/klog/v2"
 
@@ -28,6 +29,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/operating"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/recovering"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/running"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/webhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
@@ -116,7 +118,7 @@ resources on demand. No operator has to run.`,
 			reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovering.New(env), operating.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
-			diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
+			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
 			tools.NewCLI(env), tools.NewExec(env), diagnose.NewAuth(env), installing.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
@@ -129,6 +131,13 @@ resources on demand. No operator has to run.`,
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	fitHelp(root)
 	return root
+}
+
+// newRun returns the command `run`, whose steps are command lines of this program.
+func newRun(env *session.Env) *cobra.Command {
+	return running.New(env, Run, func() *cobra.Command {
+		return newRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard()))
+	})
 }
 
 // explainArgumentErrors makes every command with wrong arguments print its usage; cobra only

@@ -63,6 +63,13 @@ func NewEnv() *Env {
 		Holder:     live.NewHolder(),
 		RunID:      strings.ToLower(rand.Text()[:10]),
 	}
+	openByFlags(e)
+	return e
+}
+
+// openByFlags makes an environment open what its own flags select.
+func openByFlags(e *Env) {
+	e.byFlags = true
 	e.Kube.WithWrapConfigFn(e.Connection().limits)
 	e.Client = e.Connection().openClient
 	e.Connect = e.Connection().openCluster
@@ -70,7 +77,22 @@ func NewEnv() *Env {
 	e.ConnectRestore = e.Connection().openRestore
 	e.Follow = e.Connection().openFollower
 	e.Tool = e.Connection().openTool
-	return e
+}
+
+// Inside returns an environment for a whole command line that runs within another command: with flags
+// and streams of its own, and the same clock, user and run. Prompts are possible where stdin is the
+// terminal of e.
+func Inside(e *Env, streams genericiooptions.IOStreams) *Env {
+	other := &Env{
+		IOStreams: streams, Kube: genericclioptions.NewConfigFlags(true), Clock: e.Clock, Getenv: e.Getenv, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
+		IsTerminal: func(stream any) bool { return stream == any(e.In) && e.IsTerminal(e.In) },
+		Client:     e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
+	}
+	*other.Kube.KubeConfig = text(e.Kube.KubeConfig)
+	if e.byFlags {
+		openByFlags(other)
+	}
+	return other
 }
 
 func (e Connection) limits(c *rest.Config) *rest.Config {

@@ -77,7 +77,8 @@ type Env struct {
 	About   types.NamespacedName // the cluster of the command, once known
 	Started bool                 // the command line is valid
 
-	direct []*direct.Database // native transports that were opened; guarded by mu
+	byFlags bool               // what is opened is what Kube and Global select
+	direct  []*direct.Database // native transports that were opened; guarded by mu
 
 	mu         sync.Mutex // guards spoken, and keeps lines whole
 	lastOutput time.Time  // when progress was last printed

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"io"
 	"time"
 
@@ -25,6 +26,8 @@ type Kind struct {
 	PrintedBy string
 	// Document is an empty one; nil for a kind that has several forms.
 	Document any
+	// Input is the apiVersion of a kind that users write and commands read; empty for output.
+	Input string
 	// Events are the forms of a line in a stream, by the value of their field event.
 	Events []EventKind
 }
@@ -105,7 +108,8 @@ func eventKinds() []EventKind {
 // Schema describes the documents of the kind.
 func (k Kind) Schema(o schema.Options) schema.Node {
 	if k.Events == nil {
-		return schema.Document(k.Name, k.Document, map[string]string{"apiVersion": inspect.APIVersion, "kind": k.Name}, o)
+		o.Closed = o.Closed || k.Input != "" // an unknown field of a file is an error
+		return schema.Document(k.Name, k.Document, map[string]string{"apiVersion": cmp.Or(k.Input, inspect.APIVersion), "kind": k.Name}, o)
 	}
 	variants := make([]schema.Variant, len(k.Events))
 	for i, e := range k.Events {

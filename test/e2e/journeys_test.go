@@ -162,10 +162,14 @@ var journeys = map[string]journey{
 	},
 	"docs/runbooks.md": {
 		prepare: up(counts),
-		codes:   map[string][]int{"kubectl fdb replace sample-cluster storage-71671 --dry-run": {1}},
+		codes: map[string][]int{
+			"kubectl fdb replace sample-cluster storage-71671 --dry-run":                    {1},
+			"kubectl fdb run roll-out-change --var cluster=sample-cluster --state run.json": {asksAPerson},
+		},
 		// Ten times as long to the database.
 		rests: map[string]time.Duration{"kubectl fdb can replace sample-cluster storage-71671": 15 * time.Second},
 	},
+	"docs/runbook-files.md": {prepare: up(counts)},
 	"docs/takeover.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()

@@ -27,7 +27,7 @@ func parseColumns(spec string) ([]column, error) {
 			return nil, exit.Usagef("a custom column must be HEADER:PATH, such as ID:.id, not %q", part)
 		}
 		c := column{header: header, path: jsonpath.New(header).AllowMissingKeys(true)}
-		if err := c.path.Parse(relaxed(path)); err != nil {
+		if err := c.path.Parse(Relaxed(path)); err != nil {
 			return nil, exit.Usage(fmt.Errorf("invalid path of column %s: %w", header, err))
 		}
 		columns = append(columns, c)
@@ -35,8 +35,8 @@ func parseColumns(spec string) ([]column, error) {
 	return columns, nil
 }
 
-// relaxed accepts x.y, .x.y and {.x.y}, as kubectl does.
-func relaxed(path string) string {
+// Relaxed accepts x.y, .x.y and {.x.y}, as kubectl does.
+func Relaxed(path string) string {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }

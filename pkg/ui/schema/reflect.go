@@ -57,6 +57,9 @@ var (
 )
 
 func (d *describer) node(t reflect.Type) *Node {
+	if forms, has := reflect.Zero(t).Interface().(interface{ SchemaTypes() []string }); has {
+		return &Node{Type: forms.SchemaTypes(), Items: &Node{Type: "string"}}
+	}
 	switch {
 	case t == timeType:
 		return &Node{Type: "string", Format: "date-time"}
