@@ -29,6 +29,8 @@ type Manifest struct {
 	// Context and Namespace are those of the command that wrote it.
 	Context   string `json:"context"`
 	Namespace string `json:"namespace"`
+	// Seed makes the random choices of plans: a plan over the dump is the plan in it.
+	Seed uint64 `json:"seed"`
 	// Clusters are the clusters of which it has facts.
 	Clusters []Cluster `json:"clusters"`
 	// Redacted counts what was hidden, by redactor.
@@ -107,7 +109,9 @@ type Run struct {
 	Argv      []string `json:"argv"`
 	Stdin     string   `json:"stdin,omitempty"`
 	// Session is true for an interactive run.
-	Session  bool   `json:"session,omitempty"`
+	Session bool `json:"session,omitempty"`
+	// Ended is true for an interactive run that ended before its client had all answers.
+	Ended    bool   `json:"ended,omitempty"`
 	Stdout   string `json:"stdout"`
 	Stderr   string `json:"stderr"`
 	ExitCode int    `json:"exitCode"`
