@@ -35,7 +35,13 @@ import (
 // as they do outside of tests.
 func dumpable(t *testing.T) *given {
 	t.Helper()
-	g := up(t)
+	return readable(up(t))
+}
+
+// readable makes what the simulation has readable through a Kubernetes client and fdbcli in pods.
+func readable(g *given) *given {
+	t := g.t
+	t.Helper()
 	g.objects = append(g.objects, g.world.ConfigMap)
 	for _, o := range g.world.Pods {
 		g.objects = append(g.objects, o)
@@ -176,6 +182,40 @@ func TestEveryViewOfADumpIsThatOfTheCluster(t *testing.T) {
 	for line, want := range live {
 		want.Out, want.Err = strings.ReplaceAll(want.Out, id, pseudonym), strings.ReplaceAll(want.Err, id, pseudonym)
 		if diff := cmp.Diff(want, run(line, "--from", path)); diff != "" {
+			t.Errorf("%s\n%s", line, diff)
+		}
+	}
+}
+
+func TestRedactionIsNoChangeOfTheSpec(t *testing.T) {
+	g := newGiven(t)
+	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "AWS_SECRET_ACCESS_KEY", Value: "hunter2template"}}}}}}
+	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	readable(g).frozen()
+	type result struct {
+		Code int
+		Out  string
+	}
+	want := map[string]result{}
+	for _, line := range []string{"plan sample", "why sample", "status sample", "check sample", "get process-groups sample"} {
+		code := g.run(strings.Fields(line)...)
+		want[line] = result{code, strings.ReplaceAll(g.out.String(), "hunter2template", "REDACTED")}
+	}
+	path := g.dumped()
+	text, err := json.Marshal(dumpAt(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte("hunter2template")) {
+		t.Error("the dump contains the secret")
+	}
+	g.connect, g.tool, g.objects, g.world.Record, g.now = nil, nil, nil, nil, nil
+	for line, want := range want {
+		code := g.run(append(strings.Fields(line), "--from", path)...)
+		if diff := cmp.Diff(want, result{code, g.out.String()}); diff != "" {
 			t.Errorf("%s\n%s", line, diff)
 		}
 	}

@@ -31,14 +31,12 @@ func (s APIServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	q, known := parseRequest(r)
 	var answer any
 	switch {
-	case !known && r.Method == http.MethodGet:
-		answer = s.object(r, query{name: r.URL.Path})
-	case !known:
-		answer = notInDump(r.Method + " " + r.URL.Path)
-	case r.Method == http.MethodPost && strings.HasPrefix(q.resource, "selfsubject"):
+	case known && r.Method == http.MethodPost && strings.HasPrefix(q.resource, "selfsubject"):
 		answer = s.review(r, q, body)
 	case r.Method != http.MethodGet:
 		answer = refusal(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, ReadOnlyMessage)
+	case !known:
+		answer = s.object(r, query{name: r.URL.Path})
 	case q.name != "":
 		answer = s.object(r, q)
 	default:
@@ -185,7 +183,7 @@ func refusal(code int32, reason metav1.StatusReason, message string) *metav1.Sta
 
 // notInDump is the answer to a request that was not made when the dump was written.
 func notInDump(what string) *metav1.Status {
-	return refusal(http.StatusForbidden, metav1.StatusReasonForbidden, "the dump does not have it: "+what)
+	return refusal(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "not in the dump: "+what)
 }
 
 func notFound(q query) *metav1.Status {

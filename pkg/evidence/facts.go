@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
 // Facts answers from a dump. While one is being written, it reads what the dump lacks and adds it.
@@ -94,11 +96,28 @@ func (f *Facts) list(ctx context.Context, q query) (List, *metav1.Status) {
 		return *list, list.Failure
 	}
 	if f.Live == nil {
-		return List{}, notInDump("list " + q.groupResource().String())
+		return f.joined(q)
 	}
 	list := f.readList(ctx, q)
 	f.Dump.Lists = append(f.Dump.Lists, list)
 	return list, list.Failure
+}
+
+// joined returns all FoundationDB resources of a dump as those of all namespaces: it has no others.
+// Of other objects it has only some, and a part is not the answer.
+func (f *Facts) joined(q query) (List, *metav1.Status) {
+	all := List{Items: []json.RawMessage{}}
+	found := false
+	for _, l := range f.Dump.Lists {
+		if q.namespace == "" && q.group == v1beta2.GroupVersion.Group && l.Group == q.group && l.Resource == q.resource && l.Failure == nil {
+			found, all.Kind = true, l.Kind
+			all.Items = append(all.Items, l.Items...)
+		}
+	}
+	if !found {
+		return List{}, notInDump("list " + q.groupResource().String())
+	}
+	return all, nil
 }
 
 // pageSize is how many objects one request lists at most.

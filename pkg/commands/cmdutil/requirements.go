@@ -66,7 +66,7 @@ func viewRequirements() []CommandRequirements {
 
 // dumping returns what is required for a dump, which has whatever may be read.
 func dumping() []Requirement {
-	const without = "not in the dump"
+	const without = "they are not in the dump"
 	return slices.Concat(viewing(), operators(), backupsToo(without), optional(without,
 		session.Permission{Verb: "get", Resource: "pods", Subresource: "log"},
 		session.Permission{Verb: "list", Resource: "events"},

@@ -150,31 +150,29 @@ func (c *collector) render(ctx context.Context) {
 // commandLines returns the command lines of all clusters.
 func (c *collector) commandLines() []view {
 	var all []view
-	add := func(of session.Cluster, words ...string) {
-		name := strings.NewReplacer("/", "-").Replace(strings.Join(words, "-"))
-		all = append(all, view{fmt.Sprintf("views/%s/%s/%s.txt", of.Namespace, of.Name, name), append(words, "-n", of.Namespace)})
+	add := func(of session.Cluster, name string, more ...string) {
+		file := fmt.Sprintf("views/%s/%s/%s.txt", of.Namespace, of.Name, strings.NewReplacer(" ", "-", "/", "-").Replace(name))
+		all = append(all, view{file, append(append(strings.Fields(name), more...), "-n", of.Namespace)})
 	}
 	for _, cluster := range c.clusters {
-		for _, words := range clusterViews {
-			add(cluster, append(strings.Fields(words), cluster.Name)...)
+		for _, name := range clusterViews {
+			add(cluster, name, cluster.Name)
 		}
-		for _, words := range namespaceViews {
-			add(cluster, strings.Fields(words)...)
+		for _, name := range namespaceViews {
+			add(cluster, name)
 		}
 		if node := c.aNode(cluster); node != "" {
-			add(cluster, "can", "drain", node, "-c", cluster.Name)
+			add(cluster, "can drain "+node, "-c", cluster.Name)
 		}
 		for _, name := range c.recordsOf(cluster, "foundationdbbackups", "clusterName") {
-			for _, words := range []string{"backup status", "backup describe"} {
-				add(cluster, append(strings.Fields(words), name)...)
+			for _, command := range []string{"backup status ", "backup describe ", "why fdbbackup/", "plan fdbbackup/"} {
+				add(cluster, command+name)
 			}
-			add(cluster, "why", "fdbbackup/"+name)
-			add(cluster, "plan", "fdbbackup/"+name)
 		}
 		for _, name := range c.recordsOf(cluster, "foundationdbrestores", "destinationClusterName") {
-			add(cluster, "restore", "status", name)
-			add(cluster, "why", "fdbrestore/"+name)
-			add(cluster, "plan", "fdbrestore/"+name)
+			for _, command := range []string{"restore status ", "why fdbrestore/", "plan fdbrestore/"} {
+				add(cluster, command+name)
+			}
 		}
 	}
 	if c.all {

@@ -36,7 +36,8 @@ func (c *collector) statuses(ctx context.Context) {
 			}
 			c.documents = append(c.documents, part{path: fmt.Sprintf("status/%s/%s/%03d-%s.json", cluster.Namespace, cluster.Name, n, c.env.Clock.Now().UTC().Format("150405")), content: document})
 		}
-		if !c.env.Clock.Now().Add(statusInterval).Before(ends.Add(time.Nanosecond)) || c.env.Waiting().Pause(ctx, statusInterval, "") != nil {
+		left := ends.Sub(c.env.Clock.Now())
+		if left <= 0 || c.env.Waiting().Pause(ctx, min(statusInterval, left), "") != nil {
 			return
 		}
 	}

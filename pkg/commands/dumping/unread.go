@@ -43,7 +43,7 @@ func (c *collector) unread() {
 			c.notes.add(fmt.Sprintf("%s in pod %s/%s", r.Argv[0], r.Namespace, r.Pod), r.Failure.Message)
 		}
 	}
-	c.dump.Manifest.Unread = append(c.notes.all, others...)
+	c.dump.Manifest.Unread = slices.Concat(c.dump.Manifest.Unread, c.notes.all, others)
 }
 
 func resourcePath(resource, group string) string {
