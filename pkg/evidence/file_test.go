@@ -113,7 +113,7 @@ func foreignArchive(t *testing.T) []byte {
 func archived(t *testing.T, m Manifest) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	text := []byte(fmt.Sprintf(`{"format":%q,"version":%d,"tool":%q,"at":%q,"files":%s}`, m.Format, m.Version, m.Tool, m.At.Format(time.RFC3339), filesJSON(m)))
+	text := fmt.Appendf(nil, `{"format":%q,"version":%d,"tool":%q,"at":%q,"files":%s}`, m.Format, m.Version, m.Tool, m.At.Format(time.RFC3339), filesJSON(m))
 	if err := archive(&file, Manifest{}, text, nil); err != nil {
 		t.Fatal(err)
 	}

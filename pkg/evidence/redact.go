@@ -44,6 +44,9 @@ type redaction struct {
 	counts map[string]int
 	// literals are found secrets, with what replaces them wherever they are.
 	literals map[string]string
+	// names are the names of objects and containers, one a line. A secret that is a part of one is
+	// hidden only where it was found: commands would not find the objects otherwise.
+	names    strings.Builder
 	replacer *strings.Replacer
 }
 
@@ -86,6 +89,7 @@ func (r *redaction) structure(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		name, named := v["name"].(string)
+		r.noteNames(v)
 		value, valued := v["value"].(string)
 		if by, found := r.named(InNames, name); named && valued && found {
 			v["value"] = r.hide(by, value)
@@ -193,9 +197,12 @@ func (r *redaction) pseudonym(id string) string {
 // texts hides what patterns match, and found secrets wherever they are.
 func (r *redaction) texts(d *Dump) {
 	var pairs []string
+	names := r.names.String()
 	longestFirst := func(a, b string) int { return len(b) - len(a) }
 	for _, secret := range slices.SortedStableFunc(maps.Keys(r.literals), longestFirst) {
-		pairs = append(pairs, secret, r.literals[secret])
+		if !strings.Contains(names, secret) {
+			pairs = append(pairs, secret, r.literals[secret])
+		}
 	}
 	r.replacer = strings.NewReplacer(pairs...)
 	d.eachText(r.text)

@@ -115,3 +115,18 @@ func eachString(v any, change func(string) string) any {
 	}
 	return v
 }
+
+// noteNames notes what names an object: its name, its namespace, and its labels, which select it.
+func (r *redaction) noteNames(o map[string]any) {
+	for _, field := range []string{"name", "namespace", "nodeName", "containerName"} {
+		if text, is := o[field].(string); is {
+			r.names.WriteString(text + "\n")
+		}
+	}
+	labels, _ := o["labels"].(map[string]any)
+	for _, label := range labels {
+		if text, is := label.(string); is {
+			r.names.WriteString(text + "\n")
+		}
+	}
+}

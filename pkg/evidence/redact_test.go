@@ -87,12 +87,12 @@ func inPod(layout string) func(*Dump, string) {
 }
 
 func inLog(layout string) func(*Dump, string) {
-	return func(d *Dump, secret string) { d.Files["logs/fdb/a/c.log"] = []byte(fmt.Sprintf(layout, secret)) }
+	return func(d *Dump, secret string) { d.Files["logs/fdb/a/c.log"] = fmt.Appendf(nil, layout, secret) }
 }
 
 func inTrace(layout string) func(*Dump, string) {
 	return func(d *Dump, secret string) {
-		d.Files[TracesDirectory+"fdb/a/trace.xml"] = []byte(fmt.Sprintf(layout, secret))
+		d.Files[TracesDirectory+"fdb/a/trace.xml"] = fmt.Appendf(nil, layout, secret)
 	}
 }
 
@@ -140,6 +140,18 @@ func TestRedactionKeepsWhatIsNoSecret(t *testing.T) {
 		if diff := cmp.Diff(text, string(d.Lists[0].Items[0])); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+func TestASecretThatIsPartOfANameHidesNoObject(t *testing.T) {
+	d := New()
+	d.Lists = []List{{Resource: "pods", Items: rawOf(`{"metadata":{"name":"foundationdb-1","namespace":"fdb"},"spec":{"containers":[{"env":[{"name":"DB_PASSWORD","value":"foundationdb"}],"image":"foundationdb:7.3.79","name":"foundationdb"}]}}`)}}
+	if err := Redact(d, "salt"); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"metadata":{"name":"foundationdb-1","namespace":"fdb"},"spec":{"containers":[{"env":[{"name":"DB_PASSWORD","value":"REDACTED"}],"image":"foundationdb:7.3.79","name":"foundationdb"}]}}`
+	if diff := cmp.Diff(want, string(d.Lists[0].Items[0])); diff != "" {
+		t.Error(diff)
 	}
 }
 
