@@ -75,6 +75,14 @@ func ReadFile(path string, of Run) (entries []Entry, broken int, err error) {
 		return nil, 0, fmt.Errorf("read the audit file: %w", err)
 	}
 	defer file.Close()
+	if entries, broken, err = Read(file, of); err != nil {
+		err = fmt.Errorf("read %s: %w", path, err)
+	}
+	return entries, broken, err
+}
+
+// Read is ReadFile for a file that is open.
+func Read(file io.Reader, of Run) (entries []Entry, broken int, err error) {
 	for lines := bufio.NewReader(file); ; {
 		line, err := lines.ReadBytes('\n')
 		var e Entry
@@ -88,7 +96,7 @@ func ReadFile(path string, of Run) (entries []Entry, broken int, err error) {
 		case errors.Is(err, io.EOF):
 			return entries, broken, nil
 		case err != nil:
-			return entries, broken, fmt.Errorf("read %s: %w", path, err)
+			return entries, broken, err
 		}
 	}
 }

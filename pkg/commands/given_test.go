@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -63,10 +64,15 @@ type given struct {
 	tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 	ran  []string
 	read string
+	// logs opens the logs of pods.
+	logs func(ctx context.Context, namespace, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
 	// connect replaces the session; nil is the simulated cluster.
 	connect func() (session.Session, error)
 	// record opens a backup or a restore.
 	record func(e *session.Env, key types.NamespacedName) (session.Session, error)
+
+	// server answers what no client asks of the API server; empty is one that cannot be reached.
+	server string
 
 	// columns is the width of a terminal; 0 is unknown.
 	columns int
@@ -160,6 +166,7 @@ func (g *given) environment() *session.Env {
 			return simulated{g.world, g}, nil
 		},
 		Tool: g.tool,
+		Logs: g.logs,
 		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (session.Follower, error) {
 			g.follower = &follower{facets: facets, changed: changed, trouble: trouble}
 			return g.follower, nil
@@ -193,7 +200,7 @@ func (f *follower) Follow(context.Context, *session.Cluster) { f.follows++ }
 
 func (f *follower) Stop() { f.stopped = true }
 
-// kubeconfig names an API server that is never asked.
+// kubeconfig names an API server that only the command version reads.
 func (g *given) kubeconfig() string {
 	g.t.Helper()
 	path := filepath.Join(g.t.TempDir(), "kubeconfig")
@@ -201,7 +208,7 @@ func (g *given) kubeconfig() string {
 kind: Config
 current-context: test
 contexts: [{name: test, context: {cluster: test, namespace: fdb}}]
-clusters: [{name: test, cluster: {server: "http://127.0.0.1:1"}}]
+clusters: [{name: test, cluster: {server: "` + cmp.Or(g.server, "http://127.0.0.1:1") + `"}}]
 `
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		g.t.Fatal(err)
@@ -231,7 +238,7 @@ func (g *given) client() client.Client {
 
 // list lists objects, except those that are forbidden.
 func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
-	switch l.(type) {
+	switch typed(l).(type) {
 	case *corev1.NodeList:
 		if g.nodesHidden != nil {
 			return g.nodesHidden
@@ -249,6 +256,21 @@ func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectLis
 		}
 	}
 	return c.List(ctx, l, opts...)
+}
+
+// typed returns a list of the type that an untyped one stands for.
+func typed(l client.ObjectList) client.ObjectList {
+	if _, untyped := l.(*unstructured.UnstructuredList); !untyped {
+		return l
+	}
+	switch l.GetObjectKind().GroupVersionKind().Kind {
+	case "NodeList":
+		return &corev1.NodeList{}
+	case "EventList":
+		return &corev1.EventList{}
+	default:
+		return l
+	}
 }
 
 // review answers what is allowed, as the API server does.

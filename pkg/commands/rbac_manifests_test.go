@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -111,6 +112,18 @@ func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 		asks := p.Resource == "pods" && (p.Subresource == "exec" || p.Subresource == "portforward")
 		if !asks && p.Verb != "get" && p.Verb != "list" {
 			t.Errorf("manifests/rbac/read.yaml grants %q", p)
+		}
+	}
+}
+
+func TestTheRoleForDumpsOnlyReadsAndIsWhatADumpAsksFor(t *testing.T) {
+	asked, err := cmdutil.RequirementsOf([]string{"dump"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range permissionsOf(rulesOf(t, "dump.yaml")) {
+		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(asked[0].Requirements, func(r cmdutil.Requirement) bool { return r.Permission == p }) {
+			t.Errorf("manifests/rbac/dump.yaml grants %q, which no dump asks for", p)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dumping"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/installing"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
@@ -97,6 +98,9 @@ resources on demand. No operator has to run.`,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			env.Global.NoteTyped(cmd.Root().PersistentFlags())
+			if err := readFromDump(env, cmd); err != nil {
+				return err
+			}
 			return begin(env)
 		},
 	}
@@ -121,7 +125,7 @@ resources on demand. No operator has to run.`,
 			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
-			tools.NewCLI(env), tools.NewExec(env), diagnose.NewAuth(env), installing.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
+			tools.NewCLI(env), tools.NewExec(env), dumping.New(env, Run), diagnose.NewAuth(env), installing.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
 		}},
 	} {
 		s.add(root)
@@ -195,6 +199,7 @@ func add(g *session.GlobalFlags, root *cobra.Command) {
 	flags.IntVarP(&g.Verbose, "v", "v", 0, "log verbosity: 1 adds no-op stages and passed checks, 6 every API request")
 	flags.StringVar(&g.Transport, "transport", string(direct.Auto), "access to databases: exec runs fdbcli in pods, native uses FoundationDB's client library in this process, auto prefers native where a build has it and a database can be reached directly")
 	flags.StringVar(&g.ClusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current, instead of the connection string of the cluster's status")
+	flags.StringVar(&g.From, "from", "", "dump to read instead of the API server and the database, for commands that change nothing (see kubectl fdb dump)")
 	session.Complete(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
 	session.Complete(root, "color", func() []string { return []string{session.ColorAuto, session.ColorAlways, session.ColorNever} })
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -77,6 +79,7 @@ func openByFlags(e *Env) {
 	e.ConnectRestore = e.Connection().openRestore
 	e.Follow = e.Connection().openFollower
 	e.Tool = e.Connection().openTool
+	e.Logs = e.Connection().openLogs
 }
 
 // Inside returns an environment for a whole command line that runs within another command: with flags
@@ -86,7 +89,7 @@ func Inside(e *Env, streams genericiooptions.IOStreams) *Env {
 	other := &Env{
 		IOStreams: streams, Kube: genericclioptions.NewConfigFlags(true), Clock: e.Clock, Getenv: e.Getenv, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
 		IsTerminal: func(stream any) bool { return stream == any(e.In) && e.IsTerminal(e.In) },
-		Client:     e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
+		Client:     e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs,
 	}
 	*other.Kube.KubeConfig = text(e.Kube.KubeConfig)
 	if e.byFlags {
@@ -113,6 +116,9 @@ func randomNumber() uint64 {
 // Config returns the client configuration. It fails without a kubeconfig: client-go would then
 // connect to localhost.
 func (e Connection) Config() (*rest.Config, error) {
+	if e.dumped != nil {
+		return e.limits(e.dumped.config()), nil
+	}
 	loader := e.Kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
@@ -162,6 +168,9 @@ func text(p *string) string {
 
 // ContextName returns the kubeconfig context in use; empty if there is none.
 func (e Connection) ContextName() string {
+	if e.dumped != nil {
+		return e.dumped.manifest().Context
+	}
 	if name := text(e.Kube.Context); name != "" {
 		return name
 	}
@@ -174,6 +183,9 @@ func (e Connection) ContextName() string {
 
 // Namespace returns the namespace of the flag, else that of the context.
 func (e Connection) Namespace() (string, error) {
+	if e.dumped != nil {
+		return cmp.Or(text(e.Kube.Namespace), e.dumped.manifest().Namespace), nil
+	}
 	loader := e.Kube.ToRawKubeConfigLoader()
 	if raw, err := loader.RawConfig(); err == nil {
 		if err := e.contextExists(raw.Contexts); err != nil {
@@ -284,12 +296,16 @@ func (e Connection) worldOptions(key types.NamespacedName) (live.Options, error)
 		return live.Options{}, err
 	}
 	native, err := e.openDirect()
-	return live.Options{
+	options := live.Options{
 		Client: reached, Config: streaming(config), Key: key, Clock: e.Clock, Nonce: rand.Text,
 		Holder: e.Holder, Plan: e.PlanDigest(), Overrides: e.Overrides, Direct: native,
 		Command: func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 		Tell:    func(words string) { e.Logf("%s", words) },
-	}, err
+	}
+	if e.dumped != nil {
+		options.Transport = e.dumped.transport
+	}
+	return options, err
 }
 
 // openDirect returns the native transport that the flags ask for; nil for fdbcli alone.
@@ -347,6 +363,18 @@ func (e Connection) openTool(pod *corev1.Pod, container string) (admin.Transport
 		return nil, err
 	}
 	return admin.NewPodExec(streaming(config), pod.Namespace, pod.Name, container)
+}
+
+func (e Connection) openLogs(ctx context.Context, namespace, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := corev1client.NewForConfig(streaming(config))
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for logs: %w", err)
+	}
+	return c.Pods(namespace).GetLogs(pod, o).Stream(ctx)
 }
 
 // streaming is for connections into pods and for watches: they have no request timeout, but

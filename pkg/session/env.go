@@ -62,6 +62,8 @@ type Env struct {
 
 	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
+	// Logs opens the logs of a pod. Replaced in tests.
+	Logs func(ctx context.Context, namespace, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
 
 	// Planned is the approved plan that the command applies; nil without --plan.
 	Planned *planned.ApprovedPlan
@@ -78,6 +80,7 @@ type Env struct {
 	Started bool                 // the command line is valid
 
 	byFlags bool               // what is opened is what Kube and Global select
+	dumped  *Dumped            // what is read instead of the API server and pods; nil for these
 	direct  []*direct.Database // native transports that were opened; guarded by mu
 
 	mu         sync.Mutex // guards spoken, and keeps lines whole
@@ -146,7 +149,7 @@ func (e *Env) Commands() inspect.Commands {
 func (e *Env) Beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
-		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped,
 		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose}, Started: true,
 	}
 	other.In, other.Out, other.ErrOut = e.In, output, output

@@ -17,6 +17,7 @@ type GlobalFlags struct {
 	Verbose     int
 	Transport   string // how databases are reached, a direct.Transport
 	ClusterFile string // of the native transport; "" for the connection string of the status
+	From        string // the dump to read; "" for the API server
 
 	typed []string // flags of the connection that the user typed, for command lines to copy
 }

@@ -39,6 +39,7 @@ const (
 	plan        = "kubectl fdb plan sample-cluster"
 	asksAPerson = 7
 	no          = 1
+	mistake     = 2
 	waits       = 3
 	cutShort    = 124 // what timeout(1) ends with
 )
@@ -85,6 +86,10 @@ var journeys = map[string]journey{
 	},
 	"docs/recovery.md": {prepare: up(counts)},
 	"docs/support.md":  {prepare: up(counts)},
+	"docs/evidence.md": {
+		prepare: up(counts),
+		codes:   map[string][]int{"kubectl fdb reconcile sample-cluster --from sample.tar.zst": {mistake}},
+	},
 	"docs/failure-detection.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()

@@ -52,6 +52,7 @@ func viewRequirements() []CommandRequirements {
 	for _, verb := range []string{"collect", "plan", "verify"} {
 		all = append(all, CommandRequirements{"recover " + verb, slices.Concat(viewing(), releasedVolumes())})
 	}
+	all = append(all, CommandRequirements{"dump", dumping()})
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
 	for _, list := range []string{
@@ -61,6 +62,22 @@ func viewRequirements() []CommandRequirements {
 		all = append(all, CommandRequirements{list, viewing()})
 	}
 	return all
+}
+
+// dumping returns what is required for a dump, which has whatever may be read.
+func dumping() []Requirement {
+	const without = "they are not in the dump"
+	return slices.Concat(viewing(), operators(), backupsToo(without), optional(without,
+		session.Permission{Verb: "get", Resource: "pods", Subresource: "log"},
+		session.Permission{Verb: "list", Resource: "events"},
+		session.Permission{Verb: "list", Group: "apps", Resource: "deployments"},
+		session.Permission{Verb: "list", Group: "batch", Resource: "cronjobs"},
+		session.Permission{Verb: "list", Group: "policy", Resource: "poddisruptionbudgets"},
+		session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"},
+		session.Permission{Verb: "get", Resource: "secrets"},
+	), everywhere(optional(without,
+		session.Permission{Verb: "list", Resource: "persistentvolumes"}, session.Permission{Verb: "list", Resource: "pods"},
+	)))
 }
 
 // screenRequirements returns those of the dashboard, with and without actions.

@@ -1,6 +1,7 @@
 package operating
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -104,14 +105,10 @@ func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.N
 	if o.since > 0 {
 		in.After = now.Add(-o.since)
 	}
-	path, err := audit.Path(env.Getenv)
-	if err == nil {
-		var broken int
-		in.Entries, broken, err = audit.ReadFile(path, audit.Run{Context: env.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
-		if broken > 0 {
-			v.Warnings = append(v.Warnings, fmt.Sprintf("%s of %s could not be read", phrase.Count(broken, "line"), path))
-		}
-	}
+	var warnings []string
+	var err error
+	in.Entries, warnings, err = ownRuns(env, audit.Run{Context: env.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+	v.Warnings = append(v.Warnings, warnings...)
 	if err != nil {
 		v.Warnings = append(v.Warnings, "your own runs may be missing: "+err.Error())
 	}
@@ -129,4 +126,19 @@ func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.N
 	}
 	v.Items = history.Join(in)
 	return v, nil
+}
+
+// ownRuns reads the audit file of this machine, or that of the dump that the command reads.
+func ownRuns(env *session.Env, of audit.Run) (entries []audit.Entry, warnings []string, err error) {
+	var broken int
+	where := "the audit of the dump"
+	if text, dumped := env.Connection().DumpedAudit(); dumped {
+		entries, broken, err = audit.Read(bytes.NewReader(text), of)
+	} else if where, err = audit.Path(env.Getenv); err == nil {
+		entries, broken, err = audit.ReadFile(where, of)
+	}
+	if broken > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s of %s could not be read", phrase.Count(broken, "line"), where))
+	}
+	return entries, warnings, err
 }

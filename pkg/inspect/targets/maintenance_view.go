@@ -20,7 +20,7 @@ type MaintenanceView struct {
 	// Notes are the process groups that were due to restart when maintenance began: a pass
 	// ends it once all have restarted. Null when they were not read: the spec does not use
 	// them, or they cannot be read.
-	Notes []MaintenanceNote `json:"notes"`
+	Notes []MaintenanceNote `json:"notes" schema:"nullable"`
 }
 
 // MaintenanceNote is a process group that is due to restart during maintenance.

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+)
+
+// Dumped is what commands read instead of the API server and the pods: a dump, or one that is being
+// written.
+type Dumped struct {
+	Facts *evidence.Facts
+	Runs  *evidence.Runs
+}
+
+// NewDumped returns what serves a finished dump.
+func NewDumped(d *evidence.Dump) *Dumped {
+	return &Dumped{Facts: &evidence.Facts{Dump: d}, Runs: &evidence.Runs{Dump: d}}
+}
+
+// NewRecording returns what serves a dump that is being written: what it lacks is read through an
+// environment, and added to it.
+func NewRecording(d *evidence.Dump, e *Env) (*Dumped, error) {
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	return &Dumped{Facts: &evidence.Facts{Dump: d, Live: c}, Runs: &evidence.Runs{Dump: d, Live: func(namespace, pod, container string) (admin.Transport, error) {
+		at := &corev1.Pod{}
+		at.Namespace, at.Name = namespace, pod
+		return e.Tool(at, container)
+	}}}, nil
+}
+
+func (d *Dumped) manifest() evidence.Manifest { return d.Facts.Dump.Manifest }
+
+// config returns the configuration of a client that never leaves the dump.
+func (d *Dumped) config() *rest.Config {
+	return &rest.Config{
+		Host: "http://dump.invalid", Transport: evidence.APIServer{Facts: d.Facts},
+		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON},
+	}
+}
+
+func (d *Dumped) transport(pod *corev1.Pod) admin.Transport {
+	return d.Runs.In(pod.Namespace, pod.Name, v1beta2.ContainerMain)
+}
+
+// ReadFrom has all that the commands of the environment read come from a dump: objects, permissions,
+// outputs of programs, the audit, and the time. Nothing can be changed then.
+func (e *Env) ReadFrom(d *Dumped) {
+	e.dumped = d
+	e.Clock = stoppedClock{at: d.manifest().At}
+	e.Random = func() uint64 { return d.manifest().Seed }
+	c := e.Connection()
+	e.Client, e.Connect, e.ConnectBackup, e.ConnectRestore, e.Follow = c.openClient, c.openCluster, c.openBackup, c.openRestore, c.openFollower
+	e.Tool = func(pod *corev1.Pod, container string) (admin.Transport, error) {
+		return d.Runs.In(pod.Namespace, pod.Name, container), nil
+	}
+	e.Logs = c.openLogs
+}
+
+// Dumping returns an environment whose commands read a dump, and print to output without a terminal.
+func Dumping(e *Env, d *Dumped, output io.Writer) *Env {
+	other := e.Beside(output)
+	other.Kube = genericclioptions.NewConfigFlags(false)
+	other.ReadFrom(d)
+	return other
+}
+
+// DumpedAudit returns the audit of the dump that commands read; false if they read none.
+func (e Connection) DumpedAudit() (text []byte, dumped bool) {
+	if e.dumped == nil {
+		return nil, false
+	}
+	return e.dumped.Facts.Dump.Files[evidence.AuditFile], true
+}
+
+// stoppedClock shows the time at which a dump was read. Waits take as long as they do.
+type stoppedClock struct {
+	clock.RealClock
+	at time.Time
+}
+
+// Now returns the time of the dump.
+func (c stoppedClock) Now() time.Time { return c.at }
+
+// Since returns the time between t and the dump.
+func (c stoppedClock) Since(t time.Time) time.Duration { return c.at.Sub(t) }
