@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
 )
 
 // schemaOptions are the options of `kubectl fdb schema`.
@@ -44,7 +45,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
 
 // AllKinds returns the kinds of documents of all packages by name.
 func AllKinds() []ui.Kind {
-	kinds := append(ui.Kinds(), check.Kinds()...)
+	kinds := slices.Concat(ui.Kinds(), check.Kinds(), workload.Kinds())
 	slices.SortFunc(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds
 }

@@ -102,7 +102,7 @@ func (v *View) cause(r Rule, effect Effect, found []reading, c inspect.Commands)
 	}
 	return Cause{
 		Code: r.Code, Effect: effect, Subjects: subjects, Value: *worst.value, Limit: limit,
-		Threshold: Threshold{Value: r.threshold(effect), Unit: r.Unit, Source: r.Source},
+		Threshold: r.threshold(effect),
 		Summary:   r.words(*v, worst), Next: c.FDB(r.next(command{cluster: v.Metadata.Cluster, subject: worst.subject, limit: limit})...),
 	}
 }
@@ -162,6 +162,14 @@ func Rate(n float64) string {
 }
 
 func (e Effect) grade() int { return slices.Index([]Effect{Slows, Near}, e) }
+
+// eventsOf returns how many events there are per second.
+func eventsOf(n *float64) string {
+	if n == nil {
+		return phrase.UnknownCell
+	}
+	return Rate(*n)
+}
 
 // rateOf returns a rate in words.
 func rateOf(n *float64) string {

@@ -27,7 +27,7 @@ type Report struct {
 
 // NewReport makes the document out of that of `top`.
 func NewReport(v View, c inspect.Commands) Report {
-	r := Report{Document: v.Document, State: v.State, Summary: v.summary(), Next: []string{}, Items: v.Causes, Unknown: v.Unknown, Load: v.Load}
+	r := Report{Document: v.Document, State: v.State, Summary: v.Headline(), Next: []string{}, Items: v.Causes, Unknown: v.Unknown, Load: v.Load}
 	r.Kind = "PerformanceReport"
 	switch {
 	case len(v.Causes) > 0:
@@ -38,8 +38,8 @@ func NewReport(v View, c inspect.Commands) Report {
 	return r
 }
 
-// summary returns the worst cause, or why there is none, in one line.
-func (v View) summary() string {
+// Headline returns the state in one line: the worst cause, or why it is unknown.
+func (v View) Headline() string {
 	var worst string
 	if len(v.Causes) > 0 {
 		worst = v.Causes[0].Text()

@@ -1,6 +1,10 @@
 package workload
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
 
 // Code identifies a cause. A code, once released, keeps its meaning.
 type Code string
@@ -59,8 +63,8 @@ type Rule struct {
 	Near  float64
 	Slow  float64
 	// Source is where the thresholds come from: a knob or a documented value of FoundationDB, or
-	// our own judgment.
-	Source string
+	// our own judgment. NearSource is that of near; empty where it is the same.
+	Source, NearSource string
 	// decides is true for rules without whose answer the state of the database is unknown.
 	decides bool
 	// readings returns the figure of each subject.
@@ -106,12 +110,12 @@ func (r Rule) effect(value float64) Effect {
 	}
 }
 
-// threshold returns the figure from which an effect begins.
-func (r Rule) threshold(e Effect) float64 {
+// threshold returns from which figure on an effect begins.
+func (r Rule) threshold(e Effect) Threshold {
 	if e == Slows {
-		return r.Slow
+		return Threshold{Value: r.Slow, Unit: r.Unit, Source: r.Source}
 	}
-	return r.Near
+	return Threshold{Value: r.Near, Unit: r.Unit, Source: phrase.Or(r.NearSource, r.Source)}
 }
 
 // ofDatabase returns the reading of the database as a whole.

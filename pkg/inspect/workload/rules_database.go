@@ -23,7 +23,7 @@ func limitRules() []Rule {
 			},
 			words: func(v View, _ reading) string {
 				r := v.Load.Ratekeeper
-				return fmt.Sprintf("ratekeeper starts %s of at most %s transactions: %s", rateOf(r.ReleasedPerSecond), rateOf(r.LimitPerSecond), r.LimitedBy.words())
+				return fmt.Sprintf("ratekeeper starts %s of at most %s transactions per second: %s", eventsOf(r.ReleasedPerSecond), eventsOf(r.LimitPerSecond), r.LimitedBy.words())
 			},
 			next: nextOfLimit,
 		},
@@ -36,7 +36,7 @@ func limitRules() []Rule {
 			},
 			words: func(v View, _ reading) string {
 				r := v.Load.Ratekeeper
-				return fmt.Sprintf("ratekeeper starts batch transactions up to %s: %s", rateOf(r.BatchLimitPerSecond), r.BatchLimitedBy.words())
+				return fmt.Sprintf("ratekeeper starts batch transactions up to %s transactions per second: %s", eventsOf(r.BatchLimitPerSecond), r.BatchLimitedBy.words())
 			},
 			next: nextOfLimit,
 		},
@@ -113,14 +113,14 @@ func nextOfLimit(c command) []string {
 // at less than 75% load, up to 1 ms to start, 1 ms to read and 2.5 ms to commit; ten times that is
 // near, a hundred times is slow.
 func latencyRules() []Rule {
-	const source = "10 and 100 times the latency that FoundationDB documents below 75% load"
+	const source, near = "100 times the latency that FoundationDB documents below 75% load", "10 times that"
 	rule := func(code Code, what string, typical float64, value func(Latency) *float64) Rule {
 		return Rule{
 			Code: code, Title: "time to " + what + ", by the latency probe", Unit: Seconds, Near: 10 * typical, Slow: 100 * typical, decides: true,
-			Source:   source,
+			Source: source, NearSource: near,
 			readings: ofDatabase(func(l Load) *float64 { return value(l.Latency) }),
 			words: func(_ View, r reading) string {
-				return fmt.Sprintf("it takes %s to %s, up to %s below 75%% load", Time(*r.value), what, Time(typical))
+				return fmt.Sprintf("it takes %s to %s, usually up to %s", Time(*r.value), what, Time(typical))
 			},
 			next: fixed("top"),
 		}

@@ -17,7 +17,7 @@ func queueRules() []Rule {
 	return slices.Concat([]Rule{
 		{
 			Code: StorageQueue, Title: "largest storage queue that ratekeeper counts", Unit: Bytes, Near: 500e6, Slow: storageQueueTarget, decides: true,
-			Source: "knobs TARGET_BYTES_PER_STORAGE_SERVER and SPRING_BYTES_STORAGE_SERVER; near: FoundationDB's monitored metrics, alert above 500 MB",
+			Source: "knobs TARGET_BYTES_PER_STORAGE_SERVER and SPRING_BYTES_STORAGE_SERVER", NearSource: "FoundationDB's monitored metrics, alert above 500 MB",
 			readings: func(v View) []reading {
 				return []reading{{v.largestQueue(storage), numberOf(v.Load.Queues.LimitingStorageBytes)}}
 			},
@@ -25,7 +25,7 @@ func queueRules() []Rule {
 		},
 		{
 			Code: StorageHardLimit, Title: "storage queue of a process", Unit: Bytes, Near: storageQueueTarget, Slow: 1500e6,
-			Source:   "knob STORAGE_HARD_LIMIT_BYTES: a storage server then reads nothing from the logs; near: ratekeeper ignores one fault domain from 900 MB on",
+			Source: "knob STORAGE_HARD_LIMIT_BYTES: a storage server then reads nothing from the logs", NearSource: "ratekeeper ignores one fault domain from 900 MB on",
 			readings: ofProcesses(storage, func(p ProcessLoad) *float64 { return numberOf(p.QueueBytes) }),
 			words:    queueWords("the storage server", 1500e6), next: topProcesses("queue", "--class", "storage"),
 		},
@@ -39,7 +39,7 @@ func queueRules() []Rule {
 		},
 		{
 			Code: LogQueue, Title: "largest log queue", Unit: Bytes, Near: 1600e6, Slow: 2000e6, decides: true,
-			Source:   "knobs TARGET_BYTES_PER_TLOG and SPRING_BYTES_TLOG; near: FoundationDB's monitored metrics, alert above 1.6 GB",
+			Source: "knobs TARGET_BYTES_PER_TLOG and SPRING_BYTES_TLOG", NearSource: "FoundationDB's monitored metrics, alert above 1.6 GB",
 			readings: func(v View) []reading { return []reading{{v.largestQueue(log), numberOf(v.Load.Queues.LogBytes)}} },
 			words:    queueWords("a log", 2000e6), next: topProcesses("queue", "--class", "log"),
 		},
@@ -60,7 +60,7 @@ func lagRules(storage func(ProcessLoad) bool) []Rule {
 	return []Rule{
 		{
 			Code: DurabilityLag, Title: "durability lag of a storage server", Unit: Seconds, Near: 60, Slow: 250, decides: true,
-			Source:   "knob STORAGE_DURABILITY_LAG_SOFT_MAX, from which on it refuses reads; ratekeeper: TARGET_DURABILITY_LAG_VERSIONS, 350 s; near: our own judgment",
+			Source: "knob STORAGE_DURABILITY_LAG_SOFT_MAX, from which on it refuses reads; ratekeeper: TARGET_DURABILITY_LAG_VERSIONS, 350 s", NearSource: ownJudgment,
 			readings: ofProcesses(storage, func(p ProcessLoad) *float64 { return p.DurabilityLagSeconds }),
 			words: func(_ View, r reading) string {
 				return fmt.Sprintf("the disk of the storage server is %s behind its memory, 5s when idle", Time(*r.value))
@@ -69,7 +69,7 @@ func lagRules(storage func(ProcessLoad) bool) []Rule {
 		},
 		{
 			Code: DataLag, Title: "data lag of a storage server", Unit: Seconds, Near: 5, Slow: 15, decides: true,
-			Source:   "FoundationDB's monitored metrics: alert above 15 s; near: knob MAX_READ_TRANSACTION_LIFE_VERSIONS, 5 s",
+			Source: "FoundationDB's monitored metrics: alert above 15 s", NearSource: "knob MAX_READ_TRANSACTION_LIFE_VERSIONS, 5 s",
 			readings: ofProcesses(storage, func(p ProcessLoad) *float64 { return p.DataLagSeconds }),
 			words: func(_ View, r reading) string {
 				return fmt.Sprintf("the storage server is %s behind the logs", Time(*r.value))
@@ -118,7 +118,7 @@ func processRules() []Rule {
 	return slices.Concat([]Rule{
 		{
 			Code: ProcessCPU, Title: "CPU of a process, by its core and its run loop", Unit: Share, Near: 0.75, Slow: 0.9, decides: true,
-			Source:   ownJudgment + ", an fdbserver process has one thread; near: the load up to which FoundationDB documents latencies",
+			Source: ownJudgment + ", an fdbserver process has one thread", NearSource: "the load up to which FoundationDB documents latencies",
 			readings: ofProcesses(anyProcess, ProcessLoad.Busy),
 			words: func(_ View, r reading) string {
 				return fmt.Sprintf("the process uses %s of its only core", Percent(*r.value))
@@ -144,7 +144,7 @@ func processRules() []Rule {
 		},
 		{
 			Code: DiskSpace, Title: "share of the disk that is not available to a storage server or log", Unit: Share, Near: 0.85, Slow: 0.95, decides: true,
-			Source:   "knob MIN_AVAILABLE_SPACE_RATIO, 0.05; near: FoundationDB's monitored metrics, alert below 15% free",
+			Source: "knob MIN_AVAILABLE_SPACE_RATIO, 0.05", NearSource: "FoundationDB's monitored metrics, alert below 15% free",
 			readings: ofProcesses(disks, func(p ProcessLoad) *float64 { return p.SpaceUsed }),
 			words: func(_ View, r reading) string {
 				return fmt.Sprintf("%s of the disk is available, 5%% required", Percent(1-*r.value))

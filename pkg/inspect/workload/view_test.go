@@ -265,7 +265,7 @@ func TestRecordedDocuments(t *testing.T) {
 func TestALimitNamesTheProcessThatCausesIt(t *testing.T) {
 	r := NewReport(viewOf(recorded(t, "regions-04h-unknown-key")), commands)
 	limit := r.Items[0]
-	want := "ratekeeper starts 50.3/s of at most 61.2/s transactions: Storage server durable version falling behind (storage_server_durability_lag)"
+	want := "ratekeeper starts 50.3 of at most 61.2 transactions per second: Storage server durable version falling behind (storage_server_durability_lag)"
 	if diff := cmp.Diff(want, limit.Summary); diff != "" {
 		t.Error(diff)
 	}
