@@ -49,7 +49,7 @@ func (d *Database) SetFaults(f Faults) {
 	if !f.StaleStatus {
 		d.db.StaleStatus = nil
 	}
-	d.db.Faults = f
+	d.db.SetFaults(f)
 	d.w.Wake()
 }
 

@@ -116,7 +116,7 @@ resources on demand. No operator has to run.`,
 	session.CompleteWith(root, "context", env.Completion().ContextNames)
 	for _, s := range []section{
 		{"see", "Inspection Commands:", []*cobra.Command{
-			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), operating.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
+			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), operating.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		}},
 		{"change", "Management Commands:", []*cobra.Command{
 			reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovering.New(env), operating.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),

@@ -7,19 +7,41 @@ type QoS struct {
 	WorstQueueBytesLogServer        *int64 `json:"worst_queue_bytes_log_server,omitempty"`
 	WorstQueueBytesStorageServer    *int64 `json:"worst_queue_bytes_storage_server,omitempty"`
 	LimitingDataLagStorageServer    *Lag   `json:"limiting_data_lag_storage_server,omitempty"`
+	// The limiting figures leave out the storage servers that ratekeeper ignores: those of one
+	// fault domain.
+	LimitingDurabilityLagStorageServer *Lag   `json:"limiting_durability_lag_storage_server,omitempty"`
+	LimitingQueueBytesStorageServer    *int64 `json:"limiting_queue_bytes_storage_server,omitempty"`
 
-	PerformanceLimitedBy            *Limit   `json:"performance_limited_by,omitempty"`
-	BatchPerformanceLimitedBy       *Limit   `json:"batch_performance_limited_by,omitempty"`
-	TransactionsPerSecondLimit      *float64 `json:"transactions_per_second_limit,omitempty"`
-	ReleasedTransactionsPerSecond   *float64 `json:"released_transactions_per_second,omitempty"`
-	BatchTransactionsPerSecondLimit *float64 `json:"batch_transactions_per_second_limit,omitempty"`
+	PerformanceLimitedBy               *Limit         `json:"performance_limited_by,omitempty"`
+	BatchPerformanceLimitedBy          *Limit         `json:"batch_performance_limited_by,omitempty"`
+	TransactionsPerSecondLimit         *float64       `json:"transactions_per_second_limit,omitempty"`
+	ReleasedTransactionsPerSecond      *float64       `json:"released_transactions_per_second,omitempty"`
+	BatchTransactionsPerSecondLimit    *float64       `json:"batch_transactions_per_second_limit,omitempty"`
+	BatchReleasedTransactionsPerSecond *float64       `json:"batch_released_transactions_per_second,omitempty"`
+	ThrottledTags                      *ThrottledTags `json:"throttled_tags,omitempty"`
 }
+
+// ThrottledTags are the transaction tags whose transactions ratekeeper limits.
+type ThrottledTags struct {
+	Auto   *TagCount `json:"auto,omitempty"`
+	Manual *TagCount `json:"manual,omitempty"`
+}
+
+// TagCount counts throttled tags.
+type TagCount struct {
+	Count *int `json:"count,omitempty"`
+}
+
+// LimitWorkload is the name of [QoS.PerformanceLimitedBy] while the database is not saturated: the
+// released transactions are at most 0.8 of the limit.
+const LimitWorkload = "workload"
 
 // Limit is the limiting factor of the database.
 type Limit struct {
-	Name           string `json:"name"`
-	Description    string `json:"description,omitempty"`
-	ReasonID       *int   `json:"reason_id,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	ReasonID    *int   `json:"reason_id,omitempty"`
+	// ReasonServerID is the ID of the log or storage role that limits the database.
 	ReasonServerID string `json:"reason_server_id,omitempty"`
 }
 
@@ -55,6 +77,8 @@ type WorkloadTransactions struct {
 	Started    *Rate `json:"started,omitempty"`
 	Committed  *Rate `json:"committed,omitempty"`
 	Conflicted *Rate `json:"conflicted,omitempty"`
+	// RejectedQueuedTooLong are those that ended while they waited for a read version.
+	RejectedQueuedTooLong *Rate `json:"rejected_for_queued_too_long,omitempty"`
 }
 
 // WorkloadBytes counts payload.
@@ -66,6 +90,20 @@ type WorkloadBytes struct {
 // Rate is a counter's change per second.
 type Rate struct {
 	Hz *float64 `json:"hz,omitempty"`
+}
+
+// PerSecond returns the rate; nil when not reported.
+func (r *Rate) PerSecond() *float64 {
+	if r == nil {
+		return nil
+	}
+	return r.Hz
+}
+
+// Counter is a counter since the start of its role, and its change per second.
+type Counter struct {
+	Counter *int64 `json:"counter,omitempty"`
+	Rate
 }
 
 // StorageWiggler is the state of the perpetual storage wiggle.

@@ -54,6 +54,8 @@ type ProcessDisk struct {
 	Busy       *float64 `json:"busy,omitempty"`
 	FreeBytes  *int64   `json:"free_bytes,omitempty"`
 	TotalBytes *int64   `json:"total_bytes,omitempty"`
+	Reads      *Rate    `json:"reads,omitempty"`
+	Writes     *Rate    `json:"writes,omitempty"`
 }
 
 // ProcessNetwork is a process' network use.
@@ -70,7 +72,10 @@ const (
 	RoleMaster            = "master"
 	RoleStorage           = "storage"
 	// RoleLog is also held for an old generation.
-	RoleLog = "log"
+	RoleLog         = "log"
+	RoleCommitProxy = "commit_proxy"
+	RoleGRVProxy    = "grv_proxy"
+	RoleResolver    = "resolver"
 )
 
 // Role is one role of a process. The byte counts are those of storage and log roles.
@@ -90,6 +95,31 @@ type Role struct {
 	DurableVersion        *int64           `json:"durable_version,omitempty"`
 	StorageMetadata       *StorageMetadata `json:"storage_metadata,omitempty"`
 	TSS                   *bool            `json:"tss,omitempty"`
+
+	QueueDiskAvailableBytes *int64 `json:"queue_disk_available_bytes,omitempty"`
+	QueueDiskTotalBytes     *int64 `json:"queue_disk_total_bytes,omitempty"`
+	// InputBytes came in, DurableBytes of them are on disk; see QueueBytes.
+	InputBytes   *Counter `json:"input_bytes,omitempty"`
+	DurableBytes *Counter `json:"durable_bytes,omitempty"`
+
+	// The following are those of storage roles.
+	FinishedQueries *Rate  `json:"finished_queries,omitempty"`
+	BytesQueried    *Rate  `json:"bytes_queried,omitempty"`
+	Mutations       *Rate  `json:"mutations,omitempty"`
+	MutationBytes   *Rate  `json:"mutation_bytes,omitempty"`
+	QueryQueueMax   *int64 `json:"query_queue_max,omitempty"`
+	// LocalRate is the percentage of reads that the role serves: below 100 while its durability
+	// lag exceeds a limit.
+	LocalRate *float64 `json:"local_rate,omitempty"`
+}
+
+// QueueBytes returns what a storage or log role holds in memory and not on disk yet, as ratekeeper
+// computes it; nil when not reported.
+func (r Role) QueueBytes() *int64 {
+	if r.InputBytes == nil || r.DurableBytes == nil || r.InputBytes.Counter == nil || r.DurableBytes.Counter == nil {
+		return nil
+	}
+	return new(max(0, *r.InputBytes.Counter-*r.DurableBytes.Counter))
 }
 
 // StorageMetadata is what a storage server was created with, reported from 7.3.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -59,10 +60,26 @@ func (e *poller) frame() frame.Frame {
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)
 	}
+	in.Commands, in.EarlierLoad = e.env.Commands(), e.earlierLoad
 	for _, a := range e.sources() {
 		in.Sources = append(in.Sources, a.source())
 	}
-	return frame.NewFrame(e.env.Metadata(e.key), in)
+	f := frame.NewFrame(e.env.Metadata(e.key), in)
+	e.keepLoad(f.Workload)
+	return f
+}
+
+// loadInterval is the least time over which changes of the load are computed.
+const loadInterval = 10 * time.Second
+
+// keepLoad keeps a load of which later ones show the change.
+func (e *poller) keepLoad(v *workload.View) {
+	if v == nil || v.AsOf == nil {
+		return
+	}
+	if e.lastLoad == nil || v.AsOf.Sub(*e.lastLoad.AsOf) >= loadInterval {
+		e.earlierLoad, e.lastLoad = e.lastLoad, v
+	}
 }
 
 // unknown returns why nothing is known of the cluster; empty if something is.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -59,11 +60,13 @@ type poller struct {
 	plan          *planned.PlanView
 	why           *why.Report
 	history       *inspect.DrainHistory
-	backupsView   *inspect.ClusterBackupsView
-	backupsFound  *inspect.ClusterBackups // the same, with what blocks them
-	ofBackups     *inspect.BackupHistory
-	ofRestores    map[string]*inspect.RestoreHistory
-	conditions    session.ConditionClock
+	// earlierLoad and lastLoad are loads of frames before, some seconds apart; nil before the first.
+	earlierLoad, lastLoad *workload.View
+	backupsView           *inspect.ClusterBackupsView
+	backupsFound          *inspect.ClusterBackups // the same, with what blocks them
+	ofBackups             *inspect.BackupHistory
+	ofRestores            map[string]*inspect.RestoreHistory
+	conditions            session.ConditionClock
 }
 
 func newPoller(env *session.Env, key types.NamespacedName, interval time.Duration, refresh <-chan struct{}, show func(frame.Frame)) *poller {

@@ -116,6 +116,10 @@ var journeys = map[string]journey{
 			"kubectl fdb status -A":                                "shows the clusters of all other tests, and ends as the worst of them",
 		},
 	},
+	"docs/workload.md": {
+		prepare: up(counts),
+		rests:   map[string]time.Duration{"kubectl fdb why sample-cluster --performance": time.Minute},
+	},
 	"docs/replacements.md": {
 		prepare: up("processCounts: {storage: 4, log: 3, stateless: 3}\n"),
 		codes: map[string][]int{

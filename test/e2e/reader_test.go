@@ -32,6 +32,8 @@ var seeCommands = map[string]seeCommand{
 	"tree":                    {args: []string{"tree", "c"}},
 	"history":                 {args: []string{"history", "c"}},
 	"why":                     {args: []string{"why", "c"}},
+	"top":                     {args: []string{"top", "c"}},
+	"top processes":           {args: []string{"top", "processes", "c"}},
 	"check":                   {args: []string{"check", "c"}},
 	"events":                  {args: []string{"events", "c"}},
 	"can delete":              {args: []string{"can", "delete", "c", "STORAGE"}, codes: []int{0, 1}},

@@ -184,7 +184,7 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	s := sit(t, "watch", "c", "-n", ns, "--allow-actions", "--record", recording)
 	s.see(soonEnough, "Healthy")
 	for key, title := range map[string]string{
-		"2": "[2 nodes]", "3": "[3 exclusions]", "4": "[4 coordinators]", "5": "[5 plan]", "6": "[6 locks]", "7": "[7 events]", "8": "[8 pass]", "9": "[9 backups]",
+		"2": "[2 nodes]", "3": "[3 exclusions]", "4": "[4 coordinators]", "5": "[5 plan]", "6": "[6 locks]", "7": "[7 events]", "8": "[8 pass]", "9": "[9 backups]", "0": "[0 load]",
 	} {
 		s.press(key)
 		s.see(soonEnough, title)

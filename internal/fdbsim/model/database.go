@@ -43,6 +43,9 @@ type Database struct {
 	// current one, nil for none.
 	StaleStatus map[string]any
 	Backups     backups
+	meter       meter
+	// LoadedSince is when clients began to read and write as much as they do; see [Faults].
+	LoadedSince time.Time
 	Restores    []*Restore
 }
 

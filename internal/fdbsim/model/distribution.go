@@ -38,6 +38,9 @@ type move struct {
 	Priority int
 }
 
+// Target are the storage servers that the shard moves to.
+func (m *move) Target() []*StorageServer { return m.target }
+
 // Priorities of moves as status shows them.
 const (
 	PriorityRebalance     = 122
@@ -122,7 +125,7 @@ func (db *Database) moving() bool {
 }
 
 func (db *Database) progressMoves() {
-	budget := int64(distributionTick.Seconds() * float64(db.moveRate()))
+	budget := int64(distributionTick.Seconds() * float64(db.MoveRate()))
 	for _, sh := range db.Shards {
 		m := sh.Move
 		if m == nil || !slices.ContainsFunc(sh.Replicas, (*StorageServer).Answers) {
@@ -142,7 +145,8 @@ func (db *Database) progressMoves() {
 	}
 }
 
-func (db *Database) moveRate() int64 {
+// MoveRate is how many bytes a stream of data movement moves per second.
+func (db *Database) MoveRate() int64 {
 	if db.Faults.MoveBytesPerSecond > 0 {
 		return db.Faults.MoveBytesPerSecond
 	}

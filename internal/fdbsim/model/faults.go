@@ -22,6 +22,9 @@ type Faults struct {
 	// BounceImpactLies makes status refuse a restart of all processes after every
 	// recovery, as 7.4.7 does.
 	BounceImpactLies bool
+	// ClientReads and ClientWrites are what clients read and write per second, in transactions
+	// of ten operations, beside what the tools do.
+	ClientReads, ClientWrites int64
 	// Delay is what every command takes in addition.
 	Delay time.Duration
 	// UnknownCommits is how many of the next commits end with an unknown
@@ -32,6 +35,15 @@ type Faults struct {
 	// cut off: they take effect when ApplyUnknown is set, and the tool ends
 	// with exit code 137 and without a word either way.
 	DropCommands int
+}
+
+// SetFaults replaces the faults. The queues of storage servers begin to fill when clients begin to
+// write more.
+func (db *Database) SetFaults(f Faults) {
+	if f.ClientWrites != db.Faults.ClientWrites {
+		db.LoadedSince = db.World.Now
+	}
+	db.Faults = f
 }
 
 func (f *Faults) takeUnknownCommit() (lost, applied bool) {

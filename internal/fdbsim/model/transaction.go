@@ -87,6 +87,7 @@ func (t *Transaction) ReadVersion() (int64, error) {
 	}
 	if t.version == 0 {
 		t.version = t.Db.VersionNow()
+		t.Db.count().started++
 	}
 	return t.version, nil
 }
@@ -130,6 +131,7 @@ func (t *Transaction) Get(key string) ([]byte, bool, error) {
 	if found {
 		t.cache[key] = keyspace.Pair{Key: key, Value: value}
 	}
+	t.counted([]keyspace.Pair{t.cache[key]})
 	return value, found, nil
 }
 
@@ -162,7 +164,18 @@ func (t *Transaction) Scan(begin, end string, limit int) ([]keyspace.Pair, error
 		return nil, errTooOld
 	}
 	t.reads = append(t.reads, keyspace.Range{Begin: begin, End: end})
-	return t.overlay(t.Db.Keys.RangeAt(begin, end, version), keyspace.Range{Begin: begin, End: end}, limit), nil
+	pairs := t.overlay(t.Db.Keys.RangeAt(begin, end, version), keyspace.Range{Begin: begin, End: end}, limit)
+	t.counted(pairs)
+	return pairs, nil
+}
+
+// counted counts a read of the database.
+func (t *Transaction) counted(pairs []keyspace.Pair) {
+	at := t.Db.count()
+	at.reads++
+	for _, p := range pairs {
+		at.readBytes += int64(len(p.Key) + len(p.Value))
+	}
 }
 
 // overlay lays the transaction's own writes over what it read.
@@ -247,6 +260,7 @@ func (t *Transaction) Commit() (int64, error) {
 		return 0, errTooOld
 	}
 	if t.version != 0 && t.Db.Keys.Conflicts(t.reads, t.version) {
+		t.Db.count().conflicted++
 		return 0, errNotCommitted
 	}
 	lost, applied := t.Db.Faults.takeUnknownCommit()
@@ -272,10 +286,24 @@ func (t *Transaction) size() int {
 // under their own rules.
 func (db *Database) Commit(mutations []keyspace.Mutation) int64 {
 	version := db.CommitVersion()
+	db.counted(mutations)
 	db.Keys.Apply(version, mutations)
 	db.logForBackups(version, mutations)
 	db.World.Wake()
 	return version
+}
+
+// count is where transactions are counted now.
+func (db *Database) count() *counts { return db.meter.at(db.World.Now) }
+
+// counted counts a commit.
+func (db *Database) counted(mutations []keyspace.Mutation) {
+	at := db.count()
+	at.committed++
+	at.writes += int64(len(mutations))
+	for _, m := range mutations {
+		at.writtenBytes += int64(len(m.Key) + len(m.Value))
+	}
 }
 
 // LockKey is where the lock of a database is stored.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/activity"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -127,7 +128,7 @@ const firstReport = 5 * time.Second
 
 // fullStatus is what a readable configuration adds.
 func fullStatus(db *model.Database) Object {
-	conf := db.Configuration()
+	conf, now := db.Configuration(), activity.Of(db)
 	status := Object{
 		"active_primary_dc":            primaryName(db),
 		"configuration":                configurationStatus(db, conf),
@@ -137,19 +138,19 @@ func fullStatus(db *model.Database) Object {
 		"fault_tolerance":              faultTolerance(db),
 		"full_replication":             fullyReplicated(db, conf),
 		"idempotency_ids":              Object{"size_bytes": 0},
-		"latency_probe":                latencyProbe(),
+		"latency_probe":                latencyProbe(now),
 		"layers":                       Object{"_valid": true},
 		"logs":                         logStatus(db),
 		"messages":                     readableMessages(db),
 		"version_epoch":                Object{"enabled": false},
-		"workload":                     workloadStatus(),
+		"workload":                     workloadStatus(now),
 		"cluster_controller_timestamp": db.World.Now.Unix(),
 	}
 	if !cachesUnknown(db) {
 		status["page_cache"] = Object{"log_hit_rate": 1, "storage_hit_rate": 1}
 	}
 	if !justRecruited(db) {
-		status["qos"] = qosStatus()
+		status["qos"] = qosStatus(now)
 	}
 	if !db.Distribution.On {
 		status["data_distribution_disabled"] = true

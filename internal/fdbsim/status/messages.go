@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/activity"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
@@ -84,7 +85,7 @@ func cachesUnknown(db *model.Database) bool {
 }
 
 func logsNow(db *model.Database, s *model.Process) bool {
-	return len(db.Logs) > 0 && len(logRoles(db, s, db.Logs[0])) > 0
+	return len(db.Logs) > 0 && len(logRoles(db, s, db.Logs[0], activity.LogActivity{})) > 0
 }
 
 func readableMessages(db *model.Database) []any {

@@ -3,8 +3,10 @@ package status
 import (
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/activity"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // configurationStatus is the configuration in force, defaults filled in.
@@ -105,47 +107,68 @@ func excludedStatus(db *model.Database) []any {
 
 func counter(n int64) Object { return Object{"counter": n, "hz": 0, "roughness": -1} }
 
-func latencyProbe() Object {
+// counting is a counter that advances.
+func counting(n int64, hz float64) Object { return Object{"counter": n, "hz": hz, "roughness": -1} }
+
+func lagOf(seconds float64) Object {
+	return Object{"seconds": seconds, "versions": int64(seconds * keyspace.VersionsPerSecond)}
+}
+
+func latencyProbe(a activity.Activity) Object {
 	return Object{
-		"batch_priority_transaction_start_seconds": 0.0006, "commit_seconds": 0.0024,
-		"immediate_priority_transaction_start_seconds": 0.00055, "read_seconds": 0.00018, "transaction_start_seconds": 0.0006,
+		"batch_priority_transaction_start_seconds": a.StartSeconds, "commit_seconds": a.CommitSeconds,
+		"immediate_priority_transaction_start_seconds": a.StartSeconds * 0.9, "read_seconds": a.ReadSeconds, "transaction_start_seconds": a.StartSeconds,
 	}
 }
 
-func workloadStatus() Object {
-	group := func(names string) Object {
+func workloadStatus(a activity.Activity) Object {
+	group := func(of map[string]float64, none string) Object {
 		o := Object{}
-		for name := range strings.FieldsSeq(names) {
+		for name, hz := range of {
+			o[name] = Object{"counter": 0, "hz": hz, "roughness": 0}
+		}
+		for name := range strings.FieldsSeq(none) {
 			o[name] = Object{"counter": 0, "hz": 0, "roughness": 0}
 		}
 		return o
 	}
 	return Object{
-		"bytes":      group("read written"),
-		"keys":       group("read"),
-		"operations": group("location_requests low_priority_reads memory_errors read_requests reads writes"),
-		"transactions": group("committed conflicted rejected_for_queued_too_long started started_batch_priority " +
-			"started_default_priority started_immediate_priority"),
+		"bytes":      group(map[string]float64{"read": a.ReadBytes, "written": a.WrittenBytes}, ""),
+		"keys":       group(map[string]float64{"read": a.Reads}, ""),
+		"operations": group(map[string]float64{"read_requests": a.Reads, "reads": a.Reads, "writes": a.Writes}, "location_requests low_priority_reads memory_errors"),
+		"transactions": group(map[string]float64{
+			"committed": a.Committed, "conflicted": a.Conflicted, "started": a.Started, "started_default_priority": a.Started,
+		}, "rejected_for_queued_too_long started_batch_priority started_immediate_priority"),
 	}
 }
 
-func qosStatus() Object {
-	calm := Object{"name": "workload", "description": "The database is not being saturated by the workload.", "reason_id": 2}
-	durable := Object{"seconds": 5.0, "versions": 5 * keyspace.VersionsPerSecond}
+// qosStatus is what ratekeeper reports. It names a limit from 0.8 of it on.
+func qosStatus(a activity.Activity) Object {
+	limit := Object{"name": fdb.LimitWorkload, "description": "The database is not being saturated by the workload.", "reason_id": 2}
+	if a.Limiting != nil && a.Released > a.Limit*0.8 {
+		limit = Object{
+			"name": "storage_server_write_queue_size", "description": "Storage server performance (storage queue).", "reason_id": 1,
+			"reason_server_id": a.Limiting.ID,
+		}
+	}
+	durable := lagOf(a.WorstLag())
 	return Object{
-		"batch_performance_limited_by": calm, "performance_limited_by": calm,
-		"batch_released_transactions_per_second": 1.0, "released_transactions_per_second": 19.0,
-		"batch_transactions_per_second_limit": 600_000_000, "transactions_per_second_limit": 1_000_000_000,
+		"batch_performance_limited_by": limit, "performance_limited_by": limit,
+		"batch_released_transactions_per_second": 1.0, "released_transactions_per_second": a.Released,
+		"batch_transactions_per_second_limit": a.Limit * 0.6, "transactions_per_second_limit": a.Limit,
 		"limiting_data_lag_storage_server":       Object{"seconds": 0, "versions": 0},
 		"limiting_durability_lag_storage_server": durable,
-		"limiting_queue_bytes_storage_server":    200,
+		"limiting_queue_bytes_storage_server":    idleQueueBytes + a.WorstQueue(),
 		"throttled_tags": Object{
 			"auto":   Object{"busy_read": 0, "busy_write": 0, "count": 0, "recommended_only": 0},
 			"manual": Object{"count": 0},
 		},
 		"worst_data_lag_storage_server":       Object{"seconds": 0, "versions": 0},
 		"worst_durability_lag_storage_server": durable,
-		"worst_queue_bytes_log_server":        100,
-		"worst_queue_bytes_storage_server":    200,
+		"worst_queue_bytes_log_server":        idleQueueBytes/2 + a.Log().QueueBytes,
+		"worst_queue_bytes_storage_server":    idleQueueBytes + a.WorstQueue(),
 	}
 }
+
+// idleQueueBytes is what the queue of a storage server without writes has.
+const idleQueueBytes = 200

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/activity"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -17,6 +18,14 @@ const (
 	diskFreeBytes  int64 = 67_346_743_296
 	// diskOverhead is what a storage server occupies without any data.
 	diskOverhead int64 = 104_878_232
+)
+
+// What a process without work has, and how busy its run loop is for each core that it uses, as
+// recorded on 7.3.79.
+const (
+	idleRSSBytes    int64 = 77_332_480
+	idleMemoryBytes int64 = 227_627_008
+	runLoopShare          = 0.83
 )
 
 // DiskFigures are the figures of a storage role's disk.
@@ -32,16 +41,17 @@ func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
 // processStatus describes the registered processes by their own IDs.
 func processStatus(db *model.Database) Object {
 	each := Object{}
+	a := activity.Of(db)
 	for _, s := range db.Members {
-		each[s.Disk.ProcessID] = oneProcess(db, s)
+		each[s.Disk.ProcessID] = oneProcess(db, s, a)
 	}
 	return each
 }
 
-func oneProcess(db *model.Database, s *model.Process) Object {
+func oneProcess(db *model.Database, s *model.Process, a activity.Activity) Object {
 	status := Object{
 		"address": s.Address().String(), "class_source": s.ClassSource(), "class_type": s.Args.Class,
-		"memory": Object{}, "messages": []any{}, "roles": rolesOf(db, s),
+		"memory": Object{}, "messages": []any{}, "roles": rolesOf(db, s, a),
 	}
 	if db.Readable() {
 		status["excluded"] = db.Excluded(s)
@@ -55,32 +65,33 @@ func oneProcess(db *model.Database, s *model.Process) Object {
 		status["version"] = s.Version.String()
 	}
 	if reports(db, s) {
-		addFigures(db, status, s)
+		addFigures(db, status, s, a)
 	}
 	return status
 }
 
 // addFigures adds what a process reports about itself.
-func addFigures(db *model.Database, status Object, s *model.Process) {
-	status["cpu"] = Object{"usage_cores": 0.007}
+func addFigures(db *model.Database, status Object, s *model.Process, a activity.Activity) {
+	load := a.Process(db, s)
+	status["cpu"] = Object{"usage_cores": load.Cores}
 	status["disk"] = Object{
-		"busy": 0.0016, "free_bytes": diskFreeBytes, "total_bytes": diskTotalBytes,
+		"busy": load.DiskBusy, "free_bytes": diskFreeBytes, "total_bytes": diskTotalBytes,
 		"reads":  Object{"counter": 1230358, "hz": 0, "sectors": 0},
-		"writes": Object{"counter": 216009, "hz": 0, "sectors": 0},
+		"writes": Object{"counter": 216009, "hz": load.DiskWrites, "sectors": 0},
 	}
 	status["fault_domain"] = s.Zone()
 	status["locality"] = localityStatus(s)
 	status["machine_id"] = s.Machine()
 	status["memory"] = Object{
 		"available_bytes": s.Args.MemoryBytes, "limit_bytes": s.Args.MemoryBytes,
-		"rss_bytes": 77332480, "unused_allocated_memory": 0, "used_bytes": 227627008,
+		"rss_bytes": idleRSSBytes + load.QueueBytes, "unused_allocated_memory": 0, "used_bytes": idleMemoryBytes + load.QueueBytes,
 	}
 	rate := Object{"hz": 0}
 	status["network"] = Object{
 		"connection_errors": rate, "connections_closed": rate, "connections_established": rate, "current_connections": 10,
-		"megabits_received": rate, "megabits_sent": rate, "tls_policy_failures": rate,
+		"megabits_received": Object{"hz": load.ReceivedMegabits}, "megabits_sent": Object{"hz": load.SentMegabits}, "tls_policy_failures": rate,
 	}
-	status["run_loop_busy"] = 0.0058
+	status["run_loop_busy"] = load.Cores * runLoopShare
 	status["uptime_seconds"] = uptime(db, s)
 	if db.UnderMaintenance(s.Zone()) {
 		status["under_maintenance"] = true
@@ -101,7 +112,7 @@ func localityStatus(s *model.Process) Object {
 }
 
 // rolesOf are the roles of a process in the order of a status document.
-func rolesOf(db *model.Database, s *model.Process) []any {
+func rolesOf(db *model.Database, s *model.Process, a activity.Activity) []any {
 	var roles []any
 	for _, r := range []model.Role{model.RoleMaster, model.RoleController, model.RoleDataDistributor, model.RoleRatekeeper, model.RoleConsistencyScan} {
 		roles = append(roles, seatsOf(db, s, r)...)
@@ -111,18 +122,18 @@ func rolesOf(db *model.Database, s *model.Process) []any {
 	}
 	roles = append(roles, seatsOf(db, s, model.RoleRouter)...)
 	for i := len(db.Logs) - 1; i > 0; i-- {
-		roles = append(roles, logRoles(db, s, db.Logs[i])...)
+		roles = append(roles, logRoles(db, s, db.Logs[i], activity.LogActivity{})...)
 	}
 	if db.IsCoordinator(s) || (!s.Alive() && wasCoordinator(db, s)) {
 		roles = append(roles, Object{"role": string(model.RoleCoordinator)})
 	}
 	roles = append(roles, seatsOf(db, s, model.RoleCommitProxy)...)
 	roles = append(roles, seatsOf(db, s, model.RoleGrvProxy)...)
-	roles = append(roles, logRoles(db, s, db.Logs[0])...)
+	roles = append(roles, logRoles(db, s, db.Logs[0], a.Log())...)
 	if ss := db.StorageOn(s); ss != nil && serving(db, s) {
-		roles = append(roles, storageRole(db, ss))
+		roles = append(roles, storageRole(db, ss, a.Storage(ss)))
 	} else if ss := db.Emptied(s); ss != nil {
-		roles = append(roles, storageRole(db, ss)) // by its address, without figures
+		roles = append(roles, storageRole(db, ss, a.Storage(ss))) // by its address, without figures
 	}
 	return list(append(roles, seatsOf(db, s, model.RoleResolver)...))
 }
@@ -154,22 +165,22 @@ func seatsOf(db *model.Database, s *model.Process, r model.Role) []any {
 	return roles
 }
 
-func logRoles(db *model.Database, s *model.Process, g model.LogGeneration) []any {
+func logRoles(db *model.Database, s *model.Process, g model.LogGeneration, load activity.LogActivity) []any {
 	var roles []any
 	for _, set := range g.Sets {
 		for _, l := range set.Logs {
 			if l.Host(db) == s {
-				roles = append(roles, logRole(db, l))
+				roles = append(roles, logRole(db, l, load))
 			}
 		}
 	}
 	return roles
 }
 
-func logRole(db *model.Database, l model.LogServer) Object {
+func logRole(db *model.Database, l model.LogServer, load activity.LogActivity) Object {
 	return Object{
 		"role": string(model.RoleLog), "id": l.ID, "data_version": db.VersionNow(),
-		"durable_bytes": counter(19667), "input_bytes": counter(19923),
+		"durable_bytes": counting(19667, load.InputBytes), "input_bytes": counting(19923+load.QueueBytes, load.InputBytes),
 		"kvstore_available_bytes": diskFreeBytes, "kvstore_free_bytes": diskFreeBytes,
 		"kvstore_total_bytes": diskTotalBytes, "kvstore_used_bytes": diskOverhead,
 		"queue_disk_available_bytes": diskFreeBytes, "queue_disk_free_bytes": diskFreeBytes,
@@ -179,7 +190,7 @@ func logRole(db *model.Database, l model.LogServer) Object {
 
 // storageRole is a storage role; of one that does not answer only what the
 // system keys say.
-func storageRole(db *model.Database, ss *model.StorageServer) Object {
+func storageRole(db *model.Database, ss *model.StorageServer, load activity.StorageActivity) Object {
 	status := Object{
 		"role": string(model.RoleStorage), "id": ss.ID, "tss": false,
 		"storage_metadata": Object{
@@ -193,14 +204,14 @@ func storageRole(db *model.Database, ss *model.StorageServer) Object {
 	}
 	figures, version := Disk(db, ss), db.VersionNow()
 	maps.Copy(status, Object{
-		"bytes_queried": counter(0), "data_lag": Object{"seconds": 0.0, "versions": 0}, "data_version": version,
-		"durability_lag": Object{"seconds": 5, "versions": 5 * keyspace.VersionsPerSecond}, "durable_bytes": counter(0),
-		"durable_version": max(0, version-5*keyspace.VersionsPerSecond), "fetched_versions": counter(version), "fetches_from_logs": counter(0),
-		"finished_queries": counter(0), "input_bytes": counter(0), "keys_queried": counter(0),
+		"bytes_queried": counting(0, load.ReadBytes), "data_lag": Object{"seconds": 0.0, "versions": 0}, "data_version": version,
+		"durability_lag": lagOf(load.LagSeconds), "durable_bytes": counting(0, load.WrittenBytes),
+		"durable_version": max(0, version-int64(load.LagSeconds*keyspace.VersionsPerSecond)), "fetched_versions": counter(version), "fetches_from_logs": counter(0),
+		"finished_queries": counting(0, load.Reads), "input_bytes": counting(load.QueueBytes, load.WrittenBytes), "keys_queried": counting(0, load.Reads),
 		"kvstore_available_bytes": figures.Available, "kvstore_free_bytes": figures.Free, "kvstore_inline_keys": 0,
 		"kvstore_total_bytes": diskTotalBytes, "kvstore_total_nodes": 0, "kvstore_total_size": 0, "kvstore_used_bytes": figures.Used,
-		"local_rate": 100, "low_priority_queries": counter(0), "mutation_bytes": counter(0), "mutations": counter(0),
-		"query_queue_max": 0, "stored_bytes": db.StoredBytes(ss), "total_queries": counter(0),
+		"local_rate": 100, "low_priority_queries": counter(0), "mutation_bytes": counting(0, load.WrittenBytes), "mutations": counting(0, load.Writes),
+		"query_queue_max": 0, "stored_bytes": db.StoredBytes(ss), "total_queries": counting(0, load.Reads),
 	})
 	return status
 }

@@ -131,12 +131,15 @@ func (t *statusText) space() {
 }
 
 func (t *statusText) workload() {
-	rate := "0 Hz"
-	if part(t.cluster, "workload") == nil {
-		rate = "unknown"
-	}
 	t.printf("\nWorkload:\n")
-	for _, title := range []string{"Read rate", "Write rate", "Transactions started", "Transactions committed", "Conflict rate"} {
-		t.line(title, rate)
+	for _, rate := range []struct{ title, group, name string }{
+		{"Read rate", "operations", "reads"}, {"Write rate", "operations", "writes"}, {"Transactions started", "transactions", "started"},
+		{"Transactions committed", "transactions", "committed"}, {"Conflict rate", "transactions", "conflicted"},
+	} {
+		text := "unknown"
+		if hz, known := part(part(part(t.cluster, "workload"), rate.group), rate.name)["hz"].(float64); known {
+			text = fmt.Sprintf("%.0f Hz", hz)
+		}
+		t.line(rate.title, text)
 	}
 }

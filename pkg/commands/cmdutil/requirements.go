@@ -36,6 +36,9 @@ func allRequirements() []CommandRequirements {
 func viewRequirements() []CommandRequirements {
 	all := []CommandRequirements{
 		{"why", slices.Concat(viewing(), operators(), backupsToo("backups are not read"))},
+		{"why --performance", viewing()},
+		{"top", viewing()},
+		{"top processes", viewing()},
 		{"why fdbbackup", slices.Concat(viewingBackups("foundationdbbackups"), operators())},
 		{"why fdbrestore", slices.Concat(viewingBackups("foundationdbrestores"), operators(), aroundRestores())},
 		{"can drain", slices.Concat(viewing(), operators(), everywhere(required(session.Permission{Verb: "get", Resource: "nodes"})), evictingAgents())},

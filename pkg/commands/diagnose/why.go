@@ -24,6 +24,7 @@ import (
 type whyOptions struct {
 	session.ClusterFlag
 	format.Flags
+	performance bool
 }
 
 // NewWhy returns the command `why`.
@@ -39,7 +40,10 @@ changed.
 
 ID is a process group ID, a pod name, an address, or - for stdin.
 
-Exit code 0: nothing is blocked. 1: something is blocked. 8: unknown.`,
+With --performance it explains why the database is slow instead: causes with their figures,
+thresholds and the source of the thresholds.
+
+Exit code 0: nothing is blocked or slows the database. 1: something is or does. 8: unknown.`,
 		Example: `  # Explain why the cluster is not reconciled
   kubectl fdb why sample-cluster
 
@@ -48,6 +52,9 @@ Exit code 0: nothing is blocked. 1: something is blocked. 8: unknown.`,
 
   # Explain why a restore does not start
   kubectl fdb why fdbrestore/nightly-again
+
+  # Explain why the database is slow
+  kubectl fdb why sample-cluster --performance
 
   # Print one row per reason
   kubectl fdb why sample-cluster -o wide`,
@@ -58,12 +65,16 @@ Exit code 0: nothing is blocked. 1: something is blocked. 8: unknown.`,
 	}
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
+	cmd.Flags().BoolVar(&o.performance, "performance", false, "If true, explain what makes the database slow")
 	return cmd
 }
 
 func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.performance {
+		return o.runPerformance(ctx, env, args)
 	}
 	if kind, name := session.RecordKindOf(args); kind != nil {
 		return o.runOn(ctx, env, kind, name)

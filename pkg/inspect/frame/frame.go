@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 )
 
 // Frame is all facts about one cluster at one moment, for the dashboard: the documents that
@@ -21,6 +22,8 @@ type Frame struct {
 	Events       inspect.EventListView       `json:"events"`
 	// Backups are as of their last read; absent before the first.
 	Backups *inspect.ClusterBackupsView `json:"backups,omitempty"`
+	// Workload is the load of the database; absent without a status document.
+	Workload *workload.View `json:"workload,omitempty"`
 	// Plan is what the next pass would do, and Why what blocks it. They require a preview of
 	// a pass; null before the first.
 	Plan *planned.PlanView `json:"plan"`

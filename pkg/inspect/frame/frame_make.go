@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 )
 
 // Input are the facts of a frame.
@@ -27,6 +28,10 @@ type Input struct {
 	Backups *inspect.ClusterBackupsView
 	// Sources are what the facts were read from.
 	Sources []Source
+	// EarlierLoad is the load in an earlier frame; nil without one.
+	EarlierLoad *workload.View
+	// Commands are those of the causes of a slow database.
+	Commands inspect.Commands
 	// History is the progress of excluded processes in earlier frames.
 	History *inspect.DrainHistory
 }
@@ -55,6 +60,10 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 	}
 	for i := range v.Events.Items { // of passes that set a connection string
 		v.Events.Items[i].Message = inspect.HideSecrets(v.Events.Items[i].Message)
+	}
+	if f.Database.Status != nil && in.Commands.FDB != nil {
+		load := workload.NewView(m, workload.Input{Facts: f, Earlier: in.EarlierLoad, Commands: in.Commands})
+		v.Workload = &load
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	if unknown {

@@ -10,6 +10,7 @@ import (
 // clusterView is the input of a view: a state, the current time, and the user's choice.
 type clusterView struct {
 	state
+	states []state // up to this one, the oldest first
 	now    time.Time
 	choice choice
 	o      *Options

@@ -253,7 +253,7 @@ func (m model) tabs(width int) line {
 func (m model) tabsBy(name func(view) string) line {
 	var l line
 	for i, v := range m.views {
-		text := fmt.Sprintf("%d %s", i+1, name(v))
+		text := fmt.Sprintf("%d %s", (i+1)%10, name(v))
 		if i == m.view {
 			l = append(l, styled(strong, "["+text+"]"))
 		} else {

@@ -45,7 +45,7 @@ func bindings() []binding {
 func viewBindings() []binding {
 	var list []binding
 	for i, v := range views() {
-		key := fmt.Sprint(i + 1)
+		key := fmt.Sprint((i + 1) % 10)
 		list = append(list, binding{[]string{key}, key, v.title, sectionViews, func(m model) (model, tea.Cmd) { return m.to(i), nil }})
 	}
 	return append(list, binding{[]string{"tab", "n"}, "n tab", "the next cluster of the namespace", sectionViews, model.nextCluster})

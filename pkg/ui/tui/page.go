@@ -23,13 +23,13 @@ type view struct {
 
 // brief returns a shorter name.
 func (v view) brief() string {
-	if short, found := map[string]string{"exclusions": "excl", "coordinators": "coord"}[v.name]; found {
+	if short, found := map[string]string{"exclusions": "excl", "coordinators": "coord", "backups": "backup"}[v.name]; found {
 		return short
 	}
 	return v.name
 }
 
-// views returns the views in the order of their number keys, from 1.
+// views returns the views in the order of their number keys, from 1 to 9, then 0.
 func views() []view {
 	return []view{
 		{"groups", "process groups, their conditions and since when", groupsPage},
@@ -41,6 +41,7 @@ func views() []view {
 		{"events", "Kubernetes events, the newest first", eventsPage},
 		{"pass", "the running or last pass, stage by stage", passPage},
 		{"backups", "backups, restorable points, and the progress of restores", backupsPage},
+		{"load", "the load of the database and its processes, with its course", loadPage},
 	}
 }
 

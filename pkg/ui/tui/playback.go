@@ -124,5 +124,9 @@ func (m model) clusterView() clusterView {
 	case m.paused:
 		s.state = m.held
 	}
+	s.states = states
+	if after := slices.IndexFunc(states, func(at state) bool { return at.at.After(s.at) }); after >= 0 {
+		s.states = states[:after]
+	}
 	return s
 }

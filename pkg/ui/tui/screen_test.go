@@ -28,7 +28,7 @@ func TestViews(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			var b strings.Builder
 			for _, size := range sizes {
-				m := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), fmt.Sprint(i+1))
+				m := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), fmt.Sprint((i+1)%10))
 				fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(m.View()))
 			}
 			golden.RequireEqual(t, []byte(b.String()))
@@ -39,7 +39,7 @@ func TestViews(t *testing.T) {
 func TestViewsOfAClusterThatIsWell(t *testing.T) {
 	var b strings.Builder
 	for i := range views() {
-		m := pressed(shown(t, 80, 24, Options{}, entry(well())), fmt.Sprint(i+1))
+		m := pressed(shown(t, 80, 24, Options{}, entry(well())), fmt.Sprint((i+1)%10))
 		b.WriteString(kept(m.View()))
 	}
 	golden.RequireEqual(t, []byte(b.String()))
@@ -51,7 +51,7 @@ func TestColors(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			var b strings.Builder
 			for _, size := range sizes {
-				m := pressed(shown(t, size[0], size[1], Options{Color: true}, entriesOfALoss()...), fmt.Sprint(i+1))
+				m := pressed(shown(t, size[0], size[1], Options{Color: true}, entriesOfALoss()...), fmt.Sprint((i+1)%10))
 				fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], strings.ReplaceAll(kept(m.View()), "\x1b", "␛"))
 			}
 			golden.RequireEqual(t, []byte(b.String()))
@@ -61,7 +61,7 @@ func TestColors(t *testing.T) {
 
 func TestColorsChangeNoWordAndNoPlace(t *testing.T) {
 	for _, size := range sizes {
-		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
+		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"0"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
 			withoutColor := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), keys...).View()
 			colored := pressed(shown(t, size[0], size[1], Options{Color: true}, entriesOfALoss()...), keys...).View()
 			if strings.Contains(withoutColor, "\x1b") {

@@ -188,6 +188,8 @@ func newSlow() *cobra.Command {
 	}.command()
 	flags := cmd.Flags()
 	flags.Int64Var(&f.MoveBytesPerSecond, "move-bytes-per-second", 0, "rate of each stream of data movement; 0 is the ordinary one")
+	flags.Int64Var(&f.ClientReads, "client-reads", 0, "keys that clients read per second")
+	flags.Int64Var(&f.ClientWrites, "client-writes", 0, "keys that clients write per second")
 	flags.DurationVar(&f.Delay, "delay", 0, "what every command takes in addition")
 	flags.BoolVar(&f.StaleStatus, "stale-status", false, "status stays as it is now")
 	flags.BoolVar(&f.PartialStatus, "partial-status", false, "status lacks what processes report about themselves")

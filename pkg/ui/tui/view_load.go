@@ -1,0 +1,43 @@
+package tui
+
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	ui "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
+)
+
+// loadPage shows the load of the database and of its processes, now and in the frames before.
+func loadPage(s clusterView) page {
+	p := page{empty: "the load is unknown", columns: []column{{title: " "}}}
+	for _, title := range ui.CourseColumns() {
+		p.columns = append(p.columns, column{title: title, from: map[string]int{"DISK": 70, "QUEUE": 80, "LAG": 90}[title]})
+	}
+	var documents []*workload.View
+	for i, at := range s.states {
+		if i == 0 || at.frame != s.states[i-1].frame {
+			documents = append(documents, at.frame.Workload)
+		}
+	}
+	if v := s.snapshot().Workload; v != nil {
+		p.summary = styledLine(map[workload.State]tone{workload.Fine: good, workload.NearLimit: warn, workload.Slow: bad, workload.StateUnknown: unsure}[v.State], v.Headline())
+	}
+	for _, c := range ui.Courses(documents) {
+		t := map[workload.Effect]tone{workload.Slows: bad, workload.Near: warn, "": good}[c.Effect]
+		if t == good && c.Unknown {
+			t = unsure
+		}
+		r := row{key: c.Key, group: c.Group, tone: t, cells: []span{styled(t, t.mark())}, more: func(s clusterView) []line { return s.aboutLoad(c) }}
+		for _, cell := range c.Cells {
+			r.cells = append(r.cells, styled(plain, cell))
+		}
+		p.rows = append(p.rows, r)
+	}
+	return p
+}
+
+func (s clusterView) aboutLoad(c ui.Course) []line {
+	lines := []line{heading("Load of " + c.Cells[0]), fact("now", c.Cells[1])}
+	for _, cause := range c.Causes {
+		lines = append(lines, styledLine(warn, "  "+string(cause.Code)+": "+cause.Summary))
+	}
+	return append(append(lines, s.aboutGroup(c.Group)...), commandLines(s.o.fdb("top", s.cluster()), s.o.fdb("why", s.cluster(), "--performance"))...)
+}

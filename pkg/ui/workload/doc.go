@@ -1,0 +1,2 @@
+// Package workload prints the documents about the load of a database.
+package workload
