@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -48,9 +49,21 @@ func (s clusterView) aboutGroup(id string) []line {
 	return append(lines, commandLines(s.commandsFor(g)...)...)
 }
 
+// aside returns what goes beside the details of a row: what a pass does about its process group
+// and its events, or what blocks the cluster.
+func (s clusterView) aside(r row) []line {
+	if r.group != "" {
+		return slices.Concat(s.planOf(r.group), s.eventLines(r.group))
+	}
+	return s.whyOf("", heading("What blocks "+s.cluster()))
+}
+
 // locationOf returns where the processes of a group run.
 func (s clusterView) locationOf(g inspect.GroupView) []line {
-	pod := g.Pod + ", " + podCell(g)
+	pod := g.Pod + ", " + s.podCell(g)
+	if g.PodPhase != "" && s.down[g.Node] {
+		pod = fmt.Sprintf("%s, unknown: node %s is not ready (last phase %s)", g.Pod, g.Node, g.PodPhase)
+	}
 	if g.Restarts != nil && *g.Restarts > 0 {
 		pod += ", " + phrase.Count(*g.Restarts, "restart")
 	}
@@ -114,4 +127,93 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
 	}
 	return commands
+}
+
+// mostNamed is the maximum number of names that a heading lists; others are counted.
+const mostNamed = 3
+
+// chainsOf returns the chains of a process group; all of them for no group.
+func (s clusterView) chainsOf(id string) []why.Chain {
+	v := s.snapshot().Why
+	if v == nil {
+		return nil
+	}
+	var chains []why.Chain
+	for _, c := range v.Items {
+		if id == "" || slices.Contains(c.Subjects, id) {
+			chains = append(chains, c)
+		}
+	}
+	return chains
+}
+
+// whyOf returns what blocks a process group, or the cluster for no group: from the state down
+// to its cause.
+func (s clusterView) whyOf(id string, head line) []line {
+	lines := []line{head}
+	report := s.snapshot().Why
+	if report == nil {
+		return append(lines, styledLine(faint, "  unknown: no preview of a pass yet"))
+	}
+	chains := s.chainsOf(id)
+	for _, c := range chains {
+		lines = append(lines, s.chainLines(c)...)
+		if id == "" {
+			lines = append(lines, nextLines(c)...)
+		}
+	}
+	if len(chains) == 0 {
+		lines = append(lines, styledLine(plain, "  nothing blocks it"))
+	}
+	return lines
+}
+
+// chainLines returns a chain without what to do next.
+func (s clusterView) chainLines(c why.Chain) []line {
+	t := toneOfWhy(c.State)
+	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
+	if c.Since != nil {
+		state += ", for " + s.age(c.Since)
+	}
+	lines := []line{{{"  " + t.mark() + " ", t}, styled(t, string(c.State)+"  "), styled(plain, state)}}
+	return append(lines, s.linkLines(c.Reasons, "    ")...)
+}
+
+func nextLines(c why.Chain) []line {
+	var lines []line
+	for _, next := range c.Next {
+		lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
+	}
+	return lines
+}
+
+func (s clusterView) linkLines(links []why.Link, indent string) []line {
+	var lines []line
+	for _, l := range links {
+		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
+		if words != "" {
+			words += ": "
+		}
+		what := words + l.Message
+		if l.Since != nil {
+			what += ", for " + s.age(l.Since)
+		}
+		lines = append(lines, line{styled(faint, indent+"└ "), styled(plain, what)})
+		if l.Have != "" || l.Need != "" {
+			lines = append(lines, line{styled(faint, indent+"  "), styled(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
+		}
+		lines = append(lines, s.linkLines(l.Reasons, indent+"   ")...)
+	}
+	return lines
+}
+
+func toneOfWhy(state why.State) tone {
+	switch state {
+	case why.Ready:
+		return good
+	case why.Waiting:
+		return warn
+	default:
+		return bad
+	}
 }

@@ -361,3 +361,11 @@ func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
 		})
 	}
 }
+
+func TestAWideTableOfAProposalIsSqueezed(t *testing.T) {
+	m := shown(t, 80, 24, Options{})
+	m.work = &work{phase: deciding, proposal: Proposal{Words: []string{"NODE" + strings.Repeat(" ", 30) + "GROUP" + strings.Repeat(" ", 50) + "FITS"}}}
+	if text := m.workText(m.clusterView())[1].text(); text != "  NODE  GROUP  FITS" {
+		t.Errorf("%q", text)
+	}
+}

@@ -13,6 +13,8 @@ type clusterView struct {
 	now    time.Time
 	choice choice
 	o      *Options
+	// down are the nodes that are known to be deleted or not ready.
+	down map[string]bool
 }
 
 // snapshot returns the frame; an empty one before the first.

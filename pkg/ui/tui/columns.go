@@ -10,7 +10,8 @@ type column struct {
 	title string
 	// least is the minimum width; 0 if it cannot shrink.
 	least int
-	// from is the least terminal width at which it is shown.
+	// from orders the columns that a narrow table omits, those with the largest first: about the
+	// width from which one is shown. 0 is never omitted.
 	from int
 	// usual is the value of a cell without information: a narrow terminal omits a column in
 	// which all cells have it.
@@ -40,20 +41,25 @@ type layout struct {
 	widths []int
 }
 
-// layOut returns the widths of columns: as wide as their cells if there is room, else
-// narrower, down to their minimum.
+// layOut returns the widths of columns: as wide as their cells if there is room, else without
+// the columns that give way, and narrower, down to their minimum.
 func layOut(columns []column, rows []row, width int) layout {
 	l := layout{widths: make([]int, len(columns))}
-	total := -between
 	for i, c := range columns {
-		if screen := width + markWidth; c.from > screen || screen < narrow && c.isUsual(i, rows) {
+		if width < narrow && c.isUsual(i, rows) {
 			continue
 		}
 		l.shown = append(l.shown, i)
 		l.widths[i] = widest(i, c, rows)
-		total += l.widths[i] + between
 	}
-	for over := total - width; over > 0; over-- {
+	for l.least(columns) > width {
+		at := l.dispensable(columns)
+		if at < 0 {
+			break
+		}
+		l.shown = slices.Delete(l.shown, at, at+1)
+	}
+	for over := l.total() - width; over > 0; over-- {
 		at := l.roomiest(columns)
 		if at < 0 {
 			break
@@ -63,7 +69,40 @@ func layOut(columns []column, rows []row, width int) layout {
 	return l
 }
 
-// narrow is the terminal width below which columns without information are omitted.
+// total returns the width of the table.
+func (l layout) total() int {
+	total := -between
+	for _, i := range l.shown {
+		total += l.widths[i] + between
+	}
+	return total
+}
+
+// least returns the width of the table with its columns at their minimum.
+func (l layout) least(columns []column) int {
+	total := -between
+	for _, i := range l.shown {
+		w := l.widths[i]
+		if least := columns[i].least; least > 0 {
+			w = min(w, least)
+		}
+		total += w + between
+	}
+	return total
+}
+
+// dispensable returns the position of the column to omit first; -1 for none.
+func (l layout) dispensable(columns []column) int {
+	at, most := -1, 0
+	for n, i := range l.shown {
+		if columns[i].from >= most && columns[i].from > 0 {
+			at, most = n, columns[i].from
+		}
+	}
+	return at
+}
+
+// narrow is the width of a table below which columns without information are omitted.
 const narrow = 100
 
 // isUsual reports whether every row has the usual value in the column.
@@ -105,20 +144,15 @@ func (t theme) drawRow(l layout, columns []column, r row, width int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// drawChosen draws the selected row, which with colors fills the width.
+// drawChosen draws the selected row with its mark: with colors it fills the width in one of
+// them.
 func (t theme) drawChosen(l layout, columns []column, r row, width int) string {
-	cells, left := l.fill(columns, r, width)
-	if t.color && len(cells) > 0 {
-		cells[len(cells)-1].text += strings.Repeat(" ", left)
+	cells, left := l.fill(columns, r, width-markWidth)
+	text := line(cells).text()
+	if !t.color {
+		return markChosen + strings.TrimRight(text, " ")
 	}
-	var b strings.Builder
-	for _, s := range cells {
-		b.WriteString(t.paintChosen(s))
-	}
-	if t.color {
-		return b.String()
-	}
-	return strings.TrimRight(b.String(), " ")
+	return t.chosen.Render(markChosen + text + strings.Repeat(" ", left))
 }
 
 // fill returns the cells that are shown, each as wide as its column and the space behind it, and

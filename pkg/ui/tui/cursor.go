@@ -77,12 +77,7 @@ func (m model) page(s clusterView) page {
 
 // chosenRow returns the row that keys apply to.
 func (m model) chosenRow() (row, bool) {
-	rows := m.page(m.clusterView()).rows
-	at := m.cursors[m.view].at
-	if at >= len(rows) || rows[at].key == "" {
-		return row{}, false
-	}
-	return rows[at], true
+	return m.page(m.clusterView()).at(m.cursors[m.view].at)
 }
 
 // chosenGroup returns the process group that keys apply to: that of the open pane, or of the

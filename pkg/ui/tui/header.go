@@ -23,21 +23,29 @@ func (m model) header(s clusterView) []string {
 	return lines
 }
 
-// headLines returns the lines of the header below its title.
+// headLines returns the lines of the header below its title. A low terminal has those only
+// that report a problem or work.
 func (m model) headLines(s clusterView) []line {
 	lines := shortened(wrapped(s.stateLine(), m.width), mostStateLines)
-	lines = slices.Concat(lines, s.vitals(m.width), []line{m.workLine(s)}, s.sources(m.width), []line{m.tabs(m.width)})
+	vitals, sources := s.vitals(m.width), s.sources(m.width)
+	if m.height < fullHeight {
+		vitals, sources = nil, s.troubledSource(m.width)
+	}
+	lines = slices.Concat(lines, vitals, []line{m.workLine(s)}, sources, []line{m.tabs(m.width)})
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
 // mostStateLines is the maximum number of lines for the state.
 const mostStateLines = 2
 
+// fullWidth is the width from which titles and tabs are whole.
+const fullWidth = 80
+
 // title returns the cluster, and on the right the mode and time of the dashboard.
 func (m model) title(s clusterView) string {
 	name := m.o.Namespace + "/" + m.name()
 	left := line{styled(strong, name)}
-	if m.o.Context != "" {
+	if m.o.Context != "" && m.width >= fullWidth {
 		left = append(left, styled(faint, " in "+m.o.Context))
 	}
 	if n := len(m.o.Clusters); n > 1 {
@@ -71,7 +79,7 @@ func (m model) badges(s clusterView) line {
 	switch {
 	case m.o.Actions != nil:
 		l = append(l, styled(warn, "ACTIONS  "))
-	case !m.o.Passes:
+	case !m.o.Passes && m.width >= fullWidth:
 		l = append(l, styled(faint, "READ-ONLY  "))
 	}
 	return append(l, styled(plain, s.now.UTC().Format("15:04:05")+"Z"))
@@ -168,6 +176,16 @@ func (s clusterView) sources(width int) []line {
 	return lines[:min(len(lines), mostSourceLines)]
 }
 
+// troubledSource returns the first source that failed or is late, in one line; nil for none.
+func (s clusterView) troubledSource(width int) []line {
+	for _, v := range s.snapshot().Sources {
+		if l := s.source(v); l.tone >= warn {
+			return shortened(wrapped(line{l}, width), 1)
+		}
+	}
+	return nil
+}
+
 // mostSourceLines is the maximum number of lines for the sources.
 const mostSourceLines = 4
 
@@ -212,7 +230,7 @@ func (m model) workLine(s clusterView) line {
 		return line{styled(bad, markWarn+" answer required: "+m.questions[0].Text+" (press a)")}
 	case m.work != nil && m.work.phase == executing:
 		return append(line{styled(warn, m.work.ask.label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
-	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.wait != nil):
+	case s.pass.Number > 0 && (s.pass.Ended.IsZero() || s.pass.Wait != nil):
 		return s.passSummary()
 	case s.snapshot().Status.Locks.Operation != nil:
 		return s.operationLine(*s.snapshot().Status.Locks.Operation)
@@ -232,19 +250,27 @@ func (s clusterView) operationLine(o inspect.OperationView) line {
 	return line{styled(t, state+": "), styled(plain, o.Command+", by "+o.By()+" · "+ui.OperationWords(o))}
 }
 
-// tabs returns the views with their keys, with short names if the whole ones do not fit.
+// tabs returns the views with their keys, with short names if the whole ones do not fit, or
+// with the name of the displayed one alone.
 func (m model) tabs(width int) line {
-	whole := m.tabsBy(func(v view) string { return v.name })
-	if widthOf(strings.TrimRight(whole.text(), " ")) <= width {
-		return whole
+	for _, name := range []func(v view) string{func(v view) string { return v.name }, view.brief} {
+		if l := m.tabsBy(name); widthOf(strings.TrimRight(l.text(), " ")) <= width {
+			return l
+		}
 	}
-	return m.tabsBy(view.brief)
+	displayed := m.views[m.view].name
+	return m.tabsBy(func(v view) string {
+		if v.name == displayed {
+			return v.name
+		}
+		return ""
+	})
 }
 
 func (m model) tabsBy(name func(view) string) line {
 	var l line
 	for i, v := range m.views {
-		text := fmt.Sprintf("%d %s", i+1, name(v))
+		text := strings.TrimSpace(fmt.Sprintf("%d %s", i+1, name(v)))
 		if i == m.view {
 			l = append(l, styled(strong, "["+text+"]"))
 		} else {

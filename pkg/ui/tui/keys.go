@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // binding is a key and what it does. Dispatch and help use the same list, so that help is
@@ -144,4 +147,61 @@ func Keys() []Key {
 		}
 	}
 	return keys
+}
+
+// keyWidth is the column of keys in help.
+const keyWidth = 12
+
+// help lists every key, from the list by which keys are dispatched.
+func (m model) help() []line {
+	var lines []line
+	for _, section := range sections() {
+		head := heading(section)
+		if section == sectionAct && m.o.Actions == nil {
+			head = append(head, styled(warn, "  "+m.readOnly()))
+		}
+		lines = append(lines, head)
+		for _, b := range m.keys {
+			if b.section == section {
+				lines = append(lines, line{styled(strong, "  "+fit(b.show, keyWidth)), styled(plain, b.does)})
+			}
+		}
+	}
+	lines = append(lines, heading("Symbols"))
+	for _, sign := range [][2]string{
+		{markGood, "healthy"},
+		{markWarn, "needs attention, or resolves with time"},
+		{markBad, "failed or blocked"},
+		{phrase.UnknownCell, "unknown"},
+		{phrase.Nothing, "none"},
+		{"*", "in a plan: reevaluated after earlier stages"},
+	} {
+		lines = append(lines, line{styled(strong, "  "+fit(sign[0], keyWidth)), styled(plain, sign[1])})
+	}
+	return lines
+}
+
+// readOnly is the notice for an action key without actions.
+func (m model) readOnly() string {
+	if m.o.AllowFlag == "" {
+		return "read-only"
+	}
+	return "read-only; " + m.o.AllowFlag + " enables actions"
+}
+
+// copyID copies the ID of the selected row through the terminal, and displays it, since not
+// every terminal supports that.
+func (m model) copyID() (model, tea.Cmd) {
+	id := m.chosenGroup()
+	if r, chosen := m.chosenRow(); id == "" && chosen {
+		id = r.key
+	}
+	if id == "" {
+		return m.notify(plain, "nothing to copy"), nil
+	}
+	out := m.o.Out
+	return m.notify(good, "copied, if the terminal supports it: "+id), func() tea.Msg {
+		termenv.NewOutput(out, termenv.WithProfile(termenv.Ascii)).Copy(id)
+		return nil
+	}
 }

@@ -60,6 +60,14 @@ func (p page) has(key string) int {
 	return -1
 }
 
+// at returns the row at a position, if there is one that can be selected.
+func (p page) at(i int) (row, bool) {
+	if i >= len(p.rows) || p.rows[i].key == "" {
+		return row{}, false
+	}
+	return p.rows[i], true
+}
+
 // about returns the details of a row; its cells in full if it has none.
 func (p page) about(s clusterView, r row) []line {
 	if r.more != nil {

@@ -124,5 +124,6 @@ func (m model) clusterView() clusterView {
 	case m.paused:
 		s.state = m.held
 	}
+	s.down = s.nodesDown()
 	return s
 }

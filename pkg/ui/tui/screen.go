@@ -4,13 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 // The minimum size of the terminal.
 const (
-	leastWidth  = 80
-	leastHeight = 24
+	leastWidth  = 40
+	leastHeight = 15
 )
+
+// fullHeight is the height from which the header has all its lines.
+const fullHeight = 24
 
 // View draws the dashboard: as many lines as the terminal has, none wider.
 func (m model) View() string {
@@ -18,7 +23,7 @@ func (m model) View() string {
 		return ""
 	}
 	if m.width < leastWidth || m.height < leastHeight {
-		return m.tooSmall()
+		return cut(fmt.Sprintf("needs %dx%d, has %dx%d; q quits", leastWidth, leastHeight, m.width, m.height), m.width)
 	}
 	s := m.clusterView()
 	var p page // computed once: with many rows that is most of the work
@@ -32,49 +37,52 @@ func (m model) View() string {
 	return strings.Join(append(lines[:m.height-1], m.footer(p)), "\n")
 }
 
-func (m model) tooSmall() string {
-	texts := []string{
-		fmt.Sprintf("The dashboard needs %dx%d,", leastWidth, leastHeight), fmt.Sprintf("this terminal has %dx%d.", m.width, m.height), "q quits.",
-	}
-	for i, text := range texts {
-		texts[i] = cut(text, m.width)
-	}
-	return strings.Join(texts[:min(len(texts), max(1, m.height))], "\n")
-}
-
 // bodyHeight returns the number of lines between header and footer.
 func (m model) bodyHeight() int {
 	const titleAndFooter = 2
 	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter)
 }
 
-// body returns the lines between header and footer: the open pane, or else the page.
+// body returns the lines between header and footer: the open pane, or else the page with the
+// details of the selected row, beside it if there is room.
 func (m model) body(s clusterView, p page) []string {
 	if n := len(m.panes); n > 0 {
 		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
 	}
-	lines := m.drawPage(p)
-	return append(lines, m.preview(s, p, m.bodyHeight()-len(lines))...)
+	height, l := m.bodyHeight(), panes.Of(m.width)
+	r, chosen := p.at(m.cursors[m.view].at)
+	if !chosen || l.Side == 0 {
+		lines := m.drawPage(p, m.width)
+		if room := height - len(lines); chosen && room >= leastPreview {
+			lines = append(append(lines, ""), m.drawPart(p.about(s, r), m.width, room-1)...)
+		}
+		return lines
+	}
+	all := []panes.Pane{{Width: l.List, Lines: m.drawPage(p, l.List)}, {Width: l.Side, Lines: m.drawPart(p.about(s, r), l.Side, height)}}
+	if l.Third > 0 {
+		all = append(all, panes.Pane{Width: l.Third, Lines: m.drawPart(s.aside(r), l.Third, height)})
+	}
+	return panes.Join(height, func(border string) string { return m.theme.paint(span{border, faint}) }, all...)
 }
 
-// leastPreview is the minimum number of lines for a preview.
-const leastPreview = 4
+// leastPreview is the minimum number of lines for details below a table.
+const leastPreview = 5
 
-// preview returns the beginning of the details of the selected row, if there is room below the
-// table: it saves a key, and shows what a narrow column truncates.
-func (m model) preview(s clusterView, p page, room int) []string {
-	at := m.cursors[m.view].at
-	if room < leastPreview || at >= len(p.rows) || p.rows[at].key == "" {
-		return nil
-	}
-	lines := []string{""}
-	for _, l := range p.about(s, p.rows[at]) {
-		for _, part := range wrapped(l, m.width) {
-			lines = append(lines, m.theme.draw(part, m.width))
+// drawPart draws the beginning of a text beside or below a table, without the commands to copy:
+// those need whole lines.
+func (m model) drawPart(text []line, width, height int) []string {
+	var lines []string
+	for _, l := range text {
+		if len(l) > 0 && l[0].tone >= command {
+			continue
 		}
-	}
-	if len(lines) > room {
-		lines = append(lines[:room-1], m.theme.draw(styledLine(faint, "  …"), m.width))
+		for _, part := range wrapped(l, width) {
+			if len(lines) == height {
+				lines[height-1] = m.theme.draw(styledLine(faint, "  …"), width)
+				return lines
+			}
+			lines = append(lines, m.theme.draw(part, width))
+		}
 	}
 	return lines
 }
@@ -90,50 +98,51 @@ func (m model) drawText(lines []line, top int) []string {
 	return drawn
 }
 
-// mostNotes is the maximum number of notes below a table.
-const mostNotes = 6
+// mostNotes returns the maximum number of notes below a table: most of the body is for rows.
+func (m model) mostNotes() int { return min(6, max(1, m.bodyHeight()/4)) }
 
 // rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
-	return max(1, m.bodyHeight()-2-min(len(p.notes), mostNotes))
+	return max(1, m.bodyHeight()-2-min(len(p.notes), m.mostNotes()))
 }
 
 // drawPage draws a view: its summary, its table, its notes.
-func (m model) drawPage(p page) []string {
-	lines := []string{m.theme.draw(p.summary, m.width)}
+func (m model) drawPage(p page, width int) []string {
+	lines := []string{m.theme.draw(p.summary, width)}
 	switch {
 	case len(p.rows) > 0:
-		lines = append(lines, m.drawRows(p)...)
+		lines = append(lines, m.drawRows(p, width)...)
 	case p.empty != "":
-		lines = append(lines, m.theme.draw(styledLine(faint, "  "+p.empty), m.width))
+		lines = append(lines, m.theme.draw(styledLine(faint, "  "+p.empty), width))
 	}
+	most := m.mostNotes()
 	for i, note := range p.notes {
-		if i == mostNotes-1 && len(p.notes) > mostNotes {
+		if i == most-1 && len(p.notes) > most {
 			note = styledLine(faint, fmt.Sprintf("and %d more; enter shows the details of a row", len(p.notes)-i))
 		}
-		if i < mostNotes {
-			lines = append(lines, m.theme.draw(note, m.width))
+		if i < most {
+			lines = append(lines, m.theme.draw(note, width))
 		}
 	}
 	return lines
 }
 
 // drawRows draws the titles and the rows that fit.
-func (m model) drawRows(p page) []string {
+func (m model) drawRows(p page, width int) []string {
 	height, c := m.rowsOf(p), m.cursors[m.view]
 	c = c.shown(len(p.rows), height)
-	l := layOut(p.columns, p.rows, m.width-markWidth)
+	l := layOut(p.columns, p.rows, width-markWidth)
 	titles := make([]span, len(p.columns))
 	for i, column := range p.columns {
 		titles[i] = span{column.title, strong}
 	}
-	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, m.width-markWidth)}
+	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
-		mark, draw := strings.Repeat(" ", markWidth), m.theme.drawRow
 		if i == c.at && p.rows[i].key != "" {
-			mark, draw = m.theme.paintChosen(span{markChosen, strong}), m.theme.drawChosen
+			lines = append(lines, m.theme.drawChosen(l, p.columns, p.rows[i], width))
+			continue
 		}
-		lines = append(lines, mark+draw(l, p.columns, p.rows[i], m.width-markWidth))
+		lines = append(lines, strings.Repeat(" ", markWidth)+m.theme.drawRow(l, p.columns, p.rows[i], width-markWidth))
 	}
 	return lines
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
 
 // heading returns the heading of a section.
@@ -35,7 +35,7 @@ func wrapped(l line, width int) []line {
 	var lines []line
 	text := strings.TrimLeft(last.text, " ")
 	room := max(1, width-indent)
-	for i, part := range wordsIn(text, room) {
+	for i, part := range cells.Words(text, room) {
 		begin := line{{strings.Repeat(" ", indent), plain}}
 		if i == 0 && head != nil {
 			begin = append(slices.Clone(head), span{strings.Repeat(" ", blanksBefore(last.text)), plain})
@@ -77,39 +77,6 @@ func flowed(pieces []line, separator span, indent, width int) []line {
 	return lines
 }
 
-// wordsIn returns a text in lines of at most width columns, broken between words, and within
-// words that are longer than a line.
-func wordsIn(text string, width int) []string {
-	var lines []string
-	last, used := "", 0
-	for word := range strings.FieldsSeq(text) {
-		w := widthOf(word)
-		if used > 0 && used+1+w <= width {
-			last, used = last+" "+word, used+1+w
-			continue
-		}
-		if used > 0 {
-			lines = append(lines, last)
-		}
-		for w > width {
-			begin := beginning(word, width)
-			lines, word = append(lines, begin), word[len(begin):]
-			w = widthOf(word)
-		}
-		last, used = word, w
-	}
-	return append(lines, last)
-}
-
-// beginning returns as much of a word as fits, at least one character.
-func beginning(word string, width int) string {
-	for w := width; ; w++ {
-		if begin := ansi.Truncate(word, w, ""); begin != "" {
-			return begin
-		}
-	}
-}
-
 func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
 
 // commandLines returns commands to copy, under a heading; nil for none.
@@ -117,9 +84,18 @@ func commandLines(commands ...string) []line {
 	if len(commands) == 0 {
 		return nil
 	}
-	lines := []line{heading("Commands")}
+	lines := []line{styledLine(commandTitle, "Commands")}
 	for _, c := range commands {
-		lines = append(lines, styledLine(plain, "  "+c))
+		lines = append(lines, styledLine(command, "  "+c))
 	}
 	return lines
 }
+
+// clean, widthOf, cut and fit are those of cells: they are in every line of a view.
+func clean(text string) string { return cells.Clean(text) }
+
+func widthOf(text string) int { return cells.Width(text) }
+
+func cut(text string, width int) string { return cells.Cut(text, width) }
+
+func fit(text string, width int) string { return cells.Fit(text, width) }

@@ -22,7 +22,9 @@ const (
 	unsure // unknown
 	warn
 	bad
-	tones // the number of tones
+	command      // a line to copy, which needs its whole width
+	commandTitle // the heading of such lines
+	tones        // the number of tones
 )
 
 // The symbols that go with tones.
@@ -53,8 +55,10 @@ func (t tone) mark() string {
 // readable on their background, light or dark; the terminal is not queried, since it might not
 // answer.
 type theme struct {
-	ordinary, chosen [tones]lipgloss.Style
-	color            bool
+	ordinary [tones]lipgloss.Style
+	// chosen is the style of the selected row, one for all its cells.
+	chosen lipgloss.Style
+	color  bool
 }
 
 func newTheme(color bool) theme {
@@ -65,15 +69,12 @@ func newTheme(color bool) theme {
 		r.SetColorProfile(termenv.ANSI)
 	}
 	base := r.NewStyle().Inline(true)
-	t := theme{color: color, ordinary: [tones]lipgloss.Style{
+	return theme{color: color, chosen: base.Reverse(true), ordinary: [tones]lipgloss.Style{
 		plain: base, faint: base.Faint(true), strong: base.Bold(true), good: base.Foreground(lipgloss.Color("2")),
 		unsure: base.Faint(true),
 		warn:   base.Foreground(lipgloss.Color("3")), bad: base.Foreground(lipgloss.Color("1")).Bold(true),
+		command: base, commandTitle: base.Bold(true),
 	}}
-	for i, style := range t.ordinary {
-		t.chosen[i] = style.Reverse(true)
-	}
-	return t
 }
 
 // span is a piece of a line.
@@ -100,18 +101,10 @@ func (l line) text() string {
 }
 
 func (t theme) paint(s span) string {
-	if !t.color || s.text == "" || s.tone == plain {
+	if !t.color || s.text == "" || s.tone == plain || s.tone == command {
 		return s.text
 	}
 	return t.ordinary[s.tone].Render(s.text)
-}
-
-// paintChosen paints a part of the selected row.
-func (t theme) paintChosen(s span) string {
-	if !t.color || s.text == "" {
-		return s.text
-	}
-	return t.chosen[s.tone].Render(s.text)
 }
 
 // draw returns a line in at most width columns.

@@ -15,12 +15,12 @@ func coordinatorsPage(s clusterView) page {
 	p := page{empty: "no coordinators known", columns: []column{
 		{title: " "},
 		{title: "ADDRESS", least: 16},
-		{title: "ID", least: 10},
-		{title: "ZONE", least: 5},
+		{title: "ID", least: 10, from: 60},
+		{title: "ZONE", least: 5, from: 70},
 		{title: "DC", least: 2, from: 110},
 		{title: "REACHABLE"},
-		{title: "REMOVAL"},
-		{title: "TLS"},
+		{title: "REMOVAL", from: 80},
+		{title: "TLS", from: 90},
 	}}
 	t := good
 	switch {

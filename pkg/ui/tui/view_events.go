@@ -31,9 +31,9 @@ func eventColumns() []column {
 		{title: " "},
 		{title: "SEEN", right: true},
 		{title: "REASON", least: 12},
-		{title: "OBJECT", least: 18},
+		{title: "OBJECT", least: 14, from: 60},
 		{title: "TIMES", right: true, from: 110},
-		{title: "MESSAGE", least: 20},
+		{title: "MESSAGE", least: 16},
 		{title: "FROM", least: 8, from: 170},
 	}
 }
@@ -56,8 +56,13 @@ func (s clusterView) aboutEvent(e inspect.EventView) []line {
 	}
 }
 
-// eventsOf returns the events of a process group, the newest first.
+// eventsOf returns the events of a process group, and the command that lists them.
 func (s clusterView) eventsOf(id string) []line {
+	return append(s.eventLines(id), commandLines(s.o.fdb("events", s.cluster()))...)
+}
+
+// eventLines returns the events of a process group, the newest first.
+func (s clusterView) eventLines(id string) []line {
 	lines := []line{heading("Events of " + id)}
 	for _, e := range slices.Backward(s.snapshot().Events.Items) {
 		if e.ProcessGroup != id {
@@ -72,7 +77,7 @@ func (s clusterView) eventsOf(id string) []line {
 	if len(lines) == 1 {
 		lines = append(lines, styledLine(plain, "  no events"))
 	}
-	return append(lines, commandLines(s.o.fdb("events", s.cluster()))...)
+	return lines
 }
 
 // shortObject returns an object without the name of the cluster, which all have.

@@ -21,12 +21,12 @@ func exclusionsPage(s clusterView) page {
 		{title: "ID", least: 10},
 		{title: "PROCESS", least: 15, from: 110},
 		{title: "STATE"},
-		{title: "MOVED", least: 8},
+		{title: "MOVED", least: 8, from: 60},
 		{title: "LEFT", right: true},
-		{title: "RATE", right: true},
-		{title: "ETA", right: true, least: 6},
-		{title: "STALL", right: true, usual: phrase.Nothing},
-		{title: "ROLES", least: 7},
+		{title: "RATE", right: true, from: 90},
+		{title: "ETA", right: true, least: 6, from: 50},
+		{title: "STALL", right: true, usual: phrase.Nothing, from: 80},
+		{title: "ROLES", least: 7, from: 100},
 	}}
 	t := plain
 	switch {

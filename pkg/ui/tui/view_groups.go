@@ -17,15 +17,15 @@ func groupsPage(s clusterView) page {
 	p := page{empty: "no process groups in the status", columns: []column{
 		{title: " "},
 		{title: "ID", least: 12},
-		{title: "CLASS", least: 7},
-		{title: "CONDITIONS", least: 12},
-		{title: "EXCL", usual: phrase.Nothing},
-		{title: "POD", least: 7, from: 100},
-		{title: "ZONE", least: 5},
-		{title: "NODE", least: 8, from: 110},
-		{title: "UP", right: true},
+		{title: "CLASS", least: 9, from: 60},
+		{title: "CONDITIONS", least: 24},
+		{title: "EXCL", usual: phrase.Nothing, from: 50},
+		{title: "ROLES", least: 8, from: 90},
+		{title: "ZONE", least: 5, from: 70},
+		{title: "NODE", least: 8, from: 120},
+		{title: "UP", right: true, from: 80},
 		{title: "DATA", right: true, from: 110},
-		{title: "ROLES", least: 8, from: 130},
+		{title: "POD", least: 7, from: 140},
 		{title: "ADDRESS", least: 15, from: 170},
 	}}
 	last := "\x00"
@@ -95,9 +95,9 @@ func (s clusterView) groupRow(r *ranked) row {
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, cells: []span{
 		{t.mark(), t},
 		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
-		styled(plain, exclusionCell(*g)), styled(plain, podCell(*g)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
+		styled(plain, exclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
 		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
-		styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
+		styled(plain, s.podCell(*g)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
 	}}
 }
 
@@ -178,11 +178,17 @@ func exclusionCell(g inspect.GroupView) string {
 	}
 }
 
-func podCell(g inspect.GroupView) string {
-	if g.PodPhase == "" {
+// podCell returns the phase of the pod. It is unknown while its node does not report: the API
+// server still has the last one.
+func (s clusterView) podCell(g inspect.GroupView) string {
+	switch {
+	case g.PodPhase == "":
 		return "none"
+	case s.down[g.Node]:
+		return phrase.UnknownCell
+	default:
+		return g.PodPhase
 	}
-	return g.PodPhase
 }
 
 func rolesCell(roles []string) string {

@@ -21,15 +21,15 @@ func nodesPage(s clusterView) page {
 	p := page{empty: "no pod of the cluster is on any node", columns: []column{
 		{title: " "},
 		{title: "NODE", least: 12},
-		{title: "ZONE", least: 5},
+		{title: "ZONE", least: 6, from: 60},
 		{title: "READY"},
-		{title: "CORDON"},
-		{title: "TAINTS", least: 8},
+		{title: "CORDON", from: 50},
+		{title: "TAINTS", least: 14, from: 70},
 		{title: "FOR", right: true, from: 110},
-		{title: "DETECT", right: true},
-		{title: "REPLACE", right: true},
-		{title: "PGS", right: true},
-		{title: "COORD", right: true},
+		{title: "DETECT", right: true, from: 90},
+		{title: "REPLACE", right: true, from: 80},
+		{title: "PGS", right: true, from: 55},
+		{title: "COORD", right: true, from: 65},
 		{title: "CLASSES", least: 9, from: 110},
 	}}
 	zones := s.zonesOfNodes()
@@ -114,6 +114,17 @@ func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
 		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
 		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
 	}}
+}
+
+// nodesDown returns the nodes that are known to be deleted or not ready.
+func (s clusterView) nodesDown() map[string]bool {
+	down := map[string]bool{}
+	for _, n := range s.snapshot().Nodes.Items {
+		if nodeTone(n) == bad {
+			down[n.Name] = true
+		}
+	}
+	return down
 }
 
 func nodeTone(n inspect.NodeView) tone {

@@ -18,7 +18,7 @@ func planPage(s clusterView) page {
 		return page{empty: "no preview of a pass yet; the header has its age and errors"}
 	}
 	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []column{
-		{title: " "}, {title: "STAGE", least: 12}, {title: "WHAT", least: 16}, {title: "HAVE", least: 4}, {title: "NEED", least: 4}, {title: "GATE"}, {title: "IMPACT", least: 6, from: 110},
+		{title: " "}, {title: "STAGE", least: 12}, {title: "WHAT", least: 20}, {title: "HAVE", least: 8, from: 80}, {title: "NEED", least: 8, from: 70}, {title: "GATE", from: 60}, {title: "IMPACT", least: 6, from: 110},
 	}}
 	for _, c := range v.Refused() {
 		p.rows = append(p.rows, checkRow("before all stages", c))
