@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -162,10 +163,20 @@ func (s clusterView) whyOf(id string, head line) []line {
 			lines = append(lines, nextLines(c)...)
 		}
 	}
-	if len(chains) == 0 {
+	if len(chains) == 0 && s.changedAfter(id, report.AsOf) {
+		lines = append(lines, line{{"  " + markUnknown + " ", unsure}, styled(warn, "unknown: the state is newer than the preview")})
+	} else if len(chains) == 0 {
 		lines = append(lines, styledLine(plain, "  nothing blocks it"))
 	}
-	return lines
+	return append(lines, styledLine(faint, "  previewed "+s.age(report.AsOf)+" ago"))
+}
+
+// changedAfter reports whether a process group, or any for no group, got into its state after a
+// time: a preview of that time does not have it.
+func (s clusterView) changedAfter(id string, at *time.Time) bool {
+	return at != nil && slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
+		return (id == "" || g.ID == id) && slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool { return c.Since != nil && c.Since.After(*at) })
+	})
 }
 
 // chainLines returns a chain without what to do next.

@@ -33,6 +33,14 @@ func (s clusterView) age(t *time.Time) string {
 	return phrase.Duration(s.now.Sub(*t))
 }
 
+// seconds returns how long ago a time was, as a number to order by; nil for an unknown time.
+func (s clusterView) seconds(t *time.Time) *float64 {
+	if t == nil {
+		return nil
+	}
+	return new(s.now.Sub(*t).Seconds())
+}
+
 // until returns the time left until t; "due" if none is left.
 func (s clusterView) until(t *time.Time) string {
 	switch {

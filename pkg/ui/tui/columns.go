@@ -31,6 +31,33 @@ type row struct {
 	group, node string
 	// more returns its details; nil if the cells have all of them.
 	more func(s clusterView) []line
+	// number returns what rows are ordered by in a column whose cells are numbers with units; nil
+	// for a column of text, and where it is unknown.
+	number func(s clusterView, column string) *float64
+}
+
+// numberOf returns the number of a column; nil for none.
+func (r row) numberOf(s clusterView, column string) *float64 {
+	if r.number == nil {
+		return nil
+	}
+	return r.number(s, column)
+}
+
+// cell returns the text of a cell.
+func (r row) cell(i int) string {
+	if i >= len(r.cells) {
+		return ""
+	}
+	return r.cells[i].text
+}
+
+// quantity returns an integer as a number to order by; nil for an unknown one.
+func quantity[T int | int64](n *T) *float64 {
+	if n == nil {
+		return nil
+	}
+	return new(float64(*n))
 }
 
 const between = 2 // spaces between columns

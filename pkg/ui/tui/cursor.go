@@ -66,7 +66,7 @@ func (m model) clamped() model {
 
 // page returns the current view with its selected rows.
 func (m model) page(s clusterView) page {
-	p := m.views[m.view].page(s)
+	p := m.views[m.view].page(s).sorted(s, m.sorts[m.view])
 	all := len(p.rows)
 	p.rows = s.choice.keep(p.rows)
 	if all > 0 && len(p.rows) == 0 {

@@ -39,6 +39,7 @@ type model struct {
 
 	view    int
 	cursors []cursor
+	sorts   []sorting
 	choice  choice
 	panes   []pane
 	prompt  prompt
@@ -66,7 +67,7 @@ func newModel(o Options, out *taskRunner) model {
 	}
 	m := model{
 		o: o, out: out, theme: newTheme(o.Color), views: views(), keys: bindings(), now: o.Now(),
-		histories: map[string]history{}, cursors: make([]cursor, len(views())), playback: playback{back: -1},
+		histories: map[string]history{}, cursors: make([]cursor, len(views())), sorts: make([]sorting, len(views())), playback: playback{back: -1},
 	}
 	return m.load(o.Replay)
 }

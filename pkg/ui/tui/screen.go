@@ -26,21 +26,23 @@ func (m model) View() string {
 		return cut(fmt.Sprintf("needs %dx%d, has %dx%d; q quits", leastWidth, leastHeight, m.width, m.height), m.width)
 	}
 	s := m.clusterView()
-	var p page // computed once: with many rows that is most of the work
-	if len(m.panes) == 0 {
-		p = m.page(s)
-	}
-	lines := append(m.header(s), m.body(s, p)...)
-	for len(lines) < m.height-1 {
+	p := m.page(s) // computed once: with many rows that is most of the work
+	h := m.here(s, p)
+	lines, height := append(m.header(s), m.body(s, p)...), m.height-1-m.actionLines()
+	for len(lines) < height {
 		lines = append(lines, "")
 	}
-	return strings.Join(append(lines[:m.height-1], m.footer(p)), "\n")
+	lines = lines[:height]
+	if m.actionLines() > 0 {
+		lines = append(lines, m.theme.draw(h.actionBar(), m.width))
+	}
+	return strings.Join(append(lines, h.footer(p)), "\n")
 }
 
 // bodyHeight returns the number of lines between header and footer.
 func (m model) bodyHeight() int {
 	const titleAndFooter = 2
-	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter)
+	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter-m.actionLines())
 }
 
 // body returns the lines between header and footer: the open pane, or else the page with the
@@ -151,7 +153,8 @@ func (m model) drawRows(p page, width int) []string {
 const markWidth = 1
 
 // footer returns the prompt, the notice, or the most important keys.
-func (m model) footer(p page) string {
+func (h here) footer(p page) string {
+	m := h.model
 	switch {
 	case m.prompt.kind != promptNone:
 		return m.theme.draw(m.promptLine(), m.width)
@@ -160,12 +163,13 @@ func (m model) footer(p page) string {
 	case m.decisionLine() != nil:
 		return m.theme.draw(append(m.scrolled(), m.decisionLine()...), m.width)
 	default:
-		return m.theme.draw(m.hints(p), m.width)
+		return m.theme.draw(h.hints(p), m.width)
 	}
 }
 
-// hints returns the active filters and the keys that apply here.
-func (m model) hints(p page) line {
+// hints returns the active filters, and the keys that show something here.
+func (h here) hints(p page) line {
+	m := h.model
 	var l line
 	if m.choice.filter != "" {
 		l = append(l, styled(warn, "only "+m.choice.filter+"  "))
@@ -173,17 +177,32 @@ func (m model) hints(p page) line {
 	if m.choice.trouble {
 		l = append(l, styled(warn, "only problems  "))
 	}
-	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
 	if len(m.panes) > 0 {
 		l = append(l, m.scrolled()...)
-		hints = [][2]string{{"esc", "back"}, {"↑ ↓", "scroll"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"y", "copy ID"}, {"?", "help"}, {"q", "quit"}}
 	} else {
 		l = append(l, m.rowsSeen(p)...)
-		if m.o.Actions != nil {
-			hints = slices.Insert(hints, len(hints)-2, [][2]string{{"r", "replace"}, {"x", "exclude"}, {"R", "restart"}, {"g", "pass"}}...)
-		}
 	}
-	return append(l, keysIn(hints, m.width-widthOf(l.text()))...)
+	return append(l, h.bar(m.width-widthOf(l.text()), sectionLook, sectionMove, sectionViews, sectionTime, sectionEnd)...)
+}
+
+// actionLines is the number of lines for the keys of actions: they are apart from all others.
+func (m model) actionLines() int {
+	if m.o.Actions == nil || m.height < fullHeight {
+		return 0
+	}
+	return 1
+}
+
+// actionBar returns the keys of the actions that are possible here.
+func (h here) actionBar() line {
+	if h.prompt.kind != promptNone || h.decisionLine() != nil {
+		return nil
+	}
+	keys := h.bar(h.width-len("actions: "), sectionAct)
+	if len(keys) == 0 {
+		return nil
+	}
+	return append(line{styled(warn, "actions: ")}, keys...)
 }
 
 // keysIn returns as many keys as fit. The last two, help and quit, are dropped last: help has

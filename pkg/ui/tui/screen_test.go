@@ -117,7 +117,7 @@ func TestPanes(t *testing.T) {
 		"a restore":                      {"9", "G", "enter"},
 		"help":                           {"?"},
 		"process groups by zone":         {"z"},
-		"process groups by class":        {"z", "z", "s"},
+		"process groups by class":        {"z", "z", "o"},
 		"a filter being typed":           {"/", "storage"},
 		"rows with problems only":        {"c"},
 		"going somewhere":                {":", "lo"},

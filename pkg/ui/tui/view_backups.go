@@ -80,11 +80,40 @@ func (s clusterView) backupRow(b inspect.BackupRowView) row {
 		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
 	}
 	key := "backup " + b.Name
-	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, cells: []span{
+	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, number: backupNumber(b), cells: []span{
 		{t.mark(), t},
 		styled(plain, "backup"), styled(plain, b.Name), styled(t, state), styled(plain, restorable), styled(plain, progress),
 		styled(plain, bytesRate(b.RateBytesPerSecond)), styled(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), styled(plain, agents), styled(plain, paused), styled(plain, url),
 	}}
+}
+
+func backupNumber(b inspect.BackupRowView) func(s clusterView, column string) *float64 {
+	return func(_ clusterView, column string) *float64 {
+		switch {
+		case column == "RATE":
+			return b.RateBytesPerSecond
+		case column == "ETA":
+			return b.SnapshotETASeconds
+		case column == "RESTORABLE" && b.Status != nil && b.Status.LatestRestorable != nil:
+			return quantity(&b.Status.LatestRestorable.Version)
+		}
+		return nil
+	}
+}
+
+func restoreNumber(v *inspect.RestoreStatusView) func(s clusterView, column string) *float64 {
+	return func(_ clusterView, column string) *float64 {
+		switch {
+		case v == nil:
+		case column == "RATE":
+			return v.RateBytesPerSecond
+		case column == "ETA":
+			return v.ETASeconds
+		case column == "PROGRESS":
+			return v.Percent
+		}
+		return nil
+	}
 }
 
 // backupState returns the state of a backup, and its severity.
@@ -207,7 +236,7 @@ func restoreRow(r inspect.RestoreRowView, paused *bool) row {
 		}
 		rate, eta, url = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
 	}
-	return row{key: "restore " + r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, cells: []span{
+	return row{key: "restore " + r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, number: restoreNumber(r.Status), cells: []span{
 		{t.mark(), t},
 		styled(plain, "restore"), styled(plain, r.Name), styled(t, state), styled(plain, phrase.Nothing), styled(plain, progress),
 		styled(plain, rate), styled(plain, eta), styled(plain, phrase.Nothing), held, styled(plain, url),

@@ -44,9 +44,18 @@ func (s clusterView) eventRow(e inspect.EventView) row {
 		t = warn
 	}
 	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
-	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s clusterView) []line { return s.aboutEvent(e) }, cells: []span{
+	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s clusterView) []line { return s.aboutEvent(e) }, number: eventNumber(e), cells: []span{
 		{t.mark(), t}, styled(plain, s.age(&e.Time)), styled(t, e.Reason), styled(plain, s.shortObject(e.Object)), styled(plain, strconv.Itoa(e.Count)), styled(plain, phrase.Or(e.Message, phrase.Nothing)), styled(plain, phrase.Or(e.From, phrase.Nothing)),
 	}}
+}
+
+func eventNumber(e inspect.EventView) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		if column == "SEEN" {
+			return s.seconds(&e.Time)
+		}
+		return nil
+	}
 }
 
 func (s clusterView) aboutEvent(e inspect.EventView) []line {

@@ -52,12 +52,30 @@ func drainRow(i int, d inspect.DrainView) row {
 	if key == " " {
 		key = strconv.Itoa(i)
 	}
-	return row{key: key, group: d.ID, tone: t, more: func(s clusterView) []line { return s.aboutDrain(key) }, cells: []span{
+	return row{key: key, group: d.ID, tone: t, more: func(s clusterView) []line { return s.aboutDrain(key) }, number: drainNumber(d), cells: []span{
 		{t.mark(), t},
 		styled(toneOfID(t), phrase.Or(d.ID, phrase.Nothing)), styled(plain, phrase.Or(d.Process, phrase.Nothing)), styled(t, string(d.State)), styled(t, movedBar(d)),
 		styled(plain, phrase.BytesOr(d.LeftBytes, phrase.Nothing)), styled(plain, rateCell(d)), styled(plain, etaCell(d)), styled(stallTone(d), phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
 		styled(plain, rolesCell(d.Roles)),
 	}}
+}
+
+func drainNumber(d inspect.DrainView) func(s clusterView, column string) *float64 {
+	return func(_ clusterView, column string) *float64 {
+		switch column {
+		case "MOVED":
+			return quantity(d.MovedBytes)
+		case "LEFT":
+			return quantity(d.LeftBytes)
+		case "RATE":
+			return d.RateBytesPerSecond
+		case "ETA":
+			return d.ETASeconds
+		case "STALL":
+			return d.StalledSeconds
+		}
+		return nil
+	}
 }
 
 func drainTone(d inspect.DrainView) tone {

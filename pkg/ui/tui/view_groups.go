@@ -16,7 +16,7 @@ func groupsPage(s clusterView) page {
 	groups := s.choice.sorted(s.snapshot().Groups.Items)
 	p := page{empty: "no process groups in the status", columns: []column{
 		{title: " "},
-		{title: "ID", least: 12},
+		{title: "ID", least: 15},
 		{title: "CLASS", least: 9, from: 60},
 		{title: "CONDITIONS", least: 24},
 		{title: "EXCL", usual: phrase.Nothing, from: 50},
@@ -66,9 +66,8 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 	if v.Removing > 0 {
 		l = append(l, styled(plain, fmt.Sprintf(", %d to be removed", v.Removing)))
 	}
-	l = append(l, styled(faint, " · by "+orderNames[s.choice.order]))
 	if s.choice.by != byNothing {
-		l = append(l, styled(faint, " per "+groupingNames[s.choice.by]))
+		l = append(l, styled(faint, " · per "+groupingNames[s.choice.by]))
 	}
 	if v.Source == inspect.SourceRecord {
 		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
@@ -92,13 +91,31 @@ func (s clusterView) headline(of string) []span {
 
 func (s clusterView) groupRow(r *ranked) row {
 	t, g := r.tone, r.GroupView
-	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, cells: []span{
+	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, number: groupNumber(g), cells: []span{
 		{t.mark(), t},
 		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
 		styled(plain, exclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
 		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
 		styled(plain, s.podCell(*g)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
 	}}
+}
+
+// groupNumber returns the numbers of a process group by column: of its conditions the age of the
+// worst.
+func groupNumber(g *inspect.GroupView) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		switch column {
+		case "CONDITIONS":
+			if len(g.Conditions) > 0 {
+				return s.seconds(worstFirst(g.Conditions)[0].Since)
+			}
+		case "UP":
+			return g.UptimeSeconds
+		case "DATA":
+			return quantity(g.StoredBytes)
+		}
+		return nil
+	}
 }
 
 // toneOfID returns the ordinary color for the IDs of healthy objects: a page full of green shows

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -84,9 +85,22 @@ func (s clusterView) lockRow(l inspect.LockView) row {
 	case !ptr.Deref(l.Mine, true):
 		t, note = warn, "another control-plane instance"
 	}
-	return row{key: "lock", tone: t, cells: []span{
+	return row{key: "lock", tone: t, number: spanNumber(l.Since, l.Until), cells: []span{
 		{t.mark(), t}, styled(plain, "lock"), styled(plain, owner), styled(t, string(l.State)), styled(plain, since), styled(plain, left), styled(plain, note),
 	}}
+}
+
+// spanNumber returns since when something is held, and how long it is still held.
+func spanNumber(since, until *time.Time) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		switch {
+		case column == "FOR":
+			return s.seconds(since)
+		case column == "LEFT" && until != nil:
+			return new(until.Sub(s.now).Seconds())
+		}
+		return nil
+	}
 }
 
 func (s clusterView) leaseRow(l inspect.LeaseView) row {
@@ -99,7 +113,7 @@ func (s clusterView) leaseRow(l inspect.LeaseView) row {
 	case l.Holder != "":
 		state, who, left = "held", l.Holder, s.until(l.Until)
 	}
-	return row{key: "lease", tone: t, cells: []span{
+	return row{key: "lease", tone: t, number: spanNumber(nil, l.Until), cells: []span{
 		{t.mark(), t}, styled(plain, "lease"), styled(plain, who), styled(t, state), {phrase.Nothing, plain}, styled(plain, left), styled(plain, note),
 	}}
 }

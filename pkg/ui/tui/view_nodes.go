@@ -108,12 +108,26 @@ func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
 	if n.TaintedSince != nil {
 		since = s.age(n.TaintedSince)
 	}
-	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, cells: []span{
+	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, number: nodeNumber(n), cells: []span{
 		{t.mark(), t},
 		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, ui.ReadyWord(n)), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
 		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
 		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
 	}}
+}
+
+func nodeNumber(n inspect.NodeView) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		switch column {
+		case "FOR":
+			return s.seconds(n.TaintedSince)
+		case "DETECT":
+			return s.seconds(n.DetectAt)
+		case "REPLACE":
+			return s.seconds(n.ReplaceAt)
+		}
+		return nil
+	}
 }
 
 // nodesDown returns the nodes that are known to be deleted or not ready.
@@ -155,14 +169,22 @@ func classesCell(n inspect.NodeView) string {
 	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
-// aboutNode returns the details of a node.
-func (s clusterView) aboutNode(name string) []line {
+// nodeNamed returns a node by its name.
+func (s clusterView) nodeNamed(name string) (inspect.NodeView, bool) {
 	items := s.snapshot().Nodes.Items
 	i := slices.IndexFunc(items, func(n inspect.NodeView) bool { return n.Name == name })
 	if i < 0 {
+		return inspect.NodeView{}, false
+	}
+	return items[i], true
+}
+
+// aboutNode returns the details of a node.
+func (s clusterView) aboutNode(name string) []line {
+	n, found := s.nodeNamed(name)
+	if !found {
 		return nil
 	}
-	n := items[i]
 	lines := []line{
 		heading("Node " + name), fact("ready", ui.ReadyWord(n)), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", phrase.Or(s.zonesOfNodes()[name], phrase.UnknownCell)),
 	}
