@@ -152,6 +152,9 @@ func (e Connection) ContextName() string {
 
 // Namespace returns the namespace of the flag, else that of the context.
 func (e Connection) Namespace() (string, error) {
+	if e.namespace != "" {
+		return e.namespace, nil
+	}
 	loader := e.Kube.ToRawKubeConfigLoader()
 	if raw, err := loader.RawConfig(); err == nil {
 		if err := e.contextExists(raw.Contexts); err != nil {

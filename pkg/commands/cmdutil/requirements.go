@@ -68,6 +68,7 @@ func screenRequirements() []CommandRequirements {
 	events := optional("events are not shown", session.Permission{Verb: "list", Resource: "events"})
 	return []CommandRequirements{
 		{"watch", slices.Concat(viewing(), operators(), following(), events, backupsToo("backups are not shown"))},
+		{"watch -A", slices.Concat(viewingAll(), operators(), following(), events, backupsToo("backups are not shown"))},
 		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, backupsToo("backups are not shown"), everywhere(optional("cordon is refused", session.NodePermissions()...)))},
 		{"watch --reconcile", slices.Concat(reconciling(), required(session.WatchPermissions()...), events, backupsToo("backups are not shown"))},
 	}

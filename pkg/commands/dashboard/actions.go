@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -21,6 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
 // ScreenActions carries out the actions of keys like the commands themselves.
@@ -113,8 +112,8 @@ func (c *capturedOutput) lines() []string {
 // Propose implements tui.Actions.
 func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal, error) {
 	captured := &capturedOutput{}
-	env := a.env.Beside(captured)
-	key := types.NamespacedName{Namespace: a.namespace, Name: ask.Cluster}
+	key := entries.Key(ask.Cluster, a.namespace)
+	env := a.env.Within(key.Namespace, captured)
 	verb, known := ScreenVerbs[ask.Verb]
 	if !known {
 		return tui.Proposal{Ask: ask}, fmt.Errorf("unknown action %q", ask.Verb)

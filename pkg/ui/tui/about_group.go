@@ -39,10 +39,10 @@ func (s clusterView) aboutGroup(id string) []line {
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
 	for _, c := range worstFirst(g.Conditions) {
 		t := conditionTone(c.Type)
-		lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
+		lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
 	}
 	if len(g.Conditions) == 0 {
-		lines = append(lines, line{{"  " + markGood + " ", good}, styled(plain, "no conditions")})
+		lines = append(lines, line{styled(good, "  "+markGood+" "), styled(plain, "no conditions")})
 	}
 	lines = append(lines, s.locationOf(g)...)
 	lines = append(lines, s.databaseOf(g)...)
@@ -164,7 +164,7 @@ func (s clusterView) whyOf(id string, head line) []line {
 		}
 	}
 	if len(chains) == 0 && s.changedAfter(id, report.AsOf) {
-		lines = append(lines, line{{"  " + markUnknown + " ", unsure}, styled(warn, "unknown: the state is newer than the preview")})
+		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the state is newer than the preview")})
 	} else if len(chains) == 0 {
 		lines = append(lines, styledLine(plain, "  nothing blocks it"))
 	}
@@ -186,7 +186,7 @@ func (s clusterView) chainLines(c why.Chain) []line {
 	if c.Since != nil {
 		state += ", for " + s.age(c.Since)
 	}
-	lines := []line{{{"  " + t.mark() + " ", t}, styled(t, string(c.State)+"  "), styled(plain, state)}}
+	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(t, string(c.State)+"  "), styled(plain, state)}}
 	return append(lines, s.linkLines(c.Reasons, "    ")...)
 }
 

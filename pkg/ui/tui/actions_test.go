@@ -149,17 +149,17 @@ func TestWhatKeysAskFor(t *testing.T) {
 		keys []string
 		want Ask
 	}{
-		"replace":                    {[]string{"R"}, Ask{"replace", "sample", []string{"log-2"}}},
-		"revert a replacement":       {[]string{"K"}, Ask{"keep", "sample", []string{"log-2"}}},
-		"exclude":                    {[]string{"X"}, Ask{"exclude", "sample", []string{"log-2"}}},
-		"include":                    {[]string{"I"}, Ask{"include", "sample", []string{"log-2"}}},
-		"restart":                    {[]string{"T"}, Ask{"restart", "sample", []string{"log-2"}}},
-		"a pass":                     {[]string{"P"}, Ask{"reconcile", "sample", []string{}}},
-		"the node of the group":      {[]string{"C"}, Ask{"cordon", "sample", []string{"node-3"}}},
-		"a node of its view":         {[]string{"2", "j", "C"}, Ask{"cordon", "sample", []string{"node-4"}}},
-		"the group of another view":  {[]string{"3", "R"}, Ask{"replace", "sample", []string{"storage-1"}}},
-		"the group that is open":     {[]string{":", "storage-5", "enter", "T"}, Ask{"restart", "sample", []string{"storage-5"}}},
-		"the group, not the row now": {[]string{":", "storage-5", "enter", "e", "X"}, Ask{"exclude", "sample", []string{"storage-5"}}},
+		"replace":                    {[]string{"R"}, Ask{Verb: "replace", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"revert a replacement":       {[]string{"K"}, Ask{Verb: "keep", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"exclude":                    {[]string{"X"}, Ask{Verb: "exclude", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"include":                    {[]string{"I"}, Ask{Verb: "include", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"restart":                    {[]string{"T"}, Ask{Verb: "restart", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"a pass":                     {[]string{"P"}, Ask{Verb: "reconcile", Cluster: "sample", Subjects: []string{}}},
+		"the node of the group":      {[]string{"C"}, Ask{Verb: "cordon", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"a node of its view":         {[]string{"2", "j", "C"}, Ask{Verb: "cordon", Cluster: "sample", Subjects: []string{"node-4"}}},
+		"the group of another view":  {[]string{"3", "R"}, Ask{Verb: "replace", Cluster: "sample", Subjects: []string{"storage-1"}}},
+		"the group that is open":     {[]string{":", "storage-5", "enter", "T"}, Ask{Verb: "restart", Cluster: "sample", Subjects: []string{"storage-5"}}},
+		"the group, not the row now": {[]string{":", "storage-5", "enter", "e", "X"}, Ask{Verb: "exclude", Cluster: "sample", Subjects: []string{"storage-5"}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -365,7 +365,7 @@ func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
 func TestAWideTableOfAProposalIsSqueezed(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	m.work = &work{phase: deciding, proposal: Proposal{Words: []string{"NODE" + strings.Repeat(" ", 30) + "GROUP" + strings.Repeat(" ", 50) + "FITS"}}}
-	if text := m.workText(m.clusterView())[1].text(); text != "  NODE  GROUP  FITS" {
+	if text := m.workText(m.clusterView())[1].Text(); text != "  NODE  GROUP  FITS" {
 		t.Errorf("%q", text)
 	}
 }

@@ -145,14 +145,14 @@ func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
 	of := func(r inspect.RestoreRowView) row {
 		return restoreRow(r, agentsPaused(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}}))
 	}
-	if r := of(running); r.tone != bad || r.cells[9].text != "yes" {
+	if r := of(running); r.tone != bad || r.cells[9].Text != "yes" {
 		t.Errorf("got %+v", r)
 	}
-	if r := of(done); r.tone != good || r.cells[9].text != "no" {
+	if r := of(done); r.tone != good || r.cells[9].Text != "no" {
 		t.Errorf("got %+v", r)
 	}
 	notes := backupNotes(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}, Restores: []inspect.RestoreRowView{running, done}})
-	if text := notes[0].text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it makes no progress; it is running") {
+	if text := notes[0].Text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it makes no progress; it is running") {
 		t.Errorf("got %s", text)
 	}
 }

@@ -194,5 +194,5 @@ func (c choice) matches(r row) bool {
 	}
 	want := strings.ToLower(c.filter)
 	return want == "" || strings.Contains(strings.ToLower(r.key), want) ||
-		slices.ContainsFunc(r.cells, func(s span) bool { return strings.Contains(strings.ToLower(s.text), want) })
+		slices.ContainsFunc(r.cells, func(s span) bool { return strings.Contains(strings.ToLower(s.Text), want) })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 )
 
 // clusterView is the input of a view: a state, the current time, and the user's choice.
@@ -13,6 +14,7 @@ type clusterView struct {
 	now    time.Time
 	choice choice
 	o      *Options
+	fleet  fleet.List
 	// down are the nodes that are known to be deleted or not ready.
 	down map[string]bool
 }
@@ -31,6 +33,14 @@ func (s clusterView) age(t *time.Time) string {
 		return phrase.UnknownCell
 	}
 	return phrase.Duration(s.now.Sub(*t))
+}
+
+// ageOr returns how long ago a time was; "-" for a nil one.
+func (s clusterView) ageOr(t *time.Time) string {
+	if t == nil {
+		return phrase.Nothing
+	}
+	return s.age(t)
 }
 
 // seconds returns how long ago a time was, as a number to order by; nil for an unknown time.

@@ -49,7 +49,7 @@ func (r row) cell(i int) string {
 	if i >= len(r.cells) {
 		return ""
 	}
-	return r.cells[i].text
+	return r.cells[i].Text
 }
 
 // quantity returns an integer as a number to order by; nil for an unknown one.
@@ -134,14 +134,14 @@ const narrow = 100
 
 // isUsual reports whether every row has the usual value in the column.
 func (c column) isUsual(i int, rows []row) bool {
-	return c.usual != "" && !slices.ContainsFunc(rows, func(r row) bool { return r.key != "" && i < len(r.cells) && r.cells[i].text != c.usual })
+	return c.usual != "" && !slices.ContainsFunc(rows, func(r row) bool { return r.key != "" && i < len(r.cells) && r.cells[i].Text != c.usual })
 }
 
 func widest(i int, c column, rows []row) int {
 	w := widthOf(c.title)
 	for _, r := range rows {
 		if i < len(r.cells) && r.key != "" {
-			w = max(w, widthOf(r.cells[i].text))
+			w = max(w, widthOf(r.cells[i].Text))
 		}
 	}
 	return w
@@ -158,28 +158,24 @@ func (l layout) roomiest(columns []column) int {
 	return at
 }
 
-// drawRow draws a row in its columns.
-func (t theme) drawRow(l layout, columns []column, r row, width int) string {
+// draw draws a row in its columns.
+func (l layout) draw(t theme, columns []column, r row, width int) string {
 	if r.key == "" {
-		return t.draw(line(r.cells), width)
+		return t.Draw(line(r.cells), width)
 	}
 	cells, _ := l.fill(columns, r, width)
 	var b strings.Builder
 	for _, s := range cells {
-		b.WriteString(t.paint(s))
+		b.WriteString(t.Paint(s))
 	}
 	return strings.TrimRight(b.String(), " ")
 }
 
 // drawChosen draws the selected row with its mark: with colors it fills the width in one of
 // them.
-func (t theme) drawChosen(l layout, columns []column, r row, width int) string {
-	cells, left := l.fill(columns, r, width-markWidth)
-	text := line(cells).text()
-	if !t.color {
-		return markChosen + strings.TrimRight(text, " ")
-	}
-	return t.chosen.Render(markChosen + text + strings.Repeat(" ", left))
+func (l layout) drawChosen(t theme, columns []column, r row, width int) string {
+	cells, _ := l.fill(columns, r, width-markWidth)
+	return t.Chosen(markChosen+line(cells).Text(), width)
 }
 
 // fill returns the cells that are shown, each as wide as its column and the space behind it, and
@@ -192,15 +188,15 @@ func (l layout) fill(columns []column, r row, width int) (cells []span, left int
 			s = r.cells[i]
 		}
 		w := min(l.widths[i], left)
-		text := fit(s.text, w)
+		text := fit(s.Text, w)
 		if columns[i].right {
-			text = strings.Repeat(" ", max(0, w-widthOf(cut(s.text, w)))) + cut(s.text, w)
+			text = strings.Repeat(" ", max(0, w-widthOf(cut(s.Text, w)))) + cut(s.Text, w)
 		}
 		left -= w
 		if n < len(l.shown)-1 {
 			text, left = text+strings.Repeat(" ", min(between, left)), max(0, left-between)
 		}
-		cells = append(cells, span{text, s.tone})
+		cells = append(cells, span{Text: text, Tone: s.Tone})
 	}
 	return cells, left
 }

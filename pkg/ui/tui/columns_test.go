@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
@@ -36,7 +37,7 @@ func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := layOut(columns, tc.rows, tc.width)
 			for i, r := range tc.rows {
-				got := newTheme(false).drawRow(l, columns, r, tc.width)
+				got := l.draw(paint.New(false), columns, r, tc.width)
 				if got != tc.want[i] {
 					t.Errorf("\n%q, not\n%q", got, tc.want[i])
 				}
@@ -64,7 +65,7 @@ func TestLongLinesGoOnBelow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, l := range wrapped(tc.line, tc.width) {
-				got = append(got, l.text())
+				got = append(got, l.Text())
 			}
 			if strings.Join(got, "\n") != strings.Join(tc.want, "\n") {
 				t.Errorf("%q", got)

@@ -12,13 +12,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // header returns the lines above every view.
 func (m model) header(s clusterView) []string {
 	lines := []string{m.title(s)}
 	for _, l := range m.headLines(s) {
-		lines = append(lines, m.theme.draw(l, m.width))
+		lines = append(lines, m.theme.Draw(l, m.width))
 	}
 	return lines
 }
@@ -26,7 +27,10 @@ func (m model) header(s clusterView) []string {
 // headLines returns the lines of the header below its title. A low terminal has those only
 // that report a problem or work.
 func (m model) headLines(s clusterView) []line {
-	lines := shortened(wrapped(s.stateLine(), m.width), mostStateLines)
+	if m.inFleet() {
+		return nil
+	}
+	lines := paint.Shortened(wrapped(s.stateLine(), m.width), mostStateLines)
 	vitals, sources := s.vitals(m.width), s.sources(m.width)
 	if m.height < fullHeight {
 		vitals, sources = nil, s.troubledSource(m.width)
@@ -43,24 +47,26 @@ const fullWidth = 80
 
 // title returns the cluster, and on the right the mode and time of the dashboard.
 func (m model) title(s clusterView) string {
-	name := m.o.Namespace + "/" + m.name()
-	left := line{styled(strong, name)}
+	left := line{styled(strong, m.whole(m.name()))}
+	if m.inFleet() {
+		left = line{styled(strong, phrase.Or(m.o.Namespace, "all namespaces"))}
+	}
 	if m.o.Context != "" && m.width >= fullWidth {
 		left = append(left, styled(faint, " in "+m.o.Context))
 	}
-	if n := len(m.o.Clusters); n > 1 {
+	if n := len(m.o.Clusters); n > 1 && !m.inFleet() {
 		left = append(left, styled(faint, fmt.Sprintf(" (%d of %d)", m.cluster+1, n)))
 	}
 	right := m.badges(s)
-	room := m.width - widthOf(right.text()) - 1
-	head := m.theme.draw(left, room)
-	blanks := max(1, m.width-min(widthOf(left.text()), room)-widthOf(right.text()))
-	return head + strings.Repeat(" ", blanks) + m.theme.draw(right, m.width)
+	room := m.width - widthOf(right.Text()) - 1
+	head := m.theme.Draw(left, room)
+	blanks := max(1, m.width-min(widthOf(left.Text()), room)-widthOf(right.Text()))
+	return head + strings.Repeat(" ", blanks) + m.theme.Draw(right, m.width)
 }
 
 func (m model) badges(s clusterView) line {
 	var l line
-	if s.frame != nil && s.frame.Status.Reconciliation.Pause != nil {
+	if !m.inFleet() && s.frame != nil && s.frame.Status.Reconciliation.Pause != nil {
 		l = append(l, styled(warn, "OPERATORS PAUSED  "))
 	}
 	switch {
@@ -92,7 +98,7 @@ func (s clusterView) stateLine() line {
 	}
 	v := s.frame.Status
 	t, mark := toneOfState(v.State)
-	l := line{{mark + " ", t}, styled(t, v.Summary)}
+	l := line{styled(t, mark+" "), styled(t, v.Summary)}
 	if p := v.Reconciliation.Pause; p != nil {
 		l = append(l, styled(warn, "; paused: "+p.Words(s.now)))
 	}
@@ -140,7 +146,7 @@ func (s clusterView) tolerance(v inspect.ToleranceView) span {
 	case *v.Zones < v.Desired:
 		t = warn
 	}
-	return styled(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.mark())))
+	return styled(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.Mark())))
 }
 
 // recovery returns the time since the last recovery, counted on from when it was reported.
@@ -179,8 +185,8 @@ func (s clusterView) sources(width int) []line {
 // troubledSource returns the first source that failed or is late, in one line; nil for none.
 func (s clusterView) troubledSource(width int) []line {
 	for _, v := range s.snapshot().Sources {
-		if l := s.source(v); l.tone >= warn {
-			return shortened(wrapped(line{l}, width), 1)
+		if l := s.source(v); l.Tone >= warn {
+			return paint.Shortened(wrapped(line{l}, width), 1)
 		}
 	}
 	return nil
@@ -229,7 +235,7 @@ func (m model) workLine(s clusterView) line {
 	case len(m.questions) > 0 && !m.shows(paneQuestion):
 		return line{styled(bad, markWarn+" answer required: "+m.questions[0].Text+" (press a)")}
 	case m.work != nil && m.work.phase == executing:
-		return append(line{styled(warn, m.work.ask.label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
+		return append(line{styled(warn, m.work.ask.Label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
 	case s.pass.Number > 0 && (s.pass.Ended.IsZero() || s.pass.Wait != nil):
 		return s.passSummary()
 	case s.snapshot().Status.Locks.Operation != nil:
@@ -254,7 +260,7 @@ func (s clusterView) operationLine(o inspect.OperationView) line {
 // with the name of the displayed one alone.
 func (m model) tabs(width int) line {
 	for _, name := range []func(v view) string{func(v view) string { return v.name }, view.brief} {
-		if l := m.tabsBy(name); widthOf(strings.TrimRight(l.text(), " ")) <= width {
+		if l := m.tabsBy(name); widthOf(strings.TrimRight(l.Text(), " ")) <= width {
 			return l
 		}
 	}
@@ -269,7 +275,7 @@ func (m model) tabs(width int) line {
 
 func (m model) tabsBy(name func(view) string) line {
 	var l line
-	for i, v := range m.views {
+	for i, v := range views() {
 		text := strings.TrimSpace(fmt.Sprintf("%d %s", i+1, name(v)))
 		if i == m.view {
 			l = append(l, styled(strong, "["+text+"]"))

@@ -29,6 +29,19 @@ type binding struct {
 	when func(h here) bool
 }
 
+// ofCluster reports whether the key is about the displayed cluster.
+func (b binding) ofCluster() bool {
+	switch b.section {
+	case sectionAct:
+		return !slices.Contains([]string{"a", "ctrl-x"}, b.show)
+	case sectionTime:
+		return b.show != "ctrl-r"
+	case sectionLook:
+		return !slices.Contains([]string{"enter", "i", "/", "c", "o", "v"}, b.show)
+	}
+	return false
+}
+
 // here is what keys apply to: the view, and what is selected in it.
 type here struct {
 	model
@@ -80,7 +93,7 @@ func bindings() []binding {
 		return binding{keys: keys, show: show, does: does, section: sectionEnd, do: do}
 	}
 	return slices.Concat(viewBindings(), moveBindings(), lookBindings(), timeBindings(), actBindings(), []binding{
-		key("esc", "go back: close the pane, clear the filter, return to live data", model.goBack, "esc").in("back", here.canGoBack),
+		key("esc", "go back: close the pane, clear the filter, return to live data, or to all clusters", model.goBack, "esc").in("back", here.canGoBack),
 		key("ctrl-z", "suspend the dashboard; fg resumes it", model.suspend, "ctrl+z"),
 		key("?", "show this help", func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }, "?", "h", "f1").in("help", nil),
 		key("q", "quit; ctrl-c also quits while text is typed", func(m model) (model, tea.Cmd) { return m, tea.Quit }, "q", "ctrl+c").in("quit", nil),
@@ -94,7 +107,8 @@ func viewBindings() []binding {
 		list = append(list, binding{keys: []string{key}, show: key, does: v.title, section: sectionViews, do: func(m model) (model, tea.Cmd) { return m.to(i), nil }})
 	}
 	next := binding{keys: []string{"tab"}, show: "tab", does: "the next cluster", section: sectionViews, do: model.nextCluster}
-	return append(list, next.in("cluster", func(h here) bool { return len(h.o.Clusters) > 1 && h.showsTable() }))
+	all := binding{keys: []string{"f"}, show: "f", does: "all clusters", section: sectionViews, do: model.toFleet}
+	return append(list, next.in("cluster", func(h here) bool { return len(h.o.Clusters) > 1 && h.showsTable() }), all.in("clusters", func(h here) bool { return h.o.Fleet != nil && !h.inFleet() }))
 }
 
 func moveBindings() []binding {
@@ -178,7 +192,7 @@ func (m model) showsTable() bool { return len(m.panes) == 0 }
 
 // canGoBack reports whether esc does something.
 func (h here) canGoBack() bool {
-	return len(h.panes) > 0 || h.choice.filter != "" || h.choice.trouble || h.o.Feed != nil && (h.back >= 0 || h.paused)
+	return len(h.panes) > 0 || h.choice.filter != "" || h.choice.trouble || h.o.Fleet != nil && !h.inFleet() || h.o.Feed != nil && (h.back >= 0 || h.paused)
 }
 
 // acts reports whether keys may change something now.
@@ -201,7 +215,7 @@ func (h here) bar(width int, sections ...string) line {
 	var hints [][2]string
 	for _, section := range sections {
 		for _, b := range h.keys {
-			if b.section != section || b.hint == "" || b.when != nil && !b.when(h) {
+			if b.section != section || b.hint == "" || h.inFleet() && b.ofCluster() || b.when != nil && !b.when(h) {
 				continue
 			}
 			hint := [2]string{b.show, b.hint}

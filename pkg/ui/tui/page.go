@@ -76,7 +76,7 @@ func (p page) about(s clusterView, r row) []line {
 	var lines []line
 	for i, c := range p.columns {
 		if i < len(r.cells) && c.title != " " {
-			lines = append(lines, factIn(r.cells[i].tone, strings.ToLower(c.title), r.cells[i].text))
+			lines = append(lines, factIn(r.cells[i].Tone, strings.ToLower(c.title), r.cells[i].Text))
 		}
 	}
 	return lines

@@ -45,6 +45,9 @@ func (m model) openRow() model {
 	if len(m.panes) > 0 {
 		return m
 	}
+	if m.inFleet() {
+		return m.openCluster(viewGroups)
+	}
 	r, chosen := m.chosenRow()
 	if !chosen {
 		return m.notify(plain, "nothing to select here")

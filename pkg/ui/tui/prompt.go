@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
 
 // prompt is the input in the last line.
@@ -34,7 +36,7 @@ func (m model) typing(kind promptKind) model {
 func edited(text string, key tea.KeyMsg) (string, bool) {
 	switch key.Type {
 	case tea.KeyRunes, tea.KeySpace:
-		return text + clean(string(key.Runes)), true
+		return text + cells.Clean(string(key.Runes)), true
 	case tea.KeyBackspace, tea.KeyCtrlH:
 		_, size := utf8.DecodeLastRuneInString(text)
 		return text[:len(text)-size], true
@@ -115,11 +117,14 @@ func (m model) jumpTargets(text string) []jumpTarget {
 
 func (m model) allJumpTargets() []jumpTarget {
 	var all []jumpTarget
-	for i, v := range m.views {
+	for i, v := range views() {
 		all = append(all, jumpTarget{v.name, func(m model) model { return m.to(i) }})
 	}
 	for i, name := range m.o.Clusters {
 		all = append(all, jumpTarget{name, func(m model) model { return m.toCluster(i) }})
+	}
+	if m.inFleet() {
+		return all[len(views()):]
 	}
 	s := m.clusterView()
 	for _, g := range s.snapshot().Groups.Items {

@@ -24,7 +24,7 @@ func proposalLines(p Proposal, width int) []line {
 			}
 		}
 		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
+			lines = append(lines, line{styled(warn, "  "+markWarn+" "), styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
 		}
 	}
 	if p.CommandLine != "" {
@@ -60,11 +60,11 @@ func (s clusterView) progress(since time.Time) []line {
 			} else if a.Ended.IsZero() {
 				t, text = warn, a.Summary+", for "+s.lastingSince(a.Started)
 			}
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(plain, string(st.Name)+"  "), styled(plain, text)})
+			lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(plain, string(st.Name)+"  "), styled(plain, text)})
 		}
 		if st.Reason != "" && st.Outcome != "done" && st.Outcome != "changed" {
 			t := toneOfOutcome(st.Outcome)
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(plain, string(st.Name)+"  "), styled(t, st.Outcome+": "+st.Reason)})
+			lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(plain, string(st.Name)+"  "), styled(t, st.Outcome+": "+st.Reason)})
 		}
 	}
 	return lines

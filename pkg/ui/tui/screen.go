@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
@@ -34,7 +35,7 @@ func (m model) View() string {
 	}
 	lines = lines[:height]
 	if m.actionLines() > 0 {
-		lines = append(lines, m.theme.draw(h.actionBar(), m.width))
+		lines = append(lines, m.theme.Draw(h.actionBar(), m.width))
 	}
 	return strings.Join(append(lines, h.footer(p)), "\n")
 }
@@ -61,10 +62,14 @@ func (m model) body(s clusterView, p page) []string {
 		return lines
 	}
 	all := []panes.Pane{{Width: l.List, Lines: m.drawPage(p, l.List)}, {Width: l.Side, Lines: m.drawPart(p.about(s, r), l.Side, height)}}
+	if l.Third > 0 && m.inFleet() {
+		l.List, l.Third = l.Whole(), 0
+		all[0] = panes.Pane{Width: l.List, Lines: m.drawPage(p, l.List)}
+	}
 	if l.Third > 0 {
 		all = append(all, panes.Pane{Width: l.Third, Lines: m.drawPart(s.aside(r), l.Third, height)})
 	}
-	return panes.Join(height, func(border string) string { return m.theme.paint(span{border, faint}) }, all...)
+	return panes.Join(height, func(border string) string { return m.theme.Paint(styled(faint, border)) }, all...)
 }
 
 // leastPreview is the minimum number of lines for details below a table.
@@ -75,15 +80,15 @@ const leastPreview = 5
 func (m model) drawPart(text []line, width, height int) []string {
 	var lines []string
 	for _, l := range text {
-		if len(l) > 0 && l[0].tone >= command {
+		if len(l) > 0 && l[0].Tone >= paint.Command {
 			continue
 		}
 		for _, part := range wrapped(l, width) {
 			if len(lines) == height {
-				lines[height-1] = m.theme.draw(styledLine(faint, "  …"), width)
+				lines[height-1] = m.theme.Draw(styledLine(faint, "  …"), width)
 				return lines
 			}
-			lines = append(lines, m.theme.draw(part, width))
+			lines = append(lines, m.theme.Draw(part, width))
 		}
 	}
 	return lines
@@ -95,7 +100,7 @@ func (m model) drawText(lines []line, top int) []string {
 	top = min(max(0, top), max(0, len(lines)-height))
 	var drawn []string
 	for _, l := range lines[top:min(len(lines), top+height)] {
-		drawn = append(drawn, m.theme.draw(l, m.width))
+		drawn = append(drawn, m.theme.Draw(l, m.width))
 	}
 	return drawn
 }
@@ -110,12 +115,12 @@ func (m model) rowsOf(p page) int {
 
 // drawPage draws a view: its summary, its table, its notes.
 func (m model) drawPage(p page, width int) []string {
-	lines := []string{m.theme.draw(p.summary, width)}
+	lines := []string{m.theme.Draw(p.summary, width)}
 	switch {
 	case len(p.rows) > 0:
 		lines = append(lines, m.drawRows(p, width)...)
 	case p.empty != "":
-		lines = append(lines, m.theme.draw(styledLine(faint, "  "+p.empty), width))
+		lines = append(lines, m.theme.Draw(styledLine(faint, "  "+p.empty), width))
 	}
 	most := m.mostNotes()
 	for i, note := range p.notes {
@@ -123,7 +128,7 @@ func (m model) drawPage(p page, width int) []string {
 			note = styledLine(faint, fmt.Sprintf("and %d more; enter shows the details of a row", len(p.notes)-i))
 		}
 		if i < most {
-			lines = append(lines, m.theme.draw(note, width))
+			lines = append(lines, m.theme.Draw(note, width))
 		}
 	}
 	return lines
@@ -136,15 +141,15 @@ func (m model) drawRows(p page, width int) []string {
 	l := layOut(p.columns, p.rows, width-markWidth)
 	titles := make([]span, len(p.columns))
 	for i, column := range p.columns {
-		titles[i] = span{column.title, strong}
+		titles[i] = styled(strong, column.title)
 	}
-	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, width-markWidth)}
+	lines := []string{strings.Repeat(" ", markWidth) + l.draw(m.theme, p.columns, row{key: "titles", cells: titles}, width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
 		if i == c.at && p.rows[i].key != "" {
-			lines = append(lines, m.theme.drawChosen(l, p.columns, p.rows[i], width))
+			lines = append(lines, l.drawChosen(m.theme, p.columns, p.rows[i], width))
 			continue
 		}
-		lines = append(lines, strings.Repeat(" ", markWidth)+m.theme.drawRow(l, p.columns, p.rows[i], width-markWidth))
+		lines = append(lines, strings.Repeat(" ", markWidth)+l.draw(m.theme, p.columns, p.rows[i], width-markWidth))
 	}
 	return lines
 }
@@ -157,13 +162,13 @@ func (h here) footer(p page) string {
 	m := h.model
 	switch {
 	case m.prompt.kind != promptNone:
-		return m.theme.draw(m.promptLine(), m.width)
+		return m.theme.Draw(m.promptLine(), m.width)
 	case m.notice.line != nil:
-		return m.theme.draw(m.notice.line, m.width)
+		return m.theme.Draw(m.notice.line, m.width)
 	case m.decisionLine() != nil:
-		return m.theme.draw(append(m.scrolled(), m.decisionLine()...), m.width)
+		return m.theme.Draw(append(m.scrolled(), m.decisionLine()...), m.width)
 	default:
-		return m.theme.draw(h.hints(p), m.width)
+		return m.theme.Draw(h.hints(p), m.width)
 	}
 }
 
@@ -182,7 +187,7 @@ func (h here) hints(p page) line {
 	} else {
 		l = append(l, m.rowsSeen(p)...)
 	}
-	return append(l, h.bar(m.width-widthOf(l.text()), sectionLook, sectionMove, sectionViews, sectionTime, sectionEnd)...)
+	return append(l, h.bar(m.width-widthOf(l.Text()), sectionLook, sectionMove, sectionViews, sectionTime, sectionEnd)...)
 }
 
 // actionLines is the number of lines for the keys of actions: they are apart from all others.
@@ -212,12 +217,12 @@ func keysIn(hints [][2]string, width int) line {
 	for _, h := range hints {
 		l = append(l, styled(strong, h[0]), styled(faint, " "+h[1]+"  "))
 	}
-	if widthOf(strings.TrimRight(l.text(), " ")) > width && len(hints) > 2 {
+	if widthOf(strings.TrimRight(l.Text(), " ")) > width && len(hints) > 2 {
 		last := len(hints) - 2
 		return keysIn(slices.Delete(slices.Clone(hints), last-1, last), width)
 	}
 	if n := len(l); n > 0 {
-		l[n-1].text = strings.TrimRight(l[n-1].text, " ")
+		l[n-1].Text = strings.TrimRight(l[n-1].Text, " ")
 	}
 	return l
 }

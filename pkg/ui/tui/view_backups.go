@@ -81,7 +81,7 @@ func (s clusterView) backupRow(b inspect.BackupRowView) row {
 	}
 	key := "backup " + b.Name
 	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, number: backupNumber(b), cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(plain, "backup"), styled(plain, b.Name), styled(t, state), styled(plain, restorable), styled(plain, progress),
 		styled(plain, bytesRate(b.RateBytesPerSecond)), styled(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), styled(plain, agents), styled(plain, paused), styled(plain, url),
 	}}
@@ -237,7 +237,7 @@ func restoreRow(r inspect.RestoreRowView, paused *bool) row {
 		rate, eta, url = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
 	}
 	return row{key: "restore " + r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, number: restoreNumber(r.Status), cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(plain, "restore"), styled(plain, r.Name), styled(t, state), styled(plain, phrase.Nothing), styled(plain, progress),
 		styled(plain, rate), styled(plain, eta), styled(plain, phrase.Nothing), held, styled(plain, url),
 	}}
@@ -297,7 +297,7 @@ func backupNotes(v inspect.ClusterBackupsView) []line {
 // aboutBackup returns the details of a backup.
 func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
 	t, state := backupState(b)
-	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.mark()+" "+state)}
+	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.Mark()+" "+state)}
 	if v := b.Status; v == nil {
 		lines = append(lines, factIn(warn, "not read", b.Unread))
 	} else {
@@ -358,7 +358,7 @@ func momentText(m *inspect.BackupMomentView) string {
 // aboutRestore returns the details of a restore.
 func (s clusterView) aboutRestore(r inspect.RestoreRowView) []line {
 	t, state := restoreState(r)
-	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.mark()+" "+state)}
+	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.Mark()+" "+state)}
 	if v := r.Status; v == nil {
 		lines = append(lines, factIn(warn, "not read", r.Unread))
 	} else {

@@ -52,7 +52,7 @@ func coordinatorRow(c inspect.CoordinatorDetailView) row {
 		t = unsure
 	}
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s clusterView) []line { return s.aboutCoordinator(c) }, cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(plain, c.Address), styled(plain, phrase.Or(c.Group, phrase.UnknownCell)), styled(plain, phrase.Or(c.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(c.DC, phrase.Nothing)),
 		styled(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), styled(plain, phrase.YesNo(c.Removing, phrase.UnknownCell)), styled(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}}

@@ -45,7 +45,7 @@ func (s clusterView) eventRow(e inspect.EventView) row {
 	}
 	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
 	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s clusterView) []line { return s.aboutEvent(e) }, number: eventNumber(e), cells: []span{
-		{t.mark(), t}, styled(plain, s.age(&e.Time)), styled(t, e.Reason), styled(plain, s.shortObject(e.Object)), styled(plain, strconv.Itoa(e.Count)), styled(plain, phrase.Or(e.Message, phrase.Nothing)), styled(plain, phrase.Or(e.From, phrase.Nothing)),
+		styled(t, t.Mark()), styled(plain, s.age(&e.Time)), styled(t, e.Reason), styled(plain, s.shortObject(e.Object)), styled(plain, strconv.Itoa(e.Count)), styled(plain, phrase.Or(e.Message, phrase.Nothing)), styled(plain, phrase.Or(e.From, phrase.Nothing)),
 	}}
 }
 
@@ -81,7 +81,7 @@ func (s clusterView) eventLines(id string) []line {
 		if e.Type == "Warning" {
 			t = warn
 		}
-		lines = append(lines, line{styled(faint, "  "+fit(s.age(&e.Time), 6)), {t.mark() + " ", t}, styled(t, e.Reason+"  "), styled(plain, e.Message)})
+		lines = append(lines, line{styled(faint, "  "+fit(s.age(&e.Time), 6)), styled(t, t.Mark()+" "), styled(t, e.Reason+"  "), styled(plain, e.Message)})
 	}
 	if len(lines) == 1 {
 		lines = append(lines, styledLine(plain, "  no events"))

@@ -53,7 +53,7 @@ func drainRow(i int, d inspect.DrainView) row {
 		key = strconv.Itoa(i)
 	}
 	return row{key: key, group: d.ID, tone: t, more: func(s clusterView) []line { return s.aboutDrain(key) }, number: drainNumber(d), cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(toneOfID(t), phrase.Or(d.ID, phrase.Nothing)), styled(plain, phrase.Or(d.Process, phrase.Nothing)), styled(t, string(d.State)), styled(t, movedBar(d)),
 		styled(plain, phrase.BytesOr(d.LeftBytes, phrase.Nothing)), styled(plain, rateCell(d)), styled(plain, etaCell(d)), styled(stallTone(d), phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
 		styled(plain, rolesCell(d.Roles)),
@@ -173,7 +173,7 @@ func (s clusterView) aboutDrain(key string) []line {
 		}
 		t := drainTone(d)
 		return append([]line{
-			heading("Exclusion of " + phrase.Or(d.ID+" "+d.Process, phrase.UnknownCell)), factIn(t, "state", t.mark()+" "+string(d.State)), fact("reason", phrase.Or(d.Reason, phrase.Nothing)),
+			heading("Exclusion of " + phrase.Or(d.ID+" "+d.Process, phrase.UnknownCell)), factIn(t, "state", t.Mark()+" "+string(d.State)), fact("reason", phrase.Or(d.Reason, phrase.Nothing)),
 			fact("roles", rolesCell(d.Roles)), fact("progress", movedBar(d)), fact("moved", phrase.BytesOr(d.MovedBytes, phrase.UnknownCell)), fact("left", phrase.BytesOr(d.LeftBytes, phrase.UnknownCell)),
 			fact("rate", rateCell(d)), fact("ETA", etaCell(d)), factIn(stallTone(d), "stalled for", phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
 		}, commandLines(s.o.fdb("exclusion", "status", s.cluster()), s.o.fdb("exclusion", "wait", s.cluster()))...)

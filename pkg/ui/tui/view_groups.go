@@ -92,7 +92,7 @@ func (s clusterView) headline(of string) []span {
 func (s clusterView) groupRow(r *ranked) row {
 	t, g := r.tone, r.GroupView
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, number: groupNumber(g), cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
 		styled(plain, exclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
 		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),

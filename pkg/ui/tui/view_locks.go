@@ -28,13 +28,13 @@ func locksPage(s clusterView) page {
 	}
 	for _, u := range v.Upgrades {
 		p.rows = append(p.rows, row{key: "upgrade " + u.Version, cells: []span{
-			{" ", plain}, styled(plain, "upgrade"), styled(plain, u.Version), styled(plain, "announced"), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, strings.Join(u.Groups, ", ")),
+			styled(plain, " "), styled(plain, "upgrade"), styled(plain, u.Version), styled(plain, "announced"), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, strings.Join(u.Groups, ", ")),
 		}})
 	}
 	for _, e := range v.Lists {
 		since := e.Since
 		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.ControlPlaneInstance, e.Group), group: e.Group, cells: []span{
-			{" ", plain}, styled(plain, string(e.List)), styled(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), {phrase.Nothing, plain}, styled(plain, e.Group),
+			styled(plain, " "), styled(plain, string(e.List)), styled(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), styled(plain, phrase.Nothing), styled(plain, e.Group),
 		}})
 	}
 	p.summary = s.lockSummary()
@@ -86,7 +86,7 @@ func (s clusterView) lockRow(l inspect.LockView) row {
 		t, note = warn, "another control-plane instance"
 	}
 	return row{key: "lock", tone: t, number: spanNumber(l.Since, l.Until), cells: []span{
-		{t.mark(), t}, styled(plain, "lock"), styled(plain, owner), styled(t, string(l.State)), styled(plain, since), styled(plain, left), styled(plain, note),
+		styled(t, t.Mark()), styled(plain, "lock"), styled(plain, owner), styled(t, string(l.State)), styled(plain, since), styled(plain, left), styled(plain, note),
 	}}
 }
 
@@ -114,7 +114,7 @@ func (s clusterView) leaseRow(l inspect.LeaseView) row {
 		state, who, left = "held", l.Holder, s.until(l.Until)
 	}
 	return row{key: "lease", tone: t, number: spanNumber(nil, l.Until), cells: []span{
-		{t.mark(), t}, styled(plain, "lease"), styled(plain, who), styled(t, state), {phrase.Nothing, plain}, styled(plain, left), styled(plain, note),
+		styled(t, t.Mark()), styled(plain, "lease"), styled(plain, who), styled(t, state), styled(plain, phrase.Nothing), styled(plain, left), styled(plain, note),
 	}}
 }
 
@@ -128,7 +128,7 @@ func deniedRow(d inspect.DeniedView) row {
 		t = bad
 	}
 	return row{key: "deny " + d.ID, tone: t, cells: []span{
-		{t.mark(), t}, styled(plain, "deny list"), styled(plain, d.ID), styled(t, state), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
+		styled(t, t.Mark()), styled(plain, "deny list"), styled(plain, d.ID), styled(t, state), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
 	}}
 }
 

@@ -109,7 +109,7 @@ func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
 		since = s.age(n.TaintedSince)
 	}
 	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, number: nodeNumber(n), cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, ui.ReadyWord(n)), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
 		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
 		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
@@ -203,7 +203,7 @@ func (s clusterView) aboutNode(name string) []line {
 	lines = append(lines, heading("Process groups"))
 	for _, g := range s.snapshot().Groups.Items {
 		if g.Node == name {
-			lines = append(lines, line{styled(plain, "  "), {groupTone(g).mark(), groupTone(g)}, styled(plain, " "+g.ID+"  "), styled(groupTone(g), s.conditions(g))})
+			lines = append(lines, line{styled(plain, "  "), styled(groupTone(g), groupTone(g).Mark()), styled(plain, " "+g.ID+"  "), styled(groupTone(g), s.conditions(g))})
 		}
 	}
 	return append(lines, commandLines(s.o.fdb("get", "nodes", s.cluster()), s.o.kubectl("describe", "node", name), s.o.fdb("drain", name, "--dry-run"))...)

@@ -80,7 +80,7 @@ func (s clusterView) passSummary() line {
 	}
 	if !p.Ended.IsZero() {
 		t := toneOfOutcome(p.Outcome)
-		l := line{{t.mark() + " ", t}, styled(t, fmt.Sprintf("%s: %s", name, p.Outcome)), styled(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.Ended.Sub(p.Started)), phrase.Count(p.Acted, "action"), s.lastingSince(p.Ended)))}
+		l := line{styled(t, t.Mark()+" "), styled(t, fmt.Sprintf("%s: %s", name, p.Outcome)), styled(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.Ended.Sub(p.Started)), phrase.Count(p.Acted, "action"), s.lastingSince(p.Ended)))}
 		return append(l, s.waitSummary()...)
 	}
 	l := line{styled(strong, name+" running for "+s.lastingSince(p.Started))}
@@ -130,7 +130,7 @@ func toneOfOutcome(outcome string) tone {
 
 func (s clusterView) stageRow(i int, st passes.Stage) row {
 	t, outcome, reason := toneOfOutcome(st.Outcome), st.Outcome, st.Reason
-	mark := t.mark()
+	mark := t.Mark()
 	switch {
 	case s.pass.Running == i+1:
 		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.doing(st), ": ")
@@ -153,7 +153,7 @@ func (s clusterView) stageRow(i int, st passes.Stage) row {
 		}
 	}
 	return row{key: fmt.Sprintf("%d %s", i, st.Name), tone: t, more: func(s clusterView) []line { return s.aboutStage(i) }, cells: []span{
-		{mark, t}, styled(plain, string(st.Name)), styled(t, outcome), styled(plain, fmt.Sprint(done)), styled(plain, phrase.Or(reason, phrase.Nothing)),
+		styled(t, mark), styled(plain, string(st.Name)), styled(t, outcome), styled(plain, fmt.Sprint(done)), styled(plain, phrase.Or(reason, phrase.Nothing)),
 	}}
 }
 
@@ -177,11 +177,11 @@ func (s clusterView) aboutStage(i int) []line {
 	for _, a := range st.Actions {
 		switch {
 		case a.Failure != "":
-			lines = append(lines, line{{"  " + markBad + " ", bad}, styled(plain, a.Summary+": "), styled(bad, a.Failure)})
+			lines = append(lines, line{styled(bad, "  "+markBad+" "), styled(plain, a.Summary+": "), styled(bad, a.Failure)})
 		case a.Ended.IsZero():
-			lines = append(lines, line{{"  ● ", strong}, styled(plain, a.Summary+", for "+s.lastingSince(a.Started))})
+			lines = append(lines, line{styled(strong, "  ● "), styled(plain, a.Summary+", for "+s.lastingSince(a.Started))})
 		default:
-			lines = append(lines, line{{"  " + markGood + " ", good}, styled(plain, a.Summary+", took "+phrase.Duration(a.Ended.Sub(a.Started)))})
+			lines = append(lines, line{styled(good, "  "+markGood+" "), styled(plain, a.Summary+", took "+phrase.Duration(a.Ended.Sub(a.Started)))})
 		}
 	}
 	return lines

@@ -37,6 +37,14 @@ func Of(width int) Layout {
 	}
 }
 
+// Whole returns the width of the list with the place of the third pane.
+func (l Layout) Whole() int {
+	if l.Third == 0 {
+		return l.List
+	}
+	return l.List + ansi.StringWidth(border) + l.Third
+}
+
 // Pane is the drawn lines of a pane, at most Width columns wide.
 type Pane struct {
 	Width int
