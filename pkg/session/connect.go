@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -349,3 +351,16 @@ func NamesOf[T any](kind string, items []T, name func(T) string) []string {
 
 // ParallelReads bounds how many clusters are read concurrently.
 const ParallelReads = 8
+
+// Logs opens the log of a container: its last lines, and those that follow until ctx ends.
+func (e Connection) Logs(ctx context.Context, pod types.NamespacedName, container string, tail int64) (io.ReadCloser, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := corev1client.NewForConfig(streaming(config))
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for pod %s: %w", pod, err)
+	}
+	return c.Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true, TailLines: &tail}).Stream(ctx)
+}

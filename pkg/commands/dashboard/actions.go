@@ -62,6 +62,7 @@ func (a *ScreenActions) Turn(ctx context.Context) (end func(), err error) {
 type Proposed struct {
 	tui.Proposal
 	passes *apply.Passes
+	after  func(ctx context.Context, end error) error
 	output *capturedOutput
 	// At is when it was proposed.
 	At time.Time
@@ -114,16 +115,12 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	captured := &capturedOutput{}
 	key := entries.Key(ask.Cluster, a.namespace)
 	env := a.env.Within(key.Namespace, captured)
-	verb, known := ScreenVerbs[ask.Verb]
-	if !known {
-		return tui.Proposal{Ask: ask}, fmt.Errorf("unknown action %q", ask.Verb)
-	}
-	c, err := verb(ctx, env, key, ask.Subjects)
+	c, key, err := screenChange(ctx, env, key, ask)
 	if err != nil {
 		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: captured.lines()}, err)
 	}
 	p := tui.Proposal{Ask: ask, CommandLine: env.Command(append(c.Words, c.Shared()...)...)}
-	run, err := apply.PassesOver(ctx, env, key, c)
+	run, err := apply.PassesOver(ctx, env, key, c.Change)
 	if err != nil {
 		return refusedOr(ctx, p, err)
 	}
@@ -145,7 +142,7 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.Proposed = &Proposed{Proposal: p, passes: run, output: captured, At: a.env.Clock.Now()}
+	a.Proposed = &Proposed{Proposal: p, passes: run, after: c.after, output: captured, At: a.env.Clock.Now()}
 	return p, nil
 }
 
@@ -202,6 +199,9 @@ func (a *ScreenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	ctx, stop := untilLeft(ctx)
 	defer stop()
 	err = run.All(ctx)
+	if last.after != nil {
+		err = last.after(ctx, err)
+	}
 	a.ended(p, err)
 	if err != nil {
 		return errors.New(exit.Explain(err))

@@ -50,8 +50,9 @@ namespace, and with -A those of all namespaces: several are a list first, in whi
 opens one and esc returns.
 
 The dashboard changes nothing, unless --allow-actions enables the keys for replace,
-exclude, include, restart, reconcile and cordon: each shows the plan of the command of that
-name and prompts as the command does. --reconcile runs passes like reconcile --watch and
+exclude, include, restart, reconcile, cordon, uncordon, drain, coordinators and backups: each
+shows the plan of the command of that name and prompts as the command does. It also enables
+a shell in a pod. Logs and YAML need no flag. --reconcile runs passes like reconcile --watch and
 shows them.
 
 --record writes what is shown to a file, without the secrets of the database; --replay
@@ -267,6 +268,7 @@ func (o ScreenOptions) show(ctx context.Context, env *session.Env, of shownClust
 		s.Fleet = &monitor.Fleet{Env: env.Beside(io.Discard), Namespace: namespace, Names: of.limited(), Interval: o.Interval}
 	}
 	s.Feed, s.Namespace, s.Interval, s.Passes = monitor.Recorded{Feed: feed, Keep: keep}, namespace, o.Interval, o.reconcile
+	s.Reads = NewScreenReads(env.Beside(io.Discard), namespace)
 	if o.Allow {
 		s.Actions = monitor.Kept{Actions: actions, Keep: keep}
 	}

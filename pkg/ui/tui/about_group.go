@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // cluster returns the name of the displayed cluster.
@@ -37,8 +38,8 @@ func (s clusterView) aboutGroup(id string) []line {
 		return nil
 	}
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
-	for _, c := range worstFirst(g.Conditions) {
-		t := conditionTone(c.Type)
+	for _, c := range states.WorstFirst(g.Conditions) {
+		t := states.ConditionTone(c.Type)
 		lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
 	}
 	if len(g.Conditions) == 0 {

@@ -156,6 +156,11 @@ func TestWhatKeysAskFor(t *testing.T) {
 		"restart":                    {[]string{"T"}, Ask{Verb: "restart", Cluster: "sample", Subjects: []string{"log-2"}}},
 		"a pass":                     {[]string{"P"}, Ask{Verb: "reconcile", Cluster: "sample", Subjects: []string{}}},
 		"the node of the group":      {[]string{"C"}, Ask{Verb: "cordon", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"draining its node":          {[]string{"D"}, Ask{Verb: "drain", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"uncordoning a node":         {[]string{"2", "U"}, Ask{Verb: "uncordon", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"moving a coordinator":       {[]string{"4", "j", "M"}, Ask{Verb: "change coordinators", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"pausing backups":            {[]string{"9", "B"}, Ask{Verb: "pause backups", Cluster: "sample", Subjects: []string{"nightly"}}},
+		"stopping a backup":          {[]string{"9", "S"}, Ask{Verb: "stop backup", Cluster: "sample", Subjects: []string{"nightly"}}},
 		"a node of its view":         {[]string{"2", "j", "C"}, Ask{Verb: "cordon", Cluster: "sample", Subjects: []string{"node-4"}}},
 		"the group of another view":  {[]string{"3", "R"}, Ask{Verb: "replace", Cluster: "sample", Subjects: []string{"storage-1"}}},
 		"the group that is open":     {[]string{":", "storage-5", "enter", "T"}, Ask{Verb: "restart", Cluster: "sample", Subjects: []string{"storage-5"}}},
@@ -179,7 +184,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 
 // Without actions no key acts, and each shows the flag that enables it.
 func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
-	for _, key := range []string{"R", "K", "X", "I", "T", "C", "P"} {
+	for _, key := range []string{"R", "K", "X", "I", "T", "C", "U", "D", "M", "B", "S", "P"} {
 		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
 		if m.work != nil || !strings.Contains(m.View(), "read-only; --allow-actions enables actions") {
 			t.Errorf("%s: %s", key, m.View())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // choice is the user's selection of rows and their order.
@@ -80,7 +81,7 @@ func compareTrouble(a, b *ranked) int {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
 	default:
-		return inspect.CompareTimes(worstFirst(a.Conditions)[0].Since, worstFirst(b.Conditions)[0].Since)
+		return inspect.CompareTimes(states.WorstFirst(a.Conditions)[0].Since, states.WorstFirst(b.Conditions)[0].Since)
 	}
 }
 

@@ -29,6 +29,8 @@ type row struct {
 	tone tone
 	// group is the process group of the row, node its node; empty for none.
 	group, node string
+	// backup and restore are the resource of the row; empty for none.
+	backup, restore string
 	// more returns its details; nil if the cells have all of them.
 	more func(s clusterView) []line
 	// number returns what rows are ordered by in a column whose cells are numbers with units; nil

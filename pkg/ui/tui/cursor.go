@@ -103,6 +103,9 @@ func (m model) move(by int) model {
 	if n := len(m.panes); n > 0 {
 		m.panes = slices.Clone(m.panes)
 		m.panes[n-1].top += by
+		if m.shows(paneOutput) { // G follows again
+			m.output.follows = by >= 1<<20
+		}
 		return m
 	}
 	rows := m.page(m.clusterView()).rows

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -132,12 +133,20 @@ func lookBindings() []binding {
 	key := func(key, does string, do func(m model) model) binding {
 		return binding{keys: []string{key}, show: key, does: does, section: sectionLook, do: func(m model) (model, tea.Cmd) { return do(m), nil }}
 	}
+	shell := binding{keys: []string{"s"}, show: "s", does: "a shell in the pod; requires --allow-actions", section: sectionLook, do: model.openShell}
 	onGroup := func(kind paneKind) func(m model) model { return func(m model) model { return m.openAboutGroup(kind) } }
 	return []binding{
 		key("enter", "details of the selected row", model.openRow).in("more", func(h here) bool { return h.showsTable() && h.any }),
 		key("w", "why: what blocks the process group, or the cluster", model.openWhy).in("why", func(h here) bool { return !h.shows(paneWhy) }),
 		key("e", "events of the process group", onGroup(paneEvents)).in("events", func(h here) bool { return h.isGroup && !h.shows(paneEvents) }),
 		key("d", "what a pass would do about the process group", onGroup(paneDiff)).in("plan", func(h here) bool { return h.isGroup && !h.shows(paneDiff) }),
+		key("y", "YAML of the selected objects, or of the cluster", model.openYAML).in("YAML", func(h here) bool { return h.o.Reads != nil && !h.shows(paneOutput) }),
+		key("l", "logs of the pod, followed", model.openLogs).in("logs", func(h here) bool {
+			return h.o.Reads != nil && h.isGroup && h.group.PodPhase != "" && !h.shows(paneOutput)
+		}),
+		shell.in("shell", func(h here) bool {
+			return h.acts() && !h.o.Passes && h.o.Reads != nil && h.isGroup && h.group.PodPhase != ""
+		}),
 		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
 		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
 		key("c", "only rows with problems", func(m model) model { m.choice.trouble = !m.choice.trouble; return m }).in("problems", here.showsTable),
@@ -171,6 +180,16 @@ func actBindings() []binding {
 			do: func(m model) (model, tea.Cmd) { return m.propose(verb, subject(m)), nil },
 		}
 	}
+	backup := func(key, does, change string, verb func(h here) string) binding {
+		return binding{
+			keys: []string{key}, show: key, does: does, section: sectionAct, hint: change, when: func(h here) bool { return h.acts() && verb(h) != "" },
+			do: func(m model) (model, tea.Cmd) {
+				s := m.clusterView()
+				h := m.here(s, m.page(s))
+				return m.propose(phrase.Or(verb(h), change), oneOrNone(h.row.backup)), nil
+			},
+		}
+	}
 	group := func(m model) []string { return oneOrNone(m.chosenGroup()) }
 	node := func(m model) []string { return oneOrNone(m.chosenNode()) }
 	cluster := func(model) []string { return []string{} }
@@ -181,6 +200,11 @@ func actBindings() []binding {
 		on("I", "include", "include the process group", "include", group, here.canInclude),
 		on("T", "restart", "restart the process group's processes", "restart", group, func(h here) bool { return h.isGroup }),
 		on("C", "cordon", "cordon the node", "cordon", node, here.canCordon),
+		on("U", "uncordon", "uncordon the node", "uncordon", node, here.canUncordon),
+		on("D", "drain", "drain the node: evict its pods of the cluster, or replace their process groups", "drain", node, func(h here) bool { return h.isNode }),
+		on("M", "change coordinators", "move the selected coordinator to another process group", "move", group, func(h here) bool { return h.isGroup && ptr.Deref(h.group.Coordinator, false) }),
+		backup("B", "pause or resume all backup agents of the database", "pause or resume", here.pausing),
+		backup("S", "stop the backup, or start it again", "stop or start", here.stopping),
 		on("P", "reconcile", "run a pass", "pass", cluster, func(here) bool { return true }),
 		{keys: []string{"ctrl+x"}, show: "ctrl-x", does: "stop the running action", section: sectionAct, hint: "stop", when: here.busy, do: func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
 		{keys: []string{"a"}, show: "a", does: "return to the action or question", section: sectionAct, hint: "action", when: func(h here) bool { return h.work != nil && !h.shows(paneWork) || len(h.questions) > 0 }, do: func(m model) (model, tea.Cmd) { return m.returnToWork(), nil }},
@@ -208,6 +232,45 @@ func (h here) canInclude() bool { return h.isGroup && h.group.Exclusion != inspe
 
 // canCordon reports whether the node may be open for new pods.
 func (h here) canCordon() bool { return h.isNode && !ptr.Deref(h.node.Unschedulable, false) }
+
+// canUncordon reports whether the node may be cordoned, or has taints that cordon could have set.
+func (h here) canUncordon() bool {
+	return h.isNode && (ptr.Deref(h.node.Unschedulable, true) || len(h.node.Taints) > 0)
+}
+
+// pausing returns the action that pauses or resumes the selected backup; empty for none.
+func (h here) pausing() string {
+	switch v := h.backup(); {
+	case v == nil || v.Desired == string(v1beta2.BackupStateStopped):
+		return ""
+	case v.Desired == string(v1beta2.BackupStatePaused):
+		return "resume backups"
+	default:
+		return "pause backups"
+	}
+}
+
+// stopping returns the action that stops or starts the selected backup; empty for none.
+func (h here) stopping() string {
+	switch v := h.backup(); {
+	case v == nil:
+		return ""
+	case v.Desired == string(v1beta2.BackupStateStopped):
+		return "start backup"
+	default:
+		return "stop backup"
+	}
+}
+
+// backup returns the status of the selected backup; nil for none, and one that was not read.
+func (h here) backup() *inspect.BackupStatusView {
+	for _, b := range h.clusterView().backups().Backups {
+		if b.Name == h.row.backup {
+			return b.Status
+		}
+	}
+	return nil
+}
 
 // bar returns the keys of some sections that do something here, as many as fit. The last two stay
 // longest.

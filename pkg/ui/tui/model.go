@@ -53,6 +53,7 @@ type model struct {
 	playback
 	work     *work
 	lastWork int
+	output   output
 	// questions are unanswered, in the order of arrival.
 	questions []pendingQuestion
 }
@@ -100,6 +101,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case tickMsg:
 		m, cmd = m.advance(msg.now).countTick(), m.tick()
+	case outputMsg:
+		m = m.printed(msg)
+	case shellMsg:
+		m = m.shellEnded(msg)
 	case fleetMsg:
 		m.fleet = msg.list
 	case entryMsg:
@@ -252,6 +257,9 @@ func (m model) refresh() (model, tea.Cmd) {
 func (m model) goBack() (model, tea.Cmd) {
 	switch {
 	case len(m.panes) > 0:
+		if m.shows(paneOutput) {
+			m.output.end()
+		}
 		m.panes = m.panes[:len(m.panes)-1]
 	case m.choice.filter != "":
 		m.choice.filter = ""

@@ -39,6 +39,7 @@ type (
 	Entry    = entries.Entry
 	Feed     = entries.Feed
 	Actions  = entries.Actions
+	Reads    = entries.Reads
 	Ask      = entries.Ask
 	Proposal = entries.Proposal
 	Question = entries.Question

@@ -21,6 +21,7 @@ const (
 	paneHelp
 	paneWork
 	paneQuestion
+	paneOutput
 )
 
 // open opens a pane on top. It replaces one of the same kind.
@@ -95,6 +96,8 @@ func (m model) paneText(s clusterView, p pane) []line {
 		return m.workText(s)
 	case paneQuestion:
 		return m.questionText()
+	case paneOutput:
+		return m.outputText()
 	}
 	return nil
 }

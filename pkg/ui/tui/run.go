@@ -25,6 +25,8 @@ type Options struct {
 	Replay []Entry
 	// Actions are what keys may do; nil for a read-only dashboard.
 	Actions Actions
+	// Reads are the logs and YAML that keys show; nil without a cluster.
+	Reads Reads
 	// Clusters are the names of the clusters to show, in order.
 	Clusters []string
 	// Context and Namespace are where the clusters are, for the header. Without a namespace they are

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // The text of views, by short names: it is in every line of them.
@@ -52,3 +54,19 @@ func widthOf(text string) int { return cells.Width(text) }
 func cut(text string, width int) string { return cells.Cut(text, width) }
 
 func fit(text string, width int) string { return cells.Fit(text, width) }
+
+// Cells and states that several views have.
+
+func bar(share float64) string { return states.Bar(share) }
+
+func bytesRate(perSecond *float64) string { return states.BytesRate(perSecond) }
+
+func rolesCell(roles []string) string { return states.RolesCell(roles) }
+
+func toneOfID(t tone) tone { return states.ToneOfID(t) }
+
+func toneOfCount(n int) tone { return states.ToneOfCount(n) }
+
+func groupTone(g inspect.GroupView) tone { return states.GroupTone(g) }
+
+func barOf(share float64, width int) string { return states.BarOf(share, width) }

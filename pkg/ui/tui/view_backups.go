@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // backupsPage shows what could be restored if the data were lost now, and the progress of
@@ -37,7 +38,7 @@ func backupsPage(s clusterView) page {
 		p.rows = append(p.rows, s.backupRow(b))
 	}
 	for _, r := range v.Restores {
-		p.rows = append(p.rows, restoreRow(r, agentsPaused(v)))
+		p.rows = append(p.rows, restoreRow(r, states.AgentsPaused(v)))
 	}
 	if len(p.rows) > 0 {
 		p.summary = backupsSummary(v, p.rows)
@@ -73,14 +74,14 @@ func backupsSummary(v inspect.ClusterBackupsView, rows []row) line {
 }
 
 func (s clusterView) backupRow(b inspect.BackupRowView) row {
-	t, state := backupState(b)
+	t, state := states.BackupState(b)
 	restorable, progress, agents, paused, url := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
-		restorable, progress, paused, url = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
+		restorable, progress, paused, url = s.restorable(*v), states.SnapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
 		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
 	}
 	key := "backup " + b.Name
-	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, number: backupNumber(b), cells: []span{
+	return row{key: key, backup: b.Name, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, number: backupNumber(b), cells: []span{
 		styled(t, t.Mark()),
 		styled(plain, "backup"), styled(plain, b.Name), styled(t, state), styled(plain, restorable), styled(plain, progress),
 		styled(plain, bytesRate(b.RateBytesPerSecond)), styled(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), styled(plain, agents), styled(plain, paused), styled(plain, url),
@@ -116,54 +117,6 @@ func restoreNumber(v *inspect.RestoreStatusView) func(s clusterView, column stri
 	}
 }
 
-// backupState returns the state of a backup, and its severity.
-func backupState(b inspect.BackupRowView) (tone, string) {
-	v := b.Status
-	switch {
-	case v == nil:
-		return unsure, phrase.UnknownCell
-	case v.UnknownReason != "" && v.Agents.Ready == 0 && v.Agents.Desired > 0 && v.Desired != "Stopped":
-		return bad, "no agents"
-	case v.Running == nil:
-		return unsure, phrase.UnknownCell
-	case !*v.Running:
-		return desiredTone(v.Reconciled), stoppedState(*v)
-	case !ptr.Deref(v.Own, true):
-		return bad, "tag taken"
-	case ptr.Deref(v.Paused, false):
-		return desiredTone(v.Reconciled), "paused"
-	case v.Move != nil:
-		return warn, "moving"
-	case !ptr.Deref(v.Restorable, true):
-		return warn, "starting"
-	default:
-		return desiredTone(v.Reconciled), "running"
-	}
-}
-
-// desiredTone returns the severity of a difference from the desired state.
-func desiredTone(asWanted *bool) tone {
-	switch {
-	case asWanted == nil:
-		return unsure
-	case *asWanted:
-		return good
-	default:
-		return bad
-	}
-}
-
-func stoppedState(v inspect.BackupStatusView) string {
-	switch {
-	case v.Desired == "Stopped":
-		return "stopped"
-	case ptr.Deref(v.Reconciled, false):
-		return "complete"
-	default:
-		return "not running"
-	}
-}
-
 // restorable returns the current age of the newest restorable point, which also grows between
 // two reads.
 func (s clusterView) restorable(v inspect.BackupStatusView) string {
@@ -183,84 +136,25 @@ func (s clusterView) restorable(v inspect.BackupStatusView) string {
 	return phrase.SecondsOr(&age, phrase.UnknownCell) + " ago"
 }
 
-// shortBar is the width of a bar here: there are many columns.
-const shortBar = 6
-
-// snapshotBar returns the elapsed share of the current snapshot's time. One that is made as fast
-// as possible has no bar: its progress is unknown.
-func snapshotBar(v *inspect.BackupSnapshotView) string {
-	switch {
-	case v == nil || v.ExpectedPercent == nil:
-		return phrase.Nothing
-	case v.IntervalSeconds != nil && *v.IntervalSeconds == 0:
-		return "first"
-	default:
-		return barOf(*v.ExpectedPercent/100, shortBar)
-	}
-}
-
-func bytesRate(perSecond *float64) string {
-	if perSecond == nil {
-		return phrase.Nothing
-	}
-	return phrase.Bytes(int64(*perSecond)) + "/s"
-}
-
-// agentsPaused returns whether the agents of the database are paused, all of them by one switch;
-// nil if unknown.
-func agentsPaused(v inspect.ClusterBackupsView) *bool {
-	for _, b := range v.Backups {
-		if b.Status != nil && b.Status.Paused != nil {
-			return b.Status.Paused
-		}
-	}
-	return nil
-}
-
-// inProgress reports whether a restore was started and is not finished.
-func inProgress(v *inspect.RestoreStatusView) bool {
-	return v != nil && v.State != nil && *v.State != "" && !v.Over
-}
-
 // restoreRow returns the row of a restore, which makes no progress while agents are paused.
 func restoreRow(r inspect.RestoreRowView, paused *bool) row {
-	t, state := restoreState(r)
+	t, state := states.RestoreState(r)
 	held := styled(plain, "no")
-	if inProgress(r.Status) && ptr.Deref(paused, false) {
+	if states.InProgress(r.Status) && ptr.Deref(paused, false) {
 		t, held = bad, styled(bad, "yes")
 	}
 	progress, rate, eta, url := phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.UnknownCell
 	if v := r.Status; v != nil {
 		if v.Percent != nil {
-			progress = barOf(*v.Percent/100, shortBar)
+			progress = barOf(*v.Percent/100, states.ShortBar)
 		}
 		rate, eta, url = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
 	}
-	return row{key: "restore " + r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, number: restoreNumber(r.Status), cells: []span{
+	return row{key: "restore " + r.Name, restore: r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, number: restoreNumber(r.Status), cells: []span{
 		styled(t, t.Mark()),
 		styled(plain, "restore"), styled(plain, r.Name), styled(t, state), styled(plain, phrase.Nothing), styled(plain, progress),
 		styled(plain, rate), styled(plain, eta), styled(plain, phrase.Nothing), held, styled(plain, url),
 	}}
-}
-
-func restoreState(r inspect.RestoreRowView) (tone, string) {
-	v := r.Status
-	switch {
-	case v == nil || v.State == nil:
-		return unsure, phrase.UnknownCell
-	case ptr.Deref(v.Done, false):
-		return good, *v.State
-	case v.Over && *v.State == "":
-		return bad, "lost"
-	case v.Over:
-		return bad, *v.State
-	case *v.State == "":
-		return plain, "not started"
-	case v.LastError != "":
-		return bad, *v.State
-	default:
-		return warn, *v.State
-	}
 }
 
 // backupNotes returns the problems in whole sentences.
@@ -285,7 +179,7 @@ func backupNotes(v inspect.ClusterBackupsView) []line {
 			add("restore", r.Name, r.Unread)
 		case !ptr.Deref(r.Status.Done, false):
 			text := r.Status.Summary
-			if inProgress(r.Status) && ptr.Deref(agentsPaused(v), false) {
+			if states.InProgress(r.Status) && ptr.Deref(states.AgentsPaused(v), false) {
 				text = "all agents of the database are paused, so it makes no progress; " + text
 			}
 			add("restore", r.Name, text)
@@ -296,7 +190,7 @@ func backupNotes(v inspect.ClusterBackupsView) []line {
 
 // aboutBackup returns the details of a backup.
 func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
-	t, state := backupState(b)
+	t, state := states.BackupState(b)
 	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.Mark()+" "+state)}
 	if v := b.Status; v == nil {
 		lines = append(lines, factIn(warn, "not read", b.Unread))
@@ -309,10 +203,10 @@ func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
 func (s clusterView) backupFacts(b inspect.BackupRowView, v inspect.BackupStatusView) []line {
 	lines := []line{
 		fact("summary", v.Summary), fact("desired", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
-		fact("restorable", s.restorable(v)+pointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
+		fact("restorable", s.restorable(v)+states.PointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
 	}
 	if snap := v.Snapshot; snap != nil {
-		lines = append(lines, fact("last snapshot", momentText(snap.LastComplete)), fact("this snapshot", snapshotText(snap)), fact("ETA", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
+		lines = append(lines, fact("last snapshot", states.MomentText(snap.LastComplete)), fact("this snapshot", states.SnapshotText(snap)), fact("ETA", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
 	}
 	for _, e := range v.LastErrors {
 		lines = append(lines, factIn(bad, "error", e))
@@ -330,34 +224,9 @@ func (s clusterView) backupFacts(b inspect.BackupRowView, v inspect.BackupStatus
 	return lines
 }
 
-func snapshotText(v *inspect.BackupSnapshotView) string {
-	if v.IntervalSeconds != nil && *v.IntervalSeconds == 0 {
-		return "the first, made as fast as possible; its progress is unknown"
-	}
-	return snapshotBar(v) + " of its time; its progress is unknown"
-}
-
-func pointOf(m *inspect.BackupMomentView) string {
-	if m == nil || m.AgeSeconds == nil {
-		return ""
-	}
-	return fmt.Sprintf(", version %d", m.Version)
-}
-
-func momentText(m *inspect.BackupMomentView) string {
-	switch {
-	case m == nil:
-		return "none is complete"
-	case m.AgeSeconds == nil:
-		return fmt.Sprintf("version %d", m.Version)
-	default:
-		return fmt.Sprintf("version %d, %s before the last read", m.Version, phrase.Seconds(*m.AgeSeconds))
-	}
-}
-
 // aboutRestore returns the details of a restore.
 func (s clusterView) aboutRestore(r inspect.RestoreRowView) []line {
-	t, state := restoreState(r)
+	t, state := states.RestoreState(r)
 	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.Mark()+" "+state)}
 	if v := r.Status; v == nil {
 		lines = append(lines, factIn(warn, "not read", r.Unread))

@@ -1,14 +1,12 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // groupsPage shows which process groups have problems, and for how long.
@@ -94,7 +92,7 @@ func (s clusterView) groupRow(r *ranked) row {
 	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, number: groupNumber(g), cells: []span{
 		styled(t, t.Mark()),
 		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
-		styled(plain, exclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
+		styled(plain, states.ExclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
 		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
 		styled(plain, s.podCell(*g)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
 	}}
@@ -107,7 +105,7 @@ func groupNumber(g *inspect.GroupView) func(s clusterView, column string) *float
 		switch column {
 		case "CONDITIONS":
 			if len(g.Conditions) > 0 {
-				return s.seconds(worstFirst(g.Conditions)[0].Since)
+				return s.seconds(states.WorstFirst(g.Conditions)[0].Since)
 			}
 		case "UP":
 			return g.UptimeSeconds
@@ -118,51 +116,11 @@ func groupNumber(g *inspect.GroupView) func(s clusterView, column string) *float
 	}
 }
 
-// toneOfID returns the ordinary color for the IDs of healthy objects: a page full of green shows
-// nothing.
-func toneOfID(t tone) tone {
-	if t < warn {
-		return plain
-	}
-	return t
-}
-
-// groupTone returns the severity of a process group.
-func groupTone(g inspect.GroupView) tone {
-	worst := good
-	if g.Processes == nil {
-		worst = unsure
-	}
-	if g.RemovalSince != nil || (g.Exclusion != inspect.NotExcluded && g.Exclusion != inspect.ExclusionUnknown) {
-		worst = warn
-	}
-	if g.Processes != nil && *g.Processes == 0 && g.RemovalSince == nil {
-		worst = bad
-	}
-	for _, c := range g.Conditions {
-		worst = max(worst, conditionTone(c.Type))
-	}
-	return worst
-}
-
-// conditionTone returns the severity of a condition: it is bad if it leads to a replacement.
-func conditionTone(condition string) tone {
-	c := v1beta2.ProcessGroupConditionType(condition)
-	switch {
-	case c.IsInformational(), c == v1beta2.ConditionPodPending, c == v1beta2.ConditionProcessIsMarkedAsExcluded:
-		return warn
-	case slices.Contains(v1beta2.ReplacementConditions(), c):
-		return bad
-	default:
-		return warn
-	}
-}
-
 // conditions returns all conditions with their ages, the worst first: a narrow column shows only
 // that.
 func (s clusterView) conditions(g inspect.GroupView) string {
 	words := make([]string, 0, len(g.Conditions)+1)
-	for _, c := range worstFirst(g.Conditions) {
+	for _, c := range states.WorstFirst(g.Conditions) {
 		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(c.Since)))
 	}
 	if len(words) == 0 && g.Processes != nil && *g.Processes == 0 {
@@ -177,24 +135,6 @@ func (s clusterView) conditions(g inspect.GroupView) string {
 	return phrase.Or(strings.Join(words, ", "), phrase.Nothing)
 }
 
-// worstFirst sorts conditions by severity, then by age.
-func worstFirst(conditions []inspect.ConditionView) []inspect.ConditionView {
-	return slices.SortedStableFunc(slices.Values(conditions), func(a, b inspect.ConditionView) int {
-		return cmp.Or(cmp.Compare(conditionTone(b.Type), conditionTone(a.Type)), inspect.CompareTimes(a.Since, b.Since))
-	})
-}
-
-func exclusionCell(g inspect.GroupView) string {
-	switch g.Exclusion {
-	case inspect.NotExcluded:
-		return phrase.Nothing
-	case inspect.ExclusionUnknown:
-		return phrase.UnknownCell
-	default:
-		return string(g.Exclusion)
-	}
-}
-
 // podCell returns the phase of the pod. It is unknown while its node does not report: the API
 // server still has the last one.
 func (s clusterView) podCell(g inspect.GroupView) string {
@@ -206,11 +146,4 @@ func (s clusterView) podCell(g inspect.GroupView) string {
 	default:
 		return g.PodPhase
 	}
-}
-
-func rolesCell(roles []string) string {
-	if roles == nil {
-		return phrase.UnknownCell
-	}
-	return phrase.Or(strings.Join(roles, ","), phrase.Nothing)
 }

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // nodesPage shows which nodes and zones have problems, and when taint rules apply.
@@ -59,13 +58,6 @@ func nodesPage(s clusterView) page {
 	return p
 }
 
-func toneOfCount(n int) tone {
-	if n > 0 {
-		return warn
-	}
-	return good
-}
-
 // zonesSummary returns which zones do not report and which is under maintenance.
 func (s clusterView) zonesSummary() line {
 	var l line
@@ -99,7 +91,7 @@ func (s clusterView) zonesOfNodes() map[string]string {
 }
 
 func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
-	t := nodeTone(n)
+	t := states.NodeTone(n)
 	detect, replace := phrase.Nothing, phrase.Nothing
 	if len(n.MatchedRules) > 0 && len(n.ProcessGroups) > 0 {
 		detect, replace = ui.DetectWords(n, s.until), ui.ReplaceWords(n, s.until)
@@ -111,8 +103,8 @@ func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
 	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, number: nodeNumber(n), cells: []span{
 		styled(t, t.Mark()),
 		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, ui.ReadyWord(n)), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
-		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
-		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
+		styled(plain, states.TaintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
+		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, states.ClassesCell(n)),
 	}}
 }
 
@@ -134,39 +126,11 @@ func nodeNumber(n inspect.NodeView) func(s clusterView, column string) *float64 
 func (s clusterView) nodesDown() map[string]bool {
 	down := map[string]bool{}
 	for _, n := range s.snapshot().Nodes.Items {
-		if nodeTone(n) == bad {
+		if states.NodeTone(n) == bad {
 			down[n.Name] = true
 		}
 	}
 	return down
-}
-
-func nodeTone(n inspect.NodeView) tone {
-	switch {
-	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsSilent(n):
-		return bad
-	case ptr.Deref(n.Unschedulable, false), len(n.Taints) > 0:
-		return warn
-	case n.Ready == nil:
-		return unsure
-	default:
-		return good
-	}
-}
-
-func taintsCell(n inspect.NodeView) string {
-	if n.Taints == nil {
-		return phrase.UnknownCell
-	}
-	return phrase.Or(strings.Join(n.Taints, ","), phrase.Nothing)
-}
-
-func classesCell(n inspect.NodeView) string {
-	var words []string
-	for _, class := range slices.Sorted(maps.Keys(n.Classes)) {
-		words = append(words, fmt.Sprintf("%s:%d", class, n.Classes[class]))
-	}
-	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
 // nodeNamed returns a node by its name.

@@ -4,6 +4,7 @@ package entries
 import (
 	"context"
 	"encoding/json"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -66,6 +67,38 @@ type Actions interface {
 	Propose(ctx context.Context, ask Ask) (Proposal, error)
 	// CarryOut runs what the user approved, and sends its progress.
 	CarryOut(ctx context.Context, p Proposal, send func(Entry)) error
+}
+
+// Object is what a text is about.
+type Object struct {
+	// Cluster is the FoundationDBCluster, as in entries.
+	Cluster string
+	Kind    ObjectKind
+	// Name is its name; empty for the cluster.
+	Name string
+}
+
+// ObjectKind is the kind of an object.
+type ObjectKind int
+
+// The kinds of objects: a process group stands for all objects of it.
+const (
+	OfCluster ObjectKind = iota
+	OfGroup
+	OfNode
+	OfBackup
+	OfRestore
+)
+
+// Reads are the reads of the dashboard about one object. They change nothing.
+type Reads interface {
+	// YAML returns an object as YAML.
+	YAML(ctx context.Context, o Object) (string, error)
+	// Logs sends the last lines that the containers of a pod logged, and those that follow, until
+	// ctx ends.
+	Logs(ctx context.Context, cluster, pod string, send func(lines []string)) error
+	// Shell returns the program that runs a shell in a pod.
+	Shell(cluster, pod string) *exec.Cmd
 }
 
 // Ask is the action that a key requests.
