@@ -92,7 +92,6 @@ var proseDecides = map[string]int{
 	"pkg/ui/lock_text.go":                   1, // nil or not
 	"pkg/inspect/pod_trouble.go":            2, // reasons that Kubernetes defines
 	"pkg/ui/tui/model.go":                   1, // nil or not
-	"pkg/ui/tui/why.go":                     1, // nil or not
 }
 
 // Logic that reads sentences breaks when a sentence is improved, and nothing warns of it.

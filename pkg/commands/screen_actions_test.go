@@ -93,6 +93,18 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 			given: func(k *pressed) { withTaintRule(k.given) }, verb: "cordon", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
 			words: "undo: kubectl fdb uncordon node-1",
 		},
+		"uncordon": {
+			verb: "uncordon", given: func(k *pressed) { k.world.Cordoned = map[string]bool{k.world.Nodes[0]: true} }, subject: func(k *pressed) []string { return k.world.Nodes[:1] },
+			line: "kubectl fdb uncordon node-1 -c sample -n fdb --context test",
+		},
+		"drain": {
+			verb: "drain", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, confirm: "y",
+			line: "kubectl fdb drain node-1 -c sample", words: "undo: kubectl fdb uncordon node-1",
+		},
+		"coordinators that match the spec": {
+			verb: "change coordinators", subject: func(*pressed) []string { return nil }, confirm: "y",
+			line: "kubectl fdb coordinators change sample --wait -n fdb --context test", refused: "nothing to do",
+		},
 		"reconcile with nothing to do": {
 			verb: "reconcile", subject: func(*pressed) []string { return []string{} }, confirm: "y",
 			line: "kubectl fdb reconcile sample -n fdb --context test", refused: "nothing to do",
@@ -362,11 +374,15 @@ func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
 		if verb == "keep" {
 			command = "replace" // --undo --include
 		}
-		if cmd, _, err := root.Find([]string{command}); err != nil || cmd.Name() != command {
+		words := strings.Fields(command)
+		if command == "change coordinators" {
+			words = []string{"coordinators", "change"}
+		}
+		if cmd, _, err := root.Find(words); err != nil || cmd.Name() != words[len(words)-1] {
 			t.Errorf("%s: %v", verb, err)
 		}
 	}
-	if diff := cmp.Diff(7, len(dashboard.ScreenVerbs)); diff != "" {
+	if diff := cmp.Diff(9, len(dashboard.ScreenVerbs)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -2,19 +2,20 @@ package monitor
 
 import (
 	"context"
+	"io"
 	"sync"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
-// ScreenFeed sends the clusters of a namespace to a TUI.
+// ScreenFeed sends clusters to a TUI.
 type ScreenFeed struct {
-	Env       *session.Env
+	Env *session.Env
+	// Namespace is that of clusters without one in their name.
 	Namespace string
 	Interval  time.Duration
 
@@ -30,8 +31,11 @@ func (f *ScreenFeed) Follow(ctx context.Context, cluster string, send func(tui.E
 	f.mu.Lock()
 	f.hurries = append(f.hurries, hurry)
 	f.mu.Unlock()
-	key := types.NamespacedName{Namespace: f.Namespace, Name: cluster}
-	newPoller(f.Env, key, f.Interval, hurry, func(v frame.Frame) {
+	env, key := f.Env, entries.Key(cluster, f.Namespace)
+	if key.Namespace != f.Namespace {
+		env = env.Within(key.Namespace, io.Discard)
+	}
+	newPoller(env, key, f.Interval, hurry, func(v frame.Frame) {
 		send(tui.Entry{At: f.Env.Clock.Now().UTC(), Cluster: cluster, Frame: &v})
 	}).follow(ctx)
 }

@@ -102,6 +102,10 @@ func (e *poller) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets 
 			e.readAt[f] = now
 		}
 	}
+	if e.outdated { // now that the change was read
+		e.outdated = false
+		e.preview.sooner(later(now, e.preview.last.Add(previewGap)))
+	}
 	e.follower.Follow(ctx, seen.Cluster)
 	e.showWith(&e.database)
 }

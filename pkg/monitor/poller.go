@@ -24,6 +24,8 @@ const (
 	// frameDelay is how long one half of a read waits for the other, so that one read
 	// causes one frame if both are quick.
 	frameDelay = 300 * time.Millisecond
+	// previewGap is the minimum interval between two previews.
+	previewGap = 5 * time.Second
 	// sampleGap is the interval between the samples that rates of exclusions are computed from.
 	sampleGap = 10 * time.Second
 )
@@ -52,6 +54,7 @@ type poller struct {
 	lease         inspect.Lease
 	readAt        map[plan.Facet]time.Time
 	changedFacets plan.Facet // facets that changed since they were read
+	outdated      bool       // something changed since the preview
 	databaseFacts plan.DatabaseFacts
 	coordination  plan.CoordinationFacts
 	sharedAt      time.Time
@@ -167,6 +170,7 @@ func (e *poller) changed() {
 	what := e.notifier.Take()
 	e.changedFacets |= what
 	e.unwatched.end(what)
+	e.outdated = true
 	e.kubernetes.sooner(e.kubernetes.last.Add(leastGap))
 }
 

@@ -183,6 +183,9 @@ func (e Connection) ContextName() string {
 
 // Namespace returns the namespace of the flag, else that of the context.
 func (e Connection) Namespace() (string, error) {
+	if e.namespace != "" {
+		return e.namespace, nil
+	}
 	if e.dumped != nil {
 		return cmp.Or(text(e.Kube.Namespace), e.dumped.manifest().Namespace), nil
 	}
@@ -396,3 +399,16 @@ func NamesOf[T any](kind string, items []T, name func(T) string) []string {
 
 // ParallelReads bounds how many clusters are read concurrently.
 const ParallelReads = 8
+
+// Logs opens the log of a container: its last lines, and those that follow until ctx ends.
+func (e Connection) Logs(ctx context.Context, pod types.NamespacedName, container string, tail int64) (io.ReadCloser, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := corev1client.NewForConfig(streaming(config))
+	if err != nil {
+		return nil, fmt.Errorf("creating a client for pod %s: %w", pod, err)
+	}
+	return c.Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true, TailLines: &tail}).Stream(ctx)
+}

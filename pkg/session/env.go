@@ -79,6 +79,8 @@ type Env struct {
 	About   types.NamespacedName // the cluster of the command, once known
 	Started bool                 // the command line is valid
 
+	namespace string // of Connection instead of that of the flags; empty for that
+
 	byFlags bool               // what is opened is what Kube and Global select
 	dumped  *Dumped            // what is read instead of the API server and pods; nil for these
 	direct  []*direct.Database // native transports that were opened; guarded by mu
@@ -144,14 +146,22 @@ func (e *Env) Commands() inspect.Commands {
 	return inspect.Commands{FDB: e.Command, Kubectl: e.Kubectl}
 }
 
+// Within returns an environment beside a command, like Beside, for another namespace: what it prints of
+// command lines is about that.
+func (e *Env) Within(namespace string, output io.Writer) *Env {
+	other := e.Beside(output)
+	other.namespace = namespace
+	return other
+}
+
 // Beside returns an environment for what runs beside a command that goes on, such as the TUI or the
 // eviction webhook: it has no terminal, and its output and errors go to output.
 func (e *Env) Beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
 		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped,
-		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose}, Started: true,
+		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, typed: e.Global.typed}, Started: true,
 	}
-	other.In, other.Out, other.ErrOut = e.In, output, output
+	other.In, other.Out, other.ErrOut, other.namespace = e.In, output, output, e.namespace
 	return other
 }

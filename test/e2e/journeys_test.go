@@ -207,6 +207,7 @@ var journeys = map[string]journey{
 		},
 		leaveOut: map[string]string{
 			"kubectl fdb watch":                                onATerminal,
+			"kubectl fdb watch -A":                             onATerminal,
 			"kubectl fdb watch sample-cluster":                 onATerminal,
 			"kubectl fdb watch sample-cluster --allow-actions": onATerminal,
 			"kubectl fdb watch sample-cluster --reconcile":     onATerminal,

@@ -197,7 +197,7 @@ func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
 	old := storageGroups(t, ns)[0]
 	s.press("/" + old + "\r")
 	s.see(soonEnough, "only "+old)
-	s.press("r")
+	s.press("R")
 	s.see(soonEnough, "mark for removal: "+old)
 	s.see(soonEnough, "kubectl fdb replace c "+old+" --wait -n "+ns)
 	s.agreeUntil("done, ")

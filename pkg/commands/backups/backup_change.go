@@ -2,6 +2,7 @@ package backups
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -90,18 +91,31 @@ func (o backupChangeOptions) run(ctx context.Context, env *session.Env, verb bac
 	if err != nil {
 		return err
 	}
+	return apply.CarryOut(ctx, env, key, o.change(key.Name, verb))
+}
+
+// ChangeOf returns the change of a backup by a verb: start, stop, pause or resume.
+func ChangeOf(flags apply.ChangeFlags, name, verb string) (apply.Change, error) {
+	i := slices.IndexFunc(backupVerbs, func(v backupVerb) bool { return v.name == verb })
+	if i < 0 {
+		return apply.Change{}, fmt.Errorf("unknown change of a backup: %q", verb)
+	}
+	return backupChangeOptions{flags}.change(name, backupVerbs[i]), nil
+}
+
+func (o backupChangeOptions) change(name string, verb backupVerb) apply.Change {
 	set := backup.SetBackupState
 	if verb.requiresActive {
 		set = backup.SetActiveBackupState
 	}
 	c := apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: []string{"backup", verb.name, key.Name}, Record: session.BackupKind, Permissions: session.BackupPermissions(),
+		ChangeFlags: o.ChangeFlags, Words: []string{"backup", verb.name, name}, Record: session.BackupKind, Permissions: session.BackupPermissions(),
 		Stages: slices.Concat([]plan.Stage{set(verb.state)}, backup.Backup()), Goal: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {
-		c.Undo = []string{"backup", verb.undo, key.Name}
+		c.Undo = []string{"backup", verb.undo, name}
 	}
-	return apply.CarryOut(ctx, env, key, c)
+	return c
 }
 
 // changingBackup is the goal of a verb, and the last observed state of the backup.

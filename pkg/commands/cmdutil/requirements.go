@@ -85,9 +85,11 @@ func dumping() []Requirement {
 
 // screenRequirements returns those of the dashboard, with and without actions.
 func screenRequirements() []CommandRequirements {
-	events := optional("events are not shown", session.Permission{Verb: "list", Resource: "events"})
+	events := append(optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}),
+		optional("logs of pods are not shown", session.Permission{Verb: "get", Resource: "pods", Subresource: "log"})...)
 	return []CommandRequirements{
 		{"watch", slices.Concat(viewing(), operators(), following(), events, backupsToo("backups are not shown"))},
+		{"watch -A", slices.Concat(viewingAll(), operators(), following(), events, backupsToo("backups are not shown"))},
 		{"watch --allow-actions", slices.Concat(reconciling(), following(), events, backupsToo("backups are not shown"), everywhere(optional("cordon is refused", session.NodePermissions()...)))},
 		{"watch --reconcile", slices.Concat(reconciling(), required(session.WatchPermissions()...), events, backupsToo("backups are not shown"))},
 	}

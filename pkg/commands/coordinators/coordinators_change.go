@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
@@ -19,15 +20,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// coordinatorsChangeOptions are the options of `kubectl fdb coordinators change`.
-type coordinatorsChangeOptions struct {
+// ChangeOptions are the options of `kubectl fdb coordinators change`.
+type ChangeOptions struct {
 	session.ClusterFlag
 	apply.ChangeFlags
-	away []string
+	// Away are the process groups to move coordinators off, by ID, pod name or address.
+	Away []string
 }
 
 func newCoordinatorsChange(env *session.Env) *cobra.Command {
-	var o coordinatorsChangeOptions
+	var o ChangeOptions
 	cmd := &cobra.Command{
 		Use:   "change [CLUSTER]",
 		Short: "Change coordinators to match the spec",
@@ -50,28 +52,38 @@ nodes. A later change may select these process groups again.`,
 	}
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the coordinators match the spec")
-	cmd.Flags().StringSliceVar(&o.away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
+	cmd.Flags().StringSliceVar(&o.Away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
 	session.CompleteWith(cmd, "away-from", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }
 
-func (o coordinatorsChangeOptions) run(ctx context.Context, env *session.Env, args []string) error {
+func (o ChangeOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	key, err := apply.Of(ctx, o.ClusterFlag, env, args, o.ChangeFlags)
 	if err != nil {
 		return err
 	}
+	c, err := o.Prepare(ctx, env, key)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return apply.CarryOut(ctx, env, key, c)
+}
+
+// Prepare returns the change of the coordinators.
+func (o ChangeOptions) Prepare(ctx context.Context, env *session.Env, key types.NamespacedName) (apply.Change, error) {
 	words := []string{"coordinators", "change", key.Name}
 	var away []v1beta2.ProcessGroupID
-	if len(o.away) > 0 {
-		if away, err = (cmdutil.Selection{IDs: o.away}).Choose(ctx, env, key); err != nil {
-			return exit.CauseOf(ctx, err)
+	if len(o.Away) > 0 {
+		var err error
+		if away, err = (cmdutil.Selection{IDs: o.Away}).Choose(ctx, env, key); err != nil {
+			return apply.Change{}, err
 		}
 		words = append(words, "--away-from", strings.Join(phrase.Strings(away), ","))
 	}
-	return apply.CarryOut(ctx, env, key, apply.Change{
+	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: movingCoordinators(away),
 		Words: words, Stages: stages.Marking(clusterstages.MoveCoordinators(away...)),
-	})
+	}, nil
 }
 
 // movingCoordinators is the goal of `coordinators change`: coordinators that match the spec,

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -21,6 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
 // ScreenActions carries out the actions of keys like the commands themselves.
@@ -63,6 +62,7 @@ func (a *ScreenActions) Turn(ctx context.Context) (end func(), err error) {
 type Proposed struct {
 	tui.Proposal
 	passes *apply.Passes
+	after  func(ctx context.Context, end error) error
 	output *capturedOutput
 	// At is when it was proposed.
 	At time.Time
@@ -113,18 +113,14 @@ func (c *capturedOutput) lines() []string {
 // Propose implements tui.Actions.
 func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal, error) {
 	captured := &capturedOutput{}
-	env := a.env.Beside(captured)
-	key := types.NamespacedName{Namespace: a.namespace, Name: ask.Cluster}
-	verb, known := ScreenVerbs[ask.Verb]
-	if !known {
-		return tui.Proposal{Ask: ask}, fmt.Errorf("unknown action %q", ask.Verb)
-	}
-	c, err := verb(ctx, env, key, ask.Subjects)
+	key := entries.Key(ask.Cluster, a.namespace)
+	env := a.env.Within(key.Namespace, captured)
+	c, key, err := screenChange(ctx, env, key, ask)
 	if err != nil {
 		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: captured.lines()}, err)
 	}
 	p := tui.Proposal{Ask: ask, CommandLine: env.Command(append(c.Words, c.Shared()...)...)}
-	run, err := apply.PassesOver(ctx, env, key, c)
+	run, err := apply.PassesOver(ctx, env, key, c.Change)
 	if err != nil {
 		return refusedOr(ctx, p, err)
 	}
@@ -146,7 +142,7 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.Proposed = &Proposed{Proposal: p, passes: run, output: captured, At: a.env.Clock.Now()}
+	a.Proposed = &Proposed{Proposal: p, passes: run, after: c.after, output: captured, At: a.env.Clock.Now()}
 	return p, nil
 }
 
@@ -203,6 +199,9 @@ func (a *ScreenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	ctx, stop := untilLeft(ctx)
 	defer stop()
 	err = run.All(ctx)
+	if last.after != nil {
+		err = last.after(ctx, err)
+	}
 	a.ended(p, err)
 	if err != nil {
 		return errors.New(exit.Explain(err))

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 )
 
 // ScreenOptions are the options of `kubectl fdb watch`.
@@ -29,6 +30,8 @@ type ScreenOptions struct {
 	record    string
 	Replay    string
 	plain     bool
+	// all shows the clusters of all namespaces.
+	all bool
 }
 
 const (
@@ -43,11 +46,13 @@ locks, events, the running pass, and backups. "?" lists all keys, "q" quits.
 
 Every fact shows its age. If the API server or the database does not answer, its facts age
 and all others stay current. Without CLUSTER the dashboard covers all clusters of the
-namespace, one at a time.
+namespace, and with -A those of all namespaces: several are a list first, in which enter
+opens one and esc returns.
 
 The dashboard changes nothing, unless --allow-actions enables the keys for replace,
-exclude, include, restart, reconcile and cordon: each shows the plan of the command of that
-name and prompts as the command does. --reconcile runs passes like reconcile --watch and
+exclude, include, restart, reconcile, cordon, uncordon, drain, coordinators and backups: each
+shows the plan of the command of that name and prompts as the command does. It also enables
+a shell in a pod. Logs and YAML need no flag. --reconcile runs passes like reconcile --watch and
 shows them.
 
 --record writes what is shown to a file, without the secrets of the database; --replay
@@ -58,11 +63,14 @@ change instead of the dashboard: for screen readers, pipes and simple terminals.
 func NewWatch(env *session.Env) *cobra.Command {
 	var o ScreenOptions
 	cmd := &cobra.Command{
-		Use:   "watch [CLUSTER]",
+		Use:   "watch [CLUSTER…]",
 		Short: "Watch clusters live in a dashboard",
 		Long:  screenLong,
 		Example: `  # Watch a cluster
   kubectl fdb watch sample-cluster
+
+  # Watch the clusters of all namespaces
+  kubectl fdb watch -A
 
   # Watch a cluster, and act on it by key after a plan and a prompt
   kubectl fdb watch sample-cluster --allow-actions
@@ -73,14 +81,14 @@ func NewWatch(env *session.Env) *cobra.Command {
   # Record, and replay later without a cluster
   kubectl fdb watch sample-cluster --record night.ndjson
   kubectl fdb watch --replay night.ndjson`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: session.AsCompletion(env.Completion().ClusterNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	}
 	o.Add(cmd, env)
 	flags := cmd.Flags()
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, watch the clusters of all namespaces")
 	flags.DurationVar(&o.Interval, "interval", ScreenInterval, "interval between updates")
 	flags.BoolVar(&o.Allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
 	flags.BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
@@ -106,7 +114,11 @@ func (o ScreenOptions) Check(env *session.Env, args []string) error {
 	switch {
 	case o.Interval < leastScreenInterval:
 		return exit.Usagef("--interval must be at least %s", leastScreenInterval)
-	case o.Replay != "" && (acts || o.record != ""):
+	case o.all && len(args)+len(o.Name) > 0:
+		return exit.Usagef("--all-namespaces conflicts with CLUSTER")
+	case o.all && o.reconcile:
+		return exit.Usagef("--all-namespaces conflicts with --reconcile, which requires one cluster")
+	case o.Replay != "" && (acts || o.record != "" || o.all):
 		return exit.Usagef("--replay conflicts with all other flags except --plain")
 	case o.Replay != "" && len(args)+len(o.Name) > 0:
 		return exit.Usagef("--replay conflicts with CLUSTER: it shows the clusters of the recording")
@@ -156,26 +168,26 @@ func (o ScreenOptions) run(ctx context.Context, env *session.Env, args []string)
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.show(ctx, env, namespace, clusters, keep), done())
+	return errors.Join(o.show(ctx, env, shownClusters{namespace, clusters, args}, keep), done())
 }
 
-// clusters returns the clusters to show: the named one, or all of the namespace.
+// clusters returns the clusters to show: the named ones, or all of the namespace or of all
+// namespaces, and the namespace; empty for all.
 func (o ScreenOptions) clusters(ctx context.Context, env *session.Env, args []string) (namespace string, names []string, err error) {
-	name, err := env.ClusterName(args, o.Name)
-	if err != nil {
-		return "", nil, err
+	if o.all {
+		names, err = clusterNamesIn(ctx, env, "")
+		return "", names, err
 	}
 	if namespace, err = env.Connection().Namespace(); err != nil {
 		return "", nil, err
 	}
-	c, err := env.Client()
-	if err != nil {
+	if names, err = o.named(ctx, env, namespace, args); err != nil {
 		return "", nil, err
 	}
-	if name != "" {
-		names = []string{name}
-		_, err = env.Read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name})
-	} else if names, err = clusterNamesIn(ctx, env, namespace); err == nil && o.reconcile && len(names) > 1 {
+	if len(names) == 0 {
+		names, err = clusterNamesIn(ctx, env, namespace)
+	}
+	if err == nil && o.reconcile && len(names) > 1 {
 		err = exit.Usagef("cluster name is required with --reconcile: namespace %s has %s", namespace, strings.Join(names, ", "))
 	}
 	if err != nil {
@@ -184,7 +196,31 @@ func (o ScreenOptions) clusters(ctx context.Context, env *session.Env, args []st
 	return namespace, names, session.MaySee(ctx, env, namespace)
 }
 
-// clusterNamesIn returns the names of all clusters of a namespace.
+// named returns the clusters that the user named, which exist; nil for none.
+func (o ScreenOptions) named(ctx context.Context, env *session.Env, namespace string, args []string) ([]string, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, arg := range slices.Compact(append(slices.Clone(args), o.Name)) {
+		name, err := env.ClusterName([]string{arg}, "")
+		if err != nil {
+			return nil, err
+		}
+		if name == "" || slices.Contains(names, name) || arg == "" && len(names) > 0 {
+			continue
+		}
+		if _, err := env.Read(ctx, c, types.NamespacedName{Namespace: namespace, Name: name}); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// clusterNamesIn returns the names of all clusters of a namespace; with their namespaces for all of
+// them.
 func clusterNamesIn(ctx context.Context, env *session.Env, namespace string) ([]string, error) {
 	c, err := env.Client()
 	if err != nil {
@@ -195,18 +231,26 @@ func clusterNamesIn(ctx context.Context, env *session.Env, namespace string) ([]
 		return nil, err
 	}
 	if len(there) == 0 {
-		return nil, exit.Usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", env.KubectlIn("", "fdb", "status", "-A"))
+		return nil, exit.Usage(fmt.Errorf("no FoundationDBCluster found %s", session.InNamespace(namespace)), "choose another namespace with -n NAMESPACE", env.KubectlIn("", "fdb", "status", "-A"))
 	}
 	names := make([]string, len(there))
 	for i, c := range there {
-		names[i] = c.Name
+		names[i] = fleet.Cluster{Namespace: c.Namespace, Name: c.Name}.Key(namespace)
 	}
 	slices.Sort(names)
 	return names, nil
 }
 
+// shownClusters are the clusters of a dashboard.
+type shownClusters struct {
+	namespace string // empty for all
+	clusters  []string
+	args      []string // what the user named
+}
+
 // show shows clusters until the user quits, which is no error, or something ends it.
-func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace string, clusters []string, keep func(tui.Entry)) error {
+func (o ScreenOptions) show(ctx context.Context, env *session.Env, of shownClusters, keep func(tui.Entry)) error {
+	namespace, clusters := of.namespace, of.clusters
 	env.Client = sync.OnceValues(env.Client) // shared by all reads: creating a client costs more than a read
 	if o.plain {
 		feed := &monitor.ScreenFeed{Env: env, Namespace: namespace, Interval: o.Interval}
@@ -220,7 +264,11 @@ func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace str
 	}
 	s := Screen(env, clusters)
 	s.AllowFlag = "--allow-actions"
+	if len(clusters) > 1 {
+		s.Fleet = &monitor.Fleet{Env: env.Beside(io.Discard), Namespace: namespace, Names: of.limited(), Interval: o.Interval}
+	}
 	s.Feed, s.Namespace, s.Interval, s.Passes = monitor.Recorded{Feed: feed, Keep: keep}, namespace, o.Interval, o.reconcile
+	s.Reads = NewScreenReads(env.Beside(io.Discard), namespace)
 	if o.Allow {
 		s.Actions = monitor.Kept{Actions: actions, Keep: keep}
 	}
@@ -229,10 +277,22 @@ func (o ScreenOptions) show(ctx context.Context, env *session.Env, namespace str
 	return errors.Join(err, passes.End())
 }
 
+// limited returns the names that the list of clusters is limited to: those that the user named;
+// nil for none, so that it has clusters that are created later, too.
+func (s shownClusters) limited() []string {
+	if len(s.args) == 0 {
+		return nil
+	}
+	return s.clusters
+}
+
 // Screen returns a TUI on this terminal.
 func Screen(e *session.Env, clusters []string) tui.Options {
 	return tui.Options{
 		In: e.In, Out: layout.Raw(e.Out), Clusters: clusters, Context: e.Connection().ContextName(),
-		Command: e.Command, Kubectl: e.Kubectl, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
+		Command: e.Command, Kubectl: e.Kubectl, CommandsIn: func(namespace string) (command, kubectl func(...string) string) {
+			of := e.Within(namespace, io.Discard)
+			return of.Command, of.Kubectl
+		}, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
 	}
 }

@@ -2,20 +2,56 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/backups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
 // screenVerb returns the change of a key, like the command of that name.
 type screenVerb func(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error)
+
+// followed is a change with what follows its end, as in its command.
+type followed struct {
+	apply.Change
+	// after is called with the error of the change, and returns that of both; nil for nothing.
+	after func(ctx context.Context, end error) error
+}
+
+// screenChange returns the change of a key, and the resource that it is about.
+func screenChange(ctx context.Context, env *session.Env, key types.NamespacedName, ask tui.Ask) (followed, types.NamespacedName, error) {
+	if ask.Verb == "drain" {
+		c, after, err := nodes.DrainOptions{ChangeFlags: waitingFlags(), Most: 1}.Prepare(ctx, env, key, ask.Subjects)
+		return followed{c, after}, key, err
+	}
+	if verb, is := backupVerbs[ask.Verb]; is {
+		if len(ask.Subjects) != 1 {
+			return followed{}, key, fmt.Errorf("%s requires one backup", ask.Verb)
+		}
+		key.Name = ask.Subjects[0]
+		c, err := backups.ChangeOf(waitingFlags(), key.Name, verb)
+		return followed{Change: c}, key, err
+	}
+	verb, known := ScreenVerbs[ask.Verb]
+	if !known {
+		return followed{}, key, fmt.Errorf("unknown action %q", ask.Verb)
+	}
+	c, err := verb(ctx, env, key, ask.Subjects)
+	return followed{Change: c}, key, err
+}
+
+// backupVerbs are the changes of a backup behind keys.
+var backupVerbs = map[string]string{"start backup": "start", "stop backup": "stop", "pause backups": "pause", "resume backups": "resume"}
 
 // ScreenVerbs are the commands behind keys.
 var ScreenVerbs = map[string]screenVerb{
@@ -26,6 +62,9 @@ var ScreenVerbs = map[string]screenVerb{
 	"restart":   screenRestart,
 	"reconcile": screenReconcile,
 	"cordon":    screenCordon,
+	"uncordon":  screenUncordon,
+
+	"change coordinators": screenCoordinators,
 }
 
 // screenFlags are the flags of a command of a key: the user answers in the TUI.
@@ -94,4 +133,20 @@ func screenCordon(ctx context.Context, env *session.Env, key types.NamespacedNam
 		return apply.Change{}, err
 	}
 	return o.Prepare(ctx, env, key, nodes, nil)
+}
+
+func screenUncordon(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	o := nodes.CordonOptions{ChangeFlags: screenFlags()}
+	o.Reversible = true
+	names, err := o.Names(ctx, env, subjects)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	return o.Uncordon(key.Name, names, nil), nil
+}
+
+// screenCoordinators moves coordinators off process groups; without any it moves those that do not
+// match the spec.
+func screenCoordinators(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
+	return coordinators.ChangeOptions{ChangeFlags: waitingFlags(), Away: subjects}.Prepare(ctx, env, key)
 }

@@ -16,17 +16,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// drainOptions are the options of `kubectl fdb drain`.
-type drainOptions struct {
+// DrainOptions are the options of `kubectl fdb drain`.
+type DrainOptions struct {
 	session.ClusterFlag
 	nodeSelection
 	apply.ChangeFlags
-	most int
+	// Most is the maximum number of process groups that are marked for removal at once.
+	Most int
 }
 
 // NewDrain returns the command `drain`.
 func NewDrain(env *session.Env) *cobra.Command {
-	var o drainOptions
+	var o DrainOptions
 	cmd := &cobra.Command{
 		Use:   "drain [CLUSTER] NODE…",
 		Short: "Drain the pods of a cluster from nodes",
@@ -53,12 +54,12 @@ to continue.`,
 	o.add(cmd)
 	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
 	o.Wait, cmd.Flag("wait").DefValue = true, apply.WaitDone
-	cmd.Flags().IntVar(&o.most, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
+	cmd.Flags().IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
 	return cmd
 }
 
-func (o drainOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if o.most < 1 {
+func (o DrainOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if o.Most < 1 {
 		return exit.Usagef("--max-concurrent must be at least 1")
 	}
 	if err := o.Check(env); err != nil {
@@ -73,50 +74,61 @@ func (o drainOptions) run(ctx context.Context, env *session.Env, args []string) 
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	seen, err := placesOf(ctx, env, key, plan.Agents)
+	c, undo, err := o.Prepare(ctx, env, key, args)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
+	return undo(ctx, apply.CarryOut(ctx, env, key, c))
+}
+
+// Prepare returns the change that drains nodes, and what follows its end: if no pod was evicted, the
+// nodes that it cordoned are uncordoned again.
+func (o DrainOptions) Prepare(ctx context.Context, env *session.Env, key types.NamespacedName, args []string) (c apply.Change, undo func(ctx context.Context, end error) error, err error) {
+	seen, err := placesOf(ctx, env, key, plan.Agents)
+	if err != nil {
+		return c, nil, err
+	}
 	nodes, err := o.Names(ctx, env, args, nodesOf(seen)...) // pods of a deleted node must be drained too
 	if err != nil {
-		return err
+		return c, nil, err
 	}
 	if seen.Agents.Hidden != "" {
 		env.Logf("pods of backup agents are left on the nodes: %s", seen.Agents.Hidden)
 	}
 	if err := showEvacuation(ctx, env, key, nodes, nil); err != nil {
-		return exit.CauseOf(ctx, err)
+		return c, nil, err
 	}
 	open, err := openAmong(ctx, env, nodes)
 	if err != nil {
-		return err
+		return c, nil, err
 	}
 	before, err := stayingOn(ctx, env, key, nodes)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return c, nil, err
 	}
-	c := o.change(key.Name, nodes)
+	c = o.change(key.Name, nodes)
 	if len(open) > 0 { // nodes cordoned before are not ours to uncordon
 		c.Undo = uncordonWords(key.Name, open, nil)
 	}
-	end := apply.CarryOut(ctx, env, key, c)
-	if left, err := stayingOn(ctx, env, key, nodes); err != nil || left < before {
-		return end // pods are already draining: they must not return, and the same command resumes
-	}
-	return o.undoing(ctx, env, key, open, end)
+	return c, func(ctx context.Context, end error) error {
+		if left, err := stayingOn(ctx, env, key, nodes); err != nil || left < before {
+			return end // pods are already draining: they must not return, and the same command resumes
+		}
+		return o.undoing(ctx, env, key, open, end)
+	}, nil
 }
 
-func (o drainOptions) change(cluster string, nodes []string) apply.Change {
+func (o DrainOptions) change(cluster string, nodes []string) apply.Change {
 	words := append(append([]string{"drain"}, nodes...), "-c", cluster)
-	if o.most > 1 {
-		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.most))
+	if o.Most > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.Most))
 	}
 	if !o.Wait {
 		words = append(words, "--wait=false")
 	}
 	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
-		Stages: stages.Draining(nodes, o.most),
+		Stages: stages.Draining(nodes, o.Most),
 		Goal:   emptying{nodes: nodes, agents: true},
 	}
 }
@@ -158,7 +170,7 @@ func stayingOn(ctx context.Context, e *session.Env, key types.NamespacedName, no
 
 // undoing uncordons the nodes that a failed command has cordoned. A command that waits or was
 // interrupted can be resumed, so its nodes stay cordoned.
-func (o drainOptions) undoing(ctx context.Context, env *session.Env, key types.NamespacedName, open []string, end error) error {
+func (o DrainOptions) undoing(ctx context.Context, env *session.Env, key types.NamespacedName, open []string, end error) error {
 	goesOn := []int{exit.ExitDone, exit.ExitNo, exit.ExitWaiting, exit.ExitConflict, exit.ExitUnconfirmed, exit.ExitHungUp, exit.ExitInterrupted, exit.ExitTerminated, exit.ExitUsage}
 	if slices.Contains(goesOn, exit.Code(end)) || ctx.Err() != nil {
 		return end
@@ -169,7 +181,7 @@ func (o drainOptions) undoing(ctx context.Context, env *session.Env, key types.N
 		env.Logf("the drain failed: uncordoning %s", strings.Join(ours, ", "))
 		o.Yes, o.Wait, o.Plan, env.Planned = true, false, "", nil // the cordon was approved, reverting it needs no approval
 		undo := CordonOptions{ClusterFlag: o.ClusterFlag, ChangeFlags: o.ChangeFlags}
-		err = apply.CarryOut(ctx, env, key, undo.uncordonChange(key.Name, ours, nil))
+		err = apply.CarryOut(ctx, env, key, undo.Uncordon(key.Name, ours, nil))
 	}
 	if err != nil {
 		env.Logf("nodes remain cordoned: %s; undo: %s", exit.Explain(err), env.Command(uncordonWords(key.Name, open, nil)...))

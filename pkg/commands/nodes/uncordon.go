@@ -69,10 +69,11 @@ func (o CordonOptions) runUncordon(ctx context.Context, env *session.Env, args [
 		return err
 	}
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
-	return apply.CarryOut(ctx, env, key, o.uncordonChange(key.Name, nodes, taint))
+	return apply.CarryOut(ctx, env, key, o.Uncordon(key.Name, nodes, taint))
 }
 
-func (o CordonOptions) uncordonChange(cluster string, nodes []string, taint *corev1.Taint) apply.Change {
+// Uncordon returns the change that uncordons nodes, and removes a taint if there is one.
+func (o CordonOptions) Uncordon(cluster string, nodes []string, taint *corev1.Taint) apply.Change {
 	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Words: uncordonWords(cluster, nodes, taint), Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
 		Stages: []plan.Stage{operations.UncordonNodes(nodes, taint)}, Goal: &opening{nodes: nodes}, Lockless: true,

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // cluster returns the name of the displayed cluster.
@@ -35,12 +38,12 @@ func (s clusterView) aboutGroup(id string) []line {
 		return nil
 	}
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
-	for _, c := range worstFirst(g.Conditions) {
-		t := conditionTone(c.Type)
-		lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
+	for _, c := range states.WorstFirst(g.Conditions) {
+		t := states.ConditionTone(c.Type)
+		lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
 	}
 	if len(g.Conditions) == 0 {
-		lines = append(lines, line{{"  " + markGood + " ", good}, styled(plain, "no conditions")})
+		lines = append(lines, line{styled(good, "  "+markGood+" "), styled(plain, "no conditions")})
 	}
 	lines = append(lines, s.locationOf(g)...)
 	lines = append(lines, s.databaseOf(g)...)
@@ -48,9 +51,21 @@ func (s clusterView) aboutGroup(id string) []line {
 	return append(lines, commandLines(s.commandsFor(g)...)...)
 }
 
+// aside returns what goes beside the details of a row: what a pass does about its process group
+// and its events, or what blocks the cluster.
+func (s clusterView) aside(r row) []line {
+	if r.group != "" {
+		return slices.Concat(s.planOf(r.group), s.eventLines(r.group))
+	}
+	return s.whyOf("", heading("What blocks "+s.cluster()))
+}
+
 // locationOf returns where the processes of a group run.
 func (s clusterView) locationOf(g inspect.GroupView) []line {
-	pod := g.Pod + ", " + podCell(g)
+	pod := g.Pod + ", " + s.podCell(g)
+	if g.PodPhase != "" && s.down[g.Node] {
+		pod = fmt.Sprintf("%s, unknown: node %s is not ready (last phase %s)", g.Pod, g.Node, g.PodPhase)
+	}
 	if g.Restarts != nil && *g.Restarts > 0 {
 		pod += ", " + phrase.Count(*g.Restarts, "restart")
 	}
@@ -114,4 +129,103 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
 	}
 	return commands
+}
+
+// mostNamed is the maximum number of names that a heading lists; others are counted.
+const mostNamed = 3
+
+// chainsOf returns the chains of a process group; all of them for no group.
+func (s clusterView) chainsOf(id string) []why.Chain {
+	v := s.snapshot().Why
+	if v == nil {
+		return nil
+	}
+	var chains []why.Chain
+	for _, c := range v.Items {
+		if id == "" || slices.Contains(c.Subjects, id) {
+			chains = append(chains, c)
+		}
+	}
+	return chains
+}
+
+// whyOf returns what blocks a process group, or the cluster for no group: from the state down
+// to its cause.
+func (s clusterView) whyOf(id string, head line) []line {
+	lines := []line{head}
+	report := s.snapshot().Why
+	if report == nil {
+		return append(lines, styledLine(faint, "  unknown: no preview of a pass yet"))
+	}
+	chains := s.chainsOf(id)
+	for _, c := range chains {
+		lines = append(lines, s.chainLines(c)...)
+		if id == "" {
+			lines = append(lines, nextLines(c)...)
+		}
+	}
+	if len(chains) == 0 && s.changedAfter(id, report.AsOf) {
+		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the state is newer than the preview")})
+	} else if len(chains) == 0 {
+		lines = append(lines, styledLine(plain, "  nothing blocks it"))
+	}
+	return append(lines, styledLine(faint, "  previewed "+s.age(report.AsOf)+" ago"))
+}
+
+// changedAfter reports whether a process group, or any for no group, got into its state after a
+// time: a preview of that time does not have it.
+func (s clusterView) changedAfter(id string, at *time.Time) bool {
+	return at != nil && slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
+		return (id == "" || g.ID == id) && slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool { return c.Since != nil && c.Since.After(*at) })
+	})
+}
+
+// chainLines returns a chain without what to do next.
+func (s clusterView) chainLines(c why.Chain) []line {
+	t := toneOfWhy(c.State)
+	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
+	if c.Since != nil {
+		state += ", for " + s.age(c.Since)
+	}
+	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(t, string(c.State)+"  "), styled(plain, state)}}
+	return append(lines, s.linkLines(c.Reasons, "    ")...)
+}
+
+func nextLines(c why.Chain) []line {
+	var lines []line
+	for _, next := range c.Next {
+		lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
+	}
+	return lines
+}
+
+func (s clusterView) linkLines(links []why.Link, indent string) []line {
+	var lines []line
+	for _, l := range links {
+		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
+		if words != "" {
+			words += ": "
+		}
+		what := words + l.Message
+		if l.Since != nil {
+			what += ", for " + s.age(l.Since)
+		}
+		lines = append(lines, line{styled(faint, indent+"└ "), styled(plain, what)})
+		if l.Have != "" || l.Need != "" {
+			lines = append(lines, line{styled(faint, indent+"  "), styled(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
+		}
+		lines = append(lines, s.linkLines(l.Reasons, indent+"   ")...)
+	}
+	return lines
+}
+
+func toneOfWhy(state why.State) tone {
+	switch state {
+	case why.Ready:
+		return good
+	case why.Waiting:
+		return warn
+	default:
+		return bad
+	}
 }

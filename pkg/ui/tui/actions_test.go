@@ -86,7 +86,7 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	p := play(t, a)
 	var story strings.Builder
 	scene := func(name string) { story.WriteString("# " + name + "\n" + kept(p.m.View())) }
-	p.m = pressed(p.m, "r")
+	p.m = pressed(p.m, "R")
 	scene("preparing the plan")
 	p.until(isProposed)
 	p.m = pressed(p.m, "y", "enter")
@@ -122,7 +122,7 @@ func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := play(t, &acting{proposal: Proposal{Plan: plannedFrom(lost().Document)}})
-			p.m = pressed(p.m, "r")
+			p.m = pressed(p.m, "R")
 			p.until(isProposed)
 			for _, msg := range tc.msgs {
 				p.m = after(p.m, msg)
@@ -149,17 +149,22 @@ func TestWhatKeysAskFor(t *testing.T) {
 		keys []string
 		want Ask
 	}{
-		"replace":                    {[]string{"r"}, Ask{"replace", "sample", []string{"log-2"}}},
-		"revert a replacement":       {[]string{"u"}, Ask{"keep", "sample", []string{"log-2"}}},
-		"exclude":                    {[]string{"x"}, Ask{"exclude", "sample", []string{"log-2"}}},
-		"include":                    {[]string{"i"}, Ask{"include", "sample", []string{"log-2"}}},
-		"restart":                    {[]string{"R"}, Ask{"restart", "sample", []string{"log-2"}}},
-		"a pass":                     {[]string{"g"}, Ask{"reconcile", "sample", []string{}}},
-		"the node of the group":      {[]string{"C"}, Ask{"cordon", "sample", []string{"node-3"}}},
-		"a node of its view":         {[]string{"2", "j", "C"}, Ask{"cordon", "sample", []string{"node-4"}}},
-		"the group of another view":  {[]string{"3", "r"}, Ask{"replace", "sample", []string{"storage-1"}}},
-		"the group that is open":     {[]string{":", "storage-5", "enter", "R"}, Ask{"restart", "sample", []string{"storage-5"}}},
-		"the group, not the row now": {[]string{":", "storage-5", "enter", "e", "x"}, Ask{"exclude", "sample", []string{"storage-5"}}},
+		"replace":                    {[]string{"R"}, Ask{Verb: "replace", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"revert a replacement":       {[]string{"K"}, Ask{Verb: "keep", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"exclude":                    {[]string{"X"}, Ask{Verb: "exclude", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"include":                    {[]string{"I"}, Ask{Verb: "include", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"restart":                    {[]string{"T"}, Ask{Verb: "restart", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"a pass":                     {[]string{"P"}, Ask{Verb: "reconcile", Cluster: "sample", Subjects: []string{}}},
+		"the node of the group":      {[]string{"C"}, Ask{Verb: "cordon", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"draining its node":          {[]string{"D"}, Ask{Verb: "drain", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"uncordoning a node":         {[]string{"2", "U"}, Ask{Verb: "uncordon", Cluster: "sample", Subjects: []string{"node-3"}}},
+		"moving a coordinator":       {[]string{"4", "j", "M"}, Ask{Verb: "change coordinators", Cluster: "sample", Subjects: []string{"log-2"}}},
+		"pausing backups":            {[]string{"9", "B"}, Ask{Verb: "pause backups", Cluster: "sample", Subjects: []string{"nightly"}}},
+		"stopping a backup":          {[]string{"9", "S"}, Ask{Verb: "stop backup", Cluster: "sample", Subjects: []string{"nightly"}}},
+		"a node of its view":         {[]string{"2", "j", "C"}, Ask{Verb: "cordon", Cluster: "sample", Subjects: []string{"node-4"}}},
+		"the group of another view":  {[]string{"3", "R"}, Ask{Verb: "replace", Cluster: "sample", Subjects: []string{"storage-1"}}},
+		"the group that is open":     {[]string{":", "storage-5", "enter", "T"}, Ask{Verb: "restart", Cluster: "sample", Subjects: []string{"storage-5"}}},
+		"the group, not the row now": {[]string{":", "storage-5", "enter", "e", "X"}, Ask{Verb: "exclude", Cluster: "sample", Subjects: []string{"storage-5"}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +184,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 
 // Without actions no key acts, and each shows the flag that enables it.
 func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
-	for _, key := range []string{"r", "u", "x", "i", "R", "C", "g"} {
+	for _, key := range []string{"R", "K", "X", "I", "T", "C", "U", "D", "M", "B", "S", "P"} {
 		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
 		if m.work != nil || !strings.Contains(m.View(), "read-only; --allow-actions enables actions") {
 			t.Errorf("%s: %s", key, m.View())
@@ -189,7 +194,7 @@ func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
 
 // An approval has to be about live data.
 func TestNothingIsDoneFromAScreenThatIsNotNow(t *testing.T) {
-	for name, keys := range map[string][]string{"paused": {"p", "r"}, "history": {"[", "r"}} {
+	for name, keys := range map[string][]string{"paused": {"p", "R"}, "history": {"[", "R"}} {
 		a := &acting{}
 		m := pressed(shown(t, 100, 40, Options{Actions: a}, entry(well()), entry(lost())), keys...)
 		if m.work != nil || !strings.Contains(m.View(), "this is not live data") {
@@ -201,7 +206,7 @@ func TestNothingIsDoneFromAScreenThatIsNotNow(t *testing.T) {
 func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
 	a := &acting{proposal: Proposal{Refused: "G-AVAIL: the database is unavailable"}}
 	p := play(t, a)
-	p.m = pressed(p.m, "r")
+	p.m = pressed(p.m, "R")
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(p.m, "y", "enter")
@@ -217,7 +222,7 @@ func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
 func TestAnActionThatFailsSaysSo(t *testing.T) {
 	a := &acting{err: errors.New("taking the Lease: another run holds it")}
 	p := play(t, a)
-	p.m = pressed(p.m, "x")
+	p.m = pressed(p.m, "X")
 	p.until(isProposed)
 	if !strings.Contains(p.m.View(), "✗ taking the Lease: another run holds it") {
 		t.Error(p.m.View())
@@ -227,10 +232,10 @@ func TestAnActionThatFailsSaysSo(t *testing.T) {
 func TestOneActionAtATime(t *testing.T) {
 	a := &acting{}
 	p := play(t, a)
-	p.m = pressed(p.m, "x")
+	p.m = pressed(p.m, "X")
 	p.until(isProposed)
 	p.read()
-	p.m = pressed(p.m, "enter", "esc", "x")
+	p.m = pressed(p.m, "enter", "esc", "X")
 	if p.m.work.id != 1 || !strings.Contains(p.m.View(), "exclude log-2 is still running") {
 		t.Errorf("work %d: %s", p.m.work.id, p.m.View())
 	}
@@ -279,7 +284,7 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 // A question ends with its action.
 func TestAQuestionEndsWithWhoAsked(t *testing.T) {
 	p := play(t, &acting{})
-	p.m = pressed(p.m, "g")
+	p.m = pressed(p.m, "P")
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(p.m, "enter")
@@ -302,7 +307,7 @@ func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
 		t.Errorf("filter %q, %s", m.choice.filter, m.View())
 	}
 	p := play(t, &acting{proposal: Proposal{Confirm: "y"}})
-	p.m = pressed(p.m, "r")
+	p.m = pressed(p.m, "R")
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(after(p.m, entryMsg{Entry: question}), "y", "enter")
@@ -315,7 +320,7 @@ func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
 func TestAWrongAnswerIsForgotten(t *testing.T) {
 	a := &acting{proposal: Proposal{Plan: plannedFrom(lost().Document), Confirm: "y"}}
 	p := play(t, a)
-	p.m = pressed(p.m, "r")
+	p.m = pressed(p.m, "R")
 	p.until(isProposed)
 	p.read()
 	p.m = pressed(p.m, "z", "enter")
@@ -336,7 +341,7 @@ func TestAWrongAnswerIsForgotten(t *testing.T) {
 
 func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
 	idle, acts := shown(t, 100, 40, Options{}), play(t, &acting{proposal: Proposal{Plan: plannedFrom(lost().Document)}})
-	acts.m = pressed(acts.m, "r")
+	acts.m = pressed(acts.m, "R")
 	acts.until(isProposed)
 	acts.read()
 	acts.m = pressed(acts.m, "enter")
@@ -359,5 +364,13 @@ func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
 				t.Errorf("suspends: %t, want %t\n%s", suspends, tc.want, next.View())
 			}
 		})
+	}
+}
+
+func TestAWideTableOfAProposalIsSqueezed(t *testing.T) {
+	m := shown(t, 80, 24, Options{})
+	m.work = &work{phase: deciding, proposal: Proposal{Words: []string{"NODE" + strings.Repeat(" ", 30) + "GROUP" + strings.Repeat(" ", 50) + "FITS"}}}
+	if text := m.workText(m.clusterView())[1].Text(); text != "  NODE  GROUP  FITS" {
+		t.Errorf("%q", text)
 	}
 }

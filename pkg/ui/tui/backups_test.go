@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // backedUp returns one reconciled backup, read twelve seconds before noon.
@@ -96,7 +97,7 @@ func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 	for name, tc := range tests {
 		b := nightly()
 		tc.edit(&b)
-		if tone, word := backupState(b); tone != tc.tone || word != tc.word {
+		if tone, word := states.BackupState(b); tone != tc.tone || word != tc.word {
 			t.Errorf("%s: got %v %q", name, tone, word)
 		}
 	}
@@ -118,7 +119,7 @@ func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
 		"with errors": {&inspect.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
 	}
 	for name, tc := range tests {
-		if tone, word := restoreState(inspect.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
+		if tone, word := states.RestoreState(inspect.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
 			t.Errorf("%s: got %v %q", name, tone, word)
 		}
 	}
@@ -143,16 +144,16 @@ func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
 	paused := v.Backups[0]
 	paused.Status.Paused = new(true)
 	of := func(r inspect.RestoreRowView) row {
-		return restoreRow(r, agentsPaused(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}}))
+		return restoreRow(r, states.AgentsPaused(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}}))
 	}
-	if r := of(running); r.tone != bad || r.cells[9].text != "yes" {
+	if r := of(running); r.tone != bad || r.cells[9].Text != "yes" {
 		t.Errorf("got %+v", r)
 	}
-	if r := of(done); r.tone != good || r.cells[9].text != "no" {
+	if r := of(done); r.tone != good || r.cells[9].Text != "no" {
 		t.Errorf("got %+v", r)
 	}
 	notes := backupNotes(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}, Restores: []inspect.RestoreRowView{running, done}})
-	if text := notes[0].text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it makes no progress; it is running") {
+	if text := notes[0].Text(); !strings.Contains(text, "restore again: all agents of the database are paused, so it makes no progress; it is running") {
 		t.Errorf("got %s", text)
 	}
 }

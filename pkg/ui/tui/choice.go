@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // choice is the user's selection of rows and their order.
@@ -16,23 +17,8 @@ type choice struct {
 	filter string
 	// trouble selects rows with problems.
 	trouble bool
-	order   order
 	by      grouping
 }
-
-// order is the sort key of process groups.
-type order int
-
-const (
-	byTrouble order = iota
-	byID
-	byClass
-	byNode
-	byUptime
-	orders
-)
-
-var orderNames = [orders]string{"problems", "ID", "class", "node", "uptime"}
 
 // grouping is the key by which process groups are grouped.
 type grouping int
@@ -86,22 +72,7 @@ func (c choice) compare(a, b *ranked) int {
 	if n := cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)); n != 0 {
 		return n
 	}
-	var n int
-	switch c.order {
-	case byTrouble:
-		n = cmp.Or(cmp.Compare(b.tone, a.tone), compareTrouble(a, b))
-	case byClass:
-		n = cmp.Compare(a.Class, b.Class)
-	case byNode:
-		n = cmp.Compare(a.Node, b.Node)
-	case byUptime:
-		n = compareUptime(a, b)
-	default: // only by the ID
-	}
-	if n != 0 {
-		return n
-	}
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
+	return cmp.Or(cmp.Compare(b.tone, a.tone), compareTrouble(a, b), cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
 }
 
 // compareTrouble sorts by the age of the worst condition, the oldest first.
@@ -110,22 +81,82 @@ func compareTrouble(a, b *ranked) int {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
 	default:
-		return inspect.CompareTimes(worstFirst(a.Conditions)[0].Since, worstFirst(b.Conditions)[0].Since)
+		return inspect.CompareTimes(states.WorstFirst(a.Conditions)[0].Since, states.WorstFirst(b.Conditions)[0].Since)
 	}
 }
 
-// compareUptime sorts by uptime, the shortest first: restarts are what users look for.
-func compareUptime(a, b *ranked) int {
-	switch {
-	case a.UptimeSeconds == nil && b.UptimeSeconds == nil:
-		return 0
-	case a.UptimeSeconds == nil:
-		return -1
-	case b.UptimeSeconds == nil:
-		return 1
-	default:
-		return cmp.Compare(*a.UptimeSeconds, *b.UptimeSeconds)
+// sorting is the order of the rows of a view: by a column, or as the view has them.
+type sorting struct {
+	// column is its title; empty for the order of the view.
+	column  string
+	reverse bool
+}
+
+// nextColumn orders the rows of the view by its next column, and after the last as the view does.
+func (m model) nextColumn() model {
+	columns := m.views[m.view].page(m.clusterView()).columns
+	titles := []string{""}
+	for _, c := range columns {
+		if strings.TrimSpace(c.title) != "" {
+			titles = append(titles, c.title)
+		}
 	}
+	at := slices.Index(titles, m.sorts[m.view].column)
+	m.sorts = slices.Clone(m.sorts)
+	m.sorts[m.view] = sorting{column: titles[(at+1)%len(titles)]}
+	return m
+}
+
+func (m model) reverseOrder() model {
+	if m.sorts[m.view].column == "" {
+		return m.notify(plain, "o orders by a column first")
+	}
+	m.sorts = slices.Clone(m.sorts)
+	m.sorts[m.view].reverse = !m.sorts[m.view].reverse
+	return m
+}
+
+// sorted returns a page in an order. Rows stay below their headline.
+func (p page) sorted(s clusterView, by sorting) page {
+	at := slices.IndexFunc(p.columns, func(c column) bool { return c.title == by.column })
+	if by.column == "" || at < 0 {
+		return p
+	}
+	sign, mark := 1, "↑"
+	if by.reverse {
+		sign, mark = -1, "↓"
+	}
+	p.columns, p.rows = slices.Clone(p.columns), slices.Clone(p.rows)
+	p.columns[at].title += mark
+	for begin := 0; begin < len(p.rows); {
+		end := begin + 1
+		for end < len(p.rows) && p.rows[end].key != "" {
+			end++
+		}
+		part := p.rows[begin:end]
+		if part[0].key == "" {
+			part = part[1:]
+		}
+		slices.SortStableFunc(part, func(a, b row) int { return sign * compareCells(s, a, b, at, by.column) })
+		begin = end
+	}
+	return p
+}
+
+// compareCells orders two rows by a column: by its number if the rows have one, else by its text.
+func compareCells(s clusterView, a, b row, at int, column string) int {
+	x, y := a.numberOf(s, column), b.numberOf(s, column)
+	switch {
+	case x != nil && y != nil:
+		return cmp.Compare(*x, *y)
+	case x != nil:
+		return -1
+	case y != nil:
+		return 1
+	}
+	first, n := splitID(a.cell(at))
+	second, m := splitID(b.cell(at))
+	return cmp.Or(cmp.Compare(first, second), cmp.Compare(n, m))
 }
 
 func splitID(id string) (name string, number int) {
@@ -164,5 +195,5 @@ func (c choice) matches(r row) bool {
 	}
 	want := strings.ToLower(c.filter)
 	return want == "" || strings.Contains(strings.ToLower(r.key), want) ||
-		slices.ContainsFunc(r.cells, func(s span) bool { return strings.Contains(strings.ToLower(s.text), want) })
+		slices.ContainsFunc(r.cells, func(s span) bool { return strings.Contains(strings.ToLower(s.Text), want) })
 }

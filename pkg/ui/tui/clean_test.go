@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
 
 // Data of a cluster is only text: a user who may write an event must not be able to move the
@@ -25,7 +27,7 @@ func TestNothingOfAClusterControlsTheTerminal(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := clean(tc.text); got != tc.want {
+			if got := cells.Clean(tc.text); got != tc.want {
 				t.Errorf("%q", got)
 			}
 		})
@@ -37,7 +39,7 @@ func FuzzCleanTextIsText(f *testing.F) {
 		f.Add(seed, 7)
 	}
 	f.Fuzz(func(t *testing.T, text string, width int) {
-		got := clean(text)
+		got := cells.Clean(text)
 		if control := controlIn(strings.ReplaceAll(got, "\n", "\x00"), false); control != "" {
 			t.Errorf("%q leaves %s", text, control)
 		}
@@ -46,8 +48,8 @@ func FuzzCleanTextIsText(f *testing.F) {
 			t.Errorf("%q takes %d columns of %d", got, w, width)
 		}
 		for _, l := range wrapped(styledLine(plain, text), max(1, width)) {
-			if w := widthOf(l.text()); w > max(2, width) { // a wide character needs two
-				t.Errorf("%q takes %d columns of %d", l.text(), w, width)
+			if w := widthOf(l.Text()); w > max(2, width) { // a wide character needs two
+				t.Errorf("%q takes %d columns of %d", l.Text(), w, width)
 			}
 		}
 	})

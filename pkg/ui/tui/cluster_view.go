@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 )
 
 // clusterView is the input of a view: a state, the current time, and the user's choice.
@@ -14,6 +15,9 @@ type clusterView struct {
 	now    time.Time
 	choice choice
 	o      *Options
+	fleet  fleet.List
+	// down are the nodes that are known to be deleted or not ready.
+	down map[string]bool
 }
 
 // snapshot returns the frame; an empty one before the first.
@@ -30,6 +34,22 @@ func (s clusterView) age(t *time.Time) string {
 		return phrase.UnknownCell
 	}
 	return phrase.Duration(s.now.Sub(*t))
+}
+
+// ageOr returns how long ago a time was; "-" for a nil one.
+func (s clusterView) ageOr(t *time.Time) string {
+	if t == nil {
+		return phrase.Nothing
+	}
+	return s.age(t)
+}
+
+// seconds returns how long ago a time was, as a number to order by; nil for an unknown time.
+func (s clusterView) seconds(t *time.Time) *float64 {
+	if t == nil {
+		return nil
+	}
+	return new(s.now.Sub(*t).Seconds())
 }
 
 // until returns the time left until t; "due" if none is left.

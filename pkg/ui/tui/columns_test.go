@@ -8,10 +8,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
-	columns := []column{{title: "ID", least: 4}, {title: "EXCL", usual: phrase.Nothing}, {title: "WHAT", least: 5}, {title: "NODE", from: 110}, {title: "N", right: true}}
+	columns := []column{{title: "ID", least: 4}, {title: "EXCL", usual: phrase.Nothing}, {title: "WHAT", least: 5}, {title: "NODE", least: 6, from: 110}, {title: "N", right: true}}
 	cells := func(texts ...string) row {
 		r := row{key: texts[0]}
 		for _, text := range texts {
@@ -25,18 +26,18 @@ func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
 		want  []string
 	}{
 		"there is room":                 {120, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  node-1  7"}},
-		"a column for wide screens":     {109 - markWidth, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  -     well  7"}},
-		"one without information":       {80, []row{cells("storage-1", "-", "well", "", "7")}, []string{"storage-1  well  7"}},
-		"one with information in a row": {80, []row{cells("a", "-", "x", "", "7"), cells("b", "safe", "x", "", "10")}, []string{"a   -     x      7", "b   safe  x     10"}},
-		"the widest one is cut first":   {20, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"storag…  a long …  7"}},
-		"wide characters keep columns":  {20, []row{cells("例え例え例え", "-", "全角文字全角文字", "", "7"), cells("b", "-", "c", "", "8")}, []string{"例え例…  全角文…   7", "b        c         8"}},
-		"IPv6 is cut as a word":         {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8::7:11…  a long story of …  7"}},
+		"a column that gives way":       {19, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  well  7"}},
+		"one without information":       {80, []row{cells("storage-1", "-", "well", "", "7")}, []string{"storage-1  well        7"}},
+		"one with information in a row": {80, []row{cells("a", "-", "x", "", "7"), cells("b", "safe", "x", "", "10")}, []string{"a   -     x            7", "b   safe  x           10"}},
+		"the widest one is cut first":   {19, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"stora…  a long …  7"}},
+		"wide characters keep columns":  {20, []row{cells("例え例え例え", "-", "全角文字全角文字", "", "7"), cells("b", "-", "c", "", "8")}, []string{"例…   全角…        7", "b     c            8"}},
+		"IPv6 is cut as a word":         {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8::7…  a long story …        7"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			l := layOut(columns, tc.rows, tc.width)
 			for i, r := range tc.rows {
-				got := newTheme(false).drawRow(l, columns, r, tc.width)
+				got := l.draw(paint.New(false), columns, r, tc.width)
 				if got != tc.want[i] {
 					t.Errorf("\n%q, not\n%q", got, tc.want[i])
 				}
@@ -64,7 +65,7 @@ func TestLongLinesGoOnBelow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, l := range wrapped(tc.line, tc.width) {
-				got = append(got, l.text())
+				got = append(got, l.Text())
 			}
 			if strings.Join(got, "\n") != strings.Join(tc.want, "\n") {
 				t.Errorf("%q", got)

@@ -66,7 +66,7 @@ func (m model) clamped() model {
 
 // page returns the current view with its selected rows.
 func (m model) page(s clusterView) page {
-	p := m.views[m.view].page(s)
+	p := m.views[m.view].page(s).sorted(s, m.sorts[m.view])
 	all := len(p.rows)
 	p.rows = s.choice.keep(p.rows)
 	if all > 0 && len(p.rows) == 0 {
@@ -77,12 +77,7 @@ func (m model) page(s clusterView) page {
 
 // chosenRow returns the row that keys apply to.
 func (m model) chosenRow() (row, bool) {
-	rows := m.page(m.clusterView()).rows
-	at := m.cursors[m.view].at
-	if at >= len(rows) || rows[at].key == "" {
-		return row{}, false
-	}
-	return rows[at], true
+	return m.page(m.clusterView()).at(m.cursors[m.view].at)
 }
 
 // chosenGroup returns the process group that keys apply to: that of the open pane, or of the
@@ -108,6 +103,9 @@ func (m model) move(by int) model {
 	if n := len(m.panes); n > 0 {
 		m.panes = slices.Clone(m.panes)
 		m.panes[n-1].top += by
+		if m.shows(paneOutput) { // G follows again
+			m.output.follows = by >= 1<<20
+		}
 		return m
 	}
 	rows := m.page(m.clusterView()).rows

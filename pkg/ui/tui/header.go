@@ -12,47 +12,61 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // header returns the lines above every view.
 func (m model) header(s clusterView) []string {
 	lines := []string{m.title(s)}
 	for _, l := range m.headLines(s) {
-		lines = append(lines, m.theme.draw(l, m.width))
+		lines = append(lines, m.theme.Draw(l, m.width))
 	}
 	return lines
 }
 
-// headLines returns the lines of the header below its title.
+// headLines returns the lines of the header below its title. A low terminal has those only
+// that report a problem or work.
 func (m model) headLines(s clusterView) []line {
-	lines := shortened(wrapped(s.stateLine(), m.width), mostStateLines)
-	lines = slices.Concat(lines, s.vitals(m.width), []line{m.workLine(s)}, s.sources(m.width), []line{m.tabs(m.width)})
+	if m.inFleet() {
+		return nil
+	}
+	lines := paint.Shortened(wrapped(s.stateLine(), m.width), mostStateLines)
+	vitals, sources := s.vitals(m.width), s.sources(m.width)
+	if m.height < fullHeight {
+		vitals, sources = nil, s.troubledSource(m.width)
+	}
+	lines = slices.Concat(lines, vitals, []line{m.workLine(s)}, sources, []line{m.tabs(m.width)})
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
 // mostStateLines is the maximum number of lines for the state.
 const mostStateLines = 2
 
+// fullWidth is the width from which titles and tabs are whole.
+const fullWidth = 80
+
 // title returns the cluster, and on the right the mode and time of the dashboard.
 func (m model) title(s clusterView) string {
-	name := m.o.Namespace + "/" + m.name()
-	left := line{styled(strong, name)}
-	if m.o.Context != "" {
+	left := line{styled(strong, m.whole(m.name()))}
+	if m.inFleet() {
+		left = line{styled(strong, phrase.Or(m.o.Namespace, "all namespaces"))}
+	}
+	if m.o.Context != "" && m.width >= fullWidth {
 		left = append(left, styled(faint, " in "+m.o.Context))
 	}
-	if n := len(m.o.Clusters); n > 1 {
+	if n := len(m.o.Clusters); n > 1 && !m.inFleet() {
 		left = append(left, styled(faint, fmt.Sprintf(" (%d of %d)", m.cluster+1, n)))
 	}
 	right := m.badges(s)
-	room := m.width - widthOf(right.text()) - 1
-	head := m.theme.draw(left, room)
-	blanks := max(1, m.width-min(widthOf(left.text()), room)-widthOf(right.text()))
-	return head + strings.Repeat(" ", blanks) + m.theme.draw(right, m.width)
+	room := m.width - widthOf(right.Text()) - 1
+	head := m.theme.Draw(left, room)
+	blanks := max(1, m.width-min(widthOf(left.Text()), room)-widthOf(right.Text()))
+	return head + strings.Repeat(" ", blanks) + m.theme.Draw(right, m.width)
 }
 
 func (m model) badges(s clusterView) line {
 	var l line
-	if s.frame != nil && s.frame.Status.Reconciliation.Pause != nil {
+	if !m.inFleet() && s.frame != nil && s.frame.Status.Reconciliation.Pause != nil {
 		l = append(l, styled(warn, "OPERATORS PAUSED  "))
 	}
 	switch {
@@ -71,7 +85,7 @@ func (m model) badges(s clusterView) line {
 	switch {
 	case m.o.Actions != nil:
 		l = append(l, styled(warn, "ACTIONS  "))
-	case !m.o.Passes:
+	case !m.o.Passes && m.width >= fullWidth:
 		l = append(l, styled(faint, "READ-ONLY  "))
 	}
 	return append(l, styled(plain, s.now.UTC().Format("15:04:05")+"Z"))
@@ -84,7 +98,7 @@ func (s clusterView) stateLine() line {
 	}
 	v := s.frame.Status
 	t, mark := toneOfState(v.State)
-	l := line{{mark + " ", t}, styled(t, v.Summary)}
+	l := line{styled(t, mark+" "), styled(t, v.Summary)}
 	if p := v.Reconciliation.Pause; p != nil {
 		l = append(l, styled(warn, "; paused: "+p.Words(s.now)))
 	}
@@ -132,7 +146,7 @@ func (s clusterView) tolerance(v inspect.ToleranceView) span {
 	case *v.Zones < v.Desired:
 		t = warn
 	}
-	return styled(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.mark())))
+	return styled(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.Mark())))
 }
 
 // recovery returns the time since the last recovery, counted on from when it was reported.
@@ -166,6 +180,16 @@ func (s clusterView) sources(width int) []line {
 	pieces[0] = append(line{styled(faint, head)}, pieces[0]...)
 	lines := flowed(pieces, styled(faint, " · "), len(head), width)
 	return lines[:min(len(lines), mostSourceLines)]
+}
+
+// troubledSource returns the first source that failed or is late, in one line; nil for none.
+func (s clusterView) troubledSource(width int) []line {
+	for _, v := range s.snapshot().Sources {
+		if l := s.source(v); l.Tone >= warn {
+			return paint.Shortened(wrapped(line{l}, width), 1)
+		}
+	}
+	return nil
 }
 
 // mostSourceLines is the maximum number of lines for the sources.
@@ -211,8 +235,8 @@ func (m model) workLine(s clusterView) line {
 	case len(m.questions) > 0 && !m.shows(paneQuestion):
 		return line{styled(bad, markWarn+" answer required: "+m.questions[0].Text+" (press a)")}
 	case m.work != nil && m.work.phase == executing:
-		return append(line{styled(warn, m.work.ask.label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
-	case s.pass.number > 0 && (s.pass.ended.IsZero() || s.pass.wait != nil):
+		return append(line{styled(warn, m.work.ask.Label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
+	case s.pass.Number > 0 && (s.pass.Ended.IsZero() || s.pass.Wait != nil):
 		return s.passSummary()
 	case s.snapshot().Status.Locks.Operation != nil:
 		return append(s.operationLine(*s.snapshot().Status.Locks.Operation), s.rollout(" · ")...)
@@ -241,19 +265,27 @@ func (s clusterView) operationLine(o inspect.OperationView) line {
 	return line{styled(t, state+": "), styled(plain, o.Command+", by "+o.By()+" · "+ui.OperationWords(o))}
 }
 
-// tabs returns the views with their keys, with short names if the whole ones do not fit.
+// tabs returns the views with their keys, with short names if the whole ones do not fit, or
+// with the name of the displayed one alone.
 func (m model) tabs(width int) line {
-	whole := m.tabsBy(func(v view) string { return v.name })
-	if widthOf(strings.TrimRight(whole.text(), " ")) <= width {
-		return whole
+	for _, name := range []func(v view) string{func(v view) string { return v.name }, view.brief} {
+		if l := m.tabsBy(name); widthOf(strings.TrimRight(l.Text(), " ")) <= width {
+			return l
+		}
 	}
-	return m.tabsBy(view.brief)
+	displayed := m.views[m.view].name
+	return m.tabsBy(func(v view) string {
+		if v.name == displayed {
+			return v.name
+		}
+		return ""
+	})
 }
 
 func (m model) tabsBy(name func(view) string) line {
 	var l line
-	for i, v := range m.views {
-		text := fmt.Sprintf("%d %s", (i+1)%10, name(v))
+	for i, v := range views() {
+		text := strings.TrimSpace(fmt.Sprintf("%d %s", (i+1)%10, name(v)))
 		if i == m.view {
 			l = append(l, styled(strong, "["+text+"]"))
 		} else {

@@ -82,7 +82,7 @@ func TestTheLastLineFits(t *testing.T) {
 	}{
 		"rows that do not fit":           {want: "rows 1-"},
 		"rows that do not fit, scrolled": {keys: []string{"G"}, want: fmt.Sprintf("-%d of %d", len(f.Groups.Items), len(f.Groups.Items))},
-		"rows that fit":                  {keys: []string{"2"}, want: "[ ] time"},
+		"rows that fit":                  {keys: []string{"2"}, want: "o order"},
 		"a text that does not fit":       {keys: []string{"?"}, want: "lines 1-"},
 	}
 	for name, tc := range tests {

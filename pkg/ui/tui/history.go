@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/passes"
 )
 
 // The history is limited in the number of states and in the number of process groups in them:
@@ -61,7 +62,7 @@ type state struct {
 	at time.Time
 	// frame is the last frame; nil before the first. It is immutable.
 	frame *frame.Frame
-	pass  pass
+	pass  passes.Pass
 }
 
 // apply returns the state after an entry.
@@ -71,7 +72,7 @@ func (s state) apply(e Entry) state {
 		s.frame = e.Frame
 	}
 	if len(e.Pass) > 0 {
-		s.pass = s.pass.apply(e.At, e.Pass)
+		s.pass = s.pass.Apply(e.At, e.Pass)
 	}
 	return s
 }

@@ -5,10 +5,17 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// binding is a key and what it does. Dispatch and help use the same list, so that help is
-// complete and correct.
+// binding is a key and what it does. Dispatch, help, the key bar and the page about the dashboard
+// use the same list.
 type binding struct {
 	keys []string
 	// show is the name of the key in help.
@@ -17,6 +24,55 @@ type binding struct {
 	// section is its section in help.
 	section string
 	do      func(m model) (model, tea.Cmd)
+	// hint is what it does in one word, for the key bar; empty if that omits it.
+	hint string
+	// when reports whether it does something in the current view and state; nil is always.
+	when func(h here) bool
+}
+
+// ofCluster reports whether the key is about the displayed cluster.
+func (b binding) ofCluster() bool {
+	switch b.section {
+	case sectionAct:
+		return !slices.Contains([]string{"a", "ctrl-x"}, b.show)
+	case sectionTime:
+		return b.show != "ctrl-r"
+	case sectionLook:
+		return !slices.Contains([]string{"enter", "i", "/", "c", "o", "v"}, b.show)
+	}
+	return false
+}
+
+// here is what keys apply to: the view, and what is selected in it.
+type here struct {
+	model
+	row   row
+	any   bool
+	group inspect.GroupView
+	// isGroup and isNode report whether a process group and a node of the cluster are selected.
+	isGroup, isNode bool
+	node            inspect.NodeView
+}
+
+// here returns what keys apply to, from the page of the view.
+func (m model) here(s clusterView, p page) here {
+	h := here{model: m}
+	h.row, h.any = p.at(m.cursors[m.view].at)
+	id, node := h.row.group, h.row.node
+	if n := len(m.panes); n > 0 && m.panes[n-1].group != "" {
+		id = m.panes[n-1].group
+	}
+	if h.group, h.isGroup = s.group(id); h.isGroup {
+		node = h.group.Node
+	}
+	h.node, h.isNode = s.nodeNamed(node)
+	return h
+}
+
+// in returns the binding with its place in the key bar.
+func (b binding) in(hint string, when func(h here) bool) binding {
+	b.hint, b.when = hint, when
+	return b
 }
 
 // The sections of help, in order.
@@ -34,11 +90,14 @@ func sections() []string {
 }
 
 func bindings() []binding {
+	key := func(show, does string, do func(m model) (model, tea.Cmd), keys ...string) binding {
+		return binding{keys: keys, show: show, does: does, section: sectionEnd, do: do}
+	}
 	return slices.Concat(viewBindings(), moveBindings(), lookBindings(), timeBindings(), actBindings(), []binding{
-		{[]string{"?", "h", "f1"}, "?", "show this help", sectionEnd, func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }},
-		{[]string{"esc"}, "esc", "go back: close the pane, clear the filter, return to live data", sectionEnd, model.goBack},
-		{[]string{"ctrl+z"}, "ctrl-z", "suspend the dashboard; fg resumes it", sectionEnd, model.suspend},
-		{[]string{"q", "ctrl+c"}, "q", "quit; ctrl-c also quits while text is typed", sectionEnd, func(m model) (model, tea.Cmd) { return m, tea.Quit }},
+		key("esc", "go back: close the pane, clear the filter, return to live data, or to all clusters", model.goBack, "esc").in("back", here.canGoBack),
+		key("ctrl-z", "suspend the dashboard; fg resumes it", model.suspend, "ctrl+z"),
+		key("?", "show this help", func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }, "?", "h", "f1").in("help", nil),
+		key("q", "quit; ctrl-c also quits while text is typed", func(m model) (model, tea.Cmd) { return m, tea.Quit }, "q", "ctrl+c").in("quit", nil),
 	})
 }
 
@@ -46,75 +105,191 @@ func viewBindings() []binding {
 	var list []binding
 	for i, v := range views() {
 		key := fmt.Sprint((i + 1) % 10)
-		list = append(list, binding{[]string{key}, key, v.title, sectionViews, func(m model) (model, tea.Cmd) { return m.to(i), nil }})
+		list = append(list, binding{keys: []string{key}, show: key, does: v.title, section: sectionViews, do: func(m model) (model, tea.Cmd) { return m.to(i), nil }})
 	}
-	return append(list, binding{[]string{"tab", "n"}, "n tab", "the next cluster of the namespace", sectionViews, model.nextCluster})
+	next := binding{keys: []string{"tab"}, show: "tab", does: "the next cluster", section: sectionViews, do: model.nextCluster}
+	all := binding{keys: []string{"f"}, show: "f", does: "all clusters", section: sectionViews, do: model.toFleet}
+	return append(list, next.in("cluster", func(h here) bool { return len(h.o.Clusters) > 1 && h.showsTable() }), all.in("clusters", func(h here) bool { return h.o.Fleet != nil && !h.inFleet() }))
 }
 
 func moveBindings() []binding {
 	by := func(show, does string, n func(m model) int, keys ...string) binding {
-		return binding{keys, show, does, sectionMove, func(m model) (model, tea.Cmd) { return m.move(n(m)), nil }}
+		return binding{keys: keys, show: show, does: does, section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.move(n(m)), nil }}
 	}
 	always := func(n int) func(model) int { return func(model) int { return n } }
+	jump := binding{keys: []string{":"}, show: ":", does: "go to a view, a cluster or a process group by name", section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }}
 	return []binding{
 		by("j ↓", "down", always(1), "j", "down"),
 		by("k ↑", "up", always(-1), "k", "up"),
 		by("space pgdn", "a page down", func(m model) int { return m.bodyHeight() - 1 }, "pgdown", " ", "ctrl+f"),
 		by("b pgup", "a page up", func(m model) int { return 1 - m.bodyHeight() }, "pgup", "b", "ctrl+b"),
 		by("G end", "to the end", always(1<<20), "G", "end"),
-		by("home", "to the beginning", always(-1<<20), "home"),
-		{[]string{":"}, ":", "go to a view, a cluster or a process group by name", sectionMove, func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }},
+		by("g home", "to the beginning", always(-1<<20), "g", "home"),
+		jump.in("go", here.showsTable),
 	}
 }
 
 func lookBindings() []binding {
-	onGroup := func(kind paneKind) func(m model) (model, tea.Cmd) {
-		return func(m model) (model, tea.Cmd) { return m.openAboutGroup(kind), nil }
+	key := func(key, does string, do func(m model) model) binding {
+		return binding{keys: []string{key}, show: key, does: does, section: sectionLook, do: func(m model) (model, tea.Cmd) { return do(m), nil }}
 	}
+	shell := binding{keys: []string{"s"}, show: "s", does: "a shell in the pod; requires --allow-actions", section: sectionLook, do: model.openShell}
+	onGroup := func(kind paneKind) func(m model) model { return func(m model) model { return m.openAboutGroup(kind) } }
 	return []binding{
-		{[]string{"enter"}, "enter", "details of the selected row", sectionLook, func(m model) (model, tea.Cmd) { return m.openRow(), nil }},
-		{[]string{"w"}, "w", "why: what blocks the process group, or the cluster", sectionLook, func(m model) (model, tea.Cmd) { return m.openWhy(), nil }},
-		{[]string{"e"}, "e", "events of the process group", sectionLook, onGroup(paneEvents)},
-		{[]string{"d"}, "d", "what a pass would do about the process group", sectionLook, onGroup(paneDiff)},
-		{[]string{"y"}, "y", "copy the ID, through the terminal", sectionLook, model.copyID},
-		{[]string{"/"}, "/", "only rows that contain a text", sectionLook, func(m model) (model, tea.Cmd) { return m.typing(promptFilter), nil }},
-		{[]string{"c"}, "c", "only rows with problems", sectionLook, func(m model) (model, tea.Cmd) { m.choice.trouble = !m.choice.trouble; return m, nil }},
-		{[]string{"s"}, "s", "sort process groups by problems, ID, class, node, uptime", sectionLook, func(m model) (model, tea.Cmd) {
-			m.choice.order = (m.choice.order + 1) % orders
-			return m.notify(plain, "sorted by "+orderNames[m.choice.order]), nil
-		}},
-		{[]string{"z"}, "z", "group process groups by zone, by class, or not", sectionLook, func(m model) (model, tea.Cmd) {
-			m.choice.by = (m.choice.by + 1) % groupings
-			return m, nil
-		}},
+		key("enter", "details of the selected row", model.openRow).in("more", func(h here) bool { return h.showsTable() && h.any }),
+		key("w", "why: what blocks the process group, or the cluster", model.openWhy).in("why", func(h here) bool { return !h.shows(paneWhy) }),
+		key("e", "events of the process group", onGroup(paneEvents)).in("events", func(h here) bool { return h.isGroup && !h.shows(paneEvents) }),
+		key("d", "what a pass would do about the process group", onGroup(paneDiff)).in("plan", func(h here) bool { return h.isGroup && !h.shows(paneDiff) }),
+		key("y", "YAML of the selected objects, or of the cluster", model.openYAML).in("YAML", func(h here) bool { return h.o.Reads != nil && !h.shows(paneOutput) }),
+		key("l", "logs of the pod, followed", model.openLogs).in("logs", func(h here) bool {
+			return h.o.Reads != nil && h.isGroup && h.group.PodPhase != "" && !h.shows(paneOutput)
+		}),
+		shell.in("shell", func(h here) bool {
+			return h.acts() && !h.o.Passes && h.o.Reads != nil && h.isGroup && h.group.PodPhase != ""
+		}),
+		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
+		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
+		key("c", "only rows with problems", func(m model) model { m.choice.trouble = !m.choice.trouble; return m }).in("problems", here.showsTable),
+		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
+		key("v", "reverse the order of rows", model.reverseOrder).in("reverse", func(h here) bool { return h.showsTable() && h.sorts[h.view].column != "" }),
+		key("z", "group process groups by zone, by class, or not", func(m model) model { m.choice.by = (m.choice.by + 1) % groupings; return m }).in("zones", func(h here) bool { return h.showsTable() && h.view == viewGroups }),
 	}
 }
 
 func timeBindings() []binding {
+	key := func(show, does string, do func(m model) (model, tea.Cmd), keys ...string) binding {
+		return binding{keys: keys, show: show, does: does, section: sectionTime, do: do}
+	}
+	step := func(by int) func(m model) (model, tea.Cmd) {
+		return func(m model) (model, tea.Cmd) { return m.step(by), nil }
+	}
 	return []binding{
-		{[]string{"p"}, "p", "pause/resume display; ages still advance", sectionTime, func(m model) (model, tea.Cmd) { return m.pause(), nil }},
-		{[]string{"["}, "[", "previous snapshot", sectionTime, func(m model) (model, tea.Cmd) { return m.step(-1), nil }},
-		{[]string{"]"}, "]", "next snapshot, up to live data", sectionTime, func(m model) (model, tea.Cmd) { return m.step(1), nil }},
-		{[]string{"ctrl+r", "f5"}, "ctrl-r", "refresh now", sectionTime, model.refresh},
+		key("p", "pause/resume display; ages still advance", func(m model) (model, tea.Cmd) { return m.pause(), nil }, "p"),
+		key("[", "previous snapshot", step(-1), "[").in("earlier", here.showsTable),
+		key("]", "next snapshot, up to live data", step(1), "]").in("later", func(h here) bool { return h.showsTable() && h.back >= 0 }),
+		key("ctrl-r", "refresh now", model.refresh, "ctrl+r", "f5"),
 	}
 }
 
+// actBindings returns the keys that change something. They are capital letters, which nothing
+// that only shows something is, other than G.
 func actBindings() []binding {
-	on := func(key, verb, does string, subject func(m model) []string) binding {
-		return binding{[]string{key}, key, does, sectionAct, func(m model) (model, tea.Cmd) { return m.propose(verb, subject(m)), nil }}
+	on := func(key, verb, does, hint string, subject func(m model) []string, when func(h here) bool) binding {
+		return binding{
+			keys: []string{key}, show: key, does: does, section: sectionAct, hint: hint, when: func(h here) bool { return h.acts() && when(h) },
+			do: func(m model) (model, tea.Cmd) { return m.propose(verb, subject(m)), nil },
+		}
+	}
+	backup := func(key, does, change string, verb func(h here) string) binding {
+		return binding{
+			keys: []string{key}, show: key, does: does, section: sectionAct, hint: change, when: func(h here) bool { return h.acts() && verb(h) != "" },
+			do: func(m model) (model, tea.Cmd) {
+				s := m.clusterView()
+				h := m.here(s, m.page(s))
+				return m.propose(phrase.Or(verb(h), change), oneOrNone(h.row.backup)), nil
+			},
+		}
 	}
 	group := func(m model) []string { return oneOrNone(m.chosenGroup()) }
+	node := func(m model) []string { return oneOrNone(m.chosenNode()) }
+	cluster := func(model) []string { return []string{} }
 	return []binding{
-		on("r", "replace", "replace the process group", group),
-		on("u", "keep", "revert the replacement of the process group", group),
-		on("x", "exclude", "exclude the process group", group),
-		on("i", "include", "include the process group", group),
-		on("R", "restart", "restart the process group's processes", group),
-		on("C", "cordon", "cordon the node", func(m model) []string { return oneOrNone(m.chosenNode()) }),
-		on("g", "reconcile", "run a pass", func(model) []string { return []string{} }),
-		{[]string{"ctrl+x"}, "ctrl-x", "stop the running action", sectionAct, func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
-		{[]string{"a"}, "a", "return to the action or question", sectionAct, func(m model) (model, tea.Cmd) { return m.returnToWork(), nil }},
+		on("R", "replace", "replace the process group", "replace", group, here.canReplace),
+		on("K", "keep", "revert the replacement of the process group", "keep", group, here.canKeep),
+		on("X", "exclude", "exclude the process group", "exclude", group, here.canExclude),
+		on("I", "include", "include the process group", "include", group, here.canInclude),
+		on("T", "restart", "restart the process group's processes", "restart", group, func(h here) bool { return h.isGroup }),
+		on("C", "cordon", "cordon the node", "cordon", node, here.canCordon),
+		on("U", "uncordon", "uncordon the node", "uncordon", node, here.canUncordon),
+		on("D", "drain", "drain the node: evict its pods of the cluster, or replace their process groups", "drain", node, func(h here) bool { return h.isNode }),
+		on("M", "change coordinators", "move the selected coordinator to another process group", "move", group, func(h here) bool { return h.isGroup && ptr.Deref(h.group.Coordinator, false) }),
+		backup("B", "pause or resume all backup agents of the database", "pause or resume", here.pausing),
+		backup("S", "stop the backup, or start it again", "stop or start", here.stopping),
+		on("P", "reconcile", "run a pass", "pass", cluster, func(here) bool { return true }),
+		{keys: []string{"ctrl+x"}, show: "ctrl-x", does: "stop the running action", section: sectionAct, hint: "stop", when: here.busy, do: func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
+		{keys: []string{"a"}, show: "a", does: "return to the action or question", section: sectionAct, hint: "action", when: func(h here) bool { return h.work != nil && !h.shows(paneWork) || len(h.questions) > 0 }, do: func(m model) (model, tea.Cmd) { return m.returnToWork(), nil }},
 	}
+}
+
+// showsTable reports whether a view is displayed, and no pane over it.
+func (m model) showsTable() bool { return len(m.panes) == 0 }
+
+// canGoBack reports whether esc does something.
+func (h here) canGoBack() bool {
+	return len(h.panes) > 0 || h.choice.filter != "" || h.choice.trouble || h.o.Fleet != nil && !h.inFleet() || h.o.Feed != nil && (h.back >= 0 || h.paused)
+}
+
+// acts reports whether keys may change something now.
+func (m model) acts() bool { return m.o.Actions != nil && m.back < 0 && !m.paused && !m.busy() }
+
+func (h here) canReplace() bool { return h.isGroup && h.group.RemovalSince == nil }
+
+func (h here) canKeep() bool { return h.isGroup && h.group.RemovalSince != nil }
+
+func (h here) canExclude() bool { return h.isGroup && h.group.Exclusion == inspect.NotExcluded }
+
+func (h here) canInclude() bool { return h.isGroup && h.group.Exclusion != inspect.NotExcluded }
+
+// canCordon reports whether the node may be open for new pods.
+func (h here) canCordon() bool { return h.isNode && !ptr.Deref(h.node.Unschedulable, false) }
+
+// canUncordon reports whether the node may be cordoned, or has taints that cordon could have set.
+func (h here) canUncordon() bool {
+	return h.isNode && (ptr.Deref(h.node.Unschedulable, true) || len(h.node.Taints) > 0)
+}
+
+// pausing returns the action that pauses or resumes the selected backup; empty for none.
+func (h here) pausing() string {
+	switch v := h.backup(); {
+	case v == nil || v.Desired == string(v1beta2.BackupStateStopped):
+		return ""
+	case v.Desired == string(v1beta2.BackupStatePaused):
+		return "resume backups"
+	default:
+		return "pause backups"
+	}
+}
+
+// stopping returns the action that stops or starts the selected backup; empty for none.
+func (h here) stopping() string {
+	switch v := h.backup(); {
+	case v == nil:
+		return ""
+	case v.Desired == string(v1beta2.BackupStateStopped):
+		return "start backup"
+	default:
+		return "stop backup"
+	}
+}
+
+// backup returns the status of the selected backup; nil for none, and one that was not read.
+func (h here) backup() *inspect.BackupStatusView {
+	for _, b := range h.clusterView().backups().Backups {
+		if b.Name == h.row.backup {
+			return b.Status
+		}
+	}
+	return nil
+}
+
+// bar returns the keys of some sections that do something here, as many as fit. The last two stay
+// longest.
+func (h here) bar(width int, sections ...string) line {
+	var hints [][2]string
+	for _, section := range sections {
+		for _, b := range h.keys {
+			if b.section != section || b.hint == "" || h.inFleet() && b.ofCluster() || b.when != nil && !b.when(h) {
+				continue
+			}
+			hint := [2]string{b.show, b.hint}
+			if b.show == "esc" {
+				hints = slices.Insert(hints, 0, hint)
+				continue
+			}
+			hints = append(hints, hint)
+		}
+	}
+	return keysIn(hints, width)
 }
 
 // oneOrNone returns nil without a subject: an action that requires one then has none.
@@ -144,4 +319,61 @@ func Keys() []Key {
 		}
 	}
 	return keys
+}
+
+// keyWidth is the column of keys in help.
+const keyWidth = 12
+
+// help lists every key, from the list by which keys are dispatched.
+func (m model) help() []line {
+	var lines []line
+	for _, section := range sections() {
+		head := heading(section)
+		if section == sectionAct && m.o.Actions == nil {
+			head = append(head, styled(warn, "  "+m.readOnly()))
+		}
+		lines = append(lines, head)
+		for _, b := range m.keys {
+			if b.section == section {
+				lines = append(lines, line{styled(strong, "  "+fit(b.show, keyWidth)), styled(plain, b.does)})
+			}
+		}
+	}
+	lines = append(lines, heading("Symbols"))
+	for _, sign := range [][2]string{
+		{markGood, "healthy"},
+		{markWarn, "needs attention, or resolves with time"},
+		{markBad, "failed or blocked"},
+		{phrase.UnknownCell, "unknown"},
+		{phrase.Nothing, "none"},
+		{"*", "in a plan: reevaluated after earlier stages"},
+	} {
+		lines = append(lines, line{styled(strong, "  "+fit(sign[0], keyWidth)), styled(plain, sign[1])})
+	}
+	return lines
+}
+
+// readOnly is the notice for an action key without actions.
+func (m model) readOnly() string {
+	if m.o.AllowFlag == "" {
+		return "read-only"
+	}
+	return "read-only; " + m.o.AllowFlag + " enables actions"
+}
+
+// copyID copies the ID of the selected row through the terminal, and displays it, since not
+// every terminal supports that.
+func (m model) copyID() (model, tea.Cmd) {
+	id := m.chosenGroup()
+	if r, chosen := m.chosenRow(); id == "" && chosen {
+		id = r.key
+	}
+	if id == "" {
+		return m.notify(plain, "nothing to copy"), nil
+	}
+	out := m.o.Out
+	return m.notify(good, "copied, if the terminal supports it: "+id), func() tea.Msg {
+		termenv.NewOutput(out, termenv.WithProfile(termenv.Ascii)).Copy(id)
+		return nil
+	}
 }

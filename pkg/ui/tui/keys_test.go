@@ -3,6 +3,11 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Help and dispatch use the same list, which this test checks.
@@ -68,7 +73,7 @@ func TestTheCursorStaysOnTheThing(t *testing.T) {
 			t.Errorf("chosen is %s after another frame", got)
 		}
 	}
-	m = pressed(m, "s", "z")
+	m = pressed(m, "o", "z")
 	if got := m.chosenGroup(); got != "storage-3" {
 		t.Errorf("chosen is %s after another order", got)
 	}
@@ -86,7 +91,7 @@ func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
 
 func TestCopyingShowsWhatIsCopied(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(lost()))
-	next, cmd := m.Update(keyMsg("y"))
+	next, cmd := m.Update(keyMsg("i"))
 	if view := next.View(); !strings.Contains(view, "copied, if the terminal supports it: log-2") {
 		t.Error(view)
 	}
@@ -102,7 +107,7 @@ func TestIDsAreSortedByTheirNumbers(t *testing.T) {
 		f.Groups.Items[i].ID = id
 	}
 	f.Groups.Items = f.Groups.Items[:4]
-	m := pressed(shown(t, 100, 40, Options{}, entry(f)), "s")
+	m := pressed(shown(t, 100, 40, Options{}, entry(f)), "o")
 	var ids []string
 	for _, r := range m.page(m.clusterView()).rows {
 		ids = append(ids, r.key)
@@ -151,5 +156,119 @@ func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
 	pasted.Paste = true
 	if m = after(m, pasted); m.view != 0 || m.work != nil {
 		t.Errorf("pasted text does something: view %d", m.view)
+	}
+}
+
+// What changes something and what only shows something are not one slip of a finger apart: the
+// first are capital letters, and no letter that shows something is a capital, other than G.
+func TestOnlyCapitalLettersChangeSomething(t *testing.T) {
+	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true}
+	for _, b := range bindings() {
+		for _, k := range b.keys {
+			capital := len(k) == 1 && k >= "A" && k <= "Z"
+			if capital != (b.section == sectionAct) && !harmless[k] {
+				t.Errorf("%s of %s: %s", k, b.section, b.does)
+			}
+		}
+	}
+}
+
+func TestTheKeyBarHasTheKeysThatDoSomethingHere(t *testing.T) {
+	acts := Options{Actions: &acting{}}
+	tests := map[string]struct {
+		o       Options
+		keys    []string
+		has     []string
+		hasNone []string
+	}{
+		"a process group":                {acts, nil, []string{"enter more", "w why", "e events", "d plan", "R replace", "X exclude", "C cordon"}, []string{"K keep", "I include", "esc back", "] later"}},
+		"one that is being removed":      {acts, []string{":", "storage-1", "enter", "esc"}, []string{"K keep", "I include"}, []string{"R replace", "X exclude"}},
+		"a node has no groups":           {acts, []string{"2"}, []string{"C cordon", "P pass"}, []string{"e events", "d plan", "R replace", "z zones"}},
+		"a read-only dashboard":          {Options{}, nil, []string{"w why"}, []string{"actions:", "R replace", "P pass"}},
+		"the past":                       {acts, []string{"["}, []string{"esc back", "] later"}, []string{"R replace", "P pass"}},
+		"a pane":                         {acts, []string{"enter"}, []string{"esc back", "R replace"}, []string{"enter more", "/ filter", "z zones"}},
+		"rows in the order of a column":  {acts, []string{"o"}, []string{"v reverse"}, nil},
+		"a question has its answer only": {acts, []string{"/"}, nil, []string{"actions:", "w why"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			view := pressed(shown(t, 200, 40, tc.o, entry(well()), entry(lost())), tc.keys...).View()
+			lines := strings.Split(view, "\n")
+			bar := strings.Join(lines[len(lines)-2:], "\n")
+			for _, want := range tc.has {
+				if !strings.Contains(bar, want) {
+					t.Errorf("no %q in %s", want, bar)
+				}
+			}
+			for _, not := range tc.hasNone {
+				if strings.Contains(bar, not) {
+					t.Errorf("%q in %s", not, bar)
+				}
+			}
+		})
+	}
+}
+
+func TestRowsAreOrderedByAColumn(t *testing.T) {
+	f := well()
+	f.Groups.Items = f.Groups.Items[:4]
+	for i, up := range []*float64{new(120.0), nil, new(9000.0), new(45.0)} {
+		f.Groups.Items[i].UptimeSeconds = up
+	}
+	nodes := lost()
+	tests := map[string]struct {
+		frame  *frame.Frame
+		view   string
+		column string
+		keys   []string
+		want   string
+	}{
+		"by a number, not by its text":       {f, "1", "UP", nil, "storage-4 storage-1 storage-3 storage-2"},
+		"reversed":                           {f, "1", "UP", []string{"v"}, "storage-2 storage-3 storage-1 storage-4"},
+		"by the number of an ID":             {f, "1", "ID", []string{"v"}, "storage-4 storage-3 storage-2 storage-1"},
+		"another view":                       {nodes, "2", "NODE", nil, "node-1 node-2 node-3 node-4"},
+		"kept while another view is shown":   {nodes, "2", "NODE", []string{"v", "1", "2"}, "node-4 node-3 node-2 node-1"},
+		"the order of the view, in the end":  {nodes, "2", "", nil, "node-3 node-4 node-1 node-2"},
+		"below the headlines of their class": {f, "1", "UP", []string{"z", "z"}, " storage-4 storage-1 storage-3 storage-2"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := pressed(shown(t, 200, 40, Options{}, entry(tc.frame)), tc.view, "o")
+			for range 20 {
+				if m.sorts[m.view].column != tc.column {
+					m = pressed(m, "o")
+				}
+			}
+			m = pressed(m, tc.keys...)
+			var keys []string
+			for _, r := range m.page(m.clusterView()).rows {
+				keys = append(keys, r.key)
+			}
+			if got := strings.Join(keys, " "); got != tc.want {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A preview of the time before a group got its condition does not have what blocks it.
+func TestWhyIsUnknownWhileThePreviewIsOlder(t *testing.T) {
+	tests := map[string]struct {
+		previewed time.Duration
+		want      string
+	}{
+		"before the condition": {3 * time.Minute, "unknown: the state is newer than the preview"},
+		"after it":             {20 * time.Second, "nothing blocks it"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := well()
+			f.Groups.Items[0].Conditions = []inspect.ConditionView{{Type: "MissingProcesses", Since: ago(time.Minute)}}
+			f.Why.AsOf = ago(tc.previewed)
+			view := pressed(shown(t, 100, 40, Options{}, entry(f)), "w").View()
+			if age := "previewed " + phrase.Duration(tc.previewed) + " ago"; !strings.Contains(view, tc.want) || !strings.Contains(view, age) {
+				t.Error(view)
+			}
+		})
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // tickInterval is how often displayed ages are updated.
@@ -15,6 +18,7 @@ const tickInterval = time.Second
 type (
 	startMsg struct{}
 	tickMsg  struct{ now time.Time }
+	fleetMsg struct{ list fleet.List }
 	entryMsg struct {
 		Entry
 		// work is the action that sent it; 0 for the feed.
@@ -39,6 +43,8 @@ type model struct {
 
 	view    int
 	cursors []cursor
+	sorts   []sorting
+	fleet   fleet.List
 	choice  choice
 	panes   []pane
 	prompt  prompt
@@ -47,6 +53,7 @@ type model struct {
 	playback
 	work     *work
 	lastWork int
+	output   output
 	// questions are unanswered, in the order of arrival.
 	questions []pendingQuestion
 }
@@ -64,9 +71,13 @@ func newModel(o Options, out *taskRunner) model {
 	if len(o.Clusters) == 0 {
 		o.Clusters = clustersOf(o.Replay)
 	}
+	all := append(views(), fleetView)
 	m := model{
-		o: o, out: out, theme: newTheme(o.Color), views: views(), keys: bindings(), now: o.Now(),
-		histories: map[string]history{}, cursors: make([]cursor, len(views())), playback: playback{back: -1},
+		o: o, out: out, theme: paint.New(o.Color), views: all, keys: bindings(), now: o.Now(),
+		histories: map[string]history{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
+	}
+	if o.Fleet != nil {
+		m.view = len(all) - 1
 	}
 	return m.load(o.Replay)
 }
@@ -90,6 +101,12 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case tickMsg:
 		m, cmd = m.advance(msg.now).countTick(), m.tick()
+	case outputMsg:
+		m = m.printed(msg)
+	case shellMsg:
+		m = m.shellEnded(msg)
+	case fleetMsg:
+		m.fleet = msg.list
 	case entryMsg:
 		m = m.receive(msg)
 	case proposalMsg:
@@ -112,10 +129,17 @@ func (m model) name() string {
 
 func (m model) history() history { return m.histories[m.name()] }
 
-// follow subscribes to the displayed cluster, and to no other.
+// follow subscribes to the displayed cluster, or to the list of clusters, and to nothing else.
 func (m model) follow() model {
 	if m.unfollow != nil {
 		m.unfollow()
+	}
+	if m.inFleet() {
+		source := m.o.Fleet
+		m.unfollow = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
+			source.FollowAll(ctx, func(l fleet.List) { send(fleetMsg{l}) })
+		})
+		return m
 	}
 	if m.o.Feed == nil {
 		return m
@@ -178,6 +202,9 @@ func (m model) press(key tea.KeyMsg) (model, tea.Cmd) {
 	}
 	for _, b := range m.keys {
 		if slices.Contains(b.keys, key.String()) {
+			if m.inFleet() && b.ofCluster() {
+				return m.notify(plain, "enter opens a cluster first"), nil
+			}
 			return b.do(m)
 		}
 	}
@@ -192,11 +219,14 @@ func (m model) notify(t tone, text string) model {
 
 // to switches to a view.
 func (m model) to(view int) model {
+	if m.inFleet() {
+		return m.openCluster(view)
+	}
 	m.view, m.panes = view, nil
 	return m
 }
 
-// nextCluster switches to the next cluster of the namespace.
+// nextCluster switches to the next cluster.
 func (m model) nextCluster() (model, tea.Cmd) {
 	if len(m.o.Clusters) < 2 {
 		return m.notify(plain, "no other cluster to show"), nil
@@ -205,7 +235,12 @@ func (m model) nextCluster() (model, tea.Cmd) {
 }
 
 func (m model) toCluster(i int) model {
+	if m.inFleet() {
+		m.view = viewGroups
+	}
+	list := m.cursors[len(m.views)-1]
 	m.cluster, m.panes, m.cursors = i, nil, make([]cursor, len(m.views))
+	m.cursors[len(m.views)-1] = list
 	m.playback = m.rewound()
 	return m.follow()
 }
@@ -222,6 +257,9 @@ func (m model) refresh() (model, tea.Cmd) {
 func (m model) goBack() (model, tea.Cmd) {
 	switch {
 	case len(m.panes) > 0:
+		if m.shows(paneOutput) {
+			m.output.end()
+		}
 		m.panes = m.panes[:len(m.panes)-1]
 	case m.choice.filter != "":
 		m.choice.filter = ""
@@ -229,6 +267,8 @@ func (m model) goBack() (model, tea.Cmd) {
 		m.choice.trouble = false
 	case m.o.Feed != nil && (m.back >= 0 || m.paused):
 		m.playback = m.rewound()
+	case m.o.Fleet != nil && !m.inFleet():
+		return m.toFleet()
 	}
 	return m, nil
 }

@@ -1,14 +1,9 @@
 package tui
 
 import (
-	"context"
-	"encoding/json"
 	"slices"
-	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/upgrade"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
 // fdb returns a whole command line of this program; empty arguments are omitted.
@@ -16,6 +11,17 @@ func (o *Options) fdb(words ...string) string { return whole(o.Command, "kubectl
 
 // kubectl returns a whole command line of kubectl.
 func (o *Options) kubectl(words ...string) string { return whole(o.Kubectl, "kubectl", words) }
+
+// in returns the options with the command lines of the namespace of a cluster.
+func (o *Options) in(cluster string) *Options {
+	key := entries.Key(cluster, o.Namespace)
+	if o.CommandsIn == nil || key.Namespace == o.Namespace {
+		return o
+	}
+	of := *o
+	of.Command, of.Kubectl = o.CommandsIn(key.Namespace)
+	return &of
+}
 
 func whole(line func(...string) string, program string, words []string) string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
@@ -28,88 +34,13 @@ func whole(line func(...string) string, program string, words []string) string {
 	return line(words...)
 }
 
-// Entry is one input of a dashboard. A recording is a file of entries, one JSON object per
-// line, so that a replay shows what was displayed.
-type Entry struct {
-	// At is when it was sent.
-	At time.Time `json:"at"`
-	// Cluster is the name of its FoundationDBCluster.
-	Cluster string `json:"cluster"`
-	// Frame is a new snapshot of the cluster; null for other entries.
-	Frame *frame.Frame `json:"frame,omitempty"`
-	// Pass is something that happened in a pass, as a ReconcileEvent or ReconcileResult;
-	// null for other entries.
-	Pass json.RawMessage `json:"pass,omitempty"`
-	// Question is displayed above everything else; null for other entries. It is not part of a
-	// recording.
-	Question *Question `json:"-"`
-}
-
-// UnmarshalJSON reads entries of this version and of earlier ones: a recording may be older
-// than the program that shows it.
-func (e *Entry) UnmarshalJSON(text []byte) error {
-	upgraded, err := upgrade.JSON(text)
-	if err != nil {
-		return err
-	}
-	type entry Entry // without this method
-	return json.Unmarshal(upgraded, (*entry)(e))
-}
-
-// Feed is the source of entries.
-type Feed interface {
-	// Follow sends the state of a cluster whenever it changes, until ctx ends.
-	Follow(ctx context.Context, cluster string, send func(Entry))
-	// Refresh reads the cluster now.
-	Refresh()
-}
-
-// Actions are the actions of the dashboard. They are the commands themselves: the same plan,
-// the same gates, the same audit.
-type Actions interface {
-	// Propose returns what a command would do, and changes nothing.
-	Propose(ctx context.Context, ask Ask) (Proposal, error)
-	// CarryOut runs what the user approved, and sends its progress.
-	CarryOut(ctx context.Context, p Proposal, send func(Entry)) error
-}
-
-// Ask is the action that a key requests.
-type Ask struct {
-	// Verb is the command: replace, exclude, include, restart, reconcile or cordon; keep is
-	// replace --undo --include.
-	Verb string
-	// Cluster is the name of the FoundationDBCluster.
-	Cluster string
-	// Subjects are process groups, or nodes for cordon; empty for reconcile.
-	Subjects []string
-}
-
-// Proposal is what a command would do.
-type Proposal struct {
-	Ask
-	// CommandLine is the whole command that does the same, to copy.
-	CommandLine string
-	// Plan is what the command would do, null if the command has no plan.
-	Plan *planned.PlanView
-	// Words are what the command prints beside the plan, one line each.
-	Words []string
-	// Confirm is the text to type: y, or the name of the cluster if data can be lost. Empty if
-	// no confirmation is required.
-	Confirm string
-	// Refused is why it cannot be done; empty if it can.
-	Refused string
-}
-
-// Question is a request for the user's approval, for example of a pass before an action.
-type Question struct {
-	// Text is the question, in one sentence.
-	Text string
-	// Words are its details, one line each.
-	Words []string
-	// Confirm is the text to type for yes: y, or the name of the cluster if data can be lost.
-	// Empty is y.
-	Confirm string
-	// Answer receives the user's answer, once. It may block: the dashboard does not wait for it.
-	// If the dashboard ends without an answer, the sender of the question must end with it.
-	Answer func(yes bool)
-}
+// What the dashboard receives and requests.
+type (
+	Entry    = entries.Entry
+	Feed     = entries.Feed
+	Actions  = entries.Actions
+	Reads    = entries.Reads
+	Ask      = entries.Ask
+	Proposal = entries.Proposal
+	Question = entries.Question
+)

@@ -61,6 +61,14 @@ func (p page) has(key string) int {
 	return -1
 }
 
+// at returns the row at a position, if there is one that can be selected.
+func (p page) at(i int) (row, bool) {
+	if i >= len(p.rows) || p.rows[i].key == "" {
+		return row{}, false
+	}
+	return p.rows[i], true
+}
+
 // about returns the details of a row; its cells in full if it has none.
 func (p page) about(s clusterView, r row) []line {
 	if r.more != nil {
@@ -69,7 +77,7 @@ func (p page) about(s clusterView, r row) []line {
 	var lines []line
 	for i, c := range p.columns {
 		if i < len(r.cells) && c.title != " " {
-			lines = append(lines, factIn(r.cells[i].tone, strings.ToLower(c.title), r.cells[i].text))
+			lines = append(lines, factIn(r.cells[i].Tone, strings.ToLower(c.title), r.cells[i].Text))
 		}
 	}
 	return lines

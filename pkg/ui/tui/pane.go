@@ -21,6 +21,7 @@ const (
 	paneHelp
 	paneWork
 	paneQuestion
+	paneOutput
 )
 
 // open opens a pane on top. It replaces one of the same kind.
@@ -44,6 +45,9 @@ func (m model) shows(kind paneKind) bool {
 func (m model) openRow() model {
 	if len(m.panes) > 0 {
 		return m
+	}
+	if m.inFleet() {
+		return m.openCluster(viewGroups)
 	}
 	r, chosen := m.chosenRow()
 	if !chosen {
@@ -92,6 +96,8 @@ func (m model) paneText(s clusterView, p pane) []line {
 		return m.workText(s)
 	case paneQuestion:
 		return m.questionText()
+	case paneOutput:
+		return m.outputText()
 	}
 	return nil
 }

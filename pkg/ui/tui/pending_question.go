@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
 
 // pendingQuestion is a question that waits for the user.
@@ -38,7 +40,7 @@ func (m model) questionText() []line {
 	}
 	q := m.questions[0]
 	lines := []line{heading(q.cluster + ": " + q.Text)}
-	for _, text := range squeezed(q.Words, m.width-len("  ")) {
+	for _, text := range cells.Squeezed(q.Words, m.width-len("  ")) {
 		lines = append(lines, styledLine(plain, "  "+text))
 	}
 	return append(lines, styledLine(faint, "  esc goes back without an answer; a returns here"))

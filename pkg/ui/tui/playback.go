@@ -115,7 +115,7 @@ func (m model) step(by int) model {
 
 // clusterView returns the input of the current view.
 func (m model) clusterView() clusterView {
-	s := clusterView{state: m.history().last, now: m.now, choice: m.choice, o: &m.o}
+	s := clusterView{state: m.history().last, now: m.now, choice: m.choice, o: m.o.in(m.name()), fleet: m.fleet}
 	states := m.history().states
 	switch {
 	case m.back >= 0 && m.back < len(states):
@@ -128,5 +128,6 @@ func (m model) clusterView() clusterView {
 	if after := slices.IndexFunc(states, func(at state) bool { return at.at.After(s.at) }); after >= 0 {
 		s.states = states[:after]
 	}
+	s.down = s.nodesDown()
 	return s
 }

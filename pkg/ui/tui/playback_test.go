@@ -32,8 +32,8 @@ func TestTimeOnTheScreen(t *testing.T) {
 		"paused":                     {[]string{"p"}, []string{"frame 5", "PAUSED"}},
 		"paused, then one back":      {[]string{"p", "["}, []string{"frame 4", "HISTORY 4/5"}},
 		"paused twice resumes":       {[]string{"p", "p"}, []string{"frame 5", "  READ-ONLY"}},
-		"the other cluster has none": {[]string{"n"}, []string{"fdb/other", "no data yet"}},
-		"nothing to act on":          {[]string{"n", "enter"}, []string{"nothing to select here"}},
+		"the other cluster has none": {[]string{"tab"}, []string{"fdb/other", "no data yet"}},
+		"nothing to act on":          {[]string{"tab", "enter"}, []string{"nothing to select here"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func TestTheProgramStartsShowsAndEnds(t *testing.T) {
 		return bytes.Contains(screen, []byte("storage-3")) && bytes.Contains(screen, []byte("Degraded: zone-3"))
 	}, teatest.WithDuration(10*time.Second))
 	program.Send(keyMsg("?"))
-	teatest.WaitFor(t, program.Output(), func(screen []byte) bool { return bytes.Contains(screen, []byte("the next cluster of the namespace")) }, teatest.WithDuration(10*time.Second))
+	teatest.WaitFor(t, program.Output(), func(screen []byte) bool { return bytes.Contains(screen, []byte("the next cluster")) }, teatest.WithDuration(10*time.Second))
 	program.Send(keyMsg("q"))
 	program.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))
 }

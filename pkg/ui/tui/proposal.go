@@ -1,11 +1,15 @@
 package tui
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
+)
 
 // proposalLines returns what a command would do, as the command itself prints it.
 func proposalLines(p Proposal, width int) []line {
 	var lines []line
-	for _, text := range squeezed(p.Words, width-len("  ")) {
+	for _, text := range cells.Squeezed(p.Words, width-len("  ")) {
 		lines = append(lines, styledLine(plain, "  "+text))
 	}
 	if p.Plan != nil {
@@ -20,7 +24,7 @@ func proposalLines(p Proposal, width int) []line {
 			}
 		}
 		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
+			lines = append(lines, line{styled(warn, "  "+markWarn+" "), styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
 		}
 	}
 	if p.CommandLine != "" {
@@ -44,23 +48,23 @@ func confirmLine(seen tickCount, confirm, typed, leave string) line {
 // progress returns the stages of passes since a time that acted or could not.
 func (s clusterView) progress(since time.Time) []line {
 	p := s.pass
-	if p.number == 0 || (!p.ended.IsZero() && p.ended.Before(since)) {
+	if p.Number == 0 || (!p.Ended.IsZero() && p.Ended.Before(since)) {
 		return nil
 	}
 	lines := []line{heading("Progress"), append(line{styled(plain, "  ")}, s.passSummary()...)}
-	for _, st := range p.stages {
-		for _, a := range st.actions {
-			t, text := good, a.summary
-			if a.failure != "" {
-				t, text = bad, a.summary+": "+a.failure
-			} else if a.ended.IsZero() {
-				t, text = warn, a.summary+", for "+s.lastingSince(a.started)
+	for _, st := range p.Stages {
+		for _, a := range st.Actions {
+			t, text := good, a.Summary
+			if a.Failure != "" {
+				t, text = bad, a.Summary+": "+a.Failure
+			} else if a.Ended.IsZero() {
+				t, text = warn, a.Summary+", for "+s.lastingSince(a.Started)
 			}
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(plain, string(st.name)+"  "), styled(plain, text)})
+			lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(plain, string(st.Name)+"  "), styled(plain, text)})
 		}
-		if st.reason != "" && st.outcome != "done" && st.outcome != "changed" {
-			t := toneOfOutcome(st.outcome)
-			lines = append(lines, line{{"  " + t.mark() + " ", t}, styled(plain, string(st.name)+"  "), styled(t, st.outcome+": "+st.reason)})
+		if st.Reason != "" && st.Outcome != "done" && st.Outcome != "changed" {
+			t := toneOfOutcome(st.Outcome)
+			lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(plain, string(st.Name)+"  "), styled(t, st.Outcome+": "+st.Reason)})
 		}
 	}
 	return lines

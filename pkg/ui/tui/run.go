@@ -10,6 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/termquery"
 )
 
@@ -24,9 +25,12 @@ type Options struct {
 	Replay []Entry
 	// Actions are what keys may do; nil for a read-only dashboard.
 	Actions Actions
+	// Reads are the logs and YAML that keys show; nil without a cluster.
+	Reads Reads
 	// Clusters are the names of the clusters to show, in order.
 	Clusters []string
-	// Context and Namespace are where the clusters are, for the header.
+	// Context and Namespace are where the clusters are, for the header. Without a namespace they are
+	// in any, and their names are NAMESPACE/NAME.
 	Context, Namespace string
 	// Passes is true if passes run next to the dashboard: then it is not read-only, even if keys
 	// do not act.
@@ -38,6 +42,10 @@ type Options struct {
 	Command func(words ...string) string
 	// Kubectl does the same for kubectl.
 	Kubectl func(words ...string) string
+	// CommandsIn returns both for another namespace.
+	CommandsIn func(namespace string) (command, kubectl func(words ...string) string)
+	// Fleet is the source of the list of clusters; nil for a dashboard of one.
+	Fleet fleet.Source
 	// Interval is how often the feed polls; for the header.
 	Interval time.Duration
 	// Now is the clock.

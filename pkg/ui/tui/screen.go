@@ -4,13 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 // The minimum size of the terminal.
 const (
-	leastWidth  = 80
-	leastHeight = 24
+	leastWidth  = 40
+	leastHeight = 15
 )
+
+// fullHeight is the height from which the header has all its lines.
+const fullHeight = 24
 
 // View draws the dashboard: as many lines as the terminal has, none wider.
 func (m model) View() string {
@@ -18,63 +24,72 @@ func (m model) View() string {
 		return ""
 	}
 	if m.width < leastWidth || m.height < leastHeight {
-		return m.tooSmall()
+		return cut(fmt.Sprintf("needs %dx%d, has %dx%d; q quits", leastWidth, leastHeight, m.width, m.height), m.width)
 	}
 	s := m.clusterView()
-	var p page // computed once: with many rows that is most of the work
-	if len(m.panes) == 0 {
-		p = m.page(s)
-	}
-	lines := append(m.header(s), m.body(s, p)...)
-	for len(lines) < m.height-1 {
+	p := m.page(s) // computed once: with many rows that is most of the work
+	h := m.here(s, p)
+	lines, height := append(m.header(s), m.body(s, p)...), m.height-1-m.actionLines()
+	for len(lines) < height {
 		lines = append(lines, "")
 	}
-	return strings.Join(append(lines[:m.height-1], m.footer(p)), "\n")
-}
-
-func (m model) tooSmall() string {
-	texts := []string{
-		fmt.Sprintf("The dashboard needs %dx%d,", leastWidth, leastHeight), fmt.Sprintf("this terminal has %dx%d.", m.width, m.height), "q quits.",
+	lines = lines[:height]
+	if m.actionLines() > 0 {
+		lines = append(lines, m.theme.Draw(h.actionBar(), m.width))
 	}
-	for i, text := range texts {
-		texts[i] = cut(text, m.width)
-	}
-	return strings.Join(texts[:min(len(texts), max(1, m.height))], "\n")
+	return strings.Join(append(lines, h.footer(p)), "\n")
 }
 
 // bodyHeight returns the number of lines between header and footer.
 func (m model) bodyHeight() int {
 	const titleAndFooter = 2
-	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter)
+	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter-m.actionLines())
 }
 
-// body returns the lines between header and footer: the open pane, or else the page.
+// body returns the lines between header and footer: the open pane, or else the page with the
+// details of the selected row, beside it if there is room.
 func (m model) body(s clusterView, p page) []string {
 	if n := len(m.panes); n > 0 {
 		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
 	}
-	lines := m.drawPage(p)
-	return append(lines, m.preview(s, p, m.bodyHeight()-len(lines))...)
+	height, l := m.bodyHeight(), panes.Of(m.width)
+	r, chosen := p.at(m.cursors[m.view].at)
+	if !chosen || l.Side == 0 {
+		lines := m.drawPage(p, m.width)
+		if room := height - len(lines); chosen && room >= leastPreview {
+			lines = append(append(lines, ""), m.drawPart(p.about(s, r), m.width, room-1)...)
+		}
+		return lines
+	}
+	all := []panes.Pane{{Width: l.List, Lines: m.drawPage(p, l.List)}, {Width: l.Side, Lines: m.drawPart(p.about(s, r), l.Side, height)}}
+	if l.Third > 0 && m.inFleet() {
+		l.List, l.Third = l.Whole(), 0
+		all[0] = panes.Pane{Width: l.List, Lines: m.drawPage(p, l.List)}
+	}
+	if l.Third > 0 {
+		all = append(all, panes.Pane{Width: l.Third, Lines: m.drawPart(s.aside(r), l.Third, height)})
+	}
+	return panes.Join(height, func(border string) string { return m.theme.Paint(styled(faint, border)) }, all...)
 }
 
-// leastPreview is the minimum number of lines for a preview.
-const leastPreview = 4
+// leastPreview is the minimum number of lines for details below a table.
+const leastPreview = 5
 
-// preview returns the beginning of the details of the selected row, if there is room below the
-// table: it saves a key, and shows what a narrow column truncates.
-func (m model) preview(s clusterView, p page, room int) []string {
-	at := m.cursors[m.view].at
-	if room < leastPreview || at >= len(p.rows) || p.rows[at].key == "" {
-		return nil
-	}
-	lines := []string{""}
-	for _, l := range p.about(s, p.rows[at]) {
-		for _, part := range wrapped(l, m.width) {
-			lines = append(lines, m.theme.draw(part, m.width))
+// drawPart draws the beginning of a text beside or below a table, without the commands to copy:
+// those need whole lines.
+func (m model) drawPart(text []line, width, height int) []string {
+	var lines []string
+	for _, l := range text {
+		if len(l) > 0 && l[0].Tone >= paint.Command {
+			continue
 		}
-	}
-	if len(lines) > room {
-		lines = append(lines[:room-1], m.theme.draw(styledLine(faint, "  …"), m.width))
+		for _, part := range wrapped(l, width) {
+			if len(lines) == height {
+				lines[height-1] = m.theme.Draw(styledLine(faint, "  …"), width)
+				return lines
+			}
+			lines = append(lines, m.theme.Draw(part, width))
+		}
 	}
 	return lines
 }
@@ -85,55 +100,56 @@ func (m model) drawText(lines []line, top int) []string {
 	top = min(max(0, top), max(0, len(lines)-height))
 	var drawn []string
 	for _, l := range lines[top:min(len(lines), top+height)] {
-		drawn = append(drawn, m.theme.draw(l, m.width))
+		drawn = append(drawn, m.theme.Draw(l, m.width))
 	}
 	return drawn
 }
 
-// mostNotes is the maximum number of notes below a table.
-const mostNotes = 6
+// mostNotes returns the maximum number of notes below a table: most of the body is for rows.
+func (m model) mostNotes() int { return min(6, max(1, m.bodyHeight()/4)) }
 
 // rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
-	return max(1, m.bodyHeight()-2-min(len(p.notes), mostNotes))
+	return max(1, m.bodyHeight()-2-min(len(p.notes), m.mostNotes()))
 }
 
 // drawPage draws a view: its summary, its table, its notes.
-func (m model) drawPage(p page) []string {
-	lines := []string{m.theme.draw(p.summary, m.width)}
+func (m model) drawPage(p page, width int) []string {
+	lines := []string{m.theme.Draw(p.summary, width)}
 	switch {
 	case len(p.rows) > 0:
-		lines = append(lines, m.drawRows(p)...)
+		lines = append(lines, m.drawRows(p, width)...)
 	case p.empty != "":
-		lines = append(lines, m.theme.draw(styledLine(faint, "  "+p.empty), m.width))
+		lines = append(lines, m.theme.Draw(styledLine(faint, "  "+p.empty), width))
 	}
+	most := m.mostNotes()
 	for i, note := range p.notes {
-		if i == mostNotes-1 && len(p.notes) > mostNotes {
+		if i == most-1 && len(p.notes) > most {
 			note = styledLine(faint, fmt.Sprintf("and %d more; enter shows the details of a row", len(p.notes)-i))
 		}
-		if i < mostNotes {
-			lines = append(lines, m.theme.draw(note, m.width))
+		if i < most {
+			lines = append(lines, m.theme.Draw(note, width))
 		}
 	}
 	return lines
 }
 
 // drawRows draws the titles and the rows that fit.
-func (m model) drawRows(p page) []string {
+func (m model) drawRows(p page, width int) []string {
 	height, c := m.rowsOf(p), m.cursors[m.view]
 	c = c.shown(len(p.rows), height)
-	l := layOut(p.columns, p.rows, m.width-markWidth)
+	l := layOut(p.columns, p.rows, width-markWidth)
 	titles := make([]span, len(p.columns))
 	for i, column := range p.columns {
-		titles[i] = span{column.title, strong}
+		titles[i] = styled(strong, column.title)
 	}
-	lines := []string{strings.Repeat(" ", markWidth) + m.theme.drawRow(l, p.columns, row{key: "titles", cells: titles}, m.width-markWidth)}
+	lines := []string{strings.Repeat(" ", markWidth) + l.draw(m.theme, p.columns, row{key: "titles", cells: titles}, width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
-		mark, draw := strings.Repeat(" ", markWidth), m.theme.drawRow
 		if i == c.at && p.rows[i].key != "" {
-			mark, draw = m.theme.paintChosen(span{markChosen, strong}), m.theme.drawChosen
+			lines = append(lines, l.drawChosen(m.theme, p.columns, p.rows[i], width))
+			continue
 		}
-		lines = append(lines, mark+draw(l, p.columns, p.rows[i], m.width-markWidth))
+		lines = append(lines, strings.Repeat(" ", markWidth)+l.draw(m.theme, p.columns, p.rows[i], width-markWidth))
 	}
 	return lines
 }
@@ -142,21 +158,23 @@ func (m model) drawRows(p page) []string {
 const markWidth = 1
 
 // footer returns the prompt, the notice, or the most important keys.
-func (m model) footer(p page) string {
+func (h here) footer(p page) string {
+	m := h.model
 	switch {
 	case m.prompt.kind != promptNone:
-		return m.theme.draw(m.promptLine(), m.width)
+		return m.theme.Draw(m.promptLine(), m.width)
 	case m.notice.line != nil:
-		return m.theme.draw(m.notice.line, m.width)
+		return m.theme.Draw(m.notice.line, m.width)
 	case m.decisionLine() != nil:
-		return m.theme.draw(append(m.scrolled(), m.decisionLine()...), m.width)
+		return m.theme.Draw(append(m.scrolled(), m.decisionLine()...), m.width)
 	default:
-		return m.theme.draw(m.hints(p), m.width)
+		return m.theme.Draw(h.hints(p), m.width)
 	}
 }
 
-// hints returns the active filters and the keys that apply here.
-func (m model) hints(p page) line {
+// hints returns the active filters, and the keys that show something here.
+func (h here) hints(p page) line {
+	m := h.model
 	var l line
 	if m.choice.filter != "" {
 		l = append(l, styled(warn, "only "+m.choice.filter+"  "))
@@ -164,17 +182,32 @@ func (m model) hints(p page) line {
 	if m.choice.trouble {
 		l = append(l, styled(warn, "only problems  "))
 	}
-	hints := [][2]string{{"enter", "more"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"/", "filter"}, {":", "go"}, {"[ ]", "time"}, {"?", "help"}, {"q", "quit"}}
 	if len(m.panes) > 0 {
 		l = append(l, m.scrolled()...)
-		hints = [][2]string{{"esc", "back"}, {"↑ ↓", "scroll"}, {"w", "why"}, {"e", "events"}, {"d", "plan"}, {"y", "copy ID"}, {"?", "help"}, {"q", "quit"}}
 	} else {
 		l = append(l, m.rowsSeen(p)...)
-		if m.o.Actions != nil {
-			hints = slices.Insert(hints, len(hints)-2, [][2]string{{"r", "replace"}, {"x", "exclude"}, {"R", "restart"}, {"g", "pass"}}...)
-		}
 	}
-	return append(l, keysIn(hints, m.width-widthOf(l.text()))...)
+	return append(l, h.bar(m.width-widthOf(l.Text()), sectionLook, sectionMove, sectionViews, sectionTime, sectionEnd)...)
+}
+
+// actionLines is the number of lines for the keys of actions: they are apart from all others.
+func (m model) actionLines() int {
+	if m.o.Actions == nil || m.height < fullHeight {
+		return 0
+	}
+	return 1
+}
+
+// actionBar returns the keys of the actions that are possible here.
+func (h here) actionBar() line {
+	if h.prompt.kind != promptNone || h.decisionLine() != nil {
+		return nil
+	}
+	keys := h.bar(h.width-len("actions: "), sectionAct)
+	if len(keys) == 0 {
+		return nil
+	}
+	return append(line{styled(warn, "actions: ")}, keys...)
 }
 
 // keysIn returns as many keys as fit. The last two, help and quit, are dropped last: help has
@@ -184,12 +217,12 @@ func keysIn(hints [][2]string, width int) line {
 	for _, h := range hints {
 		l = append(l, styled(strong, h[0]), styled(faint, " "+h[1]+"  "))
 	}
-	if widthOf(strings.TrimRight(l.text(), " ")) > width && len(hints) > 2 {
+	if widthOf(strings.TrimRight(l.Text(), " ")) > width && len(hints) > 2 {
 		last := len(hints) - 2
 		return keysIn(slices.Delete(slices.Clone(hints), last-1, last), width)
 	}
 	if n := len(l); n > 0 {
-		l[n-1].text = strings.TrimRight(l[n-1].text, " ")
+		l[n-1].Text = strings.TrimRight(l[n-1].Text, " ")
 	}
 	return l
 }

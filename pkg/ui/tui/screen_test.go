@@ -2,12 +2,16 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
@@ -34,6 +38,17 @@ func TestViews(t *testing.T) {
 			golden.RequireEqual(t, []byte(b.String()))
 		})
 	}
+}
+
+func TestViewsOfASmallTerminal(t *testing.T) {
+	var b strings.Builder
+	for _, size := range [][2]int{{40, 15}, {60, 20}} {
+		for i := range views() {
+			m := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), fmt.Sprint(i+1))
+			fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(m.View()))
+		}
+	}
+	golden.RequireEqual(t, []byte(b.String()))
 }
 
 func TestViewsOfAClusterThatIsWell(t *testing.T) {
@@ -102,7 +117,7 @@ func TestPanes(t *testing.T) {
 		"a restore":                      {"9", "G", "enter"},
 		"help":                           {"?"},
 		"process groups by zone":         {"z"},
-		"process groups by class":        {"z", "z", "s"},
+		"process groups by class":        {"z", "z", "o"},
 		"a filter being typed":           {"/", "storage"},
 		"rows with problems only":        {"c"},
 		"going somewhere":                {":", "lo"},
@@ -115,10 +130,36 @@ func TestPanes(t *testing.T) {
 	}
 }
 
+// The selected row has one color from its mark to the edge of the list, whatever its cells have.
+func TestTheSelectedRowHasOneColor(t *testing.T) {
+	for _, size := range append(slices.Clone(sizes), [2]int{40, 15}) {
+		m := shown(t, size[0], size[1], Options{Color: true}, entriesOfALoss()...)
+		i := slices.IndexFunc(strings.Split(m.View(), "\n"), func(l string) bool { return strings.Contains(l, markChosen) })
+		row := strings.Split(m.View(), "\n")[i]
+		chosen, _, found := strings.Cut(strings.TrimPrefix(row, "\x1b[7m"), "\x1b[0m")
+		if want := panes.Of(size[0]).List; !strings.HasPrefix(row, "\x1b[7m"+markChosen) || !found || strings.Contains(chosen, "\x1b") || ansi.StringWidth(chosen) != want {
+			t.Errorf("%v: %d columns of %d: %q", size, ansi.StringWidth(chosen), want, row)
+		}
+	}
+}
+
+// The phase that the API server has of a pod is the last one before its node was lost.
+func TestThePodOfALostNodeIsUnknown(t *testing.T) {
+	f := lost()
+	f.Groups.Items[2].PodPhase = "Running"
+	s := shown(t, 200, 60, Options{}, entry(f)).clusterView()
+	if got := s.podCell(f.Groups.Items[2]); got != phrase.UnknownCell {
+		t.Errorf("the pod on a node that is not ready is %s", got)
+	}
+	if got := s.podCell(f.Groups.Items[1]); got != "Running" {
+		t.Errorf("the pod on a ready node is %s", got)
+	}
+}
+
 func TestAScreenThatIsTooSmallSaysWhatItNeeds(t *testing.T) {
-	for _, size := range [][2]int{{79, 24}, {80, 23}, {20, 5}, {1, 1}} {
+	for _, size := range [][2]int{{39, 15}, {40, 14}, {34, 5}, {1, 1}} {
 		m := shown(t, size[0], size[1], Options{}, entriesOfALoss()...)
-		if view := m.View(); size[0] > 30 && !strings.Contains(view, fmt.Sprintf("needs 80x24,\nthis terminal has %dx%d.\nq quits.", size[0], size[1])) {
+		if view := m.View(); size[0] > 30 && view != fmt.Sprintf("needs 40x15, has %dx%d; q quits", size[0], size[1]) {
 			t.Errorf("%v: %q", size, view)
 		}
 		if why := misfit(m); why != "" {

@@ -172,7 +172,7 @@ func TestALinkShowsWhatThereIsAndWhatIsNeeded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, l := range s.linkLines([]why.Link{tc.link}, "") {
-				got = append(got, l.text())
+				got = append(got, l.Text())
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)

@@ -1,125 +1,72 @@
 package tui
 
 import (
-	"slices"
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
-// heading returns the heading of a section.
-func heading(text string) line { return styledLine(strong, text) }
+// The text of views, by short names: it is in every line of them.
+type (
+	tone  = paint.Tone
+	span  = paint.Span
+	line  = paint.Line
+	theme = paint.Theme
+)
 
-// factWidth is the width of the names of facts.
-const factWidth = 14
+const (
+	plain  = paint.Plain
+	faint  = paint.Faint
+	strong = paint.Strong
+	good   = paint.Good
+	unsure = paint.Unsure
+	warn   = paint.Warn
+	bad    = paint.Bad
 
-// fact returns a name and its value.
-func fact(name, value string) line { return factIn(plain, name, value) }
+	markGood    = paint.MarkGood
+	markWarn    = paint.MarkWarn
+	markBad     = paint.MarkBad
+	markUnknown = paint.MarkUnknown
+	markChosen  = paint.MarkChosen
+)
 
-func factIn(t tone, name, value string) line {
-	return line{styled(faint, "  "+fit(name, factWidth)), styled(t, value)}
-}
+func styled(t tone, text string) span { return paint.Styled(t, text) }
 
-// wrapped returns a line in as many lines as it needs, continued below the start of its last
-// piece.
-func wrapped(l line, width int) []line {
-	if len(l) == 0 || widthOf(l.text()) <= width {
-		return []line{l}
-	}
-	head, last := l[:len(l)-1], l[len(l)-1]
-	indent := widthOf(head.text()) + blanksBefore(last.text)
-	if indent > width/2 { // no room beside the head: wrap everything
-		head, last = nil, span{l.text(), last.tone}
-		indent = min(4, width/4)
-	}
-	var lines []line
-	text := strings.TrimLeft(last.text, " ")
-	room := max(1, width-indent)
-	for i, part := range wordsIn(text, room) {
-		begin := line{{strings.Repeat(" ", indent), plain}}
-		if i == 0 && head != nil {
-			begin = append(slices.Clone(head), span{strings.Repeat(" ", blanksBefore(last.text)), plain})
-		}
-		lines = append(lines, append(begin, span{part, last.tone}))
-	}
-	return lines
-}
+func styledLine(t tone, text string) line { return paint.StyledLine(t, text) }
 
-// shortened returns at most so many lines. If there are more, the last one is too long, so that
-// drawing it adds an ellipsis.
-func shortened(lines []line, most int) []line {
-	if len(lines) <= most {
-		return lines
-	}
-	next := strings.TrimSpace(lines[most].text())
-	lines = slices.Clone(lines[:most])
-	last := slices.Clone(lines[most-1])
-	last[len(last)-1].text += " " + next
-	lines[most-1] = last
-	return lines
-}
+func heading(text string) line { return paint.Heading(text) }
 
-// flowed returns pieces in as many lines as they need, without breaking a piece. A separator
-// is between two pieces of a line, and lines after the first are indented.
+func fact(name, value string) line { return paint.Fact(name, value) }
+
+func factIn(t tone, name, value string) line { return paint.FactIn(t, name, value) }
+
+func wrapped(l line, width int) []line { return paint.Wrapped(l, width) }
+
 func flowed(pieces []line, separator span, indent, width int) []line {
-	var lines []line
-	for _, piece := range pieces {
-		n := len(lines)
-		if n > 0 && widthOf(lines[n-1].text())+widthOf(separator.text)+widthOf(piece.text()) <= width {
-			lines[n-1] = append(append(lines[n-1], separator), piece...)
-			continue
-		}
-		if n > 0 {
-			piece = append(line{{strings.Repeat(" ", indent), plain}}, piece...)
-		}
-		lines = append(lines, slices.Clone(piece))
-	}
-	return lines
+	return paint.Flowed(pieces, separator, indent, width)
 }
 
-// wordsIn returns a text in lines of at most width columns, broken between words, and within
-// words that are longer than a line.
-func wordsIn(text string, width int) []string {
-	var lines []string
-	last, used := "", 0
-	for word := range strings.FieldsSeq(text) {
-		w := widthOf(word)
-		if used > 0 && used+1+w <= width {
-			last, used = last+" "+word, used+1+w
-			continue
-		}
-		if used > 0 {
-			lines = append(lines, last)
-		}
-		for w > width {
-			begin := beginning(word, width)
-			lines, word = append(lines, begin), word[len(begin):]
-			w = widthOf(word)
-		}
-		last, used = word, w
-	}
-	return append(lines, last)
-}
+func commandLines(commands ...string) []line { return paint.CommandLines(commands...) }
 
-// beginning returns as much of a word as fits, at least one character.
-func beginning(word string, width int) string {
-	for w := width; ; w++ {
-		if begin := ansi.Truncate(word, w, ""); begin != "" {
-			return begin
-		}
-	}
-}
+func widthOf(text string) int { return cells.Width(text) }
 
-func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+func cut(text string, width int) string { return cells.Cut(text, width) }
 
-// commandLines returns commands to copy, under a heading; nil for none.
-func commandLines(commands ...string) []line {
-	if len(commands) == 0 {
-		return nil
-	}
-	lines := []line{heading("Commands")}
-	for _, c := range commands {
-		lines = append(lines, styledLine(plain, "  "+c))
-	}
-	return lines
-}
+func fit(text string, width int) string { return cells.Fit(text, width) }
+
+// Cells and states that several views have.
+
+func bar(share float64) string { return states.Bar(share) }
+
+func bytesRate(perSecond *float64) string { return states.BytesRate(perSecond) }
+
+func rolesCell(roles []string) string { return states.RolesCell(roles) }
+
+func toneOfID(t tone) tone { return states.ToneOfID(t) }
+
+func toneOfCount(n int) tone { return states.ToneOfCount(n) }
+
+func groupTone(g inspect.GroupView) tone { return states.GroupTone(g) }
+
+func barOf(share float64, width int) string { return states.BarOf(share, width) }

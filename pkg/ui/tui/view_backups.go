@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // backupsPage shows what could be restored if the data were lost now, and the progress of
@@ -15,15 +16,15 @@ func backupsPage(s clusterView) page {
 	v := s.backups()
 	p := page{empty: "the cluster has no backups: nothing can be restored", columns: []column{
 		{title: " "},
-		{title: "KIND"},
+		{title: "KIND", from: 70},
 		{title: "NAME", least: 8},
 		{title: "STATE", least: 7},
 		{title: "RESTORABLE", least: 8},
-		{title: "PROGRESS", least: 10},
+		{title: "PROGRESS", least: 10, from: 60},
 		{title: "RATE", right: true, from: 100},
-		{title: "ETA", right: true},
-		{title: "AGENTS", right: true},
-		{title: "PAUSED", usual: "no"},
+		{title: "ETA", right: true, from: 90},
+		{title: "AGENTS", right: true, from: 80},
+		{title: "PAUSED", usual: "no", from: 50},
 		{title: "DESTINATION", least: 10, from: 150},
 	}}
 	switch {
@@ -37,7 +38,7 @@ func backupsPage(s clusterView) page {
 		p.rows = append(p.rows, s.backupRow(b))
 	}
 	for _, r := range v.Restores {
-		p.rows = append(p.rows, restoreRow(r, agentsPaused(v)))
+		p.rows = append(p.rows, restoreRow(r, states.AgentsPaused(v)))
 	}
 	if len(p.rows) > 0 {
 		p.summary = backupsSummary(v, p.rows)
@@ -73,65 +74,46 @@ func backupsSummary(v inspect.ClusterBackupsView, rows []row) line {
 }
 
 func (s clusterView) backupRow(b inspect.BackupRowView) row {
-	t, state := backupState(b)
+	t, state := states.BackupState(b)
 	restorable, progress, agents, paused, url := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := b.Status; v != nil {
-		restorable, progress, paused, url = s.restorable(*v), snapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
+		restorable, progress, paused, url = s.restorable(*v), states.SnapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
 		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
 	}
 	key := "backup " + b.Name
-	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, cells: []span{
-		{t.mark(), t},
+	return row{key: key, backup: b.Name, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, number: backupNumber(b), cells: []span{
+		styled(t, t.Mark()),
 		styled(plain, "backup"), styled(plain, b.Name), styled(t, state), styled(plain, restorable), styled(plain, progress),
 		styled(plain, bytesRate(b.RateBytesPerSecond)), styled(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), styled(plain, agents), styled(plain, paused), styled(plain, url),
 	}}
 }
 
-// backupState returns the state of a backup, and its severity.
-func backupState(b inspect.BackupRowView) (tone, string) {
-	v := b.Status
-	switch {
-	case v == nil:
-		return unsure, phrase.UnknownCell
-	case v.UnknownReason != "" && v.Agents.Ready == 0 && v.Agents.Desired > 0 && v.Desired != "Stopped":
-		return bad, "no agents"
-	case v.Running == nil:
-		return unsure, phrase.UnknownCell
-	case !*v.Running:
-		return desiredTone(v.Reconciled), stoppedState(*v)
-	case !ptr.Deref(v.Own, true):
-		return bad, "tag taken"
-	case ptr.Deref(v.Paused, false):
-		return desiredTone(v.Reconciled), "paused"
-	case v.Move != nil:
-		return warn, "moving"
-	case !ptr.Deref(v.Restorable, true):
-		return warn, "starting"
-	default:
-		return desiredTone(v.Reconciled), "running"
+func backupNumber(b inspect.BackupRowView) func(s clusterView, column string) *float64 {
+	return func(_ clusterView, column string) *float64 {
+		switch {
+		case column == "RATE":
+			return b.RateBytesPerSecond
+		case column == "ETA":
+			return b.SnapshotETASeconds
+		case column == "RESTORABLE" && b.Status != nil && b.Status.LatestRestorable != nil:
+			return quantity(&b.Status.LatestRestorable.Version)
+		}
+		return nil
 	}
 }
 
-// desiredTone returns the severity of a difference from the desired state.
-func desiredTone(asWanted *bool) tone {
-	switch {
-	case asWanted == nil:
-		return unsure
-	case *asWanted:
-		return good
-	default:
-		return bad
-	}
-}
-
-func stoppedState(v inspect.BackupStatusView) string {
-	switch {
-	case v.Desired == "Stopped":
-		return "stopped"
-	case ptr.Deref(v.Reconciled, false):
-		return "complete"
-	default:
-		return "not running"
+func restoreNumber(v *inspect.RestoreStatusView) func(s clusterView, column string) *float64 {
+	return func(_ clusterView, column string) *float64 {
+		switch {
+		case v == nil:
+		case column == "RATE":
+			return v.RateBytesPerSecond
+		case column == "ETA":
+			return v.ETASeconds
+		case column == "PROGRESS":
+			return v.Percent
+		}
+		return nil
 	}
 }
 
@@ -154,84 +136,25 @@ func (s clusterView) restorable(v inspect.BackupStatusView) string {
 	return phrase.SecondsOr(&age, phrase.UnknownCell) + " ago"
 }
 
-// shortBar is the width of a bar here: there are many columns.
-const shortBar = 6
-
-// snapshotBar returns the elapsed share of the current snapshot's time. One that is made as fast
-// as possible has no bar: its progress is unknown.
-func snapshotBar(v *inspect.BackupSnapshotView) string {
-	switch {
-	case v == nil || v.ExpectedPercent == nil:
-		return phrase.Nothing
-	case v.IntervalSeconds != nil && *v.IntervalSeconds == 0:
-		return "first"
-	default:
-		return barOf(*v.ExpectedPercent/100, shortBar)
-	}
-}
-
-func bytesRate(perSecond *float64) string {
-	if perSecond == nil {
-		return phrase.Nothing
-	}
-	return phrase.Bytes(int64(*perSecond)) + "/s"
-}
-
-// agentsPaused returns whether the agents of the database are paused, all of them by one switch;
-// nil if unknown.
-func agentsPaused(v inspect.ClusterBackupsView) *bool {
-	for _, b := range v.Backups {
-		if b.Status != nil && b.Status.Paused != nil {
-			return b.Status.Paused
-		}
-	}
-	return nil
-}
-
-// inProgress reports whether a restore was started and is not finished.
-func inProgress(v *inspect.RestoreStatusView) bool {
-	return v != nil && v.State != nil && *v.State != "" && !v.Over
-}
-
 // restoreRow returns the row of a restore, which makes no progress while agents are paused.
 func restoreRow(r inspect.RestoreRowView, paused *bool) row {
-	t, state := restoreState(r)
+	t, state := states.RestoreState(r)
 	held := styled(plain, "no")
-	if inProgress(r.Status) && ptr.Deref(paused, false) {
+	if states.InProgress(r.Status) && ptr.Deref(paused, false) {
 		t, held = bad, styled(bad, "yes")
 	}
 	progress, rate, eta, url := phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.UnknownCell
 	if v := r.Status; v != nil {
 		if v.Percent != nil {
-			progress = barOf(*v.Percent/100, shortBar)
+			progress = barOf(*v.Percent/100, states.ShortBar)
 		}
 		rate, eta, url = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
 	}
-	return row{key: "restore " + r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, cells: []span{
-		{t.mark(), t},
+	return row{key: "restore " + r.Name, restore: r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, number: restoreNumber(r.Status), cells: []span{
+		styled(t, t.Mark()),
 		styled(plain, "restore"), styled(plain, r.Name), styled(t, state), styled(plain, phrase.Nothing), styled(plain, progress),
 		styled(plain, rate), styled(plain, eta), styled(plain, phrase.Nothing), held, styled(plain, url),
 	}}
-}
-
-func restoreState(r inspect.RestoreRowView) (tone, string) {
-	v := r.Status
-	switch {
-	case v == nil || v.State == nil:
-		return unsure, phrase.UnknownCell
-	case ptr.Deref(v.Done, false):
-		return good, *v.State
-	case v.Over && *v.State == "":
-		return bad, "lost"
-	case v.Over:
-		return bad, *v.State
-	case *v.State == "":
-		return plain, "not started"
-	case v.LastError != "":
-		return bad, *v.State
-	default:
-		return warn, *v.State
-	}
 }
 
 // backupNotes returns the problems in whole sentences.
@@ -256,11 +179,73 @@ func backupNotes(v inspect.ClusterBackupsView) []line {
 			add("restore", r.Name, r.Unread)
 		case !ptr.Deref(r.Status.Done, false):
 			text := r.Status.Summary
-			if inProgress(r.Status) && ptr.Deref(agentsPaused(v), false) {
+			if states.InProgress(r.Status) && ptr.Deref(states.AgentsPaused(v), false) {
 				text = "all agents of the database are paused, so it makes no progress; " + text
 			}
 			add("restore", r.Name, text)
 		}
 	}
 	return notes
+}
+
+// aboutBackup returns the details of a backup.
+func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
+	t, state := states.BackupState(b)
+	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.Mark()+" "+state)}
+	if v := b.Status; v == nil {
+		lines = append(lines, factIn(warn, "not read", b.Unread))
+	} else {
+		lines = append(lines, s.backupFacts(b, *v)...)
+	}
+	return append(lines, commandLines(s.o.fdb("backup", "status", b.Name), s.o.fdb("reconcile", "fdbbackup/"+b.Name, "--dry-run"))...)
+}
+
+func (s clusterView) backupFacts(b inspect.BackupRowView, v inspect.BackupStatusView) []line {
+	lines := []line{
+		fact("summary", v.Summary), fact("desired", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
+		fact("restorable", s.restorable(v)+states.PointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
+	}
+	if snap := v.Snapshot; snap != nil {
+		lines = append(lines, fact("last snapshot", states.MomentText(snap.LastComplete)), fact("this snapshot", states.SnapshotText(snap)), fact("ETA", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
+	}
+	for _, e := range v.LastErrors {
+		lines = append(lines, factIn(bad, "error", e))
+	}
+	lines = append(lines,
+		fact("written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
+		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Desired)))
+	for _, a := range v.Agents.Pods {
+		ready := "ready"
+		if !a.Ready {
+			ready = "not ready"
+		}
+		lines = append(lines, fact("", fmt.Sprintf("%s, %s, %s, on %s", a.Pod, a.Phase, ready, phrase.Or(a.Node, phrase.UnknownCell))))
+	}
+	return lines
+}
+
+// aboutRestore returns the details of a restore.
+func (s clusterView) aboutRestore(r inspect.RestoreRowView) []line {
+	t, state := states.RestoreState(r)
+	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.Mark()+" "+state)}
+	if v := r.Status; v == nil {
+		lines = append(lines, factIn(warn, "not read", r.Unread))
+	} else {
+		lines = append(lines, restoreFacts(*v)...)
+	}
+	return append(lines, commandLines(s.o.fdb("restore", "status", r.Name), s.o.fdb("restore", "wait", r.Name))...)
+}
+
+func restoreFacts(v inspect.RestoreStatusView) []line {
+	lines := []line{fact("summary", v.Summary), fact("from", phrase.Or(v.URL, phrase.UnknownCell))}
+	if v.Percent != nil {
+		lines = append(lines, fact("progress", bar(*v.Percent/100)+", "+phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block")), fact("ETA", phrase.SecondsOr(v.ETASeconds, phrase.Nothing)))
+	}
+	if v.Version != nil {
+		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", phrase.BytesOr(v.BytesWritten, phrase.UnknownCell)), fact("rate", bytesRate(v.RateBytesPerSecond)))
+	}
+	if v.LastError != "" {
+		lines = append(lines, factIn(bad, "last error", v.LastError))
+	}
+	return lines
 }

@@ -15,12 +15,12 @@ func coordinatorsPage(s clusterView) page {
 	p := page{empty: "no coordinators known", columns: []column{
 		{title: " "},
 		{title: "ADDRESS", least: 16},
-		{title: "ID", least: 10},
-		{title: "ZONE", least: 5},
+		{title: "ID", least: 10, from: 60},
+		{title: "ZONE", least: 5, from: 70},
 		{title: "DC", least: 2, from: 110},
 		{title: "REACHABLE"},
-		{title: "REMOVAL"},
-		{title: "TLS"},
+		{title: "REMOVAL", from: 80},
+		{title: "TLS", from: 90},
 	}}
 	t := good
 	switch {
@@ -52,7 +52,7 @@ func coordinatorRow(c inspect.CoordinatorDetailView) row {
 		t = unsure
 	}
 	return row{key: c.Address, group: c.Group, tone: t, more: func(s clusterView) []line { return s.aboutCoordinator(c) }, cells: []span{
-		{t.mark(), t},
+		styled(t, t.Mark()),
 		styled(plain, c.Address), styled(plain, phrase.Or(c.Group, phrase.UnknownCell)), styled(plain, phrase.Or(c.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(c.DC, phrase.Nothing)),
 		styled(t, phrase.YesNo(c.Reachable, phrase.UnknownCell)), styled(plain, phrase.YesNo(c.Removing, phrase.UnknownCell)), styled(plain, phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}}

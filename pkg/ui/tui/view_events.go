@@ -31,9 +31,9 @@ func eventColumns() []column {
 		{title: " "},
 		{title: "SEEN", right: true},
 		{title: "REASON", least: 12},
-		{title: "OBJECT", least: 18},
+		{title: "OBJECT", least: 14, from: 60},
 		{title: "TIMES", right: true, from: 110},
-		{title: "MESSAGE", least: 20},
+		{title: "MESSAGE", least: 16},
 		{title: "FROM", least: 8, from: 170},
 	}
 }
@@ -44,9 +44,18 @@ func (s clusterView) eventRow(e inspect.EventView) row {
 		t = warn
 	}
 	key := fmt.Sprintf("%s %s %s %d", e.Object, e.Reason, e.Message, e.First.UnixNano())
-	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s clusterView) []line { return s.aboutEvent(e) }, cells: []span{
-		{t.mark(), t}, styled(plain, s.age(&e.Time)), styled(t, e.Reason), styled(plain, s.shortObject(e.Object)), styled(plain, strconv.Itoa(e.Count)), styled(plain, phrase.Or(e.Message, phrase.Nothing)), styled(plain, phrase.Or(e.From, phrase.Nothing)),
+	return row{key: key, group: e.ProcessGroup, tone: t, more: func(s clusterView) []line { return s.aboutEvent(e) }, number: eventNumber(e), cells: []span{
+		styled(t, t.Mark()), styled(plain, s.age(&e.Time)), styled(t, e.Reason), styled(plain, s.shortObject(e.Object)), styled(plain, strconv.Itoa(e.Count)), styled(plain, phrase.Or(e.Message, phrase.Nothing)), styled(plain, phrase.Or(e.From, phrase.Nothing)),
 	}}
+}
+
+func eventNumber(e inspect.EventView) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		if column == "SEEN" {
+			return s.seconds(&e.Time)
+		}
+		return nil
+	}
 }
 
 func (s clusterView) aboutEvent(e inspect.EventView) []line {
@@ -56,8 +65,13 @@ func (s clusterView) aboutEvent(e inspect.EventView) []line {
 	}
 }
 
-// eventsOf returns the events of a process group, the newest first.
+// eventsOf returns the events of a process group, and the command that lists them.
 func (s clusterView) eventsOf(id string) []line {
+	return append(s.eventLines(id), commandLines(s.o.fdb("events", s.cluster()))...)
+}
+
+// eventLines returns the events of a process group, the newest first.
+func (s clusterView) eventLines(id string) []line {
 	lines := []line{heading("Events of " + id)}
 	for _, e := range slices.Backward(s.snapshot().Events.Items) {
 		if e.ProcessGroup != id {
@@ -67,12 +81,12 @@ func (s clusterView) eventsOf(id string) []line {
 		if e.Type == "Warning" {
 			t = warn
 		}
-		lines = append(lines, line{styled(faint, "  "+fit(s.age(&e.Time), 6)), {t.mark() + " ", t}, styled(t, e.Reason+"  "), styled(plain, e.Message)})
+		lines = append(lines, line{styled(faint, "  "+fit(s.age(&e.Time), 6)), styled(t, t.Mark()+" "), styled(t, e.Reason+"  "), styled(plain, e.Message)})
 	}
 	if len(lines) == 1 {
 		lines = append(lines, styledLine(plain, "  no events"))
 	}
-	return append(lines, commandLines(s.o.fdb("events", s.cluster()))...)
+	return lines
 }
 
 // shortObject returns an object without the name of the cluster, which all have.

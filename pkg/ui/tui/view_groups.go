@@ -1,14 +1,12 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // groupsPage shows which process groups have problems, and for how long.
@@ -16,16 +14,16 @@ func groupsPage(s clusterView) page {
 	groups := s.choice.sorted(s.snapshot().Groups.Items)
 	p := page{empty: "no process groups in the status", columns: []column{
 		{title: " "},
-		{title: "ID", least: 12},
-		{title: "CLASS", least: 7},
-		{title: "CONDITIONS", least: 12},
-		{title: "EXCL", usual: phrase.Nothing},
-		{title: "POD", least: 7, from: 100},
-		{title: "ZONE", least: 5},
-		{title: "NODE", least: 8, from: 110},
-		{title: "UP", right: true},
+		{title: "ID", least: 15},
+		{title: "CLASS", least: 9, from: 60},
+		{title: "CONDITIONS", least: 24},
+		{title: "EXCL", usual: phrase.Nothing, from: 50},
+		{title: "ROLES", least: 8, from: 90},
+		{title: "ZONE", least: 5, from: 70},
+		{title: "NODE", least: 8, from: 120},
+		{title: "UP", right: true, from: 80},
 		{title: "DATA", right: true, from: 110},
-		{title: "ROLES", least: 8, from: 130},
+		{title: "POD", least: 7, from: 140},
 		{title: "ADDRESS", least: 15, from: 170},
 	}}
 	last := "\x00"
@@ -66,9 +64,8 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 	if v.Removing > 0 {
 		l = append(l, styled(plain, fmt.Sprintf(", %d to be removed", v.Removing)))
 	}
-	l = append(l, styled(faint, " · by "+orderNames[s.choice.order]))
 	if s.choice.by != byNothing {
-		l = append(l, styled(faint, " per "+groupingNames[s.choice.by]))
+		l = append(l, styled(faint, " · per "+groupingNames[s.choice.by]))
 	}
 	if v.Source == inspect.SourceRecord {
 		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
@@ -92,52 +89,30 @@ func (s clusterView) headline(of string) []span {
 
 func (s clusterView) groupRow(r *ranked) row {
 	t, g := r.tone, r.GroupView
-	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, cells: []span{
-		{t.mark(), t},
+	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, number: groupNumber(g), cells: []span{
+		styled(t, t.Mark()),
 		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
-		styled(plain, exclusionCell(*g)), styled(plain, podCell(*g)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
+		styled(plain, states.ExclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
 		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
-		styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
+		styled(plain, s.podCell(*g)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
 	}}
 }
 
-// toneOfID returns the ordinary color for the IDs of healthy objects: a page full of green shows
-// nothing.
-func toneOfID(t tone) tone {
-	if t < warn {
-		return plain
-	}
-	return t
-}
-
-// groupTone returns the severity of a process group.
-func groupTone(g inspect.GroupView) tone {
-	worst := good
-	if g.Processes == nil {
-		worst = unsure
-	}
-	if g.RemovalSince != nil || (g.Exclusion != inspect.NotExcluded && g.Exclusion != inspect.ExclusionUnknown) {
-		worst = warn
-	}
-	if g.Processes != nil && *g.Processes == 0 && g.RemovalSince == nil {
-		worst = bad
-	}
-	for _, c := range g.Conditions {
-		worst = max(worst, conditionTone(c.Type))
-	}
-	return worst
-}
-
-// conditionTone returns the severity of a condition: it is bad if it leads to a replacement.
-func conditionTone(condition string) tone {
-	c := v1beta2.ProcessGroupConditionType(condition)
-	switch {
-	case c.IsInformational(), c == v1beta2.ConditionPodPending, c == v1beta2.ConditionProcessIsMarkedAsExcluded:
-		return warn
-	case slices.Contains(v1beta2.ReplacementConditions(), c):
-		return bad
-	default:
-		return warn
+// groupNumber returns the numbers of a process group by column: of its conditions the age of the
+// worst.
+func groupNumber(g *inspect.GroupView) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		switch column {
+		case "CONDITIONS":
+			if len(g.Conditions) > 0 {
+				return s.seconds(states.WorstFirst(g.Conditions)[0].Since)
+			}
+		case "UP":
+			return g.UptimeSeconds
+		case "DATA":
+			return quantity(g.StoredBytes)
+		}
+		return nil
 	}
 }
 
@@ -145,7 +120,7 @@ func conditionTone(condition string) tone {
 // that.
 func (s clusterView) conditions(g inspect.GroupView) string {
 	words := make([]string, 0, len(g.Conditions)+1)
-	for _, c := range worstFirst(g.Conditions) {
+	for _, c := range states.WorstFirst(g.Conditions) {
 		words = append(words, fmt.Sprintf("%s %s", c.Type, s.age(c.Since)))
 	}
 	if len(words) == 0 && g.Processes != nil && *g.Processes == 0 {
@@ -160,34 +135,15 @@ func (s clusterView) conditions(g inspect.GroupView) string {
 	return phrase.Or(strings.Join(words, ", "), phrase.Nothing)
 }
 
-// worstFirst sorts conditions by severity, then by age.
-func worstFirst(conditions []inspect.ConditionView) []inspect.ConditionView {
-	return slices.SortedStableFunc(slices.Values(conditions), func(a, b inspect.ConditionView) int {
-		return cmp.Or(cmp.Compare(conditionTone(b.Type), conditionTone(a.Type)), inspect.CompareTimes(a.Since, b.Since))
-	})
-}
-
-func exclusionCell(g inspect.GroupView) string {
-	switch g.Exclusion {
-	case inspect.NotExcluded:
-		return phrase.Nothing
-	case inspect.ExclusionUnknown:
+// podCell returns the phase of the pod. It is unknown while its node does not report: the API
+// server still has the last one.
+func (s clusterView) podCell(g inspect.GroupView) string {
+	switch {
+	case g.PodPhase == "":
+		return "none"
+	case s.down[g.Node]:
 		return phrase.UnknownCell
 	default:
-		return string(g.Exclusion)
+		return g.PodPhase
 	}
-}
-
-func podCell(g inspect.GroupView) string {
-	if g.PodPhase == "" {
-		return "none"
-	}
-	return g.PodPhase
-}
-
-func rolesCell(roles []string) string {
-	if roles == nil {
-		return phrase.UnknownCell
-	}
-	return phrase.Or(strings.Join(roles, ","), phrase.Nothing)
 }

@@ -25,7 +25,7 @@ func loadPage(s clusterView) page {
 		if t == good && c.Unknown {
 			t = unsure
 		}
-		r := row{key: c.Key, group: c.Group, tone: t, cells: []span{styled(t, t.mark())}, more: func(s clusterView) []line { return s.aboutLoad(c) }}
+		r := row{key: c.Key, group: c.Group, tone: t, cells: []span{styled(t, t.Mark())}, more: func(s clusterView) []line { return s.aboutLoad(c) }}
 		for _, cell := range c.Cells {
 			r.cells = append(r.cells, styled(plain, cell))
 		}

@@ -62,7 +62,7 @@ func TestTheDetailsOfALoadHaveItsCauses(t *testing.T) {
 	for _, r := range loadPage(s).rows {
 		if r.group == "storage-1" {
 			for _, l := range r.more(s) {
-				details += l.text() + "\n"
+				details += l.Text() + "\n"
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func TestTheDetailsOfALoadHaveItsCauses(t *testing.T) {
 
 // A step back in time shows the course up to then.
 func TestTheCourseEndsAtTheDisplayedTime(t *testing.T) {
-	course := func(m model) string { return strings.TrimSpace(loadPage(m.clusterView()).rows[0].cells[3].text) }
+	course := func(m model) string { return strings.TrimSpace(loadPage(m.clusterView()).rows[0].cells[3].Text) }
 	m := shown(t, 120, 40, Options{}, underLoad(4)...)
 	if now, before := course(m), course(pressed(m, "[")); len([]rune(now)) != 4 || len([]rune(before)) != 3 {
 		t.Errorf("now %q, before %q", now, before)
@@ -91,7 +91,7 @@ func TestARecordingWithoutLoadsShowsNone(t *testing.T) {
 	after := *f
 	after.Workload = underLoad(1)[0].Frame.Workload
 	rows := loadPage(shown(t, 80, 24, Options{}, entry(f), Entry{At: noon.Add(time.Second), Cluster: "sample", Frame: (*frame.Frame)(&after)}).clusterView()).rows
-	if len(rows) == 0 || !strings.HasPrefix(rows[0].cells[3].text, " █") {
+	if len(rows) == 0 || !strings.HasPrefix(rows[0].cells[3].Text, " █") {
 		t.Errorf("%+v", rows)
 	}
 }

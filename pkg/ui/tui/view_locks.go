@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -14,7 +15,7 @@ import (
 func locksPage(s clusterView) page {
 	v := s.snapshot().Locks
 	p := page{empty: "locks are unknown", columns: []column{
-		{title: " "}, {title: "WHAT", least: 10}, {title: "HOLDER", least: 12}, {title: "STATE", least: 8}, {title: "FOR", right: true}, {title: "LEFT", right: true}, {title: "NOTE", least: 10},
+		{title: " "}, {title: "WHAT", least: 10}, {title: "HOLDER", least: 12}, {title: "STATE", least: 8}, {title: "FOR", right: true, from: 80}, {title: "LEFT", right: true, from: 50}, {title: "NOTE", least: 16, from: 60},
 	}}
 	for _, l := range v.Items {
 		p.rows = append(p.rows, s.lockRow(l))
@@ -27,13 +28,13 @@ func locksPage(s clusterView) page {
 	}
 	for _, u := range v.Upgrades {
 		p.rows = append(p.rows, row{key: "upgrade " + u.Version, cells: []span{
-			{" ", plain}, styled(plain, "upgrade"), styled(plain, u.Version), styled(plain, "announced"), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, strings.Join(u.Groups, ", ")),
+			styled(plain, " "), styled(plain, "upgrade"), styled(plain, u.Version), styled(plain, "announced"), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, strings.Join(u.Groups, ", ")),
 		}})
 	}
 	for _, e := range v.Lists {
 		since := e.Since
 		p.rows = append(p.rows, row{key: fmt.Sprintf("%s %s %s", e.List, e.ControlPlaneInstance, e.Group), group: e.Group, cells: []span{
-			{" ", plain}, styled(plain, string(e.List)), styled(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), {phrase.Nothing, plain}, styled(plain, e.Group),
+			styled(plain, " "), styled(plain, string(e.List)), styled(plain, phrase.Or(e.ControlPlaneInstance, phrase.Nothing)), styled(plain, "listed"), styled(plain, s.age(&since)), styled(plain, phrase.Nothing), styled(plain, e.Group),
 		}})
 	}
 	p.summary = s.lockSummary()
@@ -84,9 +85,22 @@ func (s clusterView) lockRow(l inspect.LockView) row {
 	case !ptr.Deref(l.Mine, true):
 		t, note = warn, "another control-plane instance"
 	}
-	return row{key: "lock", tone: t, cells: []span{
-		{t.mark(), t}, styled(plain, "lock"), styled(plain, owner), styled(t, string(l.State)), styled(plain, since), styled(plain, left), styled(plain, note),
+	return row{key: "lock", tone: t, number: spanNumber(l.Since, l.Until), cells: []span{
+		styled(t, t.Mark()), styled(plain, "lock"), styled(plain, owner), styled(t, string(l.State)), styled(plain, since), styled(plain, left), styled(plain, note),
 	}}
+}
+
+// spanNumber returns since when something is held, and how long it is still held.
+func spanNumber(since, until *time.Time) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		switch {
+		case column == "FOR":
+			return s.seconds(since)
+		case column == "LEFT" && until != nil:
+			return new(until.Sub(s.now).Seconds())
+		}
+		return nil
+	}
 }
 
 func (s clusterView) leaseRow(l inspect.LeaseView) row {
@@ -99,8 +113,8 @@ func (s clusterView) leaseRow(l inspect.LeaseView) row {
 	case l.Holder != "":
 		state, who, left = "held", l.Holder, s.until(l.Until)
 	}
-	return row{key: "lease", tone: t, cells: []span{
-		{t.mark(), t}, styled(plain, "lease"), styled(plain, who), styled(t, state), {phrase.Nothing, plain}, styled(plain, left), styled(plain, note),
+	return row{key: "lease", tone: t, number: spanNumber(nil, l.Until), cells: []span{
+		styled(t, t.Mark()), styled(plain, "lease"), styled(plain, who), styled(t, state), styled(plain, phrase.Nothing), styled(plain, left), styled(plain, note),
 	}}
 }
 
@@ -114,7 +128,7 @@ func deniedRow(d inspect.DeniedView) row {
 		t = bad
 	}
 	return row{key: "deny " + d.ID, tone: t, cells: []span{
-		{t.mark(), t}, styled(plain, "deny list"), styled(plain, d.ID), styled(t, state), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
+		styled(t, t.Mark()), styled(plain, "deny list"), styled(plain, d.ID), styled(t, state), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, "spec: "+string(d.InSpec)+orClause(d.Drift)),
 	}}
 }
 

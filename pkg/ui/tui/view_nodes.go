@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // nodesPage shows which nodes and zones have problems, and when taint rules apply.
@@ -21,15 +20,15 @@ func nodesPage(s clusterView) page {
 	p := page{empty: "no pod of the cluster is on any node", columns: []column{
 		{title: " "},
 		{title: "NODE", least: 12},
-		{title: "ZONE", least: 5},
+		{title: "ZONE", least: 6, from: 60},
 		{title: "READY"},
-		{title: "CORDON"},
-		{title: "TAINTS", least: 8},
+		{title: "CORDON", from: 50},
+		{title: "TAINTS", least: 14, from: 70},
 		{title: "FOR", right: true, from: 110},
-		{title: "DETECT", right: true},
-		{title: "REPLACE", right: true},
-		{title: "PGS", right: true},
-		{title: "COORD", right: true},
+		{title: "DETECT", right: true, from: 90},
+		{title: "REPLACE", right: true, from: 80},
+		{title: "PGS", right: true, from: 55},
+		{title: "COORD", right: true, from: 65},
 		{title: "CLASSES", least: 9, from: 110},
 	}}
 	zones := s.zonesOfNodes()
@@ -57,13 +56,6 @@ func nodesPage(s clusterView) page {
 		p.notes = append(p.notes, styledLine(warn, markWarn+" taints and rules are not checked: "+v.Hidden))
 	}
 	return p
-}
-
-func toneOfCount(n int) tone {
-	if n > 0 {
-		return warn
-	}
-	return good
 }
 
 // zonesSummary returns which zones do not report and which is under maintenance.
@@ -99,7 +91,7 @@ func (s clusterView) zonesOfNodes() map[string]string {
 }
 
 func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
-	t := nodeTone(n)
+	t := states.NodeTone(n)
 	detect, replace := phrase.Nothing, phrase.Nothing
 	if len(n.MatchedRules) > 0 && len(n.ProcessGroups) > 0 {
 		detect, replace = ui.DetectWords(n, s.until), ui.ReplaceWords(n, s.until)
@@ -108,50 +100,55 @@ func (s clusterView) nodeRow(n inspect.NodeView, zone string) row {
 	if n.TaintedSince != nil {
 		since = s.age(n.TaintedSince)
 	}
-	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, cells: []span{
-		{t.mark(), t},
+	return row{key: n.Name, node: n.Name, tone: t, more: func(s clusterView) []line { return s.aboutNode(n.Name) }, number: nodeNumber(n), cells: []span{
+		styled(t, t.Mark()),
 		styled(toneOfID(t), n.Name), styled(plain, phrase.Or(zone, phrase.UnknownCell)), styled(t, ui.ReadyWord(n)), styled(plain, phrase.YesNo(n.Unschedulable, phrase.UnknownCell)),
-		styled(plain, taintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
-		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, classesCell(n)),
+		styled(plain, states.TaintsCell(n)), styled(plain, since), styled(t, detect), styled(t, replace),
+		styled(plain, strconv.Itoa(len(n.ProcessGroups))), styled(plain, strconv.Itoa(n.Coordinators)), styled(plain, states.ClassesCell(n)),
 	}}
 }
 
-func nodeTone(n inspect.NodeView) tone {
-	switch {
-	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsSilent(n):
-		return bad
-	case ptr.Deref(n.Unschedulable, false), len(n.Taints) > 0:
-		return warn
-	case n.Ready == nil:
-		return unsure
-	default:
-		return good
+func nodeNumber(n inspect.NodeView) func(s clusterView, column string) *float64 {
+	return func(s clusterView, column string) *float64 {
+		switch column {
+		case "FOR":
+			return s.seconds(n.TaintedSince)
+		case "DETECT":
+			return s.seconds(n.DetectAt)
+		case "REPLACE":
+			return s.seconds(n.ReplaceAt)
+		}
+		return nil
 	}
 }
 
-func taintsCell(n inspect.NodeView) string {
-	if n.Taints == nil {
-		return phrase.UnknownCell
+// nodesDown returns the nodes that are known to be deleted or not ready.
+func (s clusterView) nodesDown() map[string]bool {
+	down := map[string]bool{}
+	for _, n := range s.snapshot().Nodes.Items {
+		if states.NodeTone(n) == bad {
+			down[n.Name] = true
+		}
 	}
-	return phrase.Or(strings.Join(n.Taints, ","), phrase.Nothing)
+	return down
 }
 
-func classesCell(n inspect.NodeView) string {
-	var words []string
-	for _, class := range slices.Sorted(maps.Keys(n.Classes)) {
-		words = append(words, fmt.Sprintf("%s:%d", class, n.Classes[class]))
+// nodeNamed returns a node by its name.
+func (s clusterView) nodeNamed(name string) (inspect.NodeView, bool) {
+	items := s.snapshot().Nodes.Items
+	i := slices.IndexFunc(items, func(n inspect.NodeView) bool { return n.Name == name })
+	if i < 0 {
+		return inspect.NodeView{}, false
 	}
-	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
+	return items[i], true
 }
 
 // aboutNode returns the details of a node.
 func (s clusterView) aboutNode(name string) []line {
-	items := s.snapshot().Nodes.Items
-	i := slices.IndexFunc(items, func(n inspect.NodeView) bool { return n.Name == name })
-	if i < 0 {
+	n, found := s.nodeNamed(name)
+	if !found {
 		return nil
 	}
-	n := items[i]
 	lines := []line{
 		heading("Node " + name), fact("ready", ui.ReadyWord(n)), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", phrase.Or(s.zonesOfNodes()[name], phrase.UnknownCell)),
 	}
@@ -170,7 +167,7 @@ func (s clusterView) aboutNode(name string) []line {
 	lines = append(lines, heading("Process groups"))
 	for _, g := range s.snapshot().Groups.Items {
 		if g.Node == name {
-			lines = append(lines, line{styled(plain, "  "), {groupTone(g).mark(), groupTone(g)}, styled(plain, " "+g.ID+"  "), styled(groupTone(g), s.conditions(g))})
+			lines = append(lines, line{styled(plain, "  "), styled(groupTone(g), groupTone(g).Mark()), styled(plain, " "+g.ID+"  "), styled(groupTone(g), s.conditions(g))})
 		}
 	}
 	return append(lines, commandLines(s.o.fdb("get", "nodes", s.cluster()), s.o.kubectl("describe", "node", name), s.o.fdb("drain", name, "--dry-run"))...)

@@ -34,7 +34,7 @@ func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 			s := clusterView{state: state{frame: f}, now: noon, o: &Options{}}
 			var cells []string
 			for _, cell := range s.nodeRow(n, "zone-1").cells[7:9] {
-				cells = append(cells, cell.text)
+				cells = append(cells, cell.Text)
 			}
 			if !slices.Equal(cells, tc.cells) {
 				t.Errorf("noted and replaced in %q, want %q", cells, tc.cells)
@@ -42,7 +42,7 @@ func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
 			var detail strings.Builder
 			for _, l := range s.aboutNode("node-1") {
 				for _, part := range l {
-					detail.WriteString(part.text)
+					detail.WriteString(part.Text)
 				}
 				detail.WriteString("\n")
 			}

@@ -6,25 +6,26 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/passes"
 )
 
 // passPage shows what the pass does now, and how each stage ended.
 func passPage(s clusterView) page {
 	p := page{empty: s.noPass(), columns: []column{
-		{title: " "}, {title: "STAGE", least: 16}, {title: "OUTCOME"}, {title: "ACTIONS", right: true}, {title: "REASON", least: 20},
+		{title: " "}, {title: "STAGE", least: 16}, {title: "OUTCOME"}, {title: "ACTIONS", right: true, from: 60}, {title: "REASON", least: 12},
 	}}
-	if s.pass.number == 0 {
+	if s.pass.Number == 0 {
 		return p
 	}
 	p.summary, p.rows = s.passSummary(), s.stageRows()
-	for _, c := range s.pass.refused {
+	for _, c := range s.pass.Refused {
 		p.notes = append(p.notes, styledLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Words())))
 	}
-	for _, text := range s.pass.failures {
+	for _, text := range s.pass.Failures {
 		p.notes = append(p.notes, styledLine(bad, markBad+" "+text))
 	}
-	if s.pass.stopped != "" {
-		p.notes = append(p.notes, styledLine(bad, markBad+" stopped early: "+s.pass.stopped))
+	if s.pass.Stopped != "" {
+		p.notes = append(p.notes, styledLine(bad, markBad+" stopped early: "+s.pass.Stopped))
 	}
 	return p
 }
@@ -41,19 +42,19 @@ func (s clusterView) noPass() string {
 // have nothing to do.
 func (s clusterView) stageRows() []row {
 	var active, idle, later []row
-	for i, st := range s.pass.stages {
+	for i, st := range s.pass.Stages {
 		r := s.stageRow(i, st)
 		switch {
-		case s.pass.running == i+1, st.outcome != "" && (st.outcome != "done" || len(st.actions) > 0):
+		case s.pass.Running == i+1, st.Outcome != "" && (st.Outcome != "done" || len(st.Actions) > 0):
 			active = append(active, r)
-		case st.outcome != "":
+		case st.Outcome != "":
 			idle = append(idle, r)
 		default:
 			later = append(later, r)
 		}
 	}
 	left := "pending"
-	if !s.pass.ended.IsZero() {
+	if !s.pass.Ended.IsZero() {
 		left = "not reached"
 	}
 	return slices.Concat(active, under(idle, "with nothing to do"), under(later, left))
@@ -70,48 +71,48 @@ func under(rows []row, what string) []row {
 // passSummary returns the progress of the pass, in one line; the header has it while it runs.
 func (s clusterView) passSummary() line {
 	p := s.pass
-	name := fmt.Sprintf("pass %d", p.number)
-	if p.preview {
+	name := fmt.Sprintf("pass %d", p.Number)
+	if p.Preview {
 		name = "preview"
 	}
-	if p.round > 1 {
-		name += fmt.Sprintf(", round %d", p.round)
+	if p.Round > 1 {
+		name += fmt.Sprintf(", round %d", p.Round)
 	}
-	if !p.ended.IsZero() {
-		t := toneOfOutcome(p.outcome)
-		l := line{{t.mark() + " ", t}, styled(t, fmt.Sprintf("%s: %s", name, p.outcome)), styled(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.ended.Sub(p.started)), phrase.Count(p.acted, "action"), s.lastingSince(p.ended)))}
+	if !p.Ended.IsZero() {
+		t := toneOfOutcome(p.Outcome)
+		l := line{styled(t, t.Mark()+" "), styled(t, fmt.Sprintf("%s: %s", name, p.Outcome)), styled(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.Ended.Sub(p.Started)), phrase.Count(p.Acted, "action"), s.lastingSince(p.Ended)))}
 		return append(l, s.waitSummary()...)
 	}
-	l := line{styled(strong, name+" running for "+s.lastingSince(p.started))}
-	if st, running := p.now(); running {
-		l = append(l, styled(plain, " · "+string(st.name)), styled(strong, s.doing(st)))
+	l := line{styled(strong, name+" running for "+s.lastingSince(p.Started))}
+	if st, running := p.Now(); running {
+		l = append(l, styled(plain, " · "+string(st.Name)), styled(strong, s.doing(st)))
 	}
 	return l
 }
 
 // waitSummary returns when the next pass begins.
 func (s clusterView) waitSummary() line {
-	r := s.pass.wait
+	r := s.pass.Wait
 	if r == nil {
 		return nil
 	}
-	if r.noLaterThan == nil {
+	if r.NoLaterThan == nil {
 		return line{styled(faint, " · waiting")}
 	}
-	return line{styled(faint, " · next within "+s.until(r.noLaterThan))}
+	return line{styled(faint, " · next within "+s.until(r.NoLaterThan))}
 }
 
 // doing returns what a stage does now, and for how long.
-func (s clusterView) doing(st stage) string {
-	for _, a := range slices.Backward(st.actions) {
-		if a.ended.IsZero() {
-			return ": " + a.summary + ", " + s.lastingSince(a.started)
+func (s clusterView) doing(st passes.Stage) string {
+	for _, a := range slices.Backward(st.Actions) {
+		if a.Ended.IsZero() {
+			return ": " + a.Summary + ", " + s.lastingSince(a.Started)
 		}
 	}
-	if st.busy == "" {
+	if st.Busy == "" {
 		return ""
 	}
-	return ": " + st.busy + ", " + s.lastingSince(st.since)
+	return ": " + st.Busy + ", " + s.lastingSince(st.Since)
 }
 
 func toneOfOutcome(outcome string) tone {
@@ -127,60 +128,60 @@ func toneOfOutcome(outcome string) tone {
 	}
 }
 
-func (s clusterView) stageRow(i int, st stage) row {
-	t, outcome, reason := toneOfOutcome(st.outcome), st.outcome, st.reason
-	mark := t.mark()
+func (s clusterView) stageRow(i int, st passes.Stage) row {
+	t, outcome, reason := toneOfOutcome(st.Outcome), st.Outcome, st.Reason
+	mark := t.Mark()
 	switch {
-	case s.pass.running == i+1:
+	case s.pass.Running == i+1:
 		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.doing(st), ": ")
 	case outcome == "":
 		mark, outcome = " ", phrase.Nothing
-	case st.outcome == "done" && len(st.actions) == 0:
+	case st.Outcome == "done" && len(st.Actions) == 0:
 		t = faint
 	}
-	if reason == "" && len(st.actions) > 0 {
-		last := st.actions[len(st.actions)-1]
-		reason = last.summary
-		if last.failure != "" {
-			reason += ": " + last.failure
+	if reason == "" && len(st.Actions) > 0 {
+		last := st.Actions[len(st.Actions)-1]
+		reason = last.Summary
+		if last.Failure != "" {
+			reason += ": " + last.Failure
 		}
 	}
 	done := 0
-	for _, a := range st.actions {
-		if !a.ended.IsZero() && a.failure == "" {
+	for _, a := range st.Actions {
+		if !a.Ended.IsZero() && a.Failure == "" {
 			done++
 		}
 	}
-	return row{key: fmt.Sprintf("%d %s", i, st.name), tone: t, more: func(s clusterView) []line { return s.aboutStage(i) }, cells: []span{
-		{mark, t}, styled(plain, string(st.name)), styled(t, outcome), styled(plain, fmt.Sprint(done)), styled(plain, phrase.Or(reason, phrase.Nothing)),
+	return row{key: fmt.Sprintf("%d %s", i, st.Name), tone: t, more: func(s clusterView) []line { return s.aboutStage(i) }, cells: []span{
+		styled(t, mark), styled(plain, string(st.Name)), styled(t, outcome), styled(plain, fmt.Sprint(done)), styled(plain, phrase.Or(reason, phrase.Nothing)),
 	}}
 }
 
 // aboutStage returns the details of a stage.
 func (s clusterView) aboutStage(i int) []line {
-	if i >= len(s.pass.stages) {
+	if i >= len(s.pass.Stages) {
 		return nil
 	}
-	st := s.pass.stages[i]
-	outcome := phrase.Or(st.outcome, phrase.Nothing)
-	if s.pass.running == i+1 {
+	st := s.pass.Stages[i]
+	outcome := phrase.Or(st.Outcome, phrase.Nothing)
+	if s.pass.Running == i+1 {
 		outcome = "running" + s.doing(st)
 	}
-	lines := []line{heading(string(st.name)), factIn(toneOfOutcome(st.outcome), "outcome", outcome), fact("reason", phrase.Or(st.reason, phrase.Nothing)), fact("why", phrase.Or(st.why, phrase.Nothing))}
-	for _, c := range st.checks {
+	lines := []line{heading(string(st.Name)), factIn(toneOfOutcome(st.Outcome), "outcome", outcome), fact("reason", phrase.Or(st.Reason, phrase.Nothing)), fact("why", phrase.Or(st.Why, phrase.Nothing))}
+	for _, c := range st.Checks {
 		lines = append(lines, checkLines(c)...)
 	}
-	if len(st.actions) > 0 {
+	if len(st.Actions) > 0 {
 		lines = append(lines, heading("Actions"))
 	}
-	for _, a := range st.actions {
+	for _, a := range st.Actions {
 		switch {
-		case a.failure != "":
-			lines = append(lines, line{{"  " + markBad + " ", bad}, styled(plain, a.summary+": "), styled(bad, a.failure)})
-		case a.ended.IsZero():
-			lines = append(lines, line{{"  ● ", strong}, styled(plain, a.summary+", for "+s.lastingSince(a.started))})
+		case a.Failure != "":
+			lines = append(lines, line{styled(bad, "  "+markBad+" "), styled(plain, a.Summary+": "), styled(bad, a.Failure)})
+		case a.Ended.IsZero():
+			lines = append(lines, line{styled(strong, "  ● "), styled(plain, a.Summary+", for "+s.lastingSince(a.Started))})
 		default:
-			lines = append(lines, line{{"  " + markGood + " ", good}, styled(plain, a.summary+", took "+phrase.Duration(a.ended.Sub(a.started)))})
+			lines = append(lines, line{styled(good, "  "+markGood+" "), styled(plain, a.Summary+", took "+phrase.Duration(a.Ended.Sub(a.Started)))})
 		}
 	}
 	return lines

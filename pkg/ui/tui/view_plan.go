@@ -18,7 +18,7 @@ func planPage(s clusterView) page {
 		return page{empty: "no preview of a pass yet; the header has its age and errors"}
 	}
 	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []column{
-		{title: " "}, {title: "STAGE", least: 12}, {title: "WHAT", least: 16}, {title: "HAVE", least: 4}, {title: "NEED", least: 4}, {title: "GATE"}, {title: "IMPACT", least: 6, from: 110},
+		{title: " "}, {title: "STAGE", least: 12}, {title: "WHAT", least: 20}, {title: "HAVE", least: 8, from: 80}, {title: "NEED", least: 8, from: 70}, {title: "GATE", from: 60}, {title: "IMPACT", least: 6, from: 110},
 	}}
 	for _, c := range v.Refused() {
 		p.rows = append(p.rows, checkRow("before all stages", c))
@@ -46,7 +46,7 @@ func (s clusterView) planSummary(v planned.PlanView) line {
 // checkRow returns the row of a gate that refused, with the current and the required value.
 func checkRow(step string, c plan.Check) row {
 	return row{key: step + " " + c.Key(), tone: bad, more: func(clusterView) []line { return append([]line{heading(step)}, checkLines(c)...) }, cells: []span{
-		{markBad, bad}, styled(plain, step), styled(bad, c.Words()), styled(bad, phrase.Or(c.Have, phrase.Nothing)), styled(plain, phrase.Or(c.Need, phrase.Nothing)), styled(bad, phrase.Or(string(c.Gate), phrase.Nothing)), {phrase.Nothing, plain},
+		styled(bad, markBad), styled(plain, step), styled(bad, c.Words()), styled(bad, phrase.Or(c.Have, phrase.Nothing)), styled(plain, phrase.Or(c.Need, phrase.Nothing)), styled(bad, phrase.Or(string(c.Gate), phrase.Nothing)), styled(plain, phrase.Nothing),
 	}}
 }
 
@@ -57,7 +57,7 @@ func holdRows(i int, h planned.PlanHold) []row {
 		t, what = bad, "blocked: "+h.Reason
 	}
 	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Stage), tone: t, more: func(clusterView) []line { return aboutHold(h) }, cells: []span{
-		{t.mark(), t}, styled(strong, string(h.Stage)), styled(t, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain}, {phrase.Nothing, plain},
+		styled(t, t.Mark()), styled(strong, string(h.Stage)), styled(t, what), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing),
 	}}}
 	for n, c := range h.Refused {
 		r := checkRow("└ "+string(h.Stage), c)
@@ -81,7 +81,7 @@ func itemRow(item planned.PlanItem) row {
 		t = warn
 	}
 	return row{key: strconv.Itoa(item.Number) + " " + string(item.Stage), more: func(clusterView) []line { return aboutItem(item) }, cells: []span{
-		{"→", plain}, styled(plain, string(item.Stage)), styled(plain, what), {phrase.Nothing, plain}, {phrase.Nothing, plain}, styled(plain, gate), styled(t, string(item.Impact)),
+		styled(plain, "→"), styled(plain, string(item.Stage)), styled(plain, what), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, gate), styled(t, string(item.Impact)),
 	}}
 }
 
@@ -119,7 +119,7 @@ func checkLines(c plan.Check) []line {
 	if c.OK {
 		t = good
 	}
-	lines := []line{{{"  " + t.mark() + " ", t}, styled(plain, strings.TrimSpace(string(c.Gate)+" ")), styled(plain, " "+c.Words())}}
+	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(plain, strings.TrimSpace(string(c.Gate)+" ")), styled(plain, " "+c.Words())}}
 	if c.Have != "" || c.Need != "" {
 		lines = append(lines, fact("", "have "+phrase.Or(c.Have, phrase.UnknownCell)+", need "+phrase.Or(c.Need, phrase.UnknownCell)))
 	}
@@ -145,7 +145,7 @@ func (s clusterView) planOf(id string) []line {
 	}
 	for _, h := range v.Holds {
 		if h.IsAbout(id) || h.IsAbout(pod) {
-			lines, found = append(lines, line{{"  " + markWarn + " ", warn}, styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)}), true
+			lines, found = append(lines, line{styled(warn, "  "+markWarn+" "), styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)}), true
 		}
 	}
 	if !found {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -50,10 +49,6 @@ type (
 	}
 )
 
-func (a Ask) label() string {
-	return strings.TrimSpace(a.Verb + " " + strings.Join(a.Subjects, " "))
-}
-
 // busy reports whether an action is running: only one may.
 func (m model) busy() bool { return m.work != nil && m.work.phase == executing }
 
@@ -63,7 +58,7 @@ func (m model) propose(verb string, subjects []string) model {
 	case m.o.Actions == nil:
 		return m.notify(warn, m.readOnly())
 	case m.busy():
-		return m.notify(warn, m.work.ask.label()+" is still running; a shows it, ctrl-x stops it")
+		return m.notify(warn, m.work.ask.Label()+" is still running; a shows it, ctrl-x stops it")
 	case m.back >= 0 || m.paused:
 		return m.notify(warn, "this is not live data; esc returns to it")
 	case subjects == nil:
@@ -126,9 +121,9 @@ func (m model) actionFinished(c actionMsg) model {
 		return m
 	}
 	if w.failure != "" {
-		return m.notify(bad, markBad+" "+w.ask.label()+": "+w.failure)
+		return m.notify(bad, markBad+" "+w.ask.Label()+": "+w.failure)
 	}
-	return m.notify(good, markGood+" "+w.ask.label()+" is done")
+	return m.notify(good, markGood+" "+w.ask.Label()+" is done")
 }
 
 // stopWork cancels the running action, which first completes the change in progress.
@@ -137,7 +132,7 @@ func (m model) stopWork() model {
 		return m.notify(plain, "no action is running")
 	}
 	m.work.end()
-	return m.notify(warn, "stopping "+m.work.ask.label())
+	return m.notify(warn, "stopping "+m.work.ask.Label())
 }
 
 // suspend stops this program until the shell resumes it. A running action would stop as well,
@@ -222,7 +217,7 @@ func (m model) workText(s clusterView) []line {
 		return []line{styledLine(plain, "no action")}
 	}
 	w := m.work
-	lines := []line{heading(w.ask.label() + " in " + w.ask.Cluster)}
+	lines := []line{heading(w.ask.Label() + " in " + w.ask.Cluster)}
 	switch w.phase {
 	case proposing:
 		return append(lines, styledLine(plain, fmt.Sprintf("  %s preparing the plan, for %s", s.spinner(), phrase.Duration(m.now.Sub(w.since)))), styledLine(faint, "  esc cancels it"))

@@ -1,7 +1,6 @@
-package tui
+package cells
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,15 +31,10 @@ func TestATableOfACommandStaysATable(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := squeezed(words, tc.width)
+			got := Squeezed(words, tc.width)
 			if diff := cmp.Diff(append(words[:1:1], tc.want...), got); diff != "" {
 				t.Error(diff)
 			}
 		})
-	}
-	m := shown(t, 80, 24, Options{})
-	m.work = &work{phase: deciding, proposal: Proposal{Words: []string{"NODE" + strings.Repeat(" ", 30) + "GROUP" + strings.Repeat(" ", 50) + "FITS"}}}
-	if text := m.workText(m.clusterView())[1].text(); text != "  NODE  GROUP  FITS" {
-		t.Errorf("%q", text)
 	}
 }

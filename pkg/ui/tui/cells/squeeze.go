@@ -1,10 +1,10 @@
-package tui
+package cells
 
 import "strings"
 
-// squeezed returns texts in which tables that are too wide have narrower gaps between their
+// Squeezed returns texts in which tables that are too wide have narrower gaps between their
 // columns, so that their rows do not wrap.
-func squeezed(texts []string, width int) []string {
+func Squeezed(texts []string, width int) []string {
 	var all, table []string
 	flush := func() {
 		for gap := 2; gap > 0 && widestOf(table) > width; gap-- {
@@ -64,7 +64,7 @@ func cellsOf(row string) []rune {
 	var cells []rune
 	for _, r := range row {
 		cells = append(cells, r)
-		for range widthOf(string(r)) - 1 {
+		for range Width(string(r)) - 1 {
 			cells = append(cells, 0)
 		}
 	}
@@ -82,7 +82,7 @@ func longest(rows [][]rune) int {
 func widestOf(texts []string) int {
 	most := 0
 	for _, text := range texts {
-		most = max(most, widthOf(text))
+		most = max(most, Width(text))
 	}
 	return most
 }

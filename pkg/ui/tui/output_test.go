@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
+)
+
+// reading are reads that record what was requested and return fixed texts.
+type reading struct {
+	asked []entries.Object
+	lines []string
+	err   error
+}
+
+func (r *reading) YAML(_ context.Context, o entries.Object) (string, error) {
+	r.asked = append(r.asked, o)
+	return "kind: Pod\nmetadata:\n  name: \x1b[2Jx\n", r.err
+}
+
+func (r *reading) Logs(ctx context.Context, _, _ string, send func([]string)) error {
+	send(r.lines)
+	if r.err == nil {
+		<-ctx.Done()
+	}
+	return r.err
+}
+
+func (r *reading) Shell(cluster, pod string) *exec.Cmd { return exec.Command("true", cluster, pod) }
+
+// reads is a dashboard with reads, whose messages arrive in until.
+func reads(t *testing.T, r *reading, keys ...string) *playing {
+	t.Helper()
+	p := &playing{t: t, msgs: make(chan tea.Msg, 100)}
+	p.m = shown(t, 100, 40, Options{Reads: r}, entry(lost()))
+	p.m.out.send = func(msg tea.Msg) { p.msgs <- msg }
+	p.m = pressed(p.m, keys...)
+	return p
+}
+
+func TestYAMLIsThatOfTheSelectedRow(t *testing.T) {
+	tests := map[string]struct {
+		keys []string
+		want entries.Object
+	}{
+		"a process group": {nil, entries.Object{Cluster: "sample", Kind: entries.OfGroup, Name: "log-2"}},
+		"a node":          {[]string{"2"}, entries.Object{Cluster: "sample", Kind: entries.OfNode, Name: "node-3"}},
+		"a backup":        {[]string{"9"}, entries.Object{Cluster: "sample", Kind: entries.OfBackup, Name: "nightly"}},
+		"a restore":       {[]string{"9", "G"}, entries.Object{Cluster: "sample", Kind: entries.OfRestore, Name: "again"}},
+		"the cluster":     {[]string{"6"}, entries.Object{Cluster: "sample"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := &reading{}
+			p := reads(t, r, append(tc.keys, "y")...)
+			p.until(func(msg tea.Msg) bool { o, is := msg.(outputMsg); return is && o.over })
+			if diff := cmp.Diff([]entries.Object{tc.want}, r.asked); diff != "" {
+				t.Error(diff)
+			}
+			if view := p.m.View(); !strings.Contains(view, "kind: Pod") || strings.Contains(view, "\x1b") {
+				t.Error(view)
+			}
+		})
+	}
+}
+
+func TestLogsFollowTheEndUntilTheyAreScrolled(t *testing.T) {
+	r := &reading{lines: strings.Split(strings.Repeat("line\n", 99)+"the end", "\n")}
+	p := reads(t, r, "l")
+	p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
+	if view := p.m.View(); !strings.Contains(view, "the end") {
+		t.Errorf("the last line is not shown:\n%s", view)
+	}
+	p.m = after(pressed(p.m, "k", "k"), outputMsg{id: p.m.output.id, lines: []string{"even later"}})
+	if view := p.m.View(); strings.Contains(view, "even later") {
+		t.Errorf("a user who scrolls is taken away:\n%s", view)
+	}
+	if view := pressed(p.m, "G").View(); !strings.Contains(view, "even later") {
+		t.Errorf("G does not go to the end:\n%s", view)
+	}
+}
+
+func TestTheEndOfAPaneEndsItsLog(t *testing.T) {
+	p := reads(t, &reading{lines: []string{"one"}}, "l")
+	p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
+	p.m = pressed(p.m, "esc")
+	select {
+	case msg := <-p.msgs:
+		if o, is := msg.(outputMsg); !is || !o.over {
+			t.Errorf("%T", msg)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the log is still followed")
+	}
+}
+
+func TestAReadThatFailsShowsWhy(t *testing.T) {
+	p := reads(t, &reading{err: errors.New("pods/log is forbidden")}, "l")
+	p.until(func(msg tea.Msg) bool { o, is := msg.(outputMsg); return is && o.over })
+	if view := p.m.View(); !strings.Contains(view, "✗ pods/log is forbidden") {
+		t.Error(view)
+	}
+}
+
+// A shell can change everything, so it needs the flag of the actions.
+func TestAShellNeedsTheFlagOfActions(t *testing.T) {
+	tests := map[string]struct {
+		o    Options
+		want bool
+	}{
+		"read-only":             {Options{Reads: &reading{}}, false},
+		"with actions":          {Options{Reads: &reading{}, Actions: &acting{}}, true},
+		"while passes run here": {Options{Reads: &reading{}, Actions: &acting{}, Passes: true}, false},
+		"a recording":           {Options{Actions: &acting{}}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, cmd := shown(t, 100, 40, tc.o, entry(lost())).openShell()
+			if (cmd != nil) != tc.want {
+				t.Errorf("a shell starts: %t", cmd != nil)
+			}
+		})
+	}
+}

@@ -1,0 +1,225 @@
+// Package paint is text with a meaning, and the colors that show it.
+package paint
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
+)
+
+// Tone is the meaning of a piece of text. It is shown by a color, but never only by a color: a
+// symbol or a word has the same meaning.
+type Tone int
+
+const (
+	Plain Tone = iota
+	Faint
+	Strong
+	Good
+	Unsure // unknown
+	Warn
+	Bad
+	Command      // a line to copy, which needs its whole width
+	CommandTitle // the heading of such lines
+	tones        // the number of tones
+)
+
+// The symbols that go with tones.
+const (
+	MarkGood    = "✓"
+	MarkWarn    = "!"
+	MarkBad     = "✗"
+	MarkUnknown = phrase.UnknownCell
+	MarkChosen  = "▸"
+)
+
+// Mark returns the symbol of a tone.
+func (t Tone) Mark() string {
+	switch t {
+	case Good:
+		return MarkGood
+	case Unsure:
+		return MarkUnknown
+	case Warn:
+		return MarkWarn
+	case Bad:
+		return MarkBad
+	default:
+		return " "
+	}
+}
+
+// Theme applies colors. They are from the terminal's own palette, which users have chosen to be
+// readable on their background, light or dark; the terminal is not queried, since it might not
+// answer.
+type Theme struct {
+	ordinary [tones]lipgloss.Style
+	// chosen is the style of the selected row, one for all its cells.
+	chosen lipgloss.Style
+	color  bool
+}
+
+// New returns the theme of a terminal with or without colors.
+func New(color bool) Theme {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetHasDarkBackground(true)
+	r.SetColorProfile(termenv.Ascii)
+	if color {
+		r.SetColorProfile(termenv.ANSI)
+	}
+	base := r.NewStyle().Inline(true)
+	return Theme{color: color, chosen: base.Reverse(true), ordinary: [tones]lipgloss.Style{
+		Plain: base, Faint: base.Faint(true), Strong: base.Bold(true), Good: base.Foreground(lipgloss.Color("2")),
+		Unsure: base.Faint(true),
+		Warn:   base.Foreground(lipgloss.Color("3")), Bad: base.Foreground(lipgloss.Color("1")).Bold(true),
+		Command: base, CommandTitle: base.Bold(true),
+	}}
+}
+
+// Span is a piece of a line.
+type Span struct {
+	Text string
+	Tone Tone
+}
+
+// Styled returns a span of text that may come from a cluster.
+func Styled(t Tone, text string) Span { return Span{cells.Clean(text), t} }
+
+// Line is a line before it is fitted to the width.
+type Line []Span
+
+// StyledLine returns a line of one tone.
+func StyledLine(t Tone, text string) Line { return Line{Styled(t, text)} }
+
+// Text returns the line without its tones.
+func (l Line) Text() string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// Chosen paints the selected row, as wide as the list; without colors it is as it is.
+func (t Theme) Chosen(text string, width int) string {
+	if !t.color {
+		return strings.TrimRight(text, " ")
+	}
+	return t.chosen.Render(cells.Fit(text, width))
+}
+
+// Paint returns a span in its color.
+func (t Theme) Paint(s Span) string {
+	if !t.color || s.Text == "" || s.Tone == Plain || s.Tone == Command {
+		return s.Text
+	}
+	return t.ordinary[s.Tone].Render(s.Text)
+}
+
+// Draw returns a line in at most width columns.
+func (t Theme) Draw(l Line, width int) string {
+	var b strings.Builder
+	for _, s := range l {
+		if width <= 0 {
+			break
+		}
+		text := cells.Cut(s.Text, width)
+		width -= cells.Width(text)
+		b.WriteString(t.Paint(Span{text, s.Tone}))
+		if text != s.Text {
+			break
+		}
+	}
+	return b.String()
+}
+
+// Heading returns the heading of a section.
+func Heading(text string) Line { return StyledLine(Strong, text) }
+
+// factWidth is the width of the names of facts.
+const factWidth = 14
+
+// Fact returns a name and its value.
+func Fact(name, value string) Line { return FactIn(Plain, name, value) }
+
+// FactIn returns a name and its value in a tone.
+func FactIn(t Tone, name, value string) Line {
+	return Line{Styled(Faint, "  "+cells.Fit(name, factWidth)), Styled(t, value)}
+}
+
+// Wrapped returns a line in as many lines as it needs, continued below the start of its last
+// piece.
+func Wrapped(l Line, width int) []Line {
+	if len(l) == 0 || cells.Width(l.Text()) <= width {
+		return []Line{l}
+	}
+	head, last := l[:len(l)-1], l[len(l)-1]
+	indent := cells.Width(head.Text()) + blanksBefore(last.Text)
+	if indent > width/2 { // no room beside the head: wrap everything
+		head, last = nil, Span{l.Text(), last.Tone}
+		indent = min(4, width/4)
+	}
+	var lines []Line
+	text := strings.TrimLeft(last.Text, " ")
+	room := max(1, width-indent)
+	for i, part := range cells.Words(text, room) {
+		begin := Line{{strings.Repeat(" ", indent), Plain}}
+		if i == 0 && head != nil {
+			begin = append(slices.Clone(head), Span{strings.Repeat(" ", blanksBefore(last.Text)), Plain})
+		}
+		lines = append(lines, append(begin, Span{part, last.Tone}))
+	}
+	return lines
+}
+
+// Shortened returns at most so many lines. If there are more, the last one is too long, so that
+// drawing it adds an ellipsis.
+func Shortened(lines []Line, most int) []Line {
+	if len(lines) <= most {
+		return lines
+	}
+	next := strings.TrimSpace(lines[most].Text())
+	lines = slices.Clone(lines[:most])
+	last := slices.Clone(lines[most-1])
+	last[len(last)-1].Text += " " + next
+	lines[most-1] = last
+	return lines
+}
+
+// Flowed returns pieces in as many lines as they need, without breaking a piece. A separator
+// is between two pieces of a line, and lines after the first are indented.
+func Flowed(pieces []Line, separator Span, indent, width int) []Line {
+	var lines []Line
+	for _, piece := range pieces {
+		n := len(lines)
+		if n > 0 && cells.Width(lines[n-1].Text())+cells.Width(separator.Text)+cells.Width(piece.Text()) <= width {
+			lines[n-1] = append(append(lines[n-1], separator), piece...)
+			continue
+		}
+		if n > 0 {
+			piece = append(Line{{strings.Repeat(" ", indent), Plain}}, piece...)
+		}
+		lines = append(lines, slices.Clone(piece))
+	}
+	return lines
+}
+
+func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+
+// CommandLines returns commands to copy, under a heading; nil for none.
+func CommandLines(commands ...string) []Line {
+	if len(commands) == 0 {
+		return nil
+	}
+	lines := []Line{StyledLine(CommandTitle, "Commands")}
+	for _, c := range commands {
+		lines = append(lines, StyledLine(Command, "  "+c))
+	}
+	return lines
+}

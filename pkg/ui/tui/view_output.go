@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
+)
+
+// output is a text that is read from the cluster: YAML, or the log of a pod.
+type output struct {
+	id    int
+	title string
+	lines []string
+	// follows is true while the last lines are displayed.
+	follows bool
+	// over is true once nothing more follows, failure why that is.
+	over    bool
+	failure string
+	cancel  context.CancelFunc
+}
+
+// mostOutput is the maximum number of lines that are kept.
+const mostOutput = 1000
+
+// Messages of an output, and of a shell that ended.
+type (
+	outputMsg struct {
+		id    int
+		lines []string
+		over  bool
+		err   error
+	}
+	shellMsg struct{ err error }
+)
+
+func (o output) end() {
+	if o.cancel != nil {
+		o.cancel()
+	}
+}
+
+// read opens a pane with what a task reads.
+func (m model) read(title string, task func(ctx context.Context, send func([]string)) error) model {
+	m.output.end()
+	m.output = output{id: m.output.id + 1, title: title}
+	id := m.output.id
+	m.output.cancel = m.out.run(func(ctx context.Context, send func(tea.Msg)) {
+		err := task(ctx, func(lines []string) { send(outputMsg{id: id, lines: lines}) })
+		send(outputMsg{id: id, over: true, err: err})
+	})
+	return m.open(pane{kind: paneOutput})
+}
+
+// printed applies what was read.
+func (m model) printed(msg outputMsg) model {
+	if msg.id != m.output.id {
+		return m
+	}
+	lines := slices.Concat(m.output.lines, msg.lines)
+	m.output.lines = lines[max(0, len(lines)-mostOutput):]
+	m.output.over = msg.over
+	if msg.err != nil {
+		m.output.failure = msg.err.Error()
+	}
+	if n := len(m.panes); n > 0 && m.shows(paneOutput) && m.output.follows {
+		m.panes = slices.Clone(m.panes)
+		m.panes[n-1].top = 1 << 20
+	}
+	return m
+}
+
+func (m model) outputText() []line {
+	lines := []line{heading(m.output.title)}
+	for _, text := range m.output.lines {
+		lines = append(lines, styledLine(plain, text))
+	}
+	switch {
+	case m.output.failure != "":
+		lines = append(lines, styledLine(bad, markBad+" "+m.output.failure))
+	case !m.output.over && len(m.output.lines) == 0:
+		lines = append(lines, styledLine(faint, "  reading"))
+	}
+	return lines
+}
+
+// openYAML shows the objects of the selected row as YAML, or the cluster.
+func (m model) openYAML() model {
+	if m.o.Reads == nil {
+		return m.notify(plain, "a recording has no YAML")
+	}
+	reads, o := m.o.Reads, m.selected()
+	return m.read("YAML of "+strings.TrimSpace(o.Name+" in "+m.name()), func(ctx context.Context, send func([]string)) error {
+		text, err := reads.YAML(ctx, o)
+		if err == nil {
+			send(strings.Split(strings.TrimRight(text, "\n"), "\n"))
+		}
+		return err
+	})
+}
+
+// selected returns the object of the selected row; the cluster for none.
+func (m model) selected() entries.Object {
+	r, _ := m.chosenRow()
+	o := entries.Object{Cluster: m.name()}
+	switch group := m.chosenGroup(); {
+	case group != "":
+		o.Kind, o.Name = entries.OfGroup, group
+	case r.node != "":
+		o.Kind, o.Name = entries.OfNode, r.node
+	case r.backup != "":
+		o.Kind, o.Name = entries.OfBackup, r.backup
+	case r.restore != "":
+		o.Kind, o.Name = entries.OfRestore, r.restore
+	}
+	return o
+}
+
+// openLogs follows the log of the selected pod.
+func (m model) openLogs() model {
+	pod := m.clusterView().podOf(m.chosenGroup())
+	switch {
+	case m.o.Reads == nil:
+		return m.notify(plain, "a recording has no logs")
+	case pod == "":
+		return m.notify(plain, "select a process group with a pod first")
+	}
+	reads, cluster := m.o.Reads, m.name()
+	m = m.read("Logs of "+pod, func(ctx context.Context, send func([]string)) error { return reads.Logs(ctx, cluster, pod, send) })
+	m.output.follows = true
+	return m
+}
+
+// openShell leaves the terminal to a shell in the selected pod, until that ends.
+func (m model) openShell() (model, tea.Cmd) {
+	pod := m.clusterView().podOf(m.chosenGroup())
+	switch {
+	case m.o.Actions == nil:
+		return m.notify(warn, m.readOnly()), nil
+	case m.o.Reads == nil || pod == "":
+		return m.notify(plain, "select a process group with a pod first"), nil
+	case m.busy() || m.o.Passes:
+		return m.notify(warn, "cannot open a shell: running actions and passes have no display meanwhile"), nil
+	}
+	return m, tea.ExecProcess(m.o.Reads.Shell(m.name(), pod), func(err error) tea.Msg { return shellMsg{err} })
+}
+
+func (m model) shellEnded(msg shellMsg) model {
+	if msg.err != nil {
+		return m.notify(warn, "the shell ended: "+msg.err.Error())
+	}
+	return m.notify(plain, "the shell ended")
+}
