@@ -84,9 +84,13 @@ func build(ctx context.Context, dir string, environment []string) built {
 	return built{dir: dir, dist: filepath.Join(dir, "dist"), err: err, log: log}
 }
 
-// snapshot returns the directory dist of a build of the last commit.
+// snapshot returns the directory dist of a build of the last commit, or the one that RELEASE_DIST
+// names, such as that of make release-snapshot.
 func snapshot(t *testing.T) string {
 	t.Helper()
+	if dist := os.Getenv("RELEASE_DIST"); dist != "" {
+		return dist
+	}
 	used = true
 	b := first()
 	if b.err != nil {
@@ -206,6 +210,28 @@ func TestArchivesHaveManifestsCompletionsAndManPages(t *testing.T) {
 			if !slices.Contains(names, want) {
 				t.Errorf("%s has no %s", filepath.Base(archive), want)
 			}
+		}
+	}
+}
+
+// What the package manager of Debian reads in a package.
+func TestDebianPackagesHaveThePlacesOfTheDistribution(t *testing.T) {
+	packages, err := filepath.Glob(filepath.Join(snapshot(t), "*.deb"))
+	if err != nil || len(packages) != 2 {
+		t.Fatalf("%d packages: %v", len(packages), err)
+	}
+	for _, file := range packages {
+		content := run(t, ".", nil, "dpkg-deb", "--contents", file)
+		for _, want := range []string{
+			"-rwxr-xr-x root/root", "./usr/bin/kubectl-fdb\n", "./usr/bin/kubectl_complete-fdb\n", "./usr/share/man/man1/kubectl-fdb.1\n",
+			"./usr/share/bash-completion/completions/kubectl-fdb\n", "./usr/share/zsh/vendor-completions/_kubectl-fdb\n", "./usr/share/fish/vendor_completions.d/kubectl-fdb.fish\n",
+		} {
+			if !strings.Contains(content, want) {
+				t.Errorf("%s has no %s", filepath.Base(file), strings.TrimSpace(want))
+			}
+		}
+		if name := run(t, ".", nil, "dpkg-deb", "--field", file, "Package"); strings.TrimSpace(name) != "kubectl-fdb" {
+			t.Errorf("the package is called %s", name)
 		}
 	}
 }
@@ -331,7 +357,7 @@ func TestKrewInstallsThePlugin(t *testing.T) {
 	if !strings.Contains(output, "Client: ") || strings.Contains(output, "warning") {
 		t.Errorf("version prints %s", output)
 	}
-	if listed := run(t, ".", environment, "go", "tool", "-modfile="+krewModule, "krew", "list"); !strings.Contains(listed, "fdb") {
-		t.Errorf("krew lists %s", listed)
+	if _, err := os.Stat(filepath.Join(home, "receipts", "fdb.yaml")); err != nil {
+		t.Errorf("krew has no receipt: %v", err)
 	}
 }
