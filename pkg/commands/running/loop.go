@@ -23,11 +23,19 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	r.progress.Approved = r.progress.Approved || r.unapproved() > 0
 	if err := r.store.write(r.progress); err != nil {
-		return exit.Usage(err)
+		return unwritable(err)
 	}
 	r.Logf("%s: %s, state %s", r.book.Metadata.Name, phrase.Count(len(r.book.Steps), "step"), r.store.name())
 	ended := r.steps(ctx)
 	return r.finish(ended)
+}
+
+// unwritable returns the error of a state that cannot be written before the first step.
+func unwritable(err error) error {
+	if errors.Is(err, errAnotherRun) {
+		return err
+	}
+	return exit.Usage(err)
 }
 
 // steps runs steps until none is left, or the invocation has to end.

@@ -121,7 +121,7 @@ type runner struct {
 	book      runbook.Checked
 	digest    string
 	progress  *runbook.Progress
-	store     store
+	store     *store
 	approved  map[string]string // digests of --approve, by step
 	vars      map[string]string // values of --var
 	variables map[string]string // values of the runbook's variables
