@@ -118,10 +118,10 @@ func (r *runner) verdict(cause error) error {
 	if cause != nil {
 		return &exit.Error{Code: exit.Code(cause), Err: fmt.Errorf("the run of %s has not ended: %w", r.progress.Runbook, cause), Hints: resume}
 	}
-	switch r.progress.Outcome {
-	case runbook.Succeeded:
+	if r.progress.Outcome == runbook.Succeeded {
 		return nil
-	case runbook.Compensated:
+	}
+	if r.progress.Outcome == runbook.Compensated {
 		failure := r.progress.FailedStep()
 		return &exit.Error{Code: *failure.ExitCode, Err: fmt.Errorf("step %s ended with exit code %d; %s reverted", failure.Name, *failure.ExitCode, phrase.Count(len(r.progress.Compensations), "step")+" "+phrase.Either(len(r.progress.Compensations), "was", "were"))}
 	}
