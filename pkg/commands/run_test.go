@@ -344,6 +344,23 @@ func TestWaitsAndRunsHaveTimeLimits(t *testing.T) {
 	}
 }
 
+func TestOfTwoRunsWithOneStateOneEnds(t *testing.T) {
+	g := up(t)
+	state := filepath.Join(t.TempDir(), "state.json")
+	g.clock.onTimer = func(time.Duration) bool {
+		if err := os.WriteFile(state, []byte("{}"), 0o600); err != nil {
+			t.Error(err)
+		}
+		return false
+	}
+	if code := g.run("run", book(t, "- {name: a, wait: {for: 5s}}\n- {name: b, check: 'status ${cluster}'}\n"), "--state", state); code != exit.ExitConflict || strings.Contains(g.err.String(), "[2/2]") {
+		t.Errorf("exit code %d, want %d: %s%s", code, exit.ExitConflict, &g.out, &g.err)
+	}
+	if code := g.run("run", book(t, "- {name: a, wait: {for: 5s}}\n"), "--state", filepath.Join(book(t, ""), "state.json")); code != exit.ExitUsage {
+		t.Errorf("exit code %d for a state that cannot be written: %s%s", code, &g.out, &g.err)
+	}
+}
+
 func TestExitCodesOfStepsAreTheExitCodeOfTheRun(t *testing.T) {
 	for name, row := range map[string]struct {
 		steps string

@@ -102,14 +102,15 @@ func planDigest(text []byte) (string, error) {
 	var plan struct {
 		Digest   string `json:"digest"`
 		Forecast *struct {
-			Digest string `json:"digest"`
+			Digest string            `json:"digest"`
+			Phases []json.RawMessage `json:"phases"`
 		} `json:"forecast"`
 	}
 	if err := json.Unmarshal(text, &plan); err != nil {
 		return "", exit.Usage(fmt.Errorf("read plan: %w", err))
 	}
-	digest := plan.Digest
-	if plan.Forecast != nil && plan.Forecast.Digest != "" {
+	digest := plan.Digest // a forecast without phases covers no item
+	if plan.Forecast != nil && len(plan.Forecast.Phases) > 0 && plan.Forecast.Digest != "" {
 		digest = plan.Forecast.Digest
 	}
 	if digest == "" {

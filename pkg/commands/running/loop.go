@@ -23,11 +23,19 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	r.progress.Approved = r.progress.Approved || r.unapproved() > 0
 	if err := r.store.write(r.progress); err != nil {
-		return exit.Usage(err)
+		return unwritable(err)
 	}
 	r.Logf("%s: %s, state %s", r.book.Metadata.Name, phrase.Count(len(r.book.Steps), "step"), r.store.name())
 	ended := r.steps(ctx)
 	return r.finish(ended)
+}
+
+// unwritable returns the error of a state that cannot be written before the first step.
+func unwritable(err error) error {
+	if errors.Is(err, errAnotherRun) {
+		return err
+	}
+	return exit.Usage(err)
 }
 
 // steps runs steps until none is left, or the invocation has to end.
@@ -110,10 +118,10 @@ func (r *runner) verdict(cause error) error {
 	if cause != nil {
 		return &exit.Error{Code: exit.Code(cause), Err: fmt.Errorf("the run of %s has not ended: %w", r.progress.Runbook, cause), Hints: resume}
 	}
-	switch r.progress.Outcome {
-	case runbook.Succeeded:
+	if r.progress.Outcome == runbook.Succeeded {
 		return nil
-	case runbook.Compensated:
+	}
+	if r.progress.Outcome == runbook.Compensated {
 		failure := r.progress.FailedStep()
 		return &exit.Error{Code: *failure.ExitCode, Err: fmt.Errorf("step %s ended with exit code %d; %s reverted", failure.Name, *failure.ExitCode, phrase.Count(len(r.progress.Compensations), "step")+" "+phrase.Either(len(r.progress.Compensations), "was", "were"))}
 	}

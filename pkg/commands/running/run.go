@@ -85,7 +85,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 	o.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.vars, "var", nil, "value of a variable of the runbook (NAME=VALUE); can be repeated")
-	flags.StringVar(&o.state, "state", "", "state file; continues the run that it has (default: a new file in the directory of the audit file)")
+	flags.StringVar(&o.state, "state", "", "state file, which continues the run that it has; without it a new one beside the audit file")
 	flags.StringArrayVar(&o.approvals, "approve", nil, "approval of a step by the digest of its plan (STEP=DIGEST); can be repeated")
 	flags.StringArrayVar(&o.reports, "report", nil, "report to write at the end (junit=FILE or json=FILE); can be repeated")
 	flags.StringVar(&o.unknown, "unknown", "", "what a step with an unknown outcome was: repeat runs it again, done continues after it")
@@ -121,7 +121,7 @@ type runner struct {
 	book      runbook.Checked
 	digest    string
 	progress  *runbook.Progress
-	store     store
+	store     *store
 	approved  map[string]string // digests of --approve, by step
 	vars      map[string]string // values of --var
 	variables map[string]string // values of the runbook's variables

@@ -37,7 +37,7 @@ func sourceOf(env *session.Env, name string) (source, error) {
 	case name == "-":
 		s.File = "stdin"
 		s.Text, err = io.ReadAll(io.LimitReader(env.In, longestFile+1))
-	case strings.ContainsRune(name, filepath.Separator), slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
+	case strings.ContainsAny(name, `/\`), slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
 		s.Text, err = readFile(name)
 	default:
 		s.File = name + ".yaml"

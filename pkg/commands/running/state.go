@@ -1,6 +1,7 @@
 package running
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,32 +26,37 @@ type store struct {
 	path string
 	// files is the directory of saved outputs.
 	files string
+	// last is the content as this run read or wrote it; nil if there was no state.
+	last []byte
 }
 
+// errAnotherRun means that the state changed between two steps of this run.
+var errAnotherRun = errors.New("another run uses the same state: it was modified in between")
+
 // storeOf returns the store of --state, or a new one beside the audit file.
-func storeOf(env *session.Env, o options) (store, error) {
+func storeOf(env *session.Env, o options) (*store, error) {
 	path := o.state
 	if o.dryRun {
-		return store{}, nil
+		return &store{}, nil
 	}
 	if path == "" {
 		beside, err := audit.Path(env.Getenv)
 		if err != nil {
-			return store{}, exit.Usage(fmt.Errorf("cannot determine the path of the state file: use --state (%w)", err))
+			return nil, exit.Usage(fmt.Errorf("cannot determine the path of the state file: use --state (%w)", err))
 		}
 		path = filepath.Join(filepath.Dir(beside), "runbooks", env.RunID+".json")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return store{}, exit.Usage(fmt.Errorf("invalid --state: %w", err))
+		return nil, exit.Usage(fmt.Errorf("invalid --state: %w", err))
 	}
-	return store{path: path, files: path + ".d"}, nil
+	return &store{path: path, files: path + ".d"}, nil
 }
 
-func (s store) name() string { return s.path }
+func (s *store) name() string { return s.path }
 
 // read returns the state; nil if there is none yet.
-func (s store) read() (*runbook.Progress, error) {
+func (s *store) read() (*runbook.Progress, error) {
 	if s.path == "" {
 		return nil, nil
 	}
@@ -65,26 +71,46 @@ func (s store) read() (*runbook.Progress, error) {
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("read state %s: %w", s.path, err))
 	}
+	s.last = text
 	return p, nil
 }
 
+// unchanged fails if another run wrote the state since this one read or wrote it.
+func (s *store) unchanged() error {
+	now, err := os.ReadFile(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.last == nil:
+		return nil
+	case err != nil:
+		return fmt.Errorf("read state: %w", err)
+	case !bytes.Equal(now, s.last):
+		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("write state %s: %w", s.path, errAnotherRun)}
+	default:
+		return nil
+	}
+}
+
 // write replaces the state as a whole: a crash leaves the old one or the new one.
-func (s store) write(p *runbook.Progress) error {
+func (s *store) write(p *runbook.Progress) error {
 	text, err := p.Encode()
 	if err != nil {
+		return err
+	}
+	if err := s.unchanged(); err != nil {
 		return err
 	}
 	if err := replaceFile(s.path, text); err != nil {
 		return fmt.Errorf("write state: %w", err)
 	}
+	s.last = text
 	return nil
 }
 
 // pathOf returns the path of a saved output.
-func (s store) pathOf(name string) string { return filepath.Join(s.files, name) }
+func (s *store) pathOf(name string) string { return filepath.Join(s.files, name) }
 
 // save writes the output of a step to a file of its own.
-func (s store) save(name string, text []byte) (*runbook.File, error) {
+func (s *store) save(name string, text []byte) (*runbook.File, error) {
 	path := s.pathOf(name)
 	if err := replaceFile(path, text); err != nil {
 		return nil, fmt.Errorf("save output: %w", err)

@@ -59,7 +59,7 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	if err := fits(cmd, rest); err != nil {
 		return runbook.Traits{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return traitsOf(cmd, path)
+	return traitsOf(cmd, path), nil
 }
 
 // Path validates a JSONPath.
@@ -115,7 +115,7 @@ func (v lenientValue) Set(text string) error {
 }
 
 // traitsOf returns what the parsed flags mean for the run.
-func traitsOf(cmd *cobra.Command, path string) (runbook.Traits, error) {
+func traitsOf(cmd *cobra.Command, path string) runbook.Traits {
 	flags := cmd.Flags()
 	set := func(name string) bool {
 		f := flags.Lookup(name)
@@ -130,5 +130,5 @@ func traitsOf(cmd *cobra.Command, path string) (runbook.Traits, error) {
 	if output := flags.Lookup("output"); output != nil {
 		t.JSON = output.Value.String() == "json"
 	}
-	return t, nil
+	return t
 }
