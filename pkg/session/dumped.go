@@ -101,6 +101,7 @@ func (e *Env) ReadFrom(d *Dumped) {
 func Dumping(e *Env, d *Dumped, output io.Writer) *Env {
 	other := e.Beside(output)
 	other.Kube = genericclioptions.NewConfigFlags(false)
+	other.Global.Verbose = 0 // requests are logged for the whole program, not for one of its commands
 	other.ReadFrom(d)
 	return other
 }
