@@ -217,8 +217,10 @@ func begin(e *session.Env) error {
 			return exit.Usage(err)
 		}
 	}
+	if !e.Started { // a command that another one runs logs where that one does
+		logs(e)
+	}
 	e.Started = true
-	logs(e)
 	return nil
 }
 

@@ -128,6 +128,16 @@ type RunFailure struct {
 	Status   *metav1.Status `json:"status,omitempty"`
 }
 
+// SidecarReport is what the sidecar of a split pod reported of its files.
+type SidecarReport struct {
+	Namespace string   `json:"namespace"`
+	Pod       string   `json:"pod"`
+	Binaries  []string `json:"binaries,omitempty"`
+	// Failure is why it could not be read; empty if it was.
+	Failure string          `json:"failure,omitempty"`
+	Report  json.RawMessage `json:"report,omitempty"`
+}
+
 // Dump is all facts of a dump.
 type Dump struct {
 	Manifest Manifest
@@ -135,6 +145,7 @@ type Dump struct {
 	Singles  []Single
 	Reviews  []Review
 	Runs     []Run
+	Sidecars []SidecarReport
 	// Files are logs, trace files, status documents, the audit and rendered views, by path.
 	Files map[string][]byte
 	// Omitted is how much is missing of files, by path; see File.OmittedBytes.

@@ -24,6 +24,7 @@ const (
 	singlesFile  = "facts/objects.json"
 	reviewsFile  = "facts/permissions.json"
 	runsFile     = "facts/runs.json"
+	sidecarsFile = "facts/sidecars.json"
 )
 
 const (
@@ -44,7 +45,7 @@ var (
 
 // parts returns the facts by path.
 func (d *Dump) parts() map[string]any {
-	return map[string]any{listsFile: &d.Lists, singlesFile: &d.Singles, reviewsFile: &d.Reviews, runsFile: &d.Runs}
+	return map[string]any{listsFile: &d.Lists, singlesFile: &d.Singles, reviewsFile: &d.Reviews, runsFile: &d.Runs, sidecarsFile: &d.Sidecars}
 }
 
 // Write writes a dump as it is; Redact has hidden its secrets before. The manifest comes first, so

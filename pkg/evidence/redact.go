@@ -72,6 +72,14 @@ func (r *redaction) structures(d *Dump) {
 	for i := range d.Singles {
 		d.Singles[i].Object = r.object(d.Singles[i].Resource, d.Singles[i].Object)
 	}
+	for i := range d.Sidecars {
+		d.Sidecars[i].Report = edited(d.Sidecars[i].Report, func(o map[string]any) any {
+			if variables, is := o["variables"].(map[string]any); is {
+				r.environment(variables)
+			}
+			return o
+		})
+	}
 }
 
 // object hides the structural secrets of an object.

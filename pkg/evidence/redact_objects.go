@@ -91,6 +91,9 @@ func (d *Dump) eachText(change func(path, text string) string) {
 			run.Failure.Message = fact(run.Failure.Message)
 		}
 	}
+	for i := range d.Sidecars {
+		d.Sidecars[i].Report, d.Sidecars[i].Failure = raw(d.Sidecars[i].Report), fact(d.Sidecars[i].Failure)
+	}
 	for path, content := range d.Files {
 		d.Files[path] = []byte(change(path, string(content)))
 	}

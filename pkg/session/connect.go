@@ -306,7 +306,10 @@ func (e Connection) worldOptions(key types.NamespacedName) (live.Options, error)
 		Tell:    func(words string) { e.Logf("%s", words) },
 	}
 	if e.dumped != nil {
-		options.Transport = e.dumped.transport
+		options.Transport, options.Sidecars = e.dumped.transport, e.dumped.sidecars
+		if e.dumped.live != nil {
+			options.Config = streaming(e.dumped.live)
+		}
 	}
 	return options, err
 }

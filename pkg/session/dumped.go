@@ -1,6 +1,9 @@
 package session
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -13,6 +16,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // Dumped is what commands read instead of the API server and the pods: a dump, or one that is being
@@ -20,6 +25,8 @@ import (
 type Dumped struct {
 	Facts *evidence.Facts
 	Runs  *evidence.Runs
+
+	live *rest.Config // of the API server while a dump is written; nil for none
 }
 
 // NewDumped returns what serves a finished dump.
@@ -34,7 +41,11 @@ func NewRecording(d *evidence.Dump, e *Env) (*Dumped, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dumped{Facts: &evidence.Facts{Dump: d, Live: c}, Runs: &evidence.Runs{Dump: d, Live: func(namespace, pod, container string) (admin.Transport, error) {
+	config, err := e.Connection().Config()
+	if err != nil {
+		return nil, err
+	}
+	return &Dumped{live: config, Facts: &evidence.Facts{Dump: d, Live: c}, Runs: &evidence.Runs{Dump: d, Live: func(namespace, pod, container string) (admin.Transport, error) {
 		at := &corev1.Pod{}
 		at.Namespace, at.Name = namespace, pod
 		return e.Tool(at, container)
@@ -55,6 +66,23 @@ func (d *Dumped) transport(pod *corev1.Pod) admin.Transport {
 	return d.Runs.In(pod.Namespace, pod.Name, v1beta2.ContainerMain)
 }
 
+// sidecars returns what answers for the sidecars of split pods: the dump, or while it is written what
+// queries them, whose answers are added to it.
+func (d *Dumped) sidecars(query live.SidecarQuery) live.SidecarQuery {
+	return func(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
+		at := evidence.SidecarReport{Namespace: pod.Namespace, Pod: pod.Name, Binaries: binaries}
+		answer, err := d.Facts.Sidecar(at, func() (any, error) { return query(ctx, pod, binaries) })
+		if err != nil {
+			return plan.PodReport{}, err
+		}
+		var report plan.PodReport
+		if err := json.Unmarshal(answer, &report); err != nil {
+			return plan.PodReport{}, fmt.Errorf("decode what the sidecar of %s reported: %w", pod.Name, err)
+		}
+		return report, nil
+	}
+}
+
 // ReadFrom has all that the commands of the environment read come from a dump: objects, permissions,
 // outputs of programs, the audit, and the time. Nothing can be changed then.
 func (e *Env) ReadFrom(d *Dumped) {
@@ -73,6 +101,7 @@ func (e *Env) ReadFrom(d *Dumped) {
 func Dumping(e *Env, d *Dumped, output io.Writer) *Env {
 	other := e.Beside(output)
 	other.Kube = genericclioptions.NewConfigFlags(false)
+	other.Global.Verbose = 0 // requests are logged for the whole program, not for one of its commands
 	other.ReadFrom(d)
 	return other
 }

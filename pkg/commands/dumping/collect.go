@@ -58,7 +58,7 @@ func newCollector(env *session.Env, o options, clusters []session.Cluster) (*col
 func (c *collector) collect(ctx context.Context, logBytes int64) error {
 	c.lists(ctx)
 	c.env.Logf("reading the database through the commands that read it…")
-	c.views(ctx, session.Dumping(c.env, c.source, &strings.Builder{}))
+	c.views(ctx, session.Dumping(c.env, c.source, &text{}))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -141,9 +141,9 @@ func (c *collector) views(ctx context.Context, env *session.Env) {
 // render adds the output of the same command lines, all computed from the same facts.
 func (c *collector) render(ctx context.Context) {
 	for _, v := range c.commandLines() {
-		var output strings.Builder
-		c.run(ctx, session.Dumping(c.env, session.NewDumped(c.dump), &output), v.words)
-		c.dump.Files[v.file] = []byte(output.String())
+		output := &text{}
+		c.run(ctx, session.Dumping(c.env, session.NewDumped(c.dump), output), v.words)
+		c.dump.Files[v.file] = output.bytes()
 	}
 }
 

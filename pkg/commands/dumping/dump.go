@@ -85,7 +85,7 @@ because -o selects the output format in all other commands.`,
 	o.ClusterFlag.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, dump the clusters of all namespaces")
-	flags.StringVarP(&o.file, "file", "f", "", "file to write; default NAME-TIME.tar.zst in the current directory")
+	flags.StringVarP(&o.file, "file", "f", "", "file to write; empty means NAME-TIME.tar.zst in the current directory")
 	flags.BoolVar(&o.force, "force", false, "If true, replace an existing file")
 	flags.DurationVar(&o.duration, "duration", defaultDuration, "time during which a status document is read every 10 seconds; 0 reads one")
 	flags.StringVar(&o.logBytes, "max-log-bytes", defaultLogBytes, "maximum size of all logs and trace files together; the end of each is kept")

@@ -43,6 +43,11 @@ func (c *collector) unread() {
 			c.notes.add(fmt.Sprintf("%s in pod %s/%s", r.Argv[0], r.Namespace, r.Pod), r.Failure.Message)
 		}
 	}
+	for _, s := range c.dump.Sidecars {
+		if s.Failure != "" {
+			c.notes.add("sidecar of pod "+s.Namespace+"/"+s.Pod, s.Failure)
+		}
+	}
 	c.dump.Manifest.Unread = slices.Concat(c.dump.Manifest.Unread, c.notes.all, others)
 }
 

@@ -30,12 +30,19 @@ func (f *podFiles) splitReport(ctx context.Context, c *v1beta2.FoundationDBClust
 	if upgrade {
 		binaries = []string{objects.CopiedServer(c.Spec.Version)}
 	}
-	report, err := f.querySidecar(ctx, pod, binaries)
+	query := f.querySidecar
+	if f.Sidecars != nil {
+		query = f.Sidecars(query)
+	}
+	report, err := query(ctx, pod, binaries)
 	if err != nil {
 		return plan.PodReport{Unreachable: err.Error()}
 	}
 	return report
 }
+
+// SidecarQuery reads what the sidecar of a split pod reports of its files, and of these binaries.
+type SidecarQuery = func(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error)
 
 func upToDate(c *v1beta2.FoundationDBCluster, pod *corev1.Pod) bool {
 	class := v1beta2.ProcessClass(pod.Labels[c.ProcessClassLabels()[0]])

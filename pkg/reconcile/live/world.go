@@ -49,6 +49,9 @@ type Options struct {
 	Nonce func() string
 	// Transport runs a program in a pod; replaced in tests. Nil uses pods/exec.
 	Transport func(pod *corev1.Pod) admin.Transport
+	// Sidecars returns what queries the sidecars of split pods, given what queries them through the
+	// API server. Nil is the latter.
+	Sidecars func(SidecarQuery) SidecarQuery
 	// Direct reaches the database without its pods. Nil uses fdbcli in pods alone.
 	Direct *direct.Database
 	// Overrides are the gates that a user overrides, each with the reason given. Only
