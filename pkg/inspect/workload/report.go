@@ -87,5 +87,5 @@ func (u Unknown) Text() string {
 			title = r.Title
 		}
 	}
-	return fmt.Sprintf("%s is unknown for %s", title, phrase.Some(u.Subjects, inspect.MostNamed))
+	return fmt.Sprintf("%s: unknown for %s", title, phrase.Some(u.Subjects, inspect.MostNamed))
 }
