@@ -52,7 +52,7 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--from %s: %w", file, err))
 	}
-	e.ReadFrom(session.NewDumped(d))
+	session.ReadFrom(e, session.NewDumped(d))
 	return nil
 }
 

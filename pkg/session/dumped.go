@@ -83,9 +83,9 @@ func (d *Dumped) sidecars(query live.SidecarQuery) live.SidecarQuery {
 	}
 }
 
-// ReadFrom has all that the commands of the environment read come from a dump: objects, permissions,
+// ReadFrom has all that the commands of an environment read come from a dump: objects, permissions,
 // outputs of programs, the audit, and the time. Nothing can be changed then.
-func (e *Env) ReadFrom(d *Dumped) {
+func ReadFrom(e *Env, d *Dumped) {
 	e.dumped = d
 	e.Clock = stoppedClock{at: d.manifest().At}
 	e.Random = func() uint64 { return d.manifest().Seed }
@@ -102,7 +102,7 @@ func Dumping(e *Env, d *Dumped, output io.Writer) *Env {
 	other := e.Beside(output)
 	other.Kube = genericclioptions.NewConfigFlags(false)
 	other.Global.Verbose = 0 // requests are logged for the whole program, not for one of its commands
-	other.ReadFrom(d)
+	ReadFrom(other, d)
 	return other
 }
 
