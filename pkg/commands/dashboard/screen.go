@@ -50,10 +50,10 @@ namespace, and with -A those of all namespaces: several are a list first, in whi
 opens one and esc returns.
 
 The dashboard changes nothing, unless --allow-actions enables the keys for replace,
-exclude, include, restart, reconcile, cordon, uncordon, drain, coordinators and backups: each
-shows the plan of the command of that name and prompts as the command does. It also enables
-a shell in a pod. Logs and YAML need no flag. --reconcile runs passes like reconcile --watch and
-shows them.
+exclude, include, restart, reconcile, cordon, uncordon, drain, coordinators and backups:
+each shows the plan of the command of that name and prompts as the command does. It also
+enables a shell in a pod. Logs and YAML need no flag. --reconcile runs passes like
+reconcile --watch and shows them.
 
 --record writes what is shown to a file, without the secrets of the database; --replay
 shows such a file without a cluster, forwards and backwards. --plain prints one line per
