@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,7 +40,7 @@ func filesIn(t *testing.T, r io.Reader) map[string][]byte {
 	files := map[string][]byte{}
 	for archive := tar.NewReader(r); ; {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files
 		}
 		if err != nil {

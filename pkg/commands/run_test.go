@@ -605,7 +605,7 @@ func TestShippedRunbooksRun(t *testing.T) {
 				t.Fatalf("dry run: exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			state := filepath.Join(t.TempDir(), "state.json")
-			g.input = new("y\ny\ny\n")
+			g.input = new(strings.Repeat("y\n", 3))
 			code := g.run(append(args, "--state", state)...)
 			if got := statuses(stateOf(t, state)); code != row.code || got != row.ran {
 				t.Errorf("exit code %d, want %d; %s, want %s: %s%s", code, row.code, got, row.ran, &g.out, &g.err)

@@ -166,14 +166,11 @@ func (v RolloutView) Words() string {
 	words := map[RolloutKind]string{
 		RolloutUpgrade: "upgrade " + v.From + " → " + v.To, RolloutPods: "new pod spec", RolloutProcesses: "new arguments",
 	}[v.Kind]
+	phases := make([]string, len(v.Phases))
 	for i, p := range v.Phases {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		words += separator + p.words()
+		phases[i] = p.words()
 	}
-	return words
+	return words + ": " + phrase.List(phases)
 }
 
 func (p RolloutPhase) words() string {

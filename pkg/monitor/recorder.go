@@ -112,7 +112,7 @@ func (r *recorder) keep(e tui.Entry) {
 	if r.fault != nil || r.file == nil || (e.Frame != nil && !r.isNews(e)) {
 		return
 	}
-	text, err := json.Marshal(e) //nolint:gosec // a pass is not a password
+	text, err := json.Marshal(e)
 	if err == nil {
 		line := append([]byte(inspect.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
 		_, err = r.file.Write(line)

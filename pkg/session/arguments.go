@@ -37,12 +37,8 @@ func NodeArgs(ctx context.Context, e *Env, args []string, flag string) (cluster,
 	if flag != "" || len(args) < 2 {
 		return nil, args, nil
 	}
-	if _, err := bareName(args[0]); err != nil {
-		return nil, args, nil // node/NAME
-	}
-	named, err := isCluster(ctx, e, args[0])
-	if err != nil || !named {
-		return nil, args, nil // what cannot be read is reported by the command
+	if named, err := isCluster(ctx, e, args[0]); !named {
+		return nil, args, err
 	}
 	switch there, err := nodeExists(ctx, e, args[0]); {
 	case err != nil:
@@ -54,9 +50,11 @@ func NodeArgs(ctx context.Context, e *Env, args []string, flag string) (cluster,
 	}
 }
 
+// isCluster reports whether a cluster of the namespace has a name; false for a word that cannot be one,
+// such as node/NAME.
 func isCluster(ctx context.Context, e *Env, word string) (bool, error) {
-	name, err := bareName(word)
-	if err != nil {
+	name, possible := nameIn(word)
+	if !possible {
 		return false, nil
 	}
 	namespace, err := e.Connection().Namespace()
@@ -64,6 +62,12 @@ func isCluster(ctx context.Context, e *Env, word string) (bool, error) {
 		return false, err
 	}
 	return exists(ctx, e, types.NamespacedName{Namespace: namespace, Name: name}, &v1beta2.FoundationDBCluster{})
+}
+
+// nameIn returns the name of a cluster that a word can be.
+func nameIn(word string) (name string, possible bool) {
+	name, err := bareName(word)
+	return name, err == nil
 }
 
 func nodeExists(ctx context.Context, e *Env, name string) (bool, error) {

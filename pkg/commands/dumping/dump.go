@@ -82,7 +82,7 @@ because -o selects the output format in all other commands.`,
 			return o.write(cmd.Context(), env, args)
 		},
 	}
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, dump the clusters of all namespaces")
 	flags.StringVarP(&o.file, "file", "f", "", "file to write; empty means NAME-TIME.tar.zst in the current directory")

@@ -20,7 +20,7 @@ func (r *runner) forecast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is in the directory for temporary files
 	r.store.files = dir
 	f := runbooks.NewForecast(r.Metadata(r.About), r.Clock.Now(), r.book, r.digest)
 	for i := range r.book.Steps {

@@ -114,7 +114,7 @@ func (r *runner) finish(cause error) error {
 
 // verdict returns the error of the run: the cause that ended the invocation, or the step that failed.
 func (r *runner) verdict(cause error) error {
-	resume := []string{r.Env.Command("run", r.source.Name, "--state", r.store.name())}
+	resume := []string{r.Command("run", r.source.Name, "--state", r.store.name())}
 	if cause != nil {
 		return &exit.Error{Code: exit.Code(cause), Err: fmt.Errorf("the run of %s has not ended: %w", r.progress.Runbook, cause), Hints: resume}
 	}
@@ -131,7 +131,7 @@ func (r *runner) verdict(cause error) error {
 	}
 	if failure.Kind == runbook.KindApprove && *failure.ExitCode == exit.ExitUnconfirmed {
 		if digest, err := r.toApprove(&r.book.Steps[r.indexOf(failure.Name)]); err == nil {
-			resume = []string{r.Env.Command("run", r.source.Name, "--state", r.store.name(), "--approve", failure.Name+"="+digest)}
+			resume = []string{r.Command("run", r.source.Name, "--state", r.store.name(), "--approve", failure.Name+"="+digest)}
 		}
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: fmt.Errorf("step %s is not approved", failure.Name), Hints: resume}
 	}

@@ -135,7 +135,7 @@ func (r *runner) command(ctx context.Context, args []string) error {
 		return r.printList()
 	}
 	if len(args) == 0 {
-		return exit.Usage(errors.New("a runbook is required: a file, or one of "+strings.Join(embedded(), ", ")), r.Env.Command("run", "--list"))
+		return exit.Usage(errors.New("a runbook is required: a file, or one of "+strings.Join(embedded(), ", ")), r.Command("run", "--list"))
 	}
 	var err error
 	if r.source, err = sourceOf(r.Env, args[0]); err != nil {
@@ -166,8 +166,8 @@ func (r *runner) checkFlags() error {
 	if r.approved, err = pairs("approve", "STEP=DIGEST", r.approvals); err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"", unknownRepeat, unknownDone}, r.options.unknown) {
-		return exit.Usagef("--unknown must be %s or %s, not %q", unknownRepeat, unknownDone, r.options.unknown)
+	if !slices.Contains([]string{"", unknownRepeat, unknownDone}, r.unknown) {
+		return exit.Usagef("--unknown must be %s or %s, not %q", unknownRepeat, unknownDone, r.unknown)
 	}
 	for _, report := range r.reports {
 		kind, file, _ := strings.Cut(report, "=")
@@ -260,13 +260,13 @@ func (r *runner) resume() error {
 	for _, result := range r.progress.Unknown() {
 		step := r.book.Steps[slices.IndexFunc(r.book.Steps, func(s runbook.Step) bool { return s.Name == result.Name })]
 		switch {
-		case r.options.unknown == unknownDone:
+		case r.unknown == unknownDone:
 			result.Status, result.Message = runbook.Done, "its outcome was unknown; the user continued after it"
-		case r.options.unknown == unknownRepeat, step.Unknown == runbook.UnknownRepeat, r.book.Traits[step.Name].ReadOnly, step.Kind() == runbook.KindApprove, step.Wait != nil:
+		case r.unknown == unknownRepeat, step.Unknown == runbook.UnknownRepeat, r.book.Traits[step.Name].ReadOnly, step.Kind() == runbook.KindApprove, step.Wait != nil:
 			result.Status = runbook.Interrupted
 		default:
 			again := func(how string) string {
-				return r.Env.Command("run", r.source.Name, "--state", r.store.name(), "--unknown", how)
+				return r.Command("run", r.source.Name, "--state", r.store.name(), "--unknown", how)
 			}
 			return &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("the outcome of step %s is unknown: it was started, and the run ended before the step did", result.Name), Hints: []string{
 				"check what it did, then repeat it: " + again(unknownRepeat), "or continue after it: " + again(unknownDone),

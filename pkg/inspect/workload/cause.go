@@ -94,11 +94,10 @@ func (v *View) cause(r Rule, effect Effect, found []reading, c inspect.Commands)
 		subjects[i] = f.subject
 	}
 	worst, limit := found[0], ""
-	switch l := v.Load.Ratekeeper; r.Code {
-	case RatekeeperLimit:
-		limit = l.LimitedBy.Code
-	case BatchLimit:
-		limit = l.BatchLimitedBy.Code
+	if r.Code == RatekeeperLimit {
+		limit = v.Load.Ratekeeper.LimitedBy.Code
+	} else if r.Code == BatchLimit {
+		limit = v.Load.Ratekeeper.BatchLimitedBy.Code
 	}
 	return Cause{
 		Code: r.Code, Effect: effect, Subjects: subjects, Value: *worst.value, Limit: limit,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -40,17 +41,14 @@ func NewItem(r *runbook.Runbook) Item {
 func WriteList(w io.Writer, l List, t ui.Table) error {
 	t.Columns = []layout.Column{{Name: "NAME"}, {Name: "VARS", Min: 10}, {Name: "DESCRIPTION", Min: 20}}
 	for _, item := range l.Items {
-		vars := ""
+		vars := make([]string, len(item.Vars))
 		for i, v := range item.Vars {
-			if i > 0 {
-				vars += ", "
-			}
-			vars += v.Name
+			vars[i] = v.Name
 			if !v.Required {
-				vars += "?"
+				vars[i] += "?"
 			}
 		}
-		t.Rows = append(t.Rows, []string{item.Name, vars, item.Description})
+		t.Rows = append(t.Rows, []string{item.Name, phrase.List(vars), item.Description})
 	}
 	return t.Write(w)
 }

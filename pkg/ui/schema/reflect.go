@@ -57,7 +57,7 @@ var (
 )
 
 func (d *describer) node(t reflect.Type) *Node {
-	if forms, has := reflect.Zero(t).Interface().(interface{ SchemaTypes() []string }); has {
+	if forms, has := reflect.TypeAssert[interface{ SchemaTypes() []string }](reflect.Zero(t)); has {
 		return &Node{Type: forms.SchemaTypes(), Items: &Node{Type: "string"}}
 	}
 	switch {

@@ -165,7 +165,7 @@ func (l layout) draw(t theme, columns []column, r row, width int) string {
 	if r.key == "" {
 		return t.Draw(line(r.cells), width)
 	}
-	cells, _ := l.fill(columns, r, width)
+	cells := l.fill(columns, r, width)
 	var b strings.Builder
 	for _, s := range cells {
 		b.WriteString(t.Paint(s))
@@ -176,14 +176,14 @@ func (l layout) draw(t theme, columns []column, r row, width int) string {
 // drawChosen draws the selected row with its mark: with colors it fills the width in one of
 // them.
 func (l layout) drawChosen(t theme, columns []column, r row, width int) string {
-	cells, _ := l.fill(columns, r, width-markWidth)
+	cells := l.fill(columns, r, width-markWidth)
 	return t.Chosen(markChosen+line(cells).Text(), width)
 }
 
-// fill returns the cells that are shown, each as wide as its column and the space behind it, and
-// the columns of the terminal that are left.
-func (l layout) fill(columns []column, r row, width int) (cells []span, left int) {
-	left = width
+// fill returns the cells that are shown, each as wide as its column and the space behind it.
+func (l layout) fill(columns []column, r row, width int) []span {
+	var cells []span
+	left := width
 	for n, i := range l.shown {
 		s := span{}
 		if i < len(r.cells) {
@@ -200,5 +200,5 @@ func (l layout) fill(columns []column, r row, width int) (cells []span, left int
 		}
 		cells = append(cells, span{Text: text, Tone: s.Tone})
 	}
-	return cells, left
+	return cells
 }

@@ -34,7 +34,7 @@ func whole(line func(...string) string, program string, words []string) string {
 	return line(words...)
 }
 
-// What the dashboard receives and requests.
+// Names of the package entries that belong to the dashboard for its users.
 type (
 	Entry    = entries.Entry
 	Feed     = entries.Feed

@@ -90,7 +90,7 @@ func TestARecordingWithoutLoadsShowsNone(t *testing.T) {
 	}
 	after := *f
 	after.Workload = underLoad(1)[0].Frame.Workload
-	rows := loadPage(shown(t, 80, 24, Options{}, entry(f), Entry{At: noon.Add(time.Second), Cluster: "sample", Frame: (*frame.Frame)(&after)}).clusterView()).rows
+	rows := loadPage(shown(t, 80, 24, Options{}, entry(f), Entry{At: noon.Add(time.Second), Cluster: "sample", Frame: &after}).clusterView()).rows
 	if len(rows) == 0 || !strings.HasPrefix(rows[0].cells[3].Text, " █") {
 		t.Errorf("%+v", rows)
 	}

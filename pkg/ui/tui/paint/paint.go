@@ -17,6 +17,7 @@ import (
 // symbol or a word has the same meaning.
 type Tone int
 
+// The tones.
 const (
 	Plain Tone = iota
 	Faint

@@ -55,6 +55,7 @@ func DesiredTone(asWanted *bool) paint.Tone {
 	}
 }
 
+// StoppedState returns why a backup does not run.
 func StoppedState(v inspect.BackupStatusView) string {
 	switch {
 	case v.Desired == "Stopped":
@@ -79,6 +80,7 @@ func SnapshotBar(v *inspect.BackupSnapshotView) string {
 	}
 }
 
+// BytesRate returns a rate of bytes; "-" without one.
 func BytesRate(perSecond *float64) string {
 	if perSecond == nil {
 		return phrase.Nothing
@@ -102,6 +104,7 @@ func InProgress(v *inspect.RestoreStatusView) bool {
 	return v != nil && v.State != nil && *v.State != "" && !v.Over
 }
 
+// RestoreState returns the state of a restore, and its severity.
 func RestoreState(r inspect.RestoreRowView) (paint.Tone, string) {
 	v := r.Status
 	switch {
@@ -122,6 +125,7 @@ func RestoreState(r inspect.RestoreRowView) (paint.Tone, string) {
 	}
 }
 
+// SnapshotText describes the progress of the current snapshot.
 func SnapshotText(v *inspect.BackupSnapshotView) string {
 	if v.IntervalSeconds != nil && *v.IntervalSeconds == 0 {
 		return "the first, made as fast as possible; its progress is unknown"
@@ -129,6 +133,7 @@ func SnapshotText(v *inspect.BackupSnapshotView) string {
 	return SnapshotBar(v) + " of its time; its progress is unknown"
 }
 
+// PointOf returns the version of a moment; empty without one.
 func PointOf(m *inspect.BackupMomentView) string {
 	if m == nil || m.AgeSeconds == nil {
 		return ""
@@ -136,6 +141,7 @@ func PointOf(m *inspect.BackupMomentView) string {
 	return fmt.Sprintf(", version %d", m.Version)
 }
 
+// MomentText describes a moment by its version and age.
 func MomentText(m *inspect.BackupMomentView) string {
 	switch {
 	case m == nil:
@@ -188,6 +194,7 @@ func WorstFirst(conditions []inspect.ConditionView) []inspect.ConditionView {
 	})
 }
 
+// ExclusionCell returns the progress of the exclusion of a process group.
 func ExclusionCell(g inspect.GroupView) string {
 	switch g.Exclusion {
 	case inspect.NotExcluded:
@@ -199,6 +206,7 @@ func ExclusionCell(g inspect.GroupView) string {
 	}
 }
 
+// RolesCell returns the roles of a process group; "?" when they are unknown.
 func RolesCell(roles []string) string {
 	if roles == nil {
 		return phrase.UnknownCell
@@ -215,6 +223,7 @@ func ToneOfID(t paint.Tone) paint.Tone {
 	return t
 }
 
+// NodeTone returns the severity of a node.
 func NodeTone(n inspect.NodeView) paint.Tone {
 	switch {
 	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsSilent(n):
@@ -228,6 +237,7 @@ func NodeTone(n inspect.NodeView) paint.Tone {
 	}
 }
 
+// TaintsCell returns the taints of a node; "?" when they are unknown.
 func TaintsCell(n inspect.NodeView) string {
 	if n.Taints == nil {
 		return phrase.UnknownCell
@@ -235,6 +245,7 @@ func TaintsCell(n inspect.NodeView) string {
 	return phrase.Or(strings.Join(n.Taints, ","), phrase.Nothing)
 }
 
+// ClassesCell counts the process groups on a node by class.
 func ClassesCell(n inspect.NodeView) string {
 	var words []string
 	for _, class := range slices.Sorted(maps.Keys(n.Classes)) {
@@ -243,6 +254,7 @@ func ClassesCell(n inspect.NodeView) string {
 	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
 }
 
+// ToneOfCount returns the severity of a number of problems.
 func ToneOfCount(n int) paint.Tone {
 	if n > 0 {
 		return paint.Warn
@@ -250,6 +262,7 @@ func ToneOfCount(n int) paint.Tone {
 	return paint.Good
 }
 
+// DrainTone returns the severity of the progress of an exclusion.
 func DrainTone(d inspect.DrainView) paint.Tone {
 	switch {
 	case d.State == inspect.ExclusionSafe:
@@ -261,6 +274,7 @@ func DrainTone(d inspect.DrainView) paint.Tone {
 	}
 }
 
+// StallTone returns the severity of an exclusion that makes no progress.
 func StallTone(d inspect.DrainView) paint.Tone {
 	if d.StalledSeconds != nil {
 		return paint.Bad
@@ -291,6 +305,7 @@ func BarOf(share float64, width int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full) + fmt.Sprintf(" %d%%", int(math.Floor(share*100)))
 }
 
+// RateCell returns how fast data moves away; "-" when it is unknown.
 func RateCell(d inspect.DrainView) string {
 	if d.RateBytesPerSecond == nil {
 		return phrase.Nothing
