@@ -16,6 +16,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -219,7 +220,7 @@ clusters: [{name: test, cluster: {server: "` + cmp.Or(g.server, "http://127.0.0.
 func (g *given) client() client.Client {
 	g.t.Helper()
 	scheme, err := session.NewScheme()
-	if err != nil {
+	if err := errors.Join(err, rbacv1.AddToScheme(scheme)); err != nil {
 		g.t.Fatal(err)
 	}
 	objects := append([]client.Object{}, g.objects...)

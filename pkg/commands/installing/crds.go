@@ -38,7 +38,10 @@ Exit code 0: all are installed. 6: an existing one lacks fields of this version.
   # Print the manifests
   kubectl fdb install crds --print`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.runCRDs(cmd.Context(), env) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.command = []string{"install", "crds"}
+			return o.runCRDs(cmd.Context(), env)
+		},
 	}
 	o.add(cmd)
 	return cmd

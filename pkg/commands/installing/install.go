@@ -40,6 +40,8 @@ type options struct {
 	print  bool
 	yes    bool
 	dryRun bool
+	// command are the words of the command without flags of this type.
+	command []string
 }
 
 func (o *options) add(cmd *cobra.Command) {
@@ -90,7 +92,7 @@ func (o options) install(ctx context.Context, env *session.Env, c client.Client,
 		layout.Entry(env.Out, fmt.Sprintf("%-9s  ", i.state), i.name())
 	}
 	if o.dryRun || create == 0 {
-		return items, differences(env, items)
+		return items, o.differences(env, items)
 	}
 	if err := o.approve(ctx, env, create); err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func (o options) install(ctx context.Context, env *session.Env, c client.Client,
 		env.Acted++
 		layout.Entry(env.Out, "created    ", items[n].name())
 	}
-	return items, differences(env, items)
+	return items, o.differences(env, items)
 }
 
 func (o options) approve(ctx context.Context, env *session.Env, create int) error {
@@ -185,7 +187,7 @@ func mapContains(have any, want map[string]any) bool {
 }
 
 // differences returns the error of existing objects that lack part of the manifests.
-func differences(env *session.Env, items []item) error {
+func (o options) differences(env *session.Env, items []item) error {
 	var names []string
 	for _, i := range items {
 		if i.state == different {
@@ -198,15 +200,8 @@ func differences(env *session.Env, items []item) error {
 	return &exit.Error{
 		Code:  exit.ExitConflict,
 		Err:   fmt.Errorf("%s: differs from this version of kubectl-fdb, and is not changed", phrase.List(names)),
-		Hints: []string{"compare: " + env.Command("install", kindOf(items), "--print") + " | kubectl diff -f -"},
+		Hints: []string{"compare: " + env.Command(append(slices.Clone(o.command), "--print")...) + " | kubectl diff -f -"},
 	}
-}
-
-func kindOf(items []item) string {
-	if items[0].object.GetKind() == kindCRD {
-		return "crds"
-	}
-	return "rbac"
 }
 
 func printAll(env *session.Env, objects []*unstructured.Unstructured) error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,7 +36,11 @@ type given struct {
 func newGiven(t *testing.T, objects ...client.Object) *given {
 	t.Helper()
 	g := &given{}
-	g.api = fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+	known := runtime.NewScheme()
+	if err := rbacv1.AddToScheme(known); err != nil {
+		t.Fatal(err)
+	}
+	g.api = fake.NewClientBuilder().WithScheme(known).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
 			g.changes++
 			if u, is := o.(*unstructured.Unstructured); is && u.GetKind() == kindCRD { // as the API server does

@@ -39,7 +39,10 @@ Exit code 0: all are installed. 6: an existing one lacks rules of this version.`
   # Print a manifest
   kubectl fdb install rbac read --print`,
 		ValidArgs: roleNames(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return o.runRBAC(cmd.Context(), env, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.command = append([]string{"install", "rbac"}, args...)
+			return o.runRBAC(cmd.Context(), env, args)
+		},
 	}
 	o.add(cmd)
 	return cmd
