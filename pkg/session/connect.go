@@ -14,15 +14,7 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -34,7 +26,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -227,45 +218,6 @@ func (e Connection) openClient() (client.Client, error) {
 	return client.WithFieldOwner(c, cmp.Or(e.FieldManager, live.FieldManager)), nil
 }
 
-// NewScheme returns the types that the client knows.
-func NewScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, policyv1.AddToScheme, v1beta2.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("registering kinds: %w", err)
-		}
-	}
-	return scheme, nil
-}
-
-// NewMapper maps the kinds in use, which saves discovery requests to the API server.
-func NewMapper() meta.RESTMapper {
-	m := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event", "Secret", "ServiceAccount"} {
-		m.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
-	}
-	m.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
-	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
-	m.Add(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}, meta.RESTScopeRoot)
-	for _, kind := range []string{"Role", "RoleBinding"} {
-		m.Add(schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: kind}, meta.RESTScopeNamespace)
-	}
-	m.Add(schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole"}, meta.RESTScopeRoot)
-	m.Add(corev1.SchemeGroupVersion.WithKind("PersistentVolume"), meta.RESTScopeRoot)
-	m.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
-	m.Add(batchv1.SchemeGroupVersion.WithKind("CronJob"), meta.RESTScopeNamespace)
-	m.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
-	m.Add(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), meta.RESTScopeNamespace)
-	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), meta.RESTScopeRoot)
-	m.Add(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"), meta.RESTScopeRoot)
-	for _, kind := range []string{"FoundationDBCluster", "FoundationDBBackup", "FoundationDBRestore"} {
-		m.Add(v1beta2.GroupVersion.WithKind(kind), meta.RESTScopeNamespace)
-	}
-	return m
-}
-
 func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
 	o, err := e.worldOptions(key)
 	if err != nil {
@@ -404,16 +356,3 @@ func NamesOf[T any](kind string, items []T, name func(T) string) []string {
 
 // ParallelReads bounds how many clusters are read concurrently.
 const ParallelReads = 8
-
-// Logs opens the log of a container: its last lines, and those that follow until ctx ends.
-func (e Connection) Logs(ctx context.Context, pod types.NamespacedName, container string, tail int64) (io.ReadCloser, error) {
-	config, err := e.Config()
-	if err != nil {
-		return nil, err
-	}
-	c, err := corev1client.NewForConfig(streaming(config))
-	if err != nil {
-		return nil, fmt.Errorf("creating a client for pod %s: %w", pod, err)
-	}
-	return c.Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, Follow: true, TailLines: &tail}).Stream(ctx)
-}

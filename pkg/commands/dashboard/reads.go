@@ -168,7 +168,7 @@ func batch(lines <-chan string, ended <-chan struct{}, tick <-chan time.Time, se
 
 // follow sends the lines of a container until it or ctx ends.
 func (r ScreenReads) follow(ctx context.Context, namespace, pod, container string, lines chan<- string) error {
-	stream, err := r.env.Connection().Logs(ctx, types.NamespacedName{Namespace: namespace, Name: pod}, container, logTail)
+	stream, err := r.env.Logs(ctx, namespace, pod, &corev1.PodLogOptions{Container: container, Follow: true, TailLines: new(int64(logTail))})
 	if err != nil {
 		return fmt.Errorf("reading the log of container %s: %w", container, err)
 	}
