@@ -542,11 +542,14 @@ var shippedRunbooks = map[string]struct {
 			g.world.Record.Generation++
 			return g
 		},
-		[]string{"version=7.3.80"}, exit.ExitDone,
+		[]string{"version=7.3.80"},
+		exit.ExitDone,
 		"blocking-clients=done can-upgrade=done plan=done approval=done upgrade=done upgraded=done",
 	},
 	"deny-lost-owner": {
-		together, []string{"owner=dc2"}, exit.ExitDone,
+		together,
+		[]string{"owner=dc2"},
+		exit.ExitDone,
 		"locks=done plan=done approval=done deny=done reconcile=done locks-after=done",
 	},
 	"end-exclusions": {
@@ -565,7 +568,8 @@ var shippedRunbooks = map[string]struct {
 			v.answers(admin.Result{}, nil)
 			return v.given
 		},
-		[]string{"incident=4711"}, exit.ExitDone,
+		[]string{"incident=4711"},
+		exit.ExitDone,
 		"facts=done pause-operators=skipped connection-strings=skipped plan=skipped approval=skipped recover=skipped verified=skipped resume-operators=skipped",
 	},
 	"repair-coordinators": {
@@ -573,11 +577,18 @@ var shippedRunbooks = map[string]struct {
 		"coordinators=done connection-strings=done plan=done approval=done repair=done available=done",
 	},
 	"replace-failed-disk": {
-		up, []string{"group=GROUP"}, exit.ExitDone,
+		up,
+		[]string{"group=GROUP"},
+		exit.ExitDone,
 		"symptoms=done findings=done safe=done plan=done approval=done replace=done healthy=done",
 	},
 	"restore-lost-cluster": {
-		func(t *testing.T) *given { return newVault(t).given }, []string{"restore=again", "limit=5m"}, exit.ExitWaiting,
+		func(t *testing.T) *given {
+			t.Helper()
+			return newVault(t).given
+		},
+		[]string{"restore=again", "limit=5m"},
+		exit.ExitWaiting,
 		"approval=done new-cluster=done available=done preview=done restore=failed restored=pending",
 	},
 	"roll-out-change": {

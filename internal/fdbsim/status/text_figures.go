@@ -133,8 +133,11 @@ func (t *statusText) space() {
 func (t *statusText) workload() {
 	t.printf("\nWorkload:\n")
 	for _, rate := range []struct{ title, group, name string }{
-		{"Read rate", "operations", "reads"}, {"Write rate", "operations", "writes"}, {"Transactions started", "transactions", "started"},
-		{"Transactions committed", "transactions", "committed"}, {"Conflict rate", "transactions", "conflicted"},
+		{"Read rate", "operations", "reads"},
+		{"Write rate", "operations", "writes"},
+		{"Transactions started", "transactions", "started"},
+		{"Transactions committed", "transactions", "committed"},
+		{"Conflict rate", "transactions", "conflicted"},
 	} {
 		text := "unknown"
 		if hz, known := part(part(part(t.cluster, "workload"), rate.group), rate.name)["hz"].(float64); known {

@@ -232,5 +232,5 @@ func (r ScreenReads) Shell(cluster, pod string) *exec.Cmd {
 		words = append(words, "--context", where.Context)
 	}
 	words = append(append(words, where.Flags...), "--", "sh")
-	return exec.Command("kubectl", words...) //nolint:gosec // words of this program, and no shell
+	return exec.CommandContext(context.Background(), "kubectl", words...) //nolint:gosec // words of this program, and no shell
 }

@@ -93,12 +93,9 @@ func (v *View) cause(r Rule, effect Effect, found []reading, c inspect.Commands)
 	for i, f := range found {
 		subjects[i] = f.subject
 	}
-	worst, limit := found[0], ""
-	if r.Code == RatekeeperLimit {
-		limit = v.Load.Ratekeeper.LimitedBy.Code
-	} else if r.Code == BatchLimit {
-		limit = v.Load.Ratekeeper.BatchLimitedBy.Code
-	}
+	worst := found[0]
+	limits := map[Code]string{RatekeeperLimit: v.Load.Ratekeeper.LimitedBy.Code, BatchLimit: v.Load.Ratekeeper.BatchLimitedBy.Code}
+	limit := limits[r.Code]
 	return Cause{
 		Code: r.Code, Effect: effect, Subjects: subjects, Value: *worst.value, Limit: limit,
 		Threshold: r.threshold(effect),

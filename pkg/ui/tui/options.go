@@ -34,13 +34,20 @@ func whole(line func(...string) string, program string, words []string) string {
 	return line(words...)
 }
 
-// Names of the package entries that belong to the dashboard for its users.
+// What the dashboard receives and requests, by its names in the package entries.
 type (
-	Entry    = entries.Entry
-	Feed     = entries.Feed
-	Actions  = entries.Actions
-	Reads    = entries.Reads
-	Ask      = entries.Ask
+	// Entry is one of the things that the dashboard receives.
+	Entry = entries.Entry
+	// Feed delivers them.
+	Feed = entries.Feed
+	// Actions carries out what keys request.
+	Actions = entries.Actions
+	// Reads reads what keys show.
+	Reads = entries.Reads
+	// Ask is a request of a key.
+	Ask = entries.Ask
+	// Proposal is what an action would do.
 	Proposal = entries.Proposal
+	// Question is a prompt of a running action.
 	Question = entries.Question
 )

@@ -8,7 +8,6 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 )
 
