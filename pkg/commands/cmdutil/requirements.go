@@ -104,10 +104,10 @@ func actionRequirements() []CommandRequirements {
 		{"history", slices.Concat(required(theResource()), optional("runs of other users are not shown", session.Permission{Verb: "list", Resource: "events"}), optional("an active operation is not marked", readingLease()), finding())},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
 		{"plan", slices.Concat(viewing(), operators(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
-		{"create", required(slices.Concat(
+		{"create", slices.Concat(required(slices.Concat(
 			creating("apps.foundationdb.org", "foundationdbclusters"), creating("", "serviceaccounts"),
 			creating("rbac.authorization.k8s.io", "roles"), creating("rbac.authorization.k8s.io", "rolebindings"),
-		)...)},
+		)...), optional("a missing resource definition is reported without its command", session.Permission{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}))},
 		{"install crds", everywhere(required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))},
 		{"install rbac", slices.Concat(required(creating("rbac.authorization.k8s.io", "roles")...), everywhere(optional("ClusterRoles are not installed", creating("rbac.authorization.k8s.io", "clusterroles")...)))},
 		{"reconcile", reconciling()},

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -84,6 +85,9 @@ func (o createOptions) run(ctx context.Context, env *session.Env, name string) e
 	if err != nil {
 		return err
 	}
+	if err := served(ctx, c, namespace); err != nil {
+		return err
+	}
 	o.command = []string{"create", name, "--version", o.version}
 	if _, err := o.install(ctx, env, c, objects); err != nil {
 		return err
@@ -92,6 +96,15 @@ func (o createOptions) run(ctx context.Context, env *session.Env, name string) e
 		env.Logf("next: %s", env.Command("reconcile", name, "--wait"))
 	}
 	return nil
+}
+
+// served returns an error if the API server does not have the kind: what is missing then is its definition.
+func served(ctx context.Context, c client.Client, namespace string) error {
+	_, err := session.ClustersIn(ctx, c, namespace)
+	if exit.Code(err) == exit.ExitUsage {
+		return err
+	}
+	return nil // without the permission to list, creating the resource shows it
 }
 
 // objects returns the resource and what its pods need, once all of it is valid.
