@@ -1,0 +1,208 @@
+package cmdutil
+
+import (
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+)
+
+// releasedVolumes returns what is required to find volumes whose PVC was deleted.
+func releasedVolumes() []Requirement {
+	return everywhere(optional("released volumes are unknown", session.Permission{Verb: "list", Resource: "persistentvolumes"}))
+}
+
+// followBackupPermissions returns what is required to watch backups, restores and their agents.
+func followBackupPermissions() []session.Permission {
+	all := apply.FollowPermissions()
+	return slices.Concat(all[plan.Backup], all[plan.Restore], all[plan.Agents])
+}
+
+func theResource() session.Permission {
+	return session.Permission{Verb: "get", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbclusters"}
+}
+
+func required(powers ...session.Permission) []Requirement {
+	needs := make([]Requirement, len(powers))
+	for i, p := range powers {
+		needs[i] = Requirement{Permission: p}
+	}
+	return needs
+}
+
+// viewing returns what is required to read all of a cluster. Without access to the database,
+// its values are unknown.
+func viewing() []Requirement {
+	needs := required(session.ViewPermissions()...)
+	for i := range needs {
+		if needs[i].Subresource == "exec" {
+			needs[i].Without = "the database is not queried"
+		}
+	}
+	return slices.Concat(needs, optional("the CronJob of a failure detector is unknown", session.DetectorPermissions()[0]), watchingLocks(), finding(), beyond())
+}
+
+// viewingAll returns what is required to read all clusters, which takes no name.
+func viewingAll() []Requirement {
+	needs := viewing()
+	for i := range needs {
+		if needs[i].Permission == finding()[0].Permission {
+			needs[i].Without = ""
+		}
+	}
+	return needs
+}
+
+// optional returns permissions that the command can do without.
+func optional(without string, powers ...session.Permission) []Requirement {
+	needs := required(powers...)
+	for i := range needs {
+		needs[i].Without = without
+	}
+	return needs
+}
+
+func reconciling() []Requirement {
+	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), waiting(), finding(), beyond(), operators(), auditing())
+}
+
+// keeping returns what is required for the objects that only some clusters request.
+func keeping() []Requirement {
+	return slices.Concat(
+		optional("a failure detector is refused", session.DetectorPermissions()...),
+		optional("a disruption budget is refused, and one that is no longer requested stays", session.BudgetPermissions()...),
+	)
+}
+
+// waiting returns what is required to see what a command with --wait waits for as it occurs.
+func waiting() []Requirement {
+	return optional("changes are seen up to 15 s later", session.WaitPermissions()...)
+}
+
+// auditing returns what is required for the audit: Events on the cluster.
+func auditing() []Requirement {
+	return optional("no audit Events are written", session.Permission{Verb: "create", Resource: "events"}, session.Permission{Verb: "patch", Resource: "events"})
+}
+
+// changingDatabase returns what is required to change the database, and only the status in
+// Kubernetes.
+func changingDatabase() []Requirement {
+	return slices.Concat(required(session.DatabasePermissions()...), waiting(), finding(), beyond(), operators())
+}
+
+// cordoning returns what is required to reconcile, and to change nodes.
+func cordoning() []Requirement {
+	return slices.Concat(required(session.ReconcilePermissions()...), finding(), everywhere(required(session.NodePermissions()...)),
+		everywhere(optional("capacity of other nodes is not checked", session.Permission{Verb: "list", Resource: "pods"})), operators())
+}
+
+// changingBackups returns what passes over a backup require, including to find it.
+func changingBackups() []Requirement {
+	list := session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"}
+	return slices.Concat(required(session.BackupPermissions()...), optional("its name is required", list), operators(), auditing())
+}
+
+// viewingBackups returns what is required to read a backup or restore: the tools run in pods
+// of agents.
+func viewingBackups(plural string) []Requirement {
+	crd := v1beta2.GroupVersion.Group
+	own := required(session.Permission{Verb: "get", Group: crd, Resource: plural}, session.Permission{Verb: "list", Resource: "pods"})
+	own = append(own, optional("the database is not queried", session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"})...)
+	if plural == "foundationdbbackups" {
+		own = append(own, required(session.Permission{Verb: "get", Group: "apps", Resource: "deployments"})...)
+	} else { // a restore uses the agents of the cluster's backups
+		own = append(own, required(session.Permission{Verb: "get", Group: crd, Resource: "foundationdbclusters"}, session.Permission{Verb: "list", Group: crd, Resource: "foundationdbbackups"})...)
+	}
+	return append(own, optional("its name is required", session.Permission{Verb: "list", Group: crd, Resource: plural})...)
+}
+
+// backupsToo returns what is required to read all backups of a cluster and all restores into
+// it, for commands that can do without.
+func backupsToo(without string) []Requirement {
+	crd := v1beta2.GroupVersion.Group
+	return optional(without,
+		session.Permission{Verb: "list", Group: crd, Resource: "foundationdbbackups"}, session.Permission{Verb: "get", Group: crd, Resource: "foundationdbbackups"},
+		session.Permission{Verb: "list", Group: crd, Resource: "foundationdbrestores"}, session.Permission{Verb: "get", Group: crd, Resource: "foundationdbrestores"},
+		session.Permission{Verb: "get", Group: "apps", Resource: "deployments"},
+	)
+}
+
+// aroundRestores returns what is required to read what restores wait for and leave behind: the
+// database of their cluster, its backups, and the other restores into it.
+func aroundRestores() []Requirement {
+	return slices.Concat(
+		optional("whether the database is locked is unknown", session.ViewPermissions()...),
+		backupsToo("whether agents are paused is unknown"),
+	)
+}
+
+// listingBackups returns what is required to read all backups, which takes no name.
+func listingBackups() []Requirement {
+	needs := viewingBackups("foundationdbbackups")
+	needs[len(needs)-1].Without = ""
+	return needs
+}
+
+// theBackups returns what is required to read the backups of a cluster and the restores into
+// it.
+func theBackups() []session.Permission {
+	crd := v1beta2.GroupVersion.Group
+	return []session.Permission{{Verb: "list", Group: crd, Resource: "foundationdbbackups"}, {Verb: "list", Group: crd, Resource: "foundationdbrestores"}}
+}
+
+// evictingAgents returns what is required to find the pods of backup agents.
+func evictingAgents() []Requirement {
+	return optional("pods of backup agents are left on the node", session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"})
+}
+
+// everywhere marks requirements as outside of the cluster's namespace.
+func everywhere(needs []Requirement) []Requirement {
+	for i := range needs {
+		needs[i].Everywhere = true
+	}
+	return needs
+}
+
+// finding returns what is required if the cluster is not named, or the name is misspelled.
+func finding() []Requirement {
+	return []Requirement{{
+		Permission: session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbclusters"},
+		Without:    "the cluster name is required",
+	}}
+}
+
+func readingLease() session.Permission {
+	return session.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases"}
+}
+
+func watchingLocks() []Requirement {
+	return []Requirement{{Permission: readingLease(), Without: "the holder of the Lease is unknown"}}
+}
+
+// beyond returns what only some clusters require.
+func beyond() []Requirement {
+	return []Requirement{
+		{Permission: session.Permission{Verb: "create", Resource: "pods", Subresource: "portforward"}, Without: "sidecars of split images are not queried"},
+		{Permission: session.Permission{Verb: "list", Resource: "nodes"}, Everywhere: true, Without: "rules about the taints of nodes are not checked"},
+	}
+}
+
+// following returns what is required to see changes as they occur.
+func following() []Requirement {
+	return optional("changes are seen up to 10 s later", session.WatchPermissions()...)
+}
+
+func operators() []Requirement {
+	const without = "whether an operator runs is unknown: G-OPERATOR refuses without --coexist"
+	return []Requirement{
+		{Permission: session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, Everywhere: true, Without: without},
+		{Permission: session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"}, Everywhere: true, Without: without},
+	}
+}
+
+// creating are the permissions to create objects of a kind, and to read them back.
+func creating(group, resource string) []session.Permission {
+	return []session.Permission{{Verb: "get", Group: group, Resource: resource}, {Verb: "create", Group: group, Resource: resource}}
+}
