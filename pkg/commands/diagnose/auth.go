@@ -35,6 +35,12 @@ func NewAuth(env *session.Env) *cobra.Command {
 	return cmd
 }
 
+// completeNames completes commands whose permissions are known. Only a completion lists them: that
+// takes as long as the rest of the start of the program.
+func completeNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return cmdutil.NamesWithRequirements(), cobra.ShellCompDirectiveNoFileComp
+}
+
 // canIOptions are the options of `kubectl fdb auth can-i`.
 type canIOptions struct{ format.Flags }
 
@@ -52,9 +58,9 @@ Exit code 0: all required permissions are granted. 1: some are not.`,
 
   # Check the permissions of a command with a flag
   kubectl fdb auth can-i "reconcile --watch"`,
-		ValidArgs: cmdutil.NamesWithRequirements(),
-		Args:      cobra.ArbitraryArgs,
-		RunE:      func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
 	o.Add(cmd)
 	return cmd

@@ -39,8 +39,8 @@ is changed, and no API server is contacted.`,
 
   # Print only the required permissions of a pass
   kubectl fdb auth role reconcile --required-only`,
-		Args:      cobra.ArbitraryArgs,
-		ValidArgs: cmdutil.NamesWithRequirements(),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeNames,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.commands = append(o.commands, args...)
 			return o.run(env)
