@@ -211,9 +211,17 @@ func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
 func (o PlanOptions) refused(w io.Writer, gates []plan.Check) {
 	for _, c := range gates {
 		if !c.OK {
-			layout.Entry(w, o.in(red, "refused:")+" ", inspect.CheckWords(c))
+			layout.Entry(w, o.checkWord(c.Nature())+" ", inspect.CheckWords(c))
 		}
 	}
+}
+
+// checkWord is the word for a check that does not hold: it passes later by itself, or a user should act.
+func (o PlanOptions) checkWord(n plan.Nature) string {
+	if n == plan.Ordinary {
+		return o.in(yellow, "not yet:")
+	}
+	return o.in(red, "refused:")
 }
 
 func (o PlanOptions) holds(w io.Writer, holds []planned.PlanHold) {
@@ -224,7 +232,7 @@ func (o PlanOptions) holds(w io.Writer, holds []planned.PlanHold) {
 		}
 		layout.Entry(w, o.in(color, word)+" ", fmt.Sprintf("%s: %s%s", h.Stage, inspect.OneLine(h.Reason), after(h.Provisional)))
 		for _, c := range h.Refused {
-			layout.Entry(w, "  "+o.in(red, "refused:")+" ", inspect.CheckWords(c))
+			layout.Entry(w, "  "+o.checkWord(h.Nature)+" ", inspect.CheckWords(c))
 		}
 	}
 }

@@ -16,14 +16,13 @@ const (
 	// coordinators continuously, and a resolver that drops queries under load still answers a
 	// single one at once.
 	nameLookups = 40
-	// lookupLimit ends a lookup. A resolver that repeats a dropped query does so after 5 s.
+	// lookupLimit ends a lookup, and namesLimit all. A resolver repeats a dropped query after 5 s.
 	lookupLimit = 8 * time.Second
-	// namesLimit ends all of them.
-	namesLimit = 10 * time.Second
+	namesLimit  = 10 * time.Second
 	// addressOnly is looked up with the names; it queries no name server.
-	addressOnly = "127.0.0.1"
-
-	resolvingNames = "resolving names"
+	addressOnly       = "127.0.0.1"
+	longestLookupName = 253 // of DNS
+	resolvingNames    = "resolving names"
 )
 
 // lookupScript looks up names concurrently with the resolver that fdbserver uses. Its
@@ -55,11 +54,8 @@ done
 wait
 echo end`
 
-// lookupName is what may be an argument of the script, up to longestLookupName: connection strings
-// come from resources.
+// lookupName is what may be an argument of the script: connection strings come from resources.
 var lookupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
-
-const longestLookupName = 253 // of DNS
 
 // ResolveNames measures how the resolver of a container handles about 40 concurrent lookups of
 // these names. It changes nothing. Incomplete output of the script is an error.

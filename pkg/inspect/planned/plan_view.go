@@ -105,7 +105,9 @@ type Preconditions struct {
 type PlanHold struct {
 	Stage plan.StageName `json:"stage"`
 	inspect.HoldRecord
-	// Refused are the checks that refused.
+	// Nature is ordinary for a wait that ends by itself, and trouble for anything else.
+	Nature plan.Nature `json:"nature"`
+	// Refused are the checks that do not hold.
 	Refused     []plan.Check     `json:"refused"`
 	Provisional []plan.StageName `json:"provisional,omitempty"`
 }
@@ -194,7 +196,7 @@ func (r *PlanRecorder) decided(e reconcile.StageDecided) {
 	}
 	if e.Hold != nil {
 		refused := slices.DeleteFunc(slices.Clone(e.Checks), func(c plan.Check) bool { return c.OK })
-		r.view.Holds = append(r.view.Holds, PlanHold{Stage: e.Stage, HoldRecord: *inspect.RecordHold(e.Hold), Refused: inspect.OrEmpty(refused), Provisional: e.Provisional})
+		r.view.Holds = append(r.view.Holds, PlanHold{Stage: e.Stage, HoldRecord: *inspect.RecordHold(e.Hold), Nature: e.Nature(), Refused: inspect.OrEmpty(refused), Provisional: e.Provisional})
 	}
 }
 
