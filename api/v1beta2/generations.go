@@ -100,7 +100,7 @@ func (g *Gaps) compareCounts(c *FoundationDBCluster) {
 		case have < want:
 			g.missing(&g.Generations.NeedsGrow, "%s %s", phrase.CountOf(have, want, string(class)+" process group"), phrase.EitherOf(have, want, "exists", "exist"))
 		case have > want:
-			g.missing(&g.Generations.NeedsShrink, "%s %s to be removed", phrase.Count(have-want, string(class)+" process group"), phrase.Is(have-want))
+			g.missing(&g.Generations.NeedsShrink, "%s more than desired", phrase.Count(have-want, string(class)+" process group"))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (g *Gaps) judgeGroups(groups []*ProcessGroupStatus) {
 		}
 	}
 	if len(removed) > 0 {
-		g.missing(&g.Generations.NeedsShrink, "%s %s to be removed", phrase.Named(removed, "process group", most), phrase.Is(len(removed)))
+		g.missing(&g.Generations.NeedsShrink, "%s %s marked for removal", phrase.Named(removed, "process group", most), phrase.Is(len(removed)))
 	}
 	if len(having[ConditionIncorrectCommandLine]) > 0 {
 		g.Generations.NeedsBounce = g.generation

@@ -174,7 +174,7 @@ func TestReasonsNameWhatIsMissing(t *testing.T) {
 	})
 	want := `1 of 4 log process groups exists
 1 of 2 storage process groups exists
-process group storage-1 is to be removed
+process group storage-1 is marked for removal
 process group storage-2 has condition PodPending
 1 of 6 process groups is as desired`
 	if diff := cmp.Diff(want, strings.Join(c.ReconciliationGaps(live).Reasons, "\n")); diff != "" {

@@ -194,13 +194,14 @@ func (o *outcome) result(end error) inspect.ReconcileResult {
 
 // sentence returns the last line of the text: what was reached and what is left.
 func (o *outcome) sentence(end error) string {
-	did := phrase.Count(o.acted, "action")
-	if o.count != 1 {
-		did += " in " + phrase.Count(o.count, "pass")
-	}
+	did := o.did()
 	switch {
 	case (end == nil || o.isAnswer(end)) && o.Goal != nil:
-		return o.subject() + ": " + o.Goal.Summary(o.extent())
+		sentence := o.subject() + ": " + o.Goal.Summary(o.extent())
+		if o.count > 1 {
+			sentence += " (" + did + ")"
+		}
+		return sentence
 	case end == nil && o.Partial && o.acted == 0:
 		return o.subject() + ": nothing to do in the selected stages; the others were not run"
 	case end == nil && o.Partial:
@@ -208,7 +209,7 @@ func (o *outcome) sentence(end error) string {
 	case end == nil && o.acted == 0:
 		return o.subject() + ": already reconciled, no changes"
 	case end == nil:
-		return fmt.Sprintf("%s: reconciled (%s)", o.subject(), did+o.took())
+		return fmt.Sprintf("%s: reconciled (%s)", o.subject(), did)
 	}
 	return fmt.Sprintf("%s: %s after %s: %s", o.subject(), o.endWord(end), did, exit.Explain(end))
 }
@@ -226,12 +227,13 @@ func (o *outcome) isAnswer(end error) bool {
 	return answers && o.Goal != nil
 }
 
-// took returns the duration of several passes for the last line.
-func (o *outcome) took() string {
-	if o.count == 1 {
-		return ""
+// did returns the number of actions and, of several passes, their number and duration.
+func (o *outcome) did() string {
+	actions := phrase.Count(o.acted, "action")
+	if o.count <= 1 {
+		return actions
 	}
-	return ", " + o.Env.Clock.Since(o.started).Round(time.Second).String()
+	return fmt.Sprintf("%s in %s, %s", actions, phrase.Count(o.count, "pass"), o.Env.Clock.Since(o.started).Round(time.Second))
 }
 
 func (o *outcome) endWord(end error) string {

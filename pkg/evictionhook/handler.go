@@ -59,7 +59,7 @@ func (h *Hook) invalid(err error) {
 }
 
 func (h *Hook) overloaded(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	answer := Answer{Outcome: Busy, Message: fmt.Sprintf("the eviction webhook judges %d other evictions", maxRequests)}
+	answer := Answer{Outcome: Busy, Message: fmt.Sprintf("the eviction webhook reviews %d other evictions", maxRequests)}
 	if h.Report != nil {
 		h.Report(answer)
 	}

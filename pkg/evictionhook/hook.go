@@ -138,7 +138,7 @@ func (h *Hook) decide(ctx context.Context, e Eviction, owner types.UID) Answer {
 // notTaken is the answer where another eviction is under way, or where that is unknown.
 func notTaken(e Eviction, err error) Answer {
 	if _, busy := errors.AsType[*busyError](err); busy {
-		return Answer{Outcome: Busy, Eviction: e, Message: describe(e) + " is not judged yet: " + err.Error()}
+		return Answer{Outcome: Busy, Eviction: e, Message: describe(e) + " is not reviewed yet: " + err.Error()}
 	}
 	return unknown(e, err)
 }

@@ -74,7 +74,7 @@ func (s *slots) take(ctx context.Context, h *Hook, e Eviction, owner types.UID) 
 	select {
 	case turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, &busyError{"other evictions of the cluster are judged first"}
+		return nil, &busyError{"other evictions of the cluster are reviewed first"}
 	}
 	taken, err := s.takeLease(ctx, h, e, owner)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *slots) takeLease(ctx context.Context, h *Hook, e Eviction, owner types.
 		err = h.Client.Update(ctx, lease)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return nil, &busyError{"another replica of the webhook judges another eviction"}
+		return nil, &busyError{"another replica of the webhook reviews another eviction"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("take the Lease %s: %w", key.Name, err)
@@ -148,7 +148,7 @@ func claim(lease *coordinationv1.Lease, h *Hook) {
 func (s *slots) isFree(ctx context.Context, h *Hook, e Eviction, lease *coordinationv1.Lease) error {
 	unchanged, epoch := s.agesOf(e.Cluster, lease, h.Clock.Now())
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" && holder != h.Identity && unchanged < decisionLimit {
-		return &busyError{"replica " + holder + " of the webhook judges another eviction"}
+		return &busyError{"replica " + holder + " of the webhook reviews another eviction"}
 	}
 	text, evicted := lease.Annotations[annotationEvicted]
 	if !evicted || text == evictedText(e) || epoch >= evictionLimit {

@@ -204,7 +204,7 @@ func (o PlanOptions) provisional(w io.Writer, rows []planRow) {
 		}
 	}
 	if len(after) > 0 {
-		layout.Entry(w, o.in(bold, "*:")+" ", "decided again after "+phrase.List(after))
+		layout.Entry(w, o.in(bold, "*:")+" ", "re-evaluated after "+phrase.List(after))
 	}
 }
 
@@ -259,7 +259,7 @@ func after(stages []plan.StageName) string {
 	if len(stages) == 0 {
 		return ""
 	}
-	return " (decided again after " + phrase.List(stages) + ")"
+	return " (re-evaluated after " + phrase.List(stages) + ")"
 }
 
 func planSentence(v planned.PlanView) string {

@@ -53,7 +53,7 @@ func (t *text) report(e reconcile.Event) {
 	switch e := e.(type) {
 	case reconcile.PassStarted:
 		if e.Round > 1 {
-			t.line("", "again", fmt.Sprintf("from the first stage, round %d: later stages depend on these changes", e.Round))
+			t.line("", "again", fmt.Sprintf("round %d from the first stage: these changes affect earlier stages", e.Round))
 		}
 	case reconcile.Observing:
 		t.verbose(e.Stage, "reading", e.Facets.String())
@@ -65,7 +65,7 @@ func (t *text) report(e reconcile.Event) {
 	case reconcile.LeaseTaken:
 		t.lease(e)
 	case reconcile.LockTaken:
-		t.line(e.Stage, "locked", "deciding again on fresh facts")
+		t.line(e.Stage, "locked", "re-evaluating on a new snapshot")
 	case reconcile.ActionStarted:
 		t.verbose(e.Stage, "doing", e.Action.Describe())
 	case reconcile.ActionDone:
@@ -84,9 +84,9 @@ func (t *text) report(e reconcile.Event) {
 }
 
 func (t *text) lease(e reconcile.LeaseTaken) {
-	words := "taken; deciding again on fresh facts"
+	words := "acquired; re-evaluating on a new snapshot"
 	if e.Early {
-		words = "taken before the first stage"
+		words = "acquired before the first stage"
 	}
 	t.verbose(e.Stage, "lease", words)
 }

@@ -28,15 +28,15 @@ func NewTree(env *session.Env) *cobra.Command {
 		Short: "Show the objects of a cluster as a tree",
 		Long: `Show a cluster and what belongs to it as a tree: its ConfigMap and Services, and each
 process group with its conditions, its pod, the pod's node, and its PVC. What needs
-attention is colored, and what is missing is named. Nothing is changed.`,
+attention is colored, and missing objects are listed. Nothing is changed.`,
 		Example: `  # Show all objects of a cluster
   kubectl fdb tree sample-cluster
 
-  # Show only what needs attention, continuously
+  # Show only objects with problems, continuously
   kubectl fdb tree sample-cluster --unhealthy -w`,
 	}
 	o.AddView(cmd, env, o.view)
-	cmd.Flags().BoolVar(&o.unhealthy, "unhealthy", false, "If true, leave out what needs no attention")
+	cmd.Flags().BoolVar(&o.unhealthy, "unhealthy", false, "If true, show only objects with problems")
 	return cmd
 }
 

@@ -38,7 +38,7 @@ if a process group has a condition for which it is replaced once it lasts. The a
 starts the next pass of reconcile --watch, and a reconciliation of an operator. Nothing is
 replaced. The jobs of a failure detector run this command.
 
-Beside a live operator only the annotation is set: the status belongs to the operator.
+If an operator manages the cluster, only the annotation is set: the operator owns the status.
 
 Exit code 0: no process group has failed. 1: one or more have. 8: unknown, and nothing is
 annotated.`,
@@ -56,7 +56,7 @@ annotated.`,
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
 	o.AddBrief(cmd)
-	cmd.Flags().Lookup("yes").Usage = "If true, approve; this command has no prompt, since it only records"
+	cmd.Flags().Lookup("yes").Usage = "If true, approve; this command has no prompt, since it changes no process group"
 	cmd.Flags().BoolVar(&o.exitZero, "exit-zero", false, "If true, exit with code 0 also if process groups have failed")
 	return cmd
 }

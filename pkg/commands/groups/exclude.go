@@ -27,7 +27,7 @@ type ExcludeOptions struct {
 func NewExclude(env *session.Env) *cobra.Command {
 	var o ExcludeOptions
 	cmd := &cobra.Command{
-		Use:   "exclude [CLUSTER] [ID…]",
+		Use:   "exclude [CLUSTER] [ID...]",
 		Short: "Exclude process groups without removing them",
 		Long: `Exclude process groups: the database moves all data and roles off them. The groups keep
 running without data until they are included again. To remove a process group use replace:

@@ -33,7 +33,7 @@ type IncludeOptions struct {
 func NewInclude(env *session.Env) *cobra.Command {
 	var o IncludeOptions
 	cmd := &cobra.Command{
-		Use:   "include [CLUSTER] [ID… | --all | --target EXCLUSION]",
+		Use:   "include [CLUSTER] [ID... | --all | --target EXCLUSION]",
 		Short: "Include excluded process groups again",
 		Long: `Include excluded process groups again, so that the database may assign data and roles to
 them. There is no prompt, since exclude reverts it.

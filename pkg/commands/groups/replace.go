@@ -36,7 +36,7 @@ type ReplaceOptions struct {
 func NewReplace(env *session.Env) *cobra.Command {
 	var o ReplaceOptions
 	cmd := &cobra.Command{
-		Use:   "replace [CLUSTER] [ID…]",
+		Use:   "replace [CLUSTER] [ID...]",
 		Short: "Replace process groups",
 		Long: `Replace process groups. Each is marked for removal and a new group is added for it. The
 database moves data and roles away; once it proves that nothing depends on the old group

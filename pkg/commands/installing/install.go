@@ -199,7 +199,7 @@ func (o options) differences(env *session.Env, items []item) error {
 	}
 	return &exit.Error{
 		Code:  exit.ExitConflict,
-		Err:   fmt.Errorf("%s: differs from the manifest, and is not changed", phrase.List(names)),
+		Err:   fmt.Errorf("%s %s from the manifest, and %s not changed", phrase.List(names), phrase.Either(len(names), "differs", "differ"), phrase.Is(len(names))),
 		Hints: []string{"compare: " + env.Command(append(slices.Clone(o.command), "--print")...) + " | kubectl diff -f -"},
 	}
 }

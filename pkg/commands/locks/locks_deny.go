@@ -32,8 +32,8 @@ type denyOptions struct {
 func newLocksDeny(env *session.Env) *cobra.Command {
 	return denyOptions{}.command(env, &cobra.Command{
 		Use:   "deny [CLUSTER] INSTANCE",
-		Short: "Deny the database lock to a control-plane instance",
-		Long: `Deny the database lock to a control-plane instance, so that others can take over a lock
+		Short: "Add a control-plane instance to the deny list",
+		Long: `Add a control-plane instance to the deny list of the database lock, so that others can take over a lock
 that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is INSTANCE.
 Denying the lock to this control-plane instance itself needs approval: its own passes are
 refused from then on.
@@ -48,8 +48,8 @@ changed; a hint prints the command that updates it.`,
 func newLocksAllow(env *session.Env) *cobra.Command {
 	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, &cobra.Command{
 		Use:   "allow [CLUSTER] INSTANCE",
-		Short: "Allow the database lock to a control-plane instance",
-		Long: `Allow the database lock to a control-plane instance again. INSTANCE is its
+		Short: "Remove a control-plane instance from the deny list",
+		Long: `Remove a control-plane instance from the deny list of the database lock. INSTANCE is its
 spec.processGroupIDPrefix; a single argument is INSTANCE.
 
 The deny list in the database is changed and read back. The spec of the cluster is not

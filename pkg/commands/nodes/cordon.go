@@ -48,10 +48,10 @@ type CordonOptions struct {
 func NewCordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
 	cmd := &cobra.Command{
-		Use:   "cordon [CLUSTER] NODE… | -l SELECTOR | --taint TAINT",
+		Use:   "cordon [CLUSTER] NODE... | -l SELECTOR | --taint TAINT",
 		Short: "Cordon nodes and evacuate their process groups",
-		Long: `Cordon nodes, so that removed pods cannot return, and evacuate the process groups of a
-cluster from them if --evacuate asks for it:
+		Long: `Cordon nodes, so that removed pods cannot return, and, with --evacuate, evacuate the process
+groups of a cluster from them:
 
   --evacuate=none      only cordon the nodes
   --evacuate=by-taint  taint the nodes to match a rule of the spec; passes replace the

@@ -29,7 +29,7 @@ type DrainOptions struct {
 func NewDrain(env *session.Env) *cobra.Command {
 	var o DrainOptions
 	cmd := &cobra.Command{
-		Use:   "drain [CLUSTER] NODE…",
+		Use:   "drain [CLUSTER] NODE...",
 		Short: "Drain the pods of a cluster from nodes",
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated

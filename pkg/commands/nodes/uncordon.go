@@ -21,7 +21,7 @@ import (
 func NewUncordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
 	cmd := &cobra.Command{
-		Use:   "uncordon [CLUSTER] NODE…",
+		Use:   "uncordon [CLUSTER] NODE...",
 		Short: "Uncordon nodes and remove the taints set by cordon",
 		Long: `Uncordon nodes and remove the taints set by cordon. Other taints stay unless --taint names
 them; if a rule of the spec replaces process groups because of one of these, the last line

@@ -109,7 +109,7 @@ func newFollow(env *session.Env) *cobra.Command {
 		Long: `Follow the operation on a cluster until it ends: what it has done and what it waits for,
 as its run reports it, at least once a minute.
 
-The exit code does not tell whether the operation succeeded: 0 when it has ended or there
+The exit code does not report whether the operation succeeded: 0 when it has ended or there
 is none, 8 when its run no longer reports.`,
 		Example: `  # Follow what another user does
   kubectl fdb operations follow sample-cluster

@@ -22,7 +22,7 @@ func NewPlan(env *session.Env) *cobra.Command {
 		Short:   "Preview a reconcile pass, and forecast those after it",
 		Long: `Preview the actions of a reconcile pass, with their reasons. Nothing is changed.
 
-The forecast shows what all passes will do until nothing is left: it plays them over a
+The forecast shows what all passes will do until nothing is left: it runs them against a
 simulation of the observed cluster, in which nothing else fails.
 
 The output of -o json can be approved and applied: reconcile --plan FILE executes the
@@ -38,7 +38,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
   # Apply the plan after its approval
   kubectl fdb reconcile sample-cluster --plan plan.json --yes
 
-  # How would it go if processes, pods and nodes failed meanwhile
+  # Simulate 20 runs with random failures of processes, pods and nodes
   kubectl fdb plan sample-cluster --simulate 20
 
   # Preview a pass over a backup

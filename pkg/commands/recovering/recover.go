@@ -42,7 +42,7 @@ their addresses, PVCs and released volumes, and of each running pod the cluster 
 coordination files and the fdbserver processes. What may be lost is printed first.
 
 Nothing is changed, and no quorum of coordinators is required. What cannot be read is
-unknown, and never taken for lost.
+reported as unknown, never as lost.
 
 Exit code 0: nothing has to be recovered. 1: something was lost, or the loss is unknown.`,
 		Example: `  # Show what was lost

@@ -37,8 +37,9 @@ type cliOptions struct {
 func NewCLI(env *session.Env) *cobra.Command {
 	var o cliOptions
 	cmd := &cobra.Command{
-		Use:   "cli [CLUSTER] -- COMMAND...",
-		Short: "Run fdbcli commands in a pod of a cluster",
+		Use:                   "cli [CLUSTER] [flags] -- COMMAND...",
+		DisableFlagsInUseLine: true,
+		Short:                 "Run fdbcli commands in a pod of a cluster",
 		Long: `Run fdbcli commands in a pod of a cluster. Semicolons separate commands. The output and the
 exit code of fdbcli are passed through.
 

@@ -31,8 +31,9 @@ type execOptions struct {
 func NewExec(env *session.Env) *cobra.Command {
 	var o execOptions
 	cmd := &cobra.Command{
-		Use:   "exec [CLUSTER] [ID] -- PROGRAM [ARGUMENT...]",
-		Short: "Run a program in a pod of a cluster",
+		Use:                   "exec [CLUSTER] [ID] [flags] -- PROGRAM [ARGUMENT...]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Run a program in a pod of a cluster",
 		Long: `Run a program in a pod of a cluster: the pod of the process group, or of --pod, else the pod
 that is most likely to stay. The output is streamed and the exit code passed through. The
 program has no terminal. No gate is checked: this is kubectl exec with a selected pod.`,

@@ -41,8 +41,8 @@ func New(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eviction-webhook",
 		Short: "Run the admission webhook for pod evictions",
-		Long: `Run the admission webhook for pod evictions: the API server asks it whether a pod may be
-evicted, and it answers by the eviction rules of drain, so that kubectl drain,
+		Long: `Run the admission webhook for pod evictions: the API server calls it before each eviction,
+and it allows or denies it by the eviction rules of drain, so that kubectl drain,
 autoscalers and upgrades of nodes follow them. A denied eviction has the status 429 and the
 reason; kubectl drain tries it again every 5 s.
 
@@ -55,7 +55,7 @@ docs/eviction-webhook.md the steps.`,
 		Example: `  # Serve with the certificate that cert-manager keeps in a Secret
   kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key
 
-  # Also replace what must not be evicted
+  # Also replace process groups that must not be evicted
   kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key --act --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
@@ -65,7 +65,7 @@ docs/eviction-webhook.md the steps.`,
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port")
 	flags.StringVar(&o.certFile, "tls-cert-file", "", "file with the certificate in PEM, read again when it changes")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "file with the key of the certificate in PEM")
-	flags.StringVar(&o.caFile, "client-ca-file", "", "file with the authorities, in PEM, of the clients that may ask; empty means any client")
+	flags.StringVar(&o.caFile, "client-ca-file", "", "PEM file with the CA certificates of allowed clients; empty allows any client")
 	flags.BoolVar(&o.act, "act", false, "If true, replace process groups that must not be evicted, or move coordinators away from them")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve what --act changes")
 	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
@@ -152,7 +152,7 @@ func (o options) hook(ctx context.Context, c client.Client, counts *metrics.Evic
 		h.Actor = evictionhook.NewActs(&actor{env: o.env, coexist: o.coexist}, o.env.Clock, func(e evictionhook.Eviction, err error) {
 			counts.Acted(err)
 			if err != nil {
-				o.env.Logf("work on the eviction of pod %s of %s ended: %v", e.Pod, e.Cluster, err)
+				o.env.Logf("handle the eviction of pod %s of %s: %v", e.Pod, e.Cluster, err)
 			}
 		})
 	}
@@ -212,6 +212,6 @@ func (o options) serve(ctx context.Context, server *evictionhook.Server, counts 
 		defer stop()
 		o.env.Logf("metrics at http://%s/metrics", address)
 	}
-	o.env.Logf("answering at https://%s%s", listener.Addr(), evictionhook.Path)
+	o.env.Logf("serving at https://%s%s", listener.Addr(), evictionhook.Path)
 	return server.Serve(ctx, listener)
 }

@@ -42,7 +42,7 @@ type Cause struct {
 type Threshold struct {
 	Value float64 `json:"value"`
 	Unit  Unit    `json:"unit"`
-	// Source is a knob or a documented value of FoundationDB, or our own judgment.
+	// Source is a knob or a documented value of FoundationDB, or a default of kubectl fdb.
 	Source string `json:"source"`
 }
 

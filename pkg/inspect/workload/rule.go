@@ -63,7 +63,7 @@ type Rule struct {
 	Near  float64
 	Slow  float64
 	// Source is where the thresholds come from: a knob or a documented value of FoundationDB, or
-	// our own judgment. NearSource is that of near; empty where it is the same.
+	// a default of kubectl fdb. NearSource is that of near; empty where it is the same.
 	Source, NearSource string
 	// decides is true for rules without whose answer the state of the database is unknown.
 	decides bool

@@ -9,7 +9,7 @@ import (
 )
 
 // ownJudgment is the source of thresholds for which FoundationDB documents none.
-const ownJudgment = "our own judgment"
+const ownJudgment = "default of kubectl fdb"
 
 // limitRules are about ratekeeper, which limits how many transactions start.
 func limitRules() []Rule {
@@ -45,7 +45,7 @@ func limitRules() []Rule {
 			Source:   "cluster.qos.throttled_tags",
 			readings: ofDatabase(func(l Load) *float64 { return numberOf(l.Ratekeeper.ThrottledTags) }),
 			words: func(_ View, r reading) string {
-				return fmt.Sprintf("ratekeeper limits the transactions of %.0f transaction tags", *r.value)
+				return "ratekeeper limits the transactions of " + phrase.Count(int(*r.value), "transaction tag")
 			},
 			next: func(c command) []string { return []string{"cli", c.cluster, "--", "throttle", "list"} },
 		},
@@ -155,8 +155,10 @@ func workloadRules() []Rule {
 			Code: Clients, Title: "connected clients", Unit: Count, Near: 1500,
 			Source:   "FoundationDB's monitored metrics: alert above 1500",
 			readings: ofDatabase(func(l Load) *float64 { return numberOf(l.Clients) }),
-			words:    func(_ View, r reading) string { return fmt.Sprintf("%.0f clients are connected", *r.value) },
-			next:     fixed("get", "clients"),
+			words: func(_ View, r reading) string {
+				return fmt.Sprintf("%s %s connected", phrase.Count(int(*r.value), "client"), phrase.Is(int(*r.value)))
+			},
+			next: fixed("get", "clients"),
 		},
 	}
 }

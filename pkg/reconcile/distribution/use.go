@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Use is how pods use the fault domains that a cluster packs them into.
@@ -134,11 +135,7 @@ func (u *Use) Text() string {
 	for _, b := range u.Buckets {
 		counts[b.Class] = append(counts[b.Class], fmt.Sprint(b.ProcessGroups))
 	}
-	noun := "fault domains"
-	if u.DesiredFaultDomains == 1 {
-		noun = "fault domain"
-	}
-	words := []string{fmt.Sprintf("%d of %d %s", u.FaultDomains, u.DesiredFaultDomains, noun)}
+	words := []string{phrase.CountOf(u.FaultDomains, u.DesiredFaultDomains, "fault domain")}
 	for _, class := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, string(class)+" "+strings.Join(counts[class], "/"))
 	}

@@ -76,8 +76,8 @@ func NoteOfMove(b *v1beta2.FoundationDBBackup, live *fdb.BackupStatus) string {
 	}
 }
 
-// isPending reports whether a recorded move of the backup was not observed yet: the backup is
-// has no known move, or is at the destination of the move before.
+// isPending reports whether a recorded move of the backup was not observed yet: the backup has no
+// known move, or is still at the destination of the move before.
 func (m BackupMove) isPending(seen BackupMove, live *fdb.BackupStatus) bool {
 	if m.UID != live.UID || fdb.SameBackupURL(m.URL, live.URL) {
 		return false

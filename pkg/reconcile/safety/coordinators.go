@@ -92,14 +92,14 @@ func (j *judge) add(address fdb.Address) {
 	switch {
 	case !found:
 		j.verdict.Missing = append(j.verdict.Missing, address)
-		j.problem("coordinator %s does not report", address)
+		j.problem("coordinator %s does not report", coordinatorName(j.s, address))
 		return
 	case p.IsExcluded():
-		j.problem("coordinator %s (%s) is excluded", address, p.InstanceID())
+		j.problem("coordinator %s is excluded", phrase.Or(p.InstanceID(), address.String()))
 	case leaving(j.s, p.InstanceID()):
-		j.problem("coordinator %s (%s) is marked for removal", address, p.InstanceID())
+		j.problem("coordinator %s is marked for removal", phrase.Or(p.InstanceID(), address.String()))
 	case slices.Contains(j.away, v1beta2.ProcessGroupID(p.InstanceID())):
-		j.problem("coordinator %s (%s) must not be a coordinator", address, p.InstanceID())
+		j.problem("coordinator %s must not be a coordinator", phrase.Or(p.InstanceID(), address.String()))
 	}
 	if _, eligible := j.s.Cluster.CoordinatorPriority(v1beta2.ProcessClass(p.ClassType)); !eligible {
 		j.problem("coordinator %s has class %s, which is not eligible", address, p.ClassType)
@@ -115,6 +115,15 @@ func (j *judge) add(address fdb.Address) {
 		}
 		j.byField[field][p.Locality[field]]++
 	}
+}
+
+// coordinatorName returns the ID of the process group that has, or had, an address; the address of any other
+// process, as of another control-plane instance. DNS names have more than 60 characters.
+func coordinatorName(s plan.Snapshot, address fdb.Address) string {
+	if g := groupAt(s, address); g != nil {
+		return string(g.ProcessGroupID)
+	}
+	return address.String()
 }
 
 // checkAddress checks that the cluster file names the coordinator as the spec requires: by

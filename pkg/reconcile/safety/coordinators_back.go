@@ -40,7 +40,7 @@ func StaysAway(s plan.Snapshot, missing []fdb.Address) plan.Check {
 	for _, address := range missing {
 		why := expected(s, address)
 		if why == "" {
-			c.OK, c.Evidence = true, fmt.Sprintf("coordinator %s does not report and is not expected back", address)
+			c.OK, c.Evidence = true, fmt.Sprintf("coordinator %s does not report and is not expected back", coordinatorName(s, address))
 			return c
 		}
 		back = append(back, why)

@@ -39,7 +39,7 @@ type Pod struct {
 
 // How long pods should stay bound to a node that is not reachable. A pod without data is
 // recreated elsewhere sooner than a node restarts; a pod with data waits for its node, because
-// moving data costs more than waiting. Source: our own judgment.
+// moving data costs more than waiting. Source: a default of kubectl fdb.
 const (
 	shortAbsence = 15 * time.Second
 	longAbsence  = 5 * time.Minute

@@ -89,7 +89,7 @@ func (f Facts) offList(finding Finding, ids []string) []Finding {
 	return finding.some()
 }
 
-// tooBusy is the share of time that a process may be busy. Source: our own judgment.
+// tooBusy is the share of time that a process may be busy. Source: a default of kubectl fdb.
 const tooBusy = 0.9
 
 // conditionRule returns a rule about a condition of process groups. Without a command that

@@ -29,7 +29,7 @@ func volumes() []Rule {
 	}
 }
 
-// The share of a disk that has to be free. Source: our own judgment.
+// The share of a disk that has to be free. Source: a default of kubectl fdb.
 const (
 	fullDisk       = 0.1
 	nearlyFullDisk = 0.2

@@ -16,7 +16,7 @@ func Handler(m *Metrics, p *Pulse) http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		sign, alive := p.alive(m.now())
 		if !alive {
-			refuse(w, fmt.Sprintf("no sign of life of the loop since %s", sign.UTC().Format(time.RFC3339)))
+			refuse(w, fmt.Sprintf("the reconcile loop has not reported since %s", sign.UTC().Format(time.RFC3339)))
 			return
 		}
 		answerOK(w)

@@ -131,7 +131,7 @@ func (s clusterView) aboutCluster(c fleet.Cluster) []line {
 	lines = append(lines,
 		fact("version", phrase.Or(v.Database.Version, phrase.UnknownCell)+", desired "+v.Database.SpecVersion), append(fact("tolerates", "")[:1], s.tolerance(v.FaultTolerance)),
 		fact("coordinators", fmt.Sprintf("%s of %d reachable", phrase.NumberOr(v.Coordinators.Reachable, phrase.UnknownCell), len(v.Coordinators.Items))),
-		fact("groups", fmt.Sprintf("%d of %d reconciled, %d to be removed", v.ProcessGroups.Reconciled, v.ProcessGroups.Desired, v.ProcessGroups.Removing)),
+		fact("groups", fmt.Sprintf("%d of %d reconciled, %d marked for removal", v.ProcessGroups.Reconciled, v.ProcessGroups.Desired, v.ProcessGroups.Removing)),
 		fact("data", phrase.BytesOr(v.Database.StoredBytes, phrase.UnknownCell)+", moving "+phrase.BytesOr(v.Database.MovingBytes, phrase.UnknownCell)))
 	if o := v.Locks.Operation; o != nil {
 		lines = append(lines, s.operationLine(*o))

@@ -62,7 +62,7 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 		l = append(l, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
 	}
 	if v.Removing > 0 {
-		l = append(l, styled(plain, fmt.Sprintf(", %d to be removed", v.Removing)))
+		l = append(l, styled(plain, fmt.Sprintf(", %d marked for removal", v.Removing)))
 	}
 	if s.choice.by != byNothing {
 		l = append(l, styled(faint, " · per "+groupingNames[s.choice.by]))

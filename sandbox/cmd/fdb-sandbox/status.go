@@ -13,7 +13,7 @@ func newStatus() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "status --dir DIR",
-		Short: "Say how a sandbox does; fails when none runs",
+		Short: "Show the status of a sandbox",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := checkDir(dir)

@@ -69,9 +69,9 @@ func newNode() *cobra.Command {
 		}}.command()
 	}
 	return group("node", "Stop nodes, cut them off, taint them",
-		health("stop", "Stop a node: its pods die with it", node.Stopped),
+		health("stop", "Stop a node and its pods", node.Stopped),
 		health("start", "Start a stopped node", node.Working),
-		health("cut", "Cut a node off: its pods live on, it does not report to the API server", node.Cut),
+		health("cut", "Disconnect a node from the API server; its pods keep running", node.Cut),
 		health("heal", "Reconnect a node that was cut off", node.Working),
 		steering{
 			use: "taint NODE KEY[=VALUE]:EFFECT", short: "Taint a node", args: cobra.ExactArgs(2), handler: "node",
@@ -128,7 +128,7 @@ func namespaceFlag(cmd *cobra.Command, namespace *string) {
 func newVolume() *cobra.Command {
 	var namespace string
 	lose := steering{
-		use: "lose CLAIM", short: "Destroy what a claim's volume holds", args: cobra.ExactArgs(1), handler: "volume",
+		use: "lose CLAIM", short: "Destroy the data of a PVC", args: cobra.ExactArgs(1), handler: "volume",
 		request: func(args []string) (any, error) {
 			return machine.VolumeRequest{Namespace: namespace, Claim: args[0]}, nil
 		},
@@ -142,7 +142,7 @@ func newVolume() *cobra.Command {
 		},
 	}.command()
 	namespaceFlag(lose, &namespace)
-	return group("volume", "Lose volumes", lose)
+	return group("volume", "Destroy data of volumes", lose)
 }
 
 func newDatabase() *cobra.Command {
@@ -151,7 +151,7 @@ func newDatabase() *cobra.Command {
 			return machine.ServerRequest{Address: args[0], Do: verb}, nil
 		}}.command()
 	}
-	return group("db", "Make simulated databases difficult; the truth about them",
+	return group("db", "Inject faults into simulated databases, and inspect them",
 		newSlow(),
 		steering{
 			use: "fast DATABASE", short: "Clear a database's faults", args: cobra.ExactArgs(1), handler: "database",
@@ -176,7 +176,7 @@ func newDatabase() *cobra.Command {
 		}.command(),
 		server("kill", "Crash the server that listens on an address; its monitor starts it again"),
 		server("freeze", "Stop a server from answering"),
-		server("thaw", "Let a frozen server go on"),
+		server("thaw", "Unfreeze a process"),
 	)
 }
 
@@ -190,8 +190,8 @@ func newSlow() *cobra.Command {
 	flags.Int64Var(&f.MoveBytesPerSecond, "move-bytes-per-second", 0, "rate of each stream of data movement; 0 is the ordinary one")
 	flags.Int64Var(&f.ClientReads, "client-reads", 0, "keys that clients read per second")
 	flags.Int64Var(&f.ClientWrites, "client-writes", 0, "keys that clients write per second")
-	flags.DurationVar(&f.Delay, "delay", 0, "what every command takes in addition")
-	flags.BoolVar(&f.StaleStatus, "stale-status", false, "status stays as it is now")
+	flags.DurationVar(&f.Delay, "delay", 0, "additional latency of every command")
+	flags.BoolVar(&f.StaleStatus, "stale-status", false, "If true, freeze the status document")
 	flags.BoolVar(&f.PartialStatus, "partial-status", false, "status lacks what processes report about themselves")
 	flags.BoolVar(&f.StatusTimeout, "status-timeout", false, "status lacks the cluster's part")
 	flags.BoolVar(&f.StatusDeadline, "status-deadline", false, "status ends at its deadline: without processes, and available if the database is")
@@ -208,7 +208,7 @@ func newAPI() *cobra.Command {
 			r.Status, err = strconv.Atoi(args[0])
 			return r, err
 		}),
-		newAPIFault("delay DURATION", "Hold requests up", cobra.ExactArgs(1), func(args []string) (r faults.Rule, err error) {
+		newAPIFault("delay DURATION", "Delay requests", cobra.ExactArgs(1), func(args []string) (r faults.Rule, err error) {
 			r.Delay, err = time.ParseDuration(args[0])
 			return r, err
 		}),

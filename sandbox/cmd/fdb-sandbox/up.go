@@ -43,7 +43,7 @@ func newUp() *cobra.Command {
 	var o upOptions
 	cmd := &cobra.Command{
 		Use:   "up --dir DIR",
-		Short: "Start a sandbox; a directory that was used before goes on where it stopped",
+		Short: "Start a sandbox, or resume the one in its directory",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.detach {
@@ -65,8 +65,8 @@ func newUp() *cobra.Command {
 	f.StringVar(&o.podNetwork, "pod-network", "", "addresses of pods, a /16 of 127.0.0.0/8; empty keeps the last one or takes a free one")
 	f.BoolVar(&o.detach, "detach", false, "return when the sandbox is ready and leave it running")
 	f.Float64Var(&o.speed, "speed", 1, "how fast time passes for simulated databases")
-	f.DurationVar(&o.configMapDelay, "config-map-delay", time.Second, "until a changed config map reaches its pods")
-	f.DurationVar(&o.nodeGrace, "node-grace", 10*time.Second, "silence after which a node counts as lost")
+	f.DurationVar(&o.configMapDelay, "config-map-delay", time.Second, "delay before ConfigMap changes reach pods")
+	f.DurationVar(&o.nodeGrace, "node-grace", 10*time.Second, "time without a report after which a node is NotReady")
 	f.StringVar(&o.tool, "tool", "", "the fdb-sandbox-tool program; default: beside this program")
 	f.StringToStringVar(&o.binDirs, "fdb-bin-dir", nil, "directory of real FoundationDB programs of a version (VERSION=DIR)")
 	return cmd

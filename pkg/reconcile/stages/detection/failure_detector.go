@@ -41,8 +41,8 @@ func withoutDetector(s plan.Snapshot) plan.Decision {
 	switch {
 	case s.Detector.Hidden != "":
 		return plan.Decision{Checks: []plan.Check{{
-			ID: plan.CheckDetectorKnown, Question: "is it known whether there is a failure detector?",
-			Evidence: s.Detector.Hidden + "; one that is no longer wanted is not deleted",
+			ID: plan.CheckDetectorKnown, Question: "can the CronJob of the failure detector be read?",
+			Evidence: s.Detector.Hidden + "; an undesired CronJob is not deleted",
 		}}}
 	case have == nil || have.DeletionTimestamp != nil || !metav1.IsControlledBy(have, s.Cluster):
 		return plan.Decision{}

@@ -18,7 +18,7 @@ import (
 // deleted node needs none of that; a new one of the same name is cordoned when it exists. The
 // action is one that moves data if the spec has process groups replaced for the taint.
 func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage(plan.StageCordonNodes, "a user requested no new pods there", nodes, func(s plan.Snapshot, name string) (plan.Action, error) {
+	return nodeStage(plan.StageCordonNodes, "cordon requested by a user", nodes, func(s plan.Snapshot, name string) (plan.Action, error) {
 		n := s.Nodes[name]
 		evacuates := taint != nil && safety.ReplacedForTaint(s.Cluster, taint.Key)
 		if a := (plan.CordonNode{Node: name, Taint: taint, Evacuates: evacuates}); n != nil && !a.Done(n) {
@@ -31,7 +31,7 @@ func CordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 // UncordonNodes returns a stage that uncordons nodes, and removes the taints that CordonNodes
 // set and the given one.
 func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
-	return nodeStage(plan.StageUncordonNodes, "a user requested to allow new pods there", nodes, func(s plan.Snapshot, name string) (plan.Action, error) {
+	return nodeStage(plan.StageUncordonNodes, "uncordon requested by a user", nodes, func(s plan.Snapshot, name string) (plan.Action, error) {
 		n := s.Nodes[name]
 		if n == nil {
 			return nil, fmt.Errorf("node %s not found", name)
@@ -109,7 +109,7 @@ func EvictFrom(nodes []string) plan.Stage {
 				case len(d.Actions) > 0:
 					left.Add(g.ProcessGroupID, "%s: one pod at a time", g.ProcessGroupID)
 				default:
-					d.Why, d.Checks, d.Actions = "their node is drained", append(d.Checks, checks...), []plan.Action{evictionOf(s, g)}
+					d.Why, d.Checks, d.Actions = "their node is being drained", append(d.Checks, checks...), []plan.Action{evictionOf(s, g)}
 				}
 			}
 			d.Hold = left.Hold(plan.HoldEvictionsRemain, "pods remain on the drained nodes: ", cluster.PodUpdateRetry)
