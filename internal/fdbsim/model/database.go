@@ -14,6 +14,8 @@ import (
 type Database struct {
 	World      *World
 	Connection fdb.ConnectionString
+	// id is how files with coordination state name the database.
+	id string
 	// Members are the registered processes; a dead one stays until it is
 	// forgotten.
 	Members []*Process
