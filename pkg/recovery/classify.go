@@ -45,6 +45,8 @@ type Assessment struct {
 	// Moves are the coordinators of CoordinatorsMoved, in the order of the connection string; empty
 	// for other kinds.
 	Moves []Move `json:"moves"`
+	// Copy is what happens to coordination state; null for kinds but CoordinatorsLost.
+	Copy *CoordinationCopy `json:"copy,omitempty"`
 }
 
 // Move is a coordinator and its address now.
@@ -108,22 +110,6 @@ func released(f Facts) (Assessment, bool) {
 	}
 	return assessment(VolumesReleased, "all data on the released volumes, once PVCs are bound to them again", "what is on no volume",
 		phrase.Count(len(names), "released volume")+" without a PVC: "+phrase.List(names)), true
-}
-
-// coordinatorsLost finds a majority of coordinators whose process group has neither a pod nor a PVC.
-func coordinatorsLost(f Facts) (Assessment, bool) {
-	var lost []string
-	for _, c := range f.Coordinators {
-		g := f.groupOf(c)
-		if g != nil && g.Pod == "" && g.PVC == "" {
-			lost = append(lost, c.Address)
-		}
-	}
-	if len(lost) <= len(f.Coordinators)-quorum(f) {
-		return Assessment{}, false
-	}
-	return assessment(CoordinatorsLost, "a backup, in a new cluster; the data of the volumes only with a declared loss", "commits of which only the lost coordinators knew the logs",
-		fmt.Sprintf("%s without a pod and a PVC, %d required: %s", phrase.CountOf(len(lost), len(f.Coordinators), "coordinator"), quorum(f), phrase.List(lost))), true
 }
 
 // quorum is how many coordinators must answer.

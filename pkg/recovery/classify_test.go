@@ -21,7 +21,7 @@ func TestAssess(t *testing.T) {
 		"pods that are missing":                       {edit: func(f *Facts) { f.Groups[4].Pod, f.Groups[4].Now = "", nil }, want: PodsLost},
 		"a pod that does not run":                     {edit: func(f *Facts) { f.Groups[4].Phase = "Pending" }, want: PodsLost},
 		"volumes that were released":                  {edit: withReleased, want: VolumesReleased},
-		"a majority that is lost":                     {edit: func(f *Facts) { lose(f, 2) }, want: CoordinatorsLost},
+		"a majority that is lost":                     {edit: func(f *Facts) { lose(f, 2) }, want: CoordinatorsLost, obstacle: "0 process groups can be coordinators"},
 		"a minority that is lost, and the rest moved": {edit: func(f *Facts) { lose(f, 1) }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
 		"coordinators of another string are queried":  {edit: func(f *Facts) { f.Queried = []string{"10.0.0.8:4501"} }, want: Undetermined},
 		"no connection string":                        {edit: func(f *Facts) { f.Recorded = "" }, want: Undetermined},

@@ -33,6 +33,8 @@ type Facts struct {
 	Groups []Group `json:"groups"`
 	// Released are volumes whose PVC was deleted.
 	Released []ReleasedVolume `json:"released"`
+	// Placement is where coordinators can be.
+	Placement Placement `json:"placement"`
 }
 
 // Coordinator is one coordinator of the recorded connection string.
@@ -47,6 +49,8 @@ type Coordinator struct {
 type Group struct {
 	ID    string `json:"id"`
 	Class string `json:"class"`
+	// DNSName is the name of the pod in a connection string with DNS names.
+	DNSName string `json:"dnsName,omitempty"`
 	// Addresses are those of the status: of the pod when the status was written.
 	Addresses []string `json:"addresses"`
 	// Pod is empty if there is none.
@@ -77,6 +81,8 @@ type Files struct {
 	Coordination []File `json:"coordination"`
 	// Processes are the process IDs of the fdbserver processes.
 	Processes []int `json:"processes"`
+	// Servers are where those processes listen, and their data directories.
+	Servers []Server `json:"servers"`
 }
 
 // File is a file in a volume.

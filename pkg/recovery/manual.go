@@ -21,6 +21,7 @@ func manual(cluster string, a Assessment, command func(words ...string) string) 
 	case CoordinatorsLost:
 		return []string{
 			"recover the nodes and volumes of the lost coordinators first: a majority of them is enough",
+			"resolve each obstacle of the plan, then create another plan: " + command("recover", "plan", cluster),
 			"only if they are permanently lost, restore a backup into a new cluster: " + command("restore", "start", "--help"),
 		}
 	case DatabaseDown:

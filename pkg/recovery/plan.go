@@ -68,18 +68,27 @@ type BasisGroup struct {
 func NewPlan(cluster, namespace string, f Facts, command func(words ...string) string) (Plan, error) {
 	p := Plan{Cluster: cluster, Namespace: namespace, Assessment: Assess(f), Steps: []Step{}, Manual: []string{}, Basis: basisOf(f)}
 	if p.Handled {
-		to, err := moveTo(f.Recorded, p.Moves)
-		if err != nil {
+		var err error
+		if p.Steps, p.To, err = p.target(f); err != nil {
 			return Plan{}, err
 		}
-		p.From, p.To = f.Recorded, to
-		p.Steps = []Step{StepClusterFiles, StepConfigMap, StepStatus, StepRestart, StepAvailable}
+		p.From = f.Recorded
 	} else {
 		p.Manual = manual(cluster, p.Assessment, command)
 	}
 	var err error
 	p.Digest, err = p.digest()
 	return p, err
+}
+
+// target returns the steps of the kind, and the connection string after them.
+func (p Plan) target(f Facts) (steps []Step, to string, err error) {
+	if p.Copy != nil {
+		to, err = copiedTo(f.Recorded, *p.Copy)
+		return copiedSteps(), to, err
+	}
+	to, err = moveTo(f.Recorded, p.Moves)
+	return []Step{StepClusterFiles, StepConfigMap, StepStatus, StepRestart, StepAvailable}, to, err
 }
 
 func basisOf(f Facts) Basis {
@@ -135,7 +144,7 @@ func (p Plan) Check(cluster, namespace string) error {
 		return errors.New("the digest does not match: the plan was edited, or made by another version")
 	case p.Cluster != cluster || p.Namespace != namespace:
 		return fmt.Errorf("the plan is for cluster %s in namespace %s, not for %s in %s", p.Cluster, p.Namespace, cluster, namespace)
-	case p.Kind != CoordinatorsMoved || len(p.Steps) == 0:
+	case len(p.Steps) == 0 || p.Kind != CoordinatorsMoved && (p.Kind != CoordinatorsLost || p.Copy == nil):
 		return fmt.Errorf("the plan has no steps to apply: kind %s", p.Kind)
 	}
 	return nil
@@ -144,7 +153,9 @@ func (p Plan) Check(cluster, namespace string) error {
 // Moved returns what changed since the plan was made, one sentence each; none if it can be carried
 // out. What the plan itself changes is no difference, so that an interrupted run can be repeated.
 func (p Plan) Moved(f Facts) []string {
-	all := p.Basis.differences(basisOf(f))
+	all := p.changedLoss(f)
+	f = p.asPlanned(f)
+	all = append(all, p.Basis.differences(basisOf(f))...)
 	for text, places := range f.strings() {
 		if text != canonical(p.From) && text != canonical(p.To) {
 			all = append(all, fmt.Sprintf("%s: a connection string that is not of the plan: %s", phrase.List(places), text))

@@ -82,11 +82,13 @@ func writeAssessment(w io.Writer, a recovery.Assessment) error {
 
 // recoverySteps are the steps of plans in words.
 var recoverySteps = map[recovery.Step]string{
-	recovery.StepClusterFiles: "keep a copy of the cluster file of each pod and replace it",
-	recovery.StepConfigMap:    "write the connection string to the ConfigMap",
-	recovery.StepStatus:       "write the connection string to the status of the resource",
-	recovery.StepRestart:      "restart all fdbserver processes at once",
-	recovery.StepAvailable:    "wait until the database is available",
+	recovery.StepKeepCoordination: "keep a copy of the coordination files of survivors and new coordinators",
+	recovery.StepCopyCoordination: "copy the coordination files of the source to the new coordinators",
+	recovery.StepClusterFiles:     "keep a copy of the cluster file of each pod and replace it",
+	recovery.StepConfigMap:        "write the connection string to the ConfigMap",
+	recovery.StepStatus:           "write the connection string to the status of the resource",
+	recovery.StepRestart:          "restart all fdbserver processes at once",
+	recovery.StepAvailable:        "wait until the database is available",
 }
 
 // RecoveryStep returns a step in words.

@@ -61,6 +61,54 @@ func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
 	want(t, fdb(t, "connection-string", "drift", "c", "-n", ns), 0)
 }
 
+// withCoordinatorPods is a cluster whose coordinators keep no data.
+const withCoordinatorPods = `
+processCounts: {storage: 3, log: 4, stateless: 2, coordinator: 3}
+coordinatorSelection: [{processClass: coordinator, priority: 2}, {processClass: storage, priority: 1}]
+routing: {useDNSInClusterFile: false}
+`
+
+// Two of three coordinators are lost with their volumes: their state is copied from the third one to
+// processes that were none, and a marker key outlives it.
+func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
+	ns := namespace(t)
+	apply(t, ns, cluster("c", withCoordinatorPods))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
+	former := connectionString(t, ns)
+
+	pods := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=coordinator", "-o", "jsonpath={.items[*].metadata.name}"))
+	if len(pods) != 3 {
+		t.Fatal(pods)
+	}
+	for _, pod := range pods[:2] {
+		kubectl(t, "delete", "pod", pod, "-n", ns, "--grace-period", "1")
+	}
+	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 4 || strings.Contains(r.stdout, "Kind:         coordinators-lost") {
+		t.Errorf("exit code %d while PVCs exist: %s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, pod := range pods[:2] {
+		kubectl(t, "delete", "pvc", pod+"-data", "-n", ns)
+	}
+
+	plan := plannedRecovery(t, ns)
+	refusesEditedPlans(t, ns, plan)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 7) // without the name
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "d", "--reason", "test"), 7)
+	confirmed := []string{"recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "c", "--reason", "test", "--timeout", "4m"}
+	want(t, fdb(t, confirmed...), 0)
+	now := connectionString(t, ns)
+	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
+		t.Errorf("the connection string is %s, and was %s", now, former)
+	}
+	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
+		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
+	}
+	want(t, fdb(t, confirmed...), 0) // the same plan again
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+}
+
 // plannedRecovery writes the plan to a file, once all pods can be read.
 func plannedRecovery(t *testing.T, ns string) string {
 	t.Helper()

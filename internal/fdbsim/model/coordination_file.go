@@ -47,7 +47,7 @@ func (w *World) loadCoordination(d *Disk, from File) {
 	}
 }
 
-// parseCoordination leaves out what is of no database of the world.
+// parseCoordination leaves out what names no database.
 func (w *World) parseCoordination(text string) map[string]register {
 	registers := map[string]register{}
 	for line := range strings.Lines(text) {

@@ -31,7 +31,7 @@ type Server struct {
 	// the server has no --seed_cluster_file.
 	Seed File
 	// Coordination is the file in the data directory that appears once the process keeps
-	// coordination state. A file of another process of the world can be copied there. Nil keeps none.
+	// coordination state. That of another process can be copied there. Nil keeps none.
 	Coordination File
 	// Env is the process's environment.
 	Env map[string]string

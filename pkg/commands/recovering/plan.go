@@ -30,9 +30,11 @@ func newPlan(env *session.Env) *cobra.Command {
 		Long: `Plan a recovery from what recover collect shows, with a digest of everything that the plan
 relies on. Nothing is changed.
 
-recover apply carries out plans of the kind coordinators-moved: most coordinators have
+recover apply carries out plans of two kinds. coordinators-moved: most coordinators have
 other addresses, and their volumes are intact. The new connection string has the same
-description and ID, and each coordinator at its address now: none omitted, none added. Of
+description and ID, and each coordinator at its address now: none omitted, none added.
+coordinators-lost: a majority of coordinators has no pod, no PVC and no volume. The newest
+coordination state that is left is copied to new coordinators; later commits are lost. Of
 any other kind of loss the plan has no steps, and prints what to do manually.
 
 Exit code 0: the plan has steps, or nothing has to be recovered. 4: it has none.`,

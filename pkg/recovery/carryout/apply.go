@@ -78,12 +78,15 @@ func (r Run) Apply(ctx context.Context, p recovery.Plan) (err error) {
 	if moved := p.Moved(facts); len(moved) > 0 {
 		return &MovedError{Differences: moved}
 	}
+	r, facts = r.present(p), p.Present(facts)
 	done := map[recovery.Step]func(context.Context) error{
-		recovery.StepClusterFiles: func(ctx context.Context) error { return r.writeFiles(ctx, p, facts, s) },
-		recovery.StepConfigMap:    func(ctx context.Context) error { return r.writeConfigMap(ctx, p) },
-		recovery.StepStatus:       func(ctx context.Context) error { return r.writeStatus(ctx, p) },
-		recovery.StepRestart:      func(ctx context.Context) error { return r.restart(ctx, p, facts, s) },
-		recovery.StepAvailable:    func(ctx context.Context) error { return r.available(ctx, p) },
+		recovery.StepKeepCoordination: func(ctx context.Context) error { return r.keepCoordination(ctx, p, facts, s) },
+		recovery.StepCopyCoordination: func(ctx context.Context) error { return r.copyCoordination(ctx, p, facts, s) },
+		recovery.StepClusterFiles:     func(ctx context.Context) error { return r.writeFiles(ctx, p, facts, s) },
+		recovery.StepConfigMap:        func(ctx context.Context) error { return r.writeConfigMap(ctx, p) },
+		recovery.StepStatus:           func(ctx context.Context) error { return r.writeStatus(ctx, p) },
+		recovery.StepRestart:          func(ctx context.Context) error { return r.restart(ctx, p) },
+		recovery.StepAvailable:        func(ctx context.Context) error { return r.available(ctx, p) },
 	}
 	for _, step := range p.Steps {
 		carryOut, known := done[step]

@@ -47,6 +47,7 @@ type Reader struct {
 // pod is a fact; only the end of the context is an error.
 func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []string, error) {
 	f := recovery.Facts{UID: string(s.Cluster.UID), Recorded: s.Cluster.Status.ConnectionString, Queried: []string{}, Coordinators: []recovery.Coordinator{}, Groups: []recovery.Group{}, Released: []recovery.ReleasedVolume{}}
+	f.Placement = recovery.Placement{Candidates: []recovery.Candidate{}, Volumes: []string{}}
 	if s.ConfigMap != nil {
 		f.ConfigMap = strings.TrimSpace(s.ConfigMap.Data[objects.KeyClusterFile])
 	}
@@ -55,6 +56,7 @@ func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []st
 		f.Groups = append(f.Groups, groupOf(s, g))
 	}
 	r.readFiles(ctx, s, &f)
+	readPlacement(s, &f)
 	warnings := r.readReleased(ctx, s, &f)
 	return f, warnings, ctx.Err()
 }
@@ -87,7 +89,7 @@ func readDatabase(f *recovery.Facts, d plan.DatabaseFacts) {
 
 func groupOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) recovery.Group {
 	out := recovery.Group{
-		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Addresses: append([]string{}, g.Addresses...), Now: []string{}, Stateful: g.ProcessClass.IsStateful(),
+		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Addresses: append([]string{}, g.Addresses...), Now: []string{}, Stateful: g.ProcessClass.IsStateful(), DNSName: g.DNSName(s.Cluster),
 	}
 	if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil {
 		out.PVC, out.Volume = claim.Name, claim.Spec.VolumeName
@@ -158,11 +160,18 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 	for next := ""; ; {
 		page := &corev1.PersistentVolumeList{}
 		if err := r.Client.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
+			f.Placement.VolumesUnknown = err.Error()
 			return []string{"released volumes are unknown: list PersistentVolumes: " + err.Error()}
 		}
 		for _, v := range page.Items {
 			ref := v.Spec.ClaimRef
-			if v.Status.Phase == corev1.VolumeReleased && ref != nil && ref.Namespace == s.Cluster.Namespace && claims[ref.Name] {
+			switch {
+			case ref == nil || ref.Namespace != s.Cluster.Namespace || !claims[ref.Name]:
+			case v.Status.Phase != corev1.VolumeReleased:
+				if s.Volumes[ref.Name] == nil {
+					f.Placement.Volumes = append(f.Placement.Volumes, v.Name)
+				}
+			default:
 				found[v.Name] = recovery.ReleasedVolume{Name: v.Name, PVC: ref.Name, Policy: string(v.Spec.PersistentVolumeReclaimPolicy)}
 			}
 		}
