@@ -35,7 +35,7 @@ type CoordinationCopy struct {
 type Survivor struct {
 	Group string `json:"group"`
 	Pod   string `json:"pod"`
-	// Address is the one in the connection string before.
+	// Address is the one in the connection string before; empty if it is unknown which one.
 	Address string `json:"address"`
 	// Directory has the pair of files.
 	Directory string `json:"directory"`
@@ -72,13 +72,16 @@ const (
 // coordinatorsLost finds a majority of coordinators whose process group has neither a pod nor a PVC.
 func coordinatorsLost(f Facts) (Assessment, bool) {
 	found := f.coordinatorsLeft()
-	if len(found.lost) <= len(f.Coordinators)-quorum(f) {
+	if found.count() <= len(f.Coordinators)-quorum(f) {
 		return Assessment{}, false
 	}
 	a := assessment(CoordinatorsLost, "unknown", "unknown",
-		fmt.Sprintf("%s without a pod, a PVC and a volume, %d required: %s", phrase.CountOf(len(found.lost), len(f.Coordinators), "coordinator"), quorum(f), phrase.List(found.lost)))
+		fmt.Sprintf("%s without a pod, a PVC and a volume, %d required: %s", phrase.CountOf(found.count(), len(f.Coordinators), "coordinator"), quorum(f), phrase.List(found.lost)))
+	if found.replaced > 0 {
+		a.Evidence[0] = fmt.Sprintf("%s on no volume, %d required: every pod was read, and no other volume of the cluster exists", phrase.CountOf(found.count(), len(f.Coordinators), "coordinator"), quorum(f))
+	}
 	for _, s := range found.survivors {
-		a.Evidence = append(a.Evidence, fmt.Sprintf("%s of %s has coordination state, modified %s", s.Pod, s.Address, s.Modified.Format(time.RFC3339)))
+		a.Evidence = append(a.Evidence, fmt.Sprintf("%s of %s has coordination state, modified %s", s.Pod, phrase.Or(s.Address, "an unknown address"), s.Modified.Format(time.RFC3339)))
 	}
 	chosen, obstacle := f.newCoordinators(found.survivors)
 	if obstacle != "" {
@@ -102,47 +105,95 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 		a.Evidence = append(a.Evidence, fmt.Sprintf("new coordinator %s in zone %s: %s", n.Pod, n.Zone, map[bool]string{true: "keeps its coordination state", false: "gets a copy"}[n.Keeps]))
 	}
 	a.Saved = fmt.Sprintf("what the volumes of the other process groups have, from the coordination state of %s", c.Source.Pod)
-	a.Lost = fmt.Sprintf("commits after that state, of %s: %s may have had a newer one", c.Source.Modified.Format(time.RFC3339), phrase.Count(len(c.Lost), "lost coordinator"))
+	a.Lost = fmt.Sprintf("commits after that state, of %s: %s may have had a newer one", c.Source.Modified.Format(time.RFC3339), phrase.Count(found.count(), "lost coordinator"))
 	if data := f.lostData(); len(data) > 0 {
 		a.Lost += "; data that only the lost volumes had of " + phrase.List(data)
+	}
+	if found.replaced > 0 {
+		a.Lost += "; data that only volumes had that were recreated since"
 	}
 	return a, true
 }
 
 // leftOver is what is left of the coordinators of a connection string.
 type leftOver struct {
-	lost      []string
-	survivors []Survivor
-	// obstacles are about coordinators that are neither.
+	// lost are the addresses of lost ones: of proven is known that their process group has neither a pod
+	// nor a PVC; of replaced that no volume has their state.
+	lost             []string
+	proven, replaced int
+	survivors        []Survivor
+	// obstacles are about coordinators that are neither lost nor left.
 	obstacles []string
 }
+
+// count is how many coordinators are lost.
+func (l leftOver) count() int { return l.proven + l.replaced }
 
 // coordinatorsLeft separates lost coordinators from those with state. One that only does not answer is
 // neither: it may come back with a newer state.
 func (f Facts) coordinatorsLeft() (out leftOver) {
+	open := map[string]string{}
 	for _, c := range f.Coordinators {
 		owners := f.ownersOf(c)
 		if len(owners) != 1 {
-			out.obstacles = append(out.obstacles, fmt.Sprintf("coordinator %s: %s at this address in the status, 1 required: whether its volume exists is unknown", c.Address, phrase.Count(len(owners), "process group")))
+			open[c.Address] = fmt.Sprintf("coordinator %s: %s at this address in the status, 1 required: whether its volume exists is unknown", c.Address, phrase.Count(len(owners), "process group"))
 			continue
 		}
 		g := owners[0]
 		if g.isGone() {
 			out.lost = append(out.lost, c.Address)
-			if isTrue(c.Reachable) && !f.isOthers(c) {
-				out.obstacles = append(out.obstacles, fmt.Sprintf("coordinator %s answers, although its pod and PVC do not exist", c.Address))
-			}
+			out.proven++
 			continue
 		}
 		s, why := g.survivor()
 		if why != "" {
-			out.obstacles = append(out.obstacles, fmt.Sprintf("coordinator %s of %s may come back: %s", c.Address, g.Name(), why))
+			open[c.Address] = fmt.Sprintf("coordinator %s of %s may come back: %s", c.Address, g.Name(), why)
 			continue
 		}
 		s.Address = c.Address
 		out.survivors = append(out.survivors, s)
 	}
+	f.resolve(&out, open)
+	for _, c := range f.Coordinators {
+		if slices.Contains(out.lost, c.Address) && isTrue(c.Reachable) && !f.isOthers(c) {
+			out.obstacles = append(out.obstacles, fmt.Sprintf("coordinator %s answers, although its pod and PVC do not exist", c.Address))
+		}
+	}
 	return out
+}
+
+// resolve determines what became of coordinators that addresses do not show. Once every process group was
+// read or is lost, and no other volume exists, their state is where coordination files are, or nowhere:
+// the volumes were recreated since.
+func (f Facts) resolve(out *leftOver, open map[string]string) {
+	if len(open) == 0 {
+		return
+	}
+	var others []Survivor
+	unusable := false
+	for _, g := range f.holders() {
+		if slices.ContainsFunc(out.survivors, func(s Survivor) bool { return s.Group == g.ID }) {
+			continue
+		}
+		s, why := g.survivor()
+		unusable = unusable || why != ""
+		others = append(others, s)
+	}
+	unread := slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Files == nil && !g.isGone() })
+	exist := len(f.Released) + len(f.Placement.obstacles())
+	for _, c := range f.Coordinators {
+		why, is := open[c.Address]
+		switch {
+		case !is:
+		case unread || unusable || exist > 0 || len(others) > len(open):
+			out.obstacles = append(out.obstacles, why)
+		default:
+			out.lost = append(out.lost, c.Address)
+		}
+	}
+	if len(out.obstacles) == 0 {
+		out.survivors, out.replaced = append(out.survivors, others...), len(open)-len(others)
+	}
 }
 
 // ownersOf returns the process groups that the status has at the address of a coordinator, or whose
@@ -277,6 +328,9 @@ func (f Facts) lossObstacles() (all []string) {
 func (p Placement) obstacles() (all []string) {
 	if p.VolumesUnknown != "" {
 		all = append(all, "whether volumes of deleted PVCs exist is unknown: "+p.VolumesUnknown)
+	}
+	for _, name := range p.Claims {
+		all = append(all, fmt.Sprintf("PVC %s of the cluster is of no process group in the status", name))
 	}
 	for _, name := range p.Volumes {
 		all = append(all, fmt.Sprintf("volume %s of a deleted PVC still exists", name))

@@ -56,19 +56,27 @@ func TestALostMajorityOfCoordinatorsIsRecoveredOnlyWithProof(t *testing.T) {
 		"a volume is still being deleted":           {edit: func(f *Facts) { f.Placement.Volumes = []string{"pv-2"} }, obstacle: "volume pv-2 of a deleted PVC still exists"},
 		"the last state is not a pair":              {edit: func(f *Facts) { f.Groups[0].Files.Coordination = pairOf(modified)[:1] }, obstacle: "1 coordination file of the pair"},
 		"the last state cannot be read":             {edit: func(f *Facts) { f.Groups[0].Files = nil }, obstacle: "could not be read"},
-		"the last one has no state":                 {edit: func(f *Facts) { f.Groups[0].Files.Coordination = nil }, obstacle: "0 data directories with coordination state"},
+		"the last one has no state":                 {edit: func(f *Facts) { f.Groups[0].Files.Coordination = nil }, obstacle: "no coordination state is left"},
 		"two processes of a pod have state":         {edit: func(f *Facts) { addDirectory(f) }, obstacle: "2 data directories with coordination state"},
 		"a pod cannot be read":                      {edit: func(f *Facts) { f.Groups[5].Files = nil }, obstacle: "sample-storage-6 could not be read"},
 		"a pod is missing whose PVC exists":         {edit: func(f *Facts) { f.Groups[5].Pod, f.Groups[5].Files = "", nil }, obstacle: "pvc-6 could not be read"},
 		"connection strings differ":                 {edit: func(f *Facts) { f.ConfigMap = strings.Replace(recorded, "abc", "def", 1) }, obstacle: "2 different connection strings"},
+		"others have state as well":                 {edit: func(f *Facts) { f.Groups[4].Files.Coordination = pairOf(modified.Add(time.Hour)) }},
 		"too few zones":                             {edit: func(f *Facts) { sameZone(f) }, obstacle: "2 process groups can be coordinators, each in a zone of its own, 3 required"},
 		"too few process groups":                    {edit: func(f *Facts) { f.Placement.Candidates = f.Placement.Candidates[:2] }, obstacle: "2 process groups can be coordinators"},
 		"the number of coordinators is unknown":     {edit: func(f *Facts) { f.Placement.Desired = 0 }, obstacle: "0 required"},
 		"several regions":                           {edit: func(f *Facts) { f.Placement.Shared = "the database has several regions, 1 required" }, obstacle: "several regions"},
-		"a coordinator is in no process group":      {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[3].Addresses = nil }, obstacle: "0 process groups at this address"},
-		"a coordinator is in two process groups":    {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[4].Addresses = f.Groups[3].Addresses }, obstacle: "2 process groups at this address"},
-		"one that does not answer may come back":    {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[3].Phase, f.Groups[3].Files = "Unknown", nil }, obstacle: "10.0.0.4:4501 of sample-storage-4 may come back: it could not be read"},
-		"one without a pod whose PVC exists":        {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[3].Pod, f.Groups[3].Files = "", nil }, obstacle: "may come back: it could not be read"},
+		"a coordinator is in no process group": {edit: func(f *Facts) {
+			fiveCoordinators(f)
+			f.Groups[3].Addresses, f.Placement.Claims = nil, []string{"pvc-9"}
+		}, obstacle: "0 process groups at this address"},
+		"one that only its files identify": {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[3].Addresses = nil }},
+		"a coordinator is in two process groups": {edit: func(f *Facts) {
+			fiveCoordinators(f)
+			f.Groups[4].Addresses, f.Placement.Volumes = f.Groups[3].Addresses, []string{"pv-9"}
+		}, obstacle: "2 process groups at this address"},
+		"one that does not answer may come back": {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[3].Phase, f.Groups[3].Files = "Unknown", nil }, obstacle: "10.0.0.4:4501 of sample-storage-4 may come back: it could not be read"},
+		"one without a pod whose PVC exists":     {edit: func(f *Facts) { fiveCoordinators(f); f.Groups[3].Pod, f.Groups[3].Files = "", nil }, obstacle: "may come back: it could not be read"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +88,51 @@ func TestALostMajorityOfCoordinatorsIsRecoveredOnlyWithProof(t *testing.T) {
 			}
 			if !a.Handled && (!strings.Contains(strings.Join(a.Obstacles, "; "), tc.obstacle) || a.Lost != "unknown") {
 				t.Errorf("obstacles %q, want %q; lost: %s", a.Obstacles, tc.obstacle, a.Lost)
+			}
+		})
+	}
+}
+
+// recreated is [bereft] after the pods of the lost coordinators were recreated with empty volumes.
+func recreated() Facts {
+	f := bereft()
+	for i := 1; i <= 2; i++ {
+		f.Groups[i] = rebooted().Groups[i]
+		f.Groups[i].Addresses, f.Groups[i].Files.Coordination = f.Groups[i].Now, nil
+	}
+	return f
+}
+
+// Coordinators whose volumes were recreated are lost only if every volume was read.
+func TestCoordinatorsWithRecreatedVolumesAreLostOnlyOnceAllVolumesWereRead(t *testing.T) {
+	tests := map[string]struct {
+		edit    func(*Facts)
+		handled bool
+	}{
+		"all volumes were read":                    {edit: func(*Facts) {}, handled: true},
+		"the status has their former addresses":    {edit: func(f *Facts) { f.Groups[1].Addresses = []string{"10.0.0.2"} }, handled: true},
+		"a pod cannot be read":                     {edit: func(f *Facts) { f.Groups[5].Files = nil }},
+		"a PVC is of no process group":             {edit: func(f *Facts) { f.Placement.Claims = []string{"pvc-9"} }},
+		"a volume is of no PVC":                    {edit: func(f *Facts) { f.Placement.Volumes = []string{"pv-9"} }},
+		"a volume was released":                    {edit: func(f *Facts) { f.Released = []ReleasedVolume{{Name: "pv-2", PVC: f.Groups[1].PVC}} }},
+		"volumes cannot be listed":                 {edit: func(f *Facts) { f.Placement.VolumesUnknown = "forbidden" }},
+		"state that cannot be used is on a volume": {edit: func(f *Facts) { f.Groups[4].Files.Coordination = pairOf(modified)[:1] }},
+		"more volumes have state than there are open": {edit: func(f *Facts) {
+			for i := 1; i <= 5; i++ {
+				f.Groups[i].Files.Coordination = pairOf(modified)
+			}
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := recreated()
+			tc.edit(&f)
+			a := Assess(f)
+			if a.Handled != tc.handled || tc.handled != (a.Kind == CoordinatorsLost) {
+				t.Fatalf("%s, handled: %t, obstacles: %q", a.Kind, a.Handled, a.Obstacles)
+			}
+			if tc.handled && (a.Copy.Source.Group != "storage-1" || !strings.Contains(a.Lost, "recreated since")) {
+				t.Errorf("%+v", a)
 			}
 		})
 	}

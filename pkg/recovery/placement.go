@@ -12,6 +12,8 @@ type Placement struct {
 	Candidates []Candidate `json:"candidates"`
 	// Volumes are PersistentVolumes of a deleted PVC that were not released, as those in deletion.
 	Volumes []string `json:"volumes"`
+	// Claims are PVCs of the cluster that no process group in the status has.
+	Claims []string `json:"claims"`
 	// VolumesUnknown is why PersistentVolumes could not be listed; empty otherwise.
 	VolumesUnknown string `json:"volumesUnknown,omitempty"`
 }

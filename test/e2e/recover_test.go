@@ -72,11 +72,37 @@ routing: {useDNSInClusterFile: false}
 // processes that were none, and a marker key outlives it.
 func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
 	ns := namespace(t)
+	former := losesCoordinators(t, ns)
+	plan := plannedRecovery(t, ns)
+	refusesEditedPlans(t, ns, plan)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 7) // without the name
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "d", "--reason", "test"), 7)
+	copiesCoordination(t, ns, plan, former)
+	copiesCoordination(t, ns, plan, former) // the same plan again
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+}
+
+// A pass has recreated the lost coordinators, with empty volumes and other addresses.
+func TestLostCoordinatorsAreReplacedAfterTheirPodsWereRecreated(t *testing.T) {
+	ns := namespace(t)
+	former := losesCoordinators(t, ns)
+	apply(t, ns, others)
+	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
+	fdb(t, "reconcile", "c", "-n", ns, "--yes") // it creates the pods, and then waits for a database
+	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", "2m", "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
+	plan := plannedRecovery(t, ns)
+	copiesCoordination(t, ns, plan, former)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+}
+
+// losesCoordinators makes a cluster with a marker key, and deletes two of three coordinators. It returns
+// the connection string.
+func losesCoordinators(t *testing.T, ns string) string {
+	t.Helper()
 	apply(t, ns, cluster("c", withCoordinatorPods))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
 	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
-	former := connectionString(t, ns)
-
 	pods := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=coordinator", "-o", "jsonpath={.items[*].metadata.name}"))
 	if len(pods) != 3 {
 		t.Fatal(pods)
@@ -90,13 +116,13 @@ func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
 	for _, pod := range pods[:2] {
 		kubectl(t, "delete", "pvc", pod+"-data", "-n", ns)
 	}
+	return connectionString(t, ns)
+}
 
-	plan := plannedRecovery(t, ns)
-	refusesEditedPlans(t, ns, plan)
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 7) // without the name
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "d", "--reason", "test"), 7)
-	confirmed := []string{"recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "c", "--reason", "test", "--timeout", "4m"}
-	want(t, fdb(t, confirmed...), 0)
+// copiesCoordination carries out a plan with a declared loss, and verifies the marker key.
+func copiesCoordination(t *testing.T, ns, plan, former string) {
+	t.Helper()
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "c", "--reason", "test", "--timeout", "4m"), 0)
 	now := connectionString(t, ns)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
 		t.Errorf("the connection string is %s, and was %s", now, former)
@@ -104,9 +130,6 @@ func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
 	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
 	}
-	want(t, fdb(t, confirmed...), 0) // the same plan again
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
 }
 
 // plannedRecovery writes the plan to a file, once all pods can be read.

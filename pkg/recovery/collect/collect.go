@@ -47,7 +47,7 @@ type Reader struct {
 // pod is a fact; only the end of the context is an error.
 func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []string, error) {
 	f := recovery.Facts{UID: string(s.Cluster.UID), Recorded: s.Cluster.Status.ConnectionString, Queried: []string{}, Coordinators: []recovery.Coordinator{}, Groups: []recovery.Group{}, Released: []recovery.ReleasedVolume{}}
-	f.Placement = recovery.Placement{Candidates: []recovery.Candidate{}, Volumes: []string{}}
+	f.Placement = recovery.Placement{Candidates: []recovery.Candidate{}, Volumes: []string{}, Claims: []string{}}
 	if s.ConfigMap != nil {
 		f.ConfigMap = strings.TrimSpace(s.ConfigMap.Data[objects.KeyClusterFile])
 	}
@@ -166,12 +166,10 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 		for _, v := range page.Items {
 			ref := v.Spec.ClaimRef
 			switch {
-			case ref == nil || ref.Namespace != s.Cluster.Namespace || !claims[ref.Name]:
-			case v.Status.Phase != corev1.VolumeReleased:
-				if s.Volumes[ref.Name] == nil {
-					f.Placement.Volumes = append(f.Placement.Volumes, v.Name)
-				}
-			default:
+			case ref == nil || ref.Namespace != s.Cluster.Namespace:
+			case isLeftover(s, claims, v):
+				f.Placement.Volumes = append(f.Placement.Volumes, v.Name)
+			case v.Status.Phase == corev1.VolumeReleased && claims[ref.Name]:
 				found[v.Name] = recovery.ReleasedVolume{Name: v.Name, PVC: ref.Name, Policy: string(v.Spec.PersistentVolumeReclaimPolicy)}
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -14,7 +16,7 @@ import (
 
 // readPlacement determines where coordinators can be, after the files of pods were read.
 func readPlacement(s plan.Snapshot, f *recovery.Facts) {
-	f.Placement.Desired, f.Placement.Shared = s.Cluster.DesiredCoordinators(), shared(s.Cluster)
+	f.Placement.Desired, f.Placement.Shared, f.Placement.Claims = s.Cluster.DesiredCoordinators(), shared(s.Cluster), leftoverClaims(s)
 	for i, g := range s.Groups() {
 		priority, eligible := s.Cluster.CoordinatorPriority(g.ProcessClass)
 		if !eligible || g.IsMarkedForRemoval() || g.FaultDomain == "" || f.Groups[i].Files == nil {
@@ -30,6 +32,37 @@ func readPlacement(s plan.Snapshot, f *recovery.Facts) {
 			})
 		}
 	}
+}
+
+// isLeftover reports whether a volume of the namespace may have state of the cluster, although it is of no
+// PVC that a process group has: by the name of its PVC, in whatever phase. Released volumes of process groups are not
+// among them.
+func isLeftover(s plan.Snapshot, claims map[string]bool, v corev1.PersistentVolume) bool {
+	name := v.Spec.ClaimRef.Name
+	switch v.Status.Phase {
+	case corev1.VolumeBound:
+		return claims[name] && s.Volumes[name] == nil
+	case corev1.VolumeReleased:
+		return !claims[name] && strings.HasPrefix(name, s.Cluster.Name+"-")
+	default:
+		return strings.HasPrefix(name, s.Cluster.Name+"-")
+	}
+}
+
+// leftoverClaims are PVCs of the cluster that no process group in the status has.
+func leftoverClaims(s plan.Snapshot) []string {
+	claims := map[string]bool{}
+	for _, g := range s.Groups() {
+		claims[g.PVCName(s.Cluster)] = true
+	}
+	names := []string{}
+	for name := range s.Volumes {
+		if !claims[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // shared returns why processes of the database may run elsewhere than in the pods of the cluster, or in

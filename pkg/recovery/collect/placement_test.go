@@ -120,16 +120,27 @@ func volume(name, claim string, phase corev1.PersistentVolumePhase) *corev1.Pers
 func TestVolumesOfDeletedPVCsAreListed(t *testing.T) {
 	s, f := placed()
 	c := fake.NewClientBuilder().WithObjects(
-		volume("pv-1", "sample-storage-1-data", corev1.VolumeFailed), volume("pv-2", "others", corev1.VolumeFailed), volume("pv-3", "sample-storage-1-data", corev1.VolumeReleased),
+		volume("pv-1", "sample-storage-1-data", corev1.VolumeFailed), volume("pv-2", "others", corev1.VolumeFailed), volume("pv-4", "sample-log-9-data", corev1.VolumeReleased), volume("pv-5", "sample-log-9-data", corev1.VolumeBound),
+		volume("pv-3", "sample-storage-1-data", corev1.VolumeReleased),
 	).Build()
 	Reader{Client: c}.readReleased(t.Context(), s, &f)
-	if !slices.Equal(f.Placement.Volumes, []string{"pv-1"}) || len(f.Released) != 1 || f.Placement.VolumesUnknown != "" {
+	if !slices.Equal(f.Placement.Volumes, []string{"pv-1", "pv-4"}) || len(f.Released) != 1 || f.Placement.VolumesUnknown != "" {
 		t.Errorf("%+v, %+v", f.Placement, f.Released)
 	}
-	s.Volumes = map[string]*corev1.PersistentVolumeClaim{"sample-storage-1-data": {}}
-	f.Placement.Volumes, f.Released = nil, nil
-	if (Reader{Client: c}).readReleased(t.Context(), s, &f); len(f.Placement.Volumes) > 0 {
-		t.Error("the volume of a PVC that exists is no leftover")
+}
+
+func TestVolumesOfPVCsThatExistAreNoLeftovers(t *testing.T) {
+	s, f := placed()
+	c := fake.NewClientBuilder().WithObjects(volume("pv-1", "sample-storage-1-data", corev1.VolumeBound)).Build()
+	if (Reader{Client: c}).readReleased(t.Context(), s, &f); !slices.Equal(f.Placement.Volumes, []string{"pv-1"}) {
+		t.Errorf("a bound volume whose PVC does not exist: %+v", f.Placement)
+	}
+	s.Volumes = map[string]*corev1.PersistentVolumeClaim{"sample-storage-1-data": {}, "sample-log-9-data": {}}
+	f.Placement.Volumes = nil
+	(Reader{Client: c}).readReleased(t.Context(), s, &f)
+	readPlacement(s, &f)
+	if len(f.Placement.Volumes) > 0 || !slices.Equal(f.Placement.Claims, []string{"sample-log-9-data"}) {
+		t.Errorf("%+v", f.Placement)
 	}
 }
 
