@@ -81,7 +81,7 @@ func Assess(f Facts) Assessment {
 	case isTrue(f.Available) && isTrue(f.Quorum):
 		return assessment(NothingLost, "everything", "nothing", "a quorum of coordinators answers and the database is available")
 	case isTrue(f.Quorum):
-		return assessment(DatabaseDown, "all data that is on volumes of the status", "unknown until the database is available", "a quorum of coordinators answers and the database is not available")
+		return databaseDown(f)
 	}
 	for _, assess := range []func(Facts) (Assessment, bool){released, coordinatorsLost, podsLost, moved} {
 		if a, is := assess(f); is {

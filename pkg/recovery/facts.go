@@ -35,6 +35,8 @@ type Facts struct {
 	Released []ReleasedVolume `json:"released"`
 	// Placement is where coordinators can be.
 	Placement Placement `json:"placement"`
+	// Outage is what the database reports of itself while it is not available.
+	Outage Outage `json:"outage"`
 }
 
 // Coordinator is one coordinator of the recorded connection string.

@@ -1,7 +1,7 @@
 package recovery
 
 // manual returns what to do where recover apply does nothing, in order.
-func manual(cluster string, a Assessment, command func(words ...string) string) []string {
+func manual(cluster string, f Facts, a Assessment, command func(words ...string) string) []string {
 	switch a.Kind {
 	case NothingLost:
 		return []string{}
@@ -25,11 +25,7 @@ func manual(cluster string, a Assessment, command func(words ...string) string) 
 			"only if they are permanently lost, restore a backup into a new cluster: " + command("restore", "start", "--help"),
 		}
 	case DatabaseDown:
-		return []string{
-			"find out what blocks the database: " + command("why", cluster),
-			"if too many processes were excluded: include cannot end exclusions while the database is down; whether configure exclude= of fdbcli can is in apple/foundationdb issues 12167 and 9464",
-			"if disks are full, add storage or free space before any process is restarted",
-		}
+		return withoutDatabase(cluster, f, a, command)
 	case CoordinatorsMoved:
 		return []string{
 			"delete no PVC and no process group, and stop operators: " + command("pause", cluster),

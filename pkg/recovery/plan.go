@@ -74,7 +74,7 @@ func NewPlan(cluster, namespace string, f Facts, command func(words ...string) s
 		}
 		p.From = f.Recorded
 	} else {
-		p.Manual = manual(cluster, p.Assessment, command)
+		p.Manual = manual(cluster, f, p.Assessment, command)
 	}
 	var err error
 	p.Digest, err = p.digest()

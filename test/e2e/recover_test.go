@@ -164,3 +164,36 @@ func refusesEditedPlans(t *testing.T, ns, path string) {
 	}
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", file(t, "edited.json", string(edited)), "--yes"), 2)
 }
+
+// Too many processes are excluded, and the next recovery finds too few. The steps that the plan describes
+// bring the database back.
+func TestADatabaseThatExclusionsTookDownIsBroughtBack(t *testing.T) {
+	ns := namespace(t)
+	apply(t, ns, cluster("c", byIPAddress))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
+	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "-o", "jsonpath={.items[*].status.podIP}"))
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "exclude FORCE no_wait "+strings.Join(addresses[1:], " ")), 0)
+	for pod := range strings.FieldsSeq(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=stateless", "-o", "name")) {
+		kubectl(t, "exec", "-n", ns, pod, "-c", "foundationdb", "--", "sh", "-c", `for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill ${p#/proc/}; fi; done`)
+	}
+	var r result
+	for range 30 {
+		if r = fdb(t, "recover", "plan", "c", "-n", ns); strings.Contains(r.stdout, "recruiting_transaction_servers") {
+			break
+		}
+		time.Sleep(2 * time.Second)
+	}
+	if r.code != 4 || !strings.Contains(r.stdout, "raise spec.processCounts.log from 4 to 6, and stateless from 2 to 3") {
+		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	kubectl(t, "patch", "foundationdbcluster", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"processCounts":{"log":6,"stateless":3}}}`)
+	fdb(t, "reconcile", "c", "-n", ns, "--yes", "--timeout", "2m") // the exclusions are still in place
+	for range 30 {
+		if r = fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code == 0 && strings.Contains(r.stdout, "4711") {
+			return
+		}
+		time.Sleep(2 * time.Second)
+	}
+	t.Errorf("the marker is not back: %s%s", r.stdout, r.stderr)
+}

@@ -57,6 +57,7 @@ func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []st
 	}
 	r.readFiles(ctx, s, &f)
 	readPlacement(s, &f)
+	readOutage(s, &f)
 	warnings := r.readReleased(ctx, s, &f)
 	return f, warnings, ctx.Err()
 }
