@@ -15,7 +15,7 @@ import (
 const dataDir = "/var/fdb/data"
 
 // readScript prints the cluster file, the coordination files and the fdbserver processes of a
-// container, a record per line, and a last line that proves that the output is complete. Its
+// container with their arguments, a record per line, and a last line that proves that the output is complete. Its
 // arguments are the data directory and the generation that is searched for in coordination files: as
 // a key, so neither before the @ of a connection string nor as the beginning of a longer ID.
 const readScript = `if [ -f "$1/fdb.cluster" ]; then
@@ -30,7 +30,7 @@ done
 for p in /proc/[0-9]*; do
 [ "$(cat "$p/comm" 2>/dev/null)" = fdbserver ] || continue
 echo "process ${p#/proc/}"
-tr '\000' '\n' <"$p/cmdline" | while IFS= read -r l; do printf 'argument %s %s\n' "${p#/proc/}" "$l"; done
+tr '\000' '\n' <"$p/cmdline" | sed "s|^|argument ${p#/proc/} |"
 done
 echo end`
 
