@@ -33,6 +33,8 @@ type Facts struct {
 	Groups []Group `json:"groups"`
 	// Released are volumes whose PVC was deleted.
 	Released []ReleasedVolume `json:"released"`
+	// UsersUnknown is why it is unknown which other pods mount the PVCs; empty if it is known.
+	UsersUnknown string `json:"usersUnknown,omitempty"`
 }
 
 // Coordinator is one coordinator of the recorded connection string.
@@ -65,6 +67,21 @@ type Group struct {
 	Files *Files `json:"files"`
 	// Unread is why Files could not be read; empty otherwise.
 	Unread string `json:"unread,omitempty"`
+	// Names are those that its objects have, or get when they are created again.
+	Names Names `json:"names"`
+	// Removed is whether the group is drained and only its objects are left: it gets no pod.
+	Removed bool `json:"removed,omitempty"`
+	// PVCPhase is the phase of the PVC, Terminating if it is being deleted.
+	PVCPhase string `json:"pvcPhase,omitempty"`
+	// UsedBy are other pods that mount the PVC and have not ended.
+	UsedBy []string `json:"usedBy,omitempty"`
+}
+
+// Names are the names of the objects of a process group, whether they exist or not.
+type Names struct {
+	Pod string `json:"pod"`
+	PVC string `json:"pvc"`
+	DNS string `json:"dns"`
 }
 
 // Files are what is in a pod.
@@ -89,11 +106,15 @@ type File struct {
 	Current bool `json:"current"`
 }
 
-// ReleasedVolume is a PersistentVolume whose PVC was deleted.
+// ReleasedVolume is a PersistentVolume whose PVC was deleted, or that is reserved for a PVC of this
+// name and not bound yet.
 type ReleasedVolume struct {
 	Name string `json:"name"`
+	UID  string `json:"uid,omitempty"`
 	// PVC is the name of the deleted PVC.
 	PVC string `json:"pvc"`
+	// ClaimUID is the UID of the deleted PVC; empty once the volume is only reserved for a name.
+	ClaimUID string `json:"claimUID,omitempty"`
 	// Policy is the reclaim policy: Retain keeps the volume.
 	Policy string `json:"policy"`
 }

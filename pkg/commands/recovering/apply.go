@@ -86,6 +86,11 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err := session.MayDo(ctx, env, key.Namespace, session.ReconcilePermissions()); err != nil {
 		return err
 	}
+	if len(p.Bind) > 0 {
+		if err := session.MayDo(ctx, env, "", session.VolumePermissions()); err != nil {
+			return err
+		}
+	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
 	current, err := read(ctx, env, key)
@@ -139,13 +144,17 @@ func (o applyOptions) approved(ctx context.Context, env *session.Env, current re
 
 func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
 	run := carryout.Run{
-		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p),
+		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p), Held: current.session.Held,
 		Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
 			r, err := read(ctx, env, env.About)
 			return r.facts, r.seen, err
 		},
 	}
-	err := run.Apply(ctx, p)
+	var err error
+	if run.Client, err = env.Client(); err != nil {
+		return err
+	}
+	err = run.Apply(ctx, p)
 	if moved, is := errors.AsType[*carryout.MovedError](err); is {
 		return stale(moved)
 	}
