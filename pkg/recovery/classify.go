@@ -72,7 +72,7 @@ const (
 // Assess determines what was lost. What is unknown is never taken for a loss, nor for its absence.
 func Assess(f Facts) Assessment {
 	switch {
-	case f.Recorded == "":
+	case f.Recorded == "" && !f.inferred():
 		return assessment(Undetermined, "unknown", "unknown", "the status has no connection string")
 	case f.Quorum != nil && !f.asks(f.Recorded):
 		return assessment(Undetermined, "unknown", "unknown", "the pods use other coordinators than those of the status: "+phrase.List(f.Queried))

@@ -15,7 +15,8 @@ import (
 type Facts struct {
 	// UID identifies the FoundationDBCluster.
 	UID string `json:"uid"`
-	// Recorded is the connection string in the status; empty if there is none.
+	// Recorded is the connection string in the status; empty if there is none. Of a resource with an empty
+	// status, whose process groups are inferred, it is the one of the ConfigMap or of the spec's seed.
 	Recorded string `json:"recorded"`
 	// ConfigMap is the connection string from which new pods start; empty if there is none.
 	ConfigMap string `json:"configMap"`
@@ -71,6 +72,8 @@ type Group struct {
 	Names Names `json:"names"`
 	// Removed is whether the group is drained and only its objects are left: it gets no pod.
 	Removed bool `json:"removed,omitempty"`
+	// Inferred is whether the status lacks the group, which is known by the name of a volume's PVC alone.
+	Inferred bool `json:"inferred,omitempty"`
 	// PVCPhase is the phase of the PVC, Terminating if it is being deleted.
 	PVCPhase string `json:"pvcPhase,omitempty"`
 	// UsedBy are other pods that mount the PVC and have not ended.

@@ -42,6 +42,8 @@ type Plan struct {
 	// From and To are the connection strings before and after; empty for a plan without steps.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+	// Rebuild are process groups that are added to an empty status; empty for one that has them.
+	Rebuild []Rebuilt `json:"rebuild,omitempty"`
 	// Bind are the PVCs that are bound to their volumes again, Create the pods that are created, in
 	// this order; empty for kinds without them.
 	Bind   []Binding  `json:"bind,omitempty"`

@@ -14,6 +14,8 @@ const (
 	// StepReserveVolumes removes the UIDs of deleted PVCs from the volumes, which reserves each volume
 	// for a PVC of the same name.
 	StepReserveVolumes Step = "reserve-volumes"
+	// StepRebuild writes the connection string and the process groups to a status that is empty.
+	StepRebuild Step = "rebuild-status"
 	// StepPVCs creates the PVCs, each with the name of its volume, and waits until they are bound.
 	StepPVCs Step = "create-pvcs"
 	// StepPods creates the pods, those of coordinators first.
@@ -109,7 +111,11 @@ func (p *Plan) createPods(f Facts) {
 	p.From = f.Recorded
 	if p.Kind == VolumesReleased {
 		p.Bind = f.bindings()
-		p.Steps = append(p.Steps, StepReserveVolumes, StepPVCs)
+		p.Steps = append(p.Steps, StepReserveVolumes)
+		if p.Rebuild = f.rebuilt(); len(p.Rebuild) > 0 {
+			p.Steps = append(p.Steps, StepRebuild)
+		}
+		p.Steps = append(p.Steps, StepPVCs)
 	}
 	p.Create = f.creations(p.Bind)
 	p.Steps = append(p.Steps, StepPods, StepPodsRun)

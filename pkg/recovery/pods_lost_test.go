@@ -293,3 +293,35 @@ func TestWhatMovedSinceAPlanToBindVolumes(t *testing.T) {
 		t.Error("a PVC with another volume is no difference")
 	}
 }
+
+// withoutStatus is a cluster whose resource was recreated: its process groups are known by volumes.
+func withoutStatus() Facts {
+	f := withoutPods()
+	release(&f, 6)
+	f.Groups, f.Released, f.ConfigMap = f.Groups[1:], f.Released[:5], ""
+	for i := range f.Groups {
+		f.Groups[i].Inferred, f.Groups[i].Addresses = true, nil
+	}
+	return f
+}
+
+func TestAnEmptyStatusIsRebuiltFromVolumes(t *testing.T) {
+	p := planOf(t, withoutStatus())
+	if d := cmp.Diff([]Step{StepReserveVolumes, StepRebuild, StepPVCs, StepPods, StepPodsRun, StepAddresses, StepAvailable}, p.Steps); d != "" {
+		t.Error(d)
+	}
+	if len(p.Rebuild) != 5 || len(p.Bind) != 5 || p.From != recorded || !strings.Contains(p.Lost, "unknown") {
+		t.Errorf("%+v", p)
+	}
+	oneDifference(t, p.Moved(withoutStatus()), "")
+	rebuilt := withoutStatus()
+	for i := range rebuilt.Groups {
+		rebuilt.Groups[i].Inferred = false
+	}
+	oneDifference(t, p.Moved(rebuilt), "")
+	f := withoutStatus()
+	f.Recorded, f.Coordinators = "", nil
+	if p := planOf(t, f); p.Handled || len(p.Obstacles) != 1 || !strings.Contains(p.Obstacles[0], "spec.seedConnectionString") {
+		t.Errorf("%+v", p.Obstacles)
+	}
+}

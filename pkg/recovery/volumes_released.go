@@ -17,6 +17,27 @@ type Binding struct {
 	ClaimUID  string `json:"claimUID,omitempty"`
 }
 
+// Rebuilt is a process group that is added to an empty status.
+type Rebuilt struct {
+	ID    string `json:"id"`
+	Class string `json:"class"`
+}
+
+// inferred reports whether the status is empty and process groups are known by their volumes alone.
+func (f Facts) inferred() bool {
+	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Inferred })
+}
+
+func (f Facts) rebuilt() []Rebuilt {
+	var all []Rebuilt
+	for _, g := range f.Groups {
+		if g.Inferred {
+			all = append(all, Rebuilt{ID: g.ID, Class: g.Class})
+		}
+	}
+	return all
+}
+
 // retain is the reclaim policy that keeps volumes.
 const retain = "Retain"
 
@@ -42,6 +63,10 @@ func released(f Facts) (Assessment, bool) {
 	}
 	if len(kept) > 0 {
 		a.Lost = "what only the volumes had of " + phrase.List(kept)
+	}
+	if f.inferred() {
+		a.Lost = "what is on no volume: the status is empty, so which other process groups existed is unknown"
+		a.Evidence = append(a.Evidence, phrase.Count(len(f.Groups), "process group")+" known by volumes alone, the status has none")
 	}
 	a.Obstacles = append(f.volumeObstacles(), f.podObstacles()...)
 	a.Handled = len(a.Obstacles) == 0
@@ -78,7 +103,10 @@ func (f Facts) volumeObstacles() []string {
 			without++
 		}
 	}
-	if without > len(f.Coordinators)-quorum(f) {
+	if f.Recorded == "" {
+		all = append(all, "no connection string in the status, the ConfigMap and the spec: set spec.seedConnectionString to the one of a client's cluster file")
+	}
+	if without > 0 && without > len(f.Coordinators)-quorum(f) {
 		all = append(all, fmt.Sprintf("%s without a volume, %d required with one", phrase.CountOf(without, len(f.Coordinators), "coordinator"), quorum(f)))
 	}
 	return all

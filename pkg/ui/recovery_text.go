@@ -89,6 +89,7 @@ var recoverySteps = map[recovery.Step]string{
 	recovery.StepAvailable:    "wait until the database is available",
 
 	recovery.StepReserveVolumes: "reserve each released volume for the PVC of the same name",
+	recovery.StepRebuild:        "write the connection string and these process groups to the empty status",
 	recovery.StepPVCs:           "create the PVCs and wait until they are bound to these volumes",
 	recovery.StepPods:           "create the pods on their own PVCs, those of coordinators first",
 	recovery.StepPodsRun:        "wait until all pods run",
@@ -135,6 +136,11 @@ func writeCreations(w io.Writer, p recovery.Plan) error {
 	}
 	if _, err := fmt.Fprintf(w, "Connection:   %s\nDigest:       %s\n", p.From, p.Digest); err != nil {
 		return err
+	}
+	for _, g := range p.Rebuild {
+		if _, err := fmt.Fprintf(w, "Status:       process group %s, class %s\n", g.ID, g.Class); err != nil {
+			return err
+		}
 	}
 	for _, b := range p.Bind {
 		if _, err := fmt.Fprintf(w, "Bind:         %s to volume %s\n", b.PVC, b.Volume); err != nil {

@@ -83,3 +83,40 @@ func TestReleasedVolumesAreRecovered(t *testing.T) {
 		t.Errorf("volumes %v, and were %v", now, volumes)
 	}
 }
+
+// The resource is deleted, and with it pods, PVCs and the ConfigMap. The manifest is applied again with
+// the connection string of a client: process groups are known by their volumes alone.
+func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
+	ns := namespace(t)
+	counts := "processCounts: {storage: 3, log: 4, stateless: 2}\n"
+	marked(t, ns, counts)
+	former := connectionString(t, ns)
+	volumes := strings.Fields(kubectl(t, "get", "pvc", "-n", ns, "-o", "jsonpath={.items[*].spec.volumeName}"))
+	for _, v := range volumes {
+		kubectl(t, "patch", "pv", v, "-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`)
+	}
+	kubectl(t, "delete", "foundationdbcluster", "c", "-n", ns)
+	for range 60 {
+		if kubectl(t, "get", "pods,pvc", "-n", ns, "-o", "name") == "" {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	apply(t, ns, cluster("c", counts+"skip: true\n"))
+	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 4 || !strings.Contains(r.stdout, "seedConnectionString") {
+		t.Errorf("exit code %d without a connection string: %s%s", r.code, r.stdout, r.stderr)
+	}
+	apply(t, ns, cluster("c", counts+"skip: true\nseedConnectionString: "+former+"\n"))
+	plan := plannedKind(t, ns, "volumes-released")
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "4m"), 0)
+	apply(t, ns, cluster("c", counts))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
+		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
+	}
+	now := strings.Fields(kubectl(t, "get", "pvc", "-n", ns, "-o", "jsonpath={.items[*].spec.volumeName}"))
+	if strings.Join(now, " ") != strings.Join(volumes, " ") {
+		t.Errorf("volumes %v, and were %v", now, volumes)
+	}
+}

@@ -20,6 +20,7 @@ func (r Run) podSteps(p *recovery.Plan) map[recovery.Step]func(context.Context) 
 	}
 	return map[recovery.Step]func(context.Context) error{
 		recovery.StepReserveVolumes: func(ctx context.Context) error { return r.reserveVolumes(ctx, *p) },
+		recovery.StepRebuild:        func(ctx context.Context) error { return r.rebuildStatus(ctx, *p) },
 		recovery.StepPVCs:           func(ctx context.Context) error { return r.createPVCs(ctx, *p) },
 		recovery.StepPods:           func(ctx context.Context) error { return r.createPods(ctx, *p) },
 		recovery.StepPodsRun: func(ctx context.Context) error {

@@ -96,6 +96,12 @@ func (l *lost) Act(ctx context.Context, a plan.Action) error {
 		claim.Status.Phase = corev1.ClaimBound
 		l.seen.Volumes[a.Name] = claim
 		l.steps = append(l.steps, a.Name+" "+claim.Spec.VolumeName)
+	case plan.AddGroups:
+		l.seen = a.Apply(l.seen)
+		l.steps = append(l.steps, a.Describe())
+	case plan.SetConnectionString:
+		l.seen = a.Apply(l.seen)
+		l.steps = append(l.steps, a.ConnectionString)
 	case plan.ApplyConfigMap, plan.ApplyService:
 	default:
 		return fmt.Errorf("unexpected action %s", a.Describe())
@@ -361,5 +367,22 @@ func TestAPVCOfAnotherVolumeEndsTheRun(t *testing.T) {
 	}
 	if _, moved := errors.AsType[*MovedError](l.apply(p)); !moved || len(l.steps) > 0 {
 		t.Errorf("not refused, after %v", l.steps)
+	}
+}
+
+func TestAnEmptyStatusIsWrittenOnce(t *testing.T) {
+	l := newLost(t)
+	l.held = true
+	l.seen.Cluster = l.seen.Cluster.DeepCopy()
+	l.seen.Cluster.Status.ConnectionString, l.seen.Cluster.Status.ProcessGroups = "", nil
+	p := recovery.Plan{From: from, Rebuild: []recovery.Rebuilt{{ID: "storage-1", Class: "storage"}, {ID: "log-2", Class: "log"}}}
+	run := Run{Cluster: l, Clock: instant{clocktesting.NewFakeClock(time.Now())}}
+	for range 2 {
+		if err := run.rebuildStatus(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := l.seen.Cluster.Status; got.ConnectionString != from || len(got.ProcessGroups) != 2 || len(l.steps) != 2 {
+		t.Errorf("%+v after %v", got, l.steps)
 	}
 }

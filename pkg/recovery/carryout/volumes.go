@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
@@ -153,4 +154,41 @@ func boundTo(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) *c
 		claim.Spec.Resources.Requests[corev1.ResourceStorage] = capacity
 	}
 	return claim
+}
+
+// rebuildStatus writes the connection string and the process groups to an empty status, as a pass does
+// with what it finds, and reads them back.
+func (r Run) rebuildStatus(ctx context.Context, p recovery.Plan) error {
+	var s plan.Snapshot
+	if err := r.Cluster.Observe(ctx, &s, plan.Record); err != nil {
+		return err
+	}
+	if s.Cluster.Status.ConnectionString == "" {
+		if err := r.Cluster.Act(ctx, plan.SetConnectionString{ConnectionString: p.From}); err != nil {
+			return err
+		}
+	}
+	if missing := notInStatus(s, p.Rebuild); len(missing) > 0 {
+		if err := r.Cluster.Act(ctx, plan.AddGroups{Groups: missing, At: r.Clock.Now()}); err != nil {
+			return err
+		}
+	}
+	if err := r.Cluster.Observe(ctx, &s, plan.Record); err != nil {
+		return err
+	}
+	if missing := notInStatus(s, p.Rebuild); len(missing) > 0 || s.Cluster.Status.ConnectionString == "" {
+		return fmt.Errorf("the status lacks %s after it was written", phrase.Count(len(missing), "process group"))
+	}
+	return nil
+}
+
+func notInStatus(s plan.Snapshot, all []recovery.Rebuilt) []plan.NewGroup {
+	var missing []plan.NewGroup
+	for _, g := range all {
+		id := v1beta2.ProcessGroupID(g.ID)
+		if !slices.ContainsFunc(s.Groups(), func(known *v1beta2.ProcessGroupStatus) bool { return known.ProcessGroupID == id }) {
+			missing = append(missing, plan.NewGroup{ID: id, Class: v1beta2.ProcessClass(g.Class)})
+		}
+	}
+	return missing
 }

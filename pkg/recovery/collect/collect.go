@@ -48,12 +48,12 @@ func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []st
 	if s.ConfigMap != nil {
 		f.ConfigMap = strings.TrimSpace(s.ConfigMap.Data[objects.KeyClusterFile])
 	}
-	readDatabase(&f, s.Database)
 	for _, g := range s.Groups() {
 		f.Groups = append(f.Groups, groupOf(s, g))
 	}
-	r.readFiles(ctx, s, &f)
 	warnings := r.readReleased(ctx, s, &f)
+	readDatabase(&f, s.Database)
+	r.readFiles(ctx, s, &f)
 	warnings = append(warnings, r.readUsers(ctx, s, &f)...)
 	return f, warnings, ctx.Err()
 }

@@ -2,42 +2,91 @@ package collect
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
 // readReleased lists the volumes whose PVC, one of the cluster, was deleted, and those that are
-// reserved for a PVC of this name.
+// reserved for a PVC of this name. Where the status is empty, and no PVC and pod of the cluster
+// exists, the process groups are inferred from the names of the PVCs.
 func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.Facts) (warnings []string) {
-	claims := map[string]bool{}
-	for _, g := range s.Groups() {
-		claims[g.PVCName(s.Cluster)] = true
-	}
-	found := map[string]recovery.ReleasedVolume{}
+	var free []recovery.ReleasedVolume
 	for next := ""; ; {
 		page := &corev1.PersistentVolumeList{}
 		if err := r.Client.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
 			return []string{"released volumes are unknown: list PersistentVolumes: " + err.Error()}
 		}
 		for i := range page.Items {
-			if v := &page.Items[i]; isFree(v) && v.Spec.ClaimRef.Namespace == s.Cluster.Namespace && claims[v.Spec.ClaimRef.Name] {
-				found[v.Name] = released(v)
+			if v := &page.Items[i]; isFree(v) && v.Spec.ClaimRef.Namespace == s.Cluster.Namespace {
+				free = append(free, released(v))
 			}
 		}
 		if next = page.Continue; next == "" {
 			break
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		f.Released = append(f.Released, found[name])
+	slices.SortFunc(free, func(a, b recovery.ReleasedVolume) int { return strings.Compare(a.Name, b.Name) })
+	if isEmpty(s) {
+		infer(s, free, f)
+	}
+	for _, v := range free {
+		if slices.ContainsFunc(f.Groups, func(g recovery.Group) bool { return g.Names.PVC == v.PVC }) {
+			f.Released = append(f.Released, v)
+		}
 	}
 	return nil
+}
+
+// isEmpty reports whether a resource has an empty status, and no objects from which a pass restores it.
+func isEmpty(s plan.Snapshot) bool {
+	return s.Cluster.Status.ConnectionString == "" && len(s.Groups()) == 0 && len(s.Pods) == 0 && len(s.Volumes) == 0
+}
+
+// infer adds the process groups to which volumes belonged, by the names of their PVCs, and the
+// connection string that a pass would restore.
+func infer(s plan.Snapshot, free []recovery.ReleasedVolume, f *recovery.Facts) {
+	for _, v := range free {
+		g := ownerOf(s.Cluster, v.PVC)
+		if g == nil || slices.ContainsFunc(f.Groups, func(known recovery.Group) bool { return known.ID == string(g.ProcessGroupID) }) {
+			continue
+		}
+		group := groupOf(s, g)
+		group.Inferred = true
+		f.Groups = append(f.Groups, group)
+	}
+	slices.SortFunc(f.Groups, func(a, b recovery.Group) int { return strings.Compare(a.ID, b.ID) })
+	if len(f.Groups) > 0 {
+		f.Recorded = strings.TrimSpace(readings.RememberedClusterFile(s))
+	}
+}
+
+// ownerOf returns the process group of a cluster that has a PVC of this name; nil if none has.
+func ownerOf(c *v1beta2.FoundationDBCluster, pvc string) *v1beta2.ProcessGroupStatus {
+	rest, is := strings.CutPrefix(pvc, c.Name+"-")
+	rest, is2 := strings.CutSuffix(rest, "-data")
+	i := strings.LastIndex(rest, "-")
+	if !is || !is2 || i < 0 {
+		return nil
+	}
+	number, err := strconv.Atoi(rest[i+1:])
+	class := v1beta2.ProcessClass(strings.ReplaceAll(rest[:i], "-", "_"))
+	if err != nil || !class.IsStateful() {
+		return nil
+	}
+	g := &v1beta2.ProcessGroupStatus{ProcessGroupID: c.ProcessGroupIDFor(class, number), ProcessClass: class}
+	if g.PVCName(c) != pvc {
+		return nil
+	}
+	return g
 }
 
 // isFree reports whether a volume was released by its PVC, or is reserved for one by its name alone.

@@ -31,10 +31,15 @@ func pod(name, pvc string, phase corev1.PodPhase) *corev1.Pod {
 	return p
 }
 
-func readWith(t *testing.T, existing ...client.Object) recovery.Facts {
-	t.Helper()
+// given is a cluster with one process group in its status.
+func given() plan.Snapshot {
 	s := plan.Snapshot{Cluster: &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "sample"}}}
 	s.Cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "storage-1", ProcessClass: "storage"}}
+	return s
+}
+
+func readWith(t *testing.T, s plan.Snapshot, existing ...client.Object) recovery.Facts {
+	t.Helper()
 	f, warnings, err := Reader{Client: fake.NewClientBuilder().WithObjects(existing...).Build()}.Read(t.Context(), s)
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(warnings, err)
@@ -43,7 +48,7 @@ func readWith(t *testing.T, existing ...client.Object) recovery.Facts {
 }
 
 func TestOnlyVolumesThatThePVCHadAreReleased(t *testing.T) {
-	f := readWith(t,
+	f := readWith(t, given(),
 		volume("released", func(*corev1.PersistentVolume) {}),
 		volume("reserved", func(v *corev1.PersistentVolume) { v.Spec.ClaimRef.UID, v.Status.Phase = "", corev1.VolumeAvailable }),
 		volume("bound", func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeBound }),
@@ -62,7 +67,7 @@ func TestOnlyVolumesThatThePVCHadAreReleased(t *testing.T) {
 }
 
 func TestPodsThatMountAPVCAreFound(t *testing.T) {
-	f := readWith(t,
+	f := readWith(t, given(),
 		pod("shell", "sample-storage-1-data", corev1.PodPending),
 		pod("ended", "sample-storage-1-data", corev1.PodSucceeded),
 		pod("sample-storage-1", "sample-storage-1-data", corev1.PodRunning),
@@ -70,5 +75,48 @@ func TestPodsThatMountAPVCAreFound(t *testing.T) {
 	)
 	if d := cmp.Diff([]string{"shell"}, f.Groups[0].UsedBy); d != "" {
 		t.Error(d)
+	}
+}
+
+// named is a released volume of a PVC.
+func named(pvc string) *corev1.PersistentVolume {
+	return volume("pv-"+pvc, func(v *corev1.PersistentVolume) { v.Spec.ClaimRef.Name = pvc })
+}
+
+func TestProcessGroupsOfAnEmptyStatusAreInferredFromVolumes(t *testing.T) {
+	volumes := []client.Object{
+		named("sample-storage-1-data"), named("sample-log-22-data"), named("sample-cluster-controller-3-data"), named("sample-stateless-4-data"),
+		named("sample-two-storage-5-data"), named("other-storage-6-data"), named("sample-storage-x-data"), named("sample-storage-7"), named("sample-storage-08-data"),
+	}
+	seed := "sample:abc@10.0.0.1:4501"
+	tests := map[string]struct {
+		edit func(*plan.Snapshot)
+		want []string
+	}{
+		"an empty status":                     {edit: func(*plan.Snapshot) {}, want: []string{"log-22", "storage-1"}},
+		"IDs with a prefix":                   {edit: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "west" }, want: []string{"west-log-22", "west-storage-1"}},
+		"a status with a connection string":   {edit: func(s *plan.Snapshot) { s.Cluster.Status.ConnectionString = seed }},
+		"a pod from which a pass restores it": {edit: func(s *plan.Snapshot) { s.Pods = map[string]*corev1.Pod{"sample-storage-9": {}} }},
+		"a PVC from which a pass restores it": {edit: func(s *plan.Snapshot) {
+			s.Volumes = map[string]*corev1.PersistentVolumeClaim{"sample-storage-9-data": {}}
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := given()
+			s.Cluster.Status.ProcessGroups, s.Cluster.Spec.SeedConnectionString = nil, seed
+			tc.edit(&s)
+			f := readWith(t, s, volumes...)
+			var got []string
+			for _, g := range f.Groups {
+				got = append(got, g.ID)
+				if !g.Inferred || f.Recorded != seed || len(f.Released) != len(tc.want) {
+					t.Errorf("%+v of %q, %v", g, f.Recorded, f.Released)
+				}
+			}
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Error(d)
+			}
+		})
 	}
 }
