@@ -328,9 +328,12 @@ func (b *Binder) reserve(ctx context.Context, v *corev1.PersistentVolume) error 
 	if v.Status.Phase == corev1.VolumeAvailable {
 		return nil
 	}
-	v = v.DeepCopy()
+	v, err := b.client.CoreV1().PersistentVolumes().Get(ctx, v.Name, metav1.GetOptions{}) // the cache may lag behind
+	if err != nil || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID != "" {
+		return err
+	}
 	v.Status.Phase = corev1.VolumeAvailable
-	_, err := b.client.CoreV1().PersistentVolumes().UpdateStatus(ctx, v, metav1.UpdateOptions{})
+	_, err = b.client.CoreV1().PersistentVolumes().UpdateStatus(ctx, v, metav1.UpdateOptions{})
 	return err
 }
 
