@@ -87,6 +87,7 @@ func TestPodsAreNotCreatedInDoubt(t *testing.T) {
 		"a released volume that is deleted":   {edit: func(f *Facts) { release(f, 1); f.Released[0].Policy = "Delete" }, want: "can be deleted"},
 		"a PVC that was created with no data": {edit: func(f *Facts) { release(f, 1); f.Groups[5].PVC, f.Groups[5].Volume = "sample-storage-1-data", "pv-9" }, want: "which one has the data is unknown"},
 		"coordinators without a volume":       {edit: func(f *Facts) { release(f, 3); f.Released = f.Released[:1] }, want: "2 of 3 coordinators without a volume, 2 required"},
+		"an unknown quorum of pods that run":  {edit: func(f *Facts) { release(f, 1); f.Groups[1].Pod, f.Groups[1].Phase = "sample-storage-5", phaseRunning }, want: "and pods run: no pod"},
 		"a reserved volume and another to use": {edit: func(f *Facts) {
 			release(f, 1)
 			f.Released = append(f.Released, ReleasedVolume{Name: "pv-x", PVC: f.Released[0].PVC, Policy: "Retain"})
@@ -275,6 +276,7 @@ func TestWhatMovedSinceAPlanToBindVolumes(t *testing.T) {
 		"two volumes":                        {edit: func(f *Facts) { f.Released = append(f.Released, f.Released[0]) }, want: "has 2 released volumes"},
 		"a volume that can be deleted":       {edit: func(f *Facts) { f.Released[0].Policy = "Delete" }, want: "Retain required"},
 		"a quorum of the former ones":        {edit: func(f *Facts) { f.Quorum = new(true) }, want: "a quorum of the former coordinators answers"},
+		"an unknown quorum of pods that run": {edit: func(f *Facts) { f.Groups[1].Pod, f.Groups[1].Phase = "sample-storage-5", phaseRunning }, want: "is unknown, and pods run"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -97,6 +97,9 @@ func (f Facts) volumeObstacles() []string {
 			all = append(all, fmt.Sprintf("PVC %s exists (volume: %s) while volume %s was bound to one of this name: which one has the data is unknown", v.PVC, phrase.Or(g.Volume, phrase.Nothing), v.Name))
 		}
 	}
+	if f.mayHaveQuorum() {
+		all = append(all, "whether a quorum of coordinators answers is unknown, and pods run: "+f.Unknown)
+	}
 	without := 0
 	for _, c := range f.Coordinators {
 		if i := slices.IndexFunc(f.Groups, func(g Group) bool { return g.was(c) }); i >= 0 && !f.hasVolume(f.Groups[i]) {
@@ -110,6 +113,11 @@ func (f Facts) volumeObstacles() []string {
 		all = append(all, fmt.Sprintf("%s without a volume, %d required with one", phrase.CountOf(without, len(f.Coordinators), "coordinator"), quorum(f)))
 	}
 	return all
+}
+
+// mayHaveQuorum reports whether it is unknown if a quorum answers, although pods run that could.
+func (f Facts) mayHaveQuorum() bool {
+	return f.Quorum == nil && slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Phase == phaseRunning })
 }
 
 func (f Facts) hasVolume(g Group) bool {
@@ -152,6 +160,9 @@ func (p Plan) movedVolumes(f Facts) []string {
 		case of[0].Policy != retain:
 			all = append(all, fmt.Sprintf("volume %s has the reclaim policy %s, Retain required", b.Volume, of[0].Policy))
 		}
+	}
+	if open > 0 && f.mayHaveQuorum() {
+		all = append(all, "whether a quorum of the former coordinators answers is unknown, and pods run: "+f.Unknown)
 	}
 	if open > 0 && isTrue(f.Quorum) {
 		all = append(all, "a quorum of the former coordinators answers: nothing has to be recovered")

@@ -44,8 +44,11 @@ func newApply(env *session.Env) *cobra.Command {
 
 All facts are read again first. The command refuses (exit code 6) if anything that the plan
 relies on has changed, if a quorum of the former coordinators answers, or if a pod cannot be
-read. Each step is read back before the next one begins. The former cluster file of each
-pod is kept beside it. A run that was interrupted can be repeated with the same plan.
+read. What the plan itself has changed or created is no difference. Each step is read back
+before the next one begins. The former cluster file of each pod is kept beside it. A run
+that was interrupted can be repeated with the same plan.
+
+Plans that bind released volumes require permission to patch PersistentVolumes.
 
 Passes and other changing commands cannot run at the same time.`,
 		Example: `  # Carry out a reviewed plan
@@ -83,13 +86,12 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return err
 	}
-	if err := session.MayDo(ctx, env, key.Namespace, session.ReconcilePermissions()); err != nil {
-		return err
-	}
+	needs := session.ReconcilePermissions()
 	if len(p.Bind) > 0 {
-		if err := session.MayDo(ctx, env, "", session.VolumePermissions()); err != nil {
-			return err
-		}
+		needs = append(needs, session.VolumePermissions()...)
+	}
+	if err := session.MayDo(ctx, env, key.Namespace, needs); err != nil {
+		return err
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()

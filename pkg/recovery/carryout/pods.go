@@ -79,8 +79,11 @@ func (r Run) create(ctx context.Context, all []recovery.Creation) error {
 func missingPods(s plan.Snapshot, all []recovery.Creation) []string {
 	var missing []string
 	for _, c := range all {
-		if pod := s.Pods[c.Pod]; pod == nil || pod.DeletionTimestamp != nil {
+		switch pod := s.Pods[c.Pod]; {
+		case pod == nil:
 			missing = append(missing, c.Pod)
+		case pod.DeletionTimestamp != nil:
+			missing = append(missing, c.Pod+" (terminating)")
 		}
 	}
 	return missing
