@@ -2,6 +2,7 @@ package carryout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -86,7 +87,7 @@ func (r Run) reserve(ctx context.Context, v *corev1.PersistentVolume) error {
 		return err
 	}
 	if now.Spec.ClaimRef == nil || now.Spec.ClaimRef.UID != "" {
-		return fmt.Errorf("it is not reserved after it was written")
+		return errors.New("it is not reserved after it was written")
 	}
 	return nil
 }

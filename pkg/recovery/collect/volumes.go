@@ -71,10 +71,9 @@ func infer(s plan.Snapshot, free []recovery.ReleasedVolume, f *recovery.Facts) {
 
 // ownerOf returns the process group of a cluster that has a PVC of this name; nil if none has.
 func ownerOf(c *v1beta2.FoundationDBCluster, pvc string) *v1beta2.ProcessGroupStatus {
-	rest, is := strings.CutPrefix(pvc, c.Name+"-")
-	rest, is2 := strings.CutSuffix(rest, "-data")
+	rest := strings.TrimSuffix(strings.TrimPrefix(pvc, c.Name+"-"), "-data")
 	i := strings.LastIndex(rest, "-")
-	if !is || !is2 || i < 0 {
+	if i < 0 {
 		return nil
 	}
 	number, err := strconv.Atoi(rest[i+1:])
@@ -83,7 +82,7 @@ func ownerOf(c *v1beta2.FoundationDBCluster, pvc string) *v1beta2.ProcessGroupSt
 		return nil
 	}
 	g := &v1beta2.ProcessGroupStatus{ProcessGroupID: c.ProcessGroupIDFor(class, number), ProcessClass: class}
-	if g.PVCName(c) != pvc {
+	if g.PVCName(c) != pvc { // also one without the prefix or the suffix
 		return nil
 	}
 	return g
