@@ -149,6 +149,13 @@ func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
 	}
 }
 
+func TestTheRoleForRecoveringVolumesIsWhatItTakes(t *testing.T) {
+	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}, {Verb: "list", Resource: "persistentvolumes"}, {Verb: "patch", Resource: "persistentvolumes"}}
+	if got := permissionsOf(rulesOf(t, "recover-volumes.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/recover-volumes.yaml grants %v, want %v", got, want)
+	}
+}
+
 func TestTheRoleForCertificatesReadsNamedSecretsOnly(t *testing.T) {
 	rules := rulesOf(t, "read-certificates.yaml")
 	if got, want := permissionsOf(rules), []session.Permission{{Verb: "get", Resource: "secrets"}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {

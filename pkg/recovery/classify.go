@@ -74,7 +74,7 @@ const (
 // Assess determines what was lost. What is unknown is never taken for a loss, nor for its absence.
 func Assess(f Facts) Assessment {
 	switch {
-	case f.Recorded == "":
+	case f.Recorded == "" && !f.inferred():
 		return assessment(Undetermined, "unknown", "unknown", "the status has no connection string")
 	case f.Quorum != nil && !f.asks(f.Recorded):
 		return assessment(Undetermined, "unknown", "unknown", "the pods use other coordinators than those of the status: "+phrase.List(f.Queried))
@@ -97,45 +97,8 @@ func assessment(k Kind, saved, lost string, evidence ...string) Assessment {
 
 func isTrue(known *bool) bool { return known != nil && *known }
 
-// released finds process groups without a PVC of which a released volume exists.
-func released(f Facts) (Assessment, bool) {
-	var names []string
-	for _, v := range f.Released {
-		if !slices.ContainsFunc(f.Groups, func(g Group) bool { return g.PVC == v.PVC }) {
-			names = append(names, v.Name+" ("+v.PVC+")")
-		}
-	}
-	if len(names) == 0 {
-		return Assessment{}, false
-	}
-	return assessment(VolumesReleased, "all data on the released volumes, once PVCs are bound to them again", "what is on no volume",
-		phrase.Count(len(names), "released volume")+" without a PVC: "+phrase.List(names)), true
-}
-
 // quorum is how many coordinators must answer.
 func quorum(f Facts) int { return len(f.Coordinators)/2 + 1 }
-
-// podsLost finds process groups with a PVC and without a running pod.
-func podsLost(f Facts) (Assessment, bool) {
-	var missing, without []string
-	for _, g := range f.Groups {
-		if g.Stateful && g.PVC == "" {
-			without = append(without, g.ID)
-		}
-		if g.Stateful && g.PVC != "" && (g.Pod == "" || g.Phase != "Running") {
-			missing = append(missing, g.Name())
-		}
-	}
-	if len(missing) == 0 {
-		return Assessment{}, false
-	}
-	saved, lost := "everything: all PVCs exist", "nothing"
-	if len(without) > 0 {
-		saved, lost = "what is on the PVCs that exist", "what only the volumes had of "+phrase.List(without)
-	}
-	return assessment(PodsLost, saved, lost,
-		phrase.Count(len(missing), "process group")+" with a PVC and without a running pod: "+phrase.List(missing)), true
-}
 
 // moved finds coordinators whose processes have other addresses now.
 func moved(f Facts) (Assessment, bool) {

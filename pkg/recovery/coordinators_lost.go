@@ -204,7 +204,7 @@ func (f Facts) ownersOf(c Coordinator) (owners []*Group) {
 		return nil
 	}
 	for i, g := range f.Groups {
-		if g.isAt(address.Host) || g.DNSName != "" && g.DNSName == address.Host {
+		if g.isAt(address.Host) || g.Names.DNS != "" && g.Names.DNS == address.Host {
 			owners = append(owners, &f.Groups[i])
 		}
 	}

@@ -215,7 +215,7 @@ func TestCoordinatorsWithNamesAreFound(t *testing.T) {
 	const named = "sample:abc@one.sample:4501,two.sample:4501,three.sample:4501"
 	f.Recorded, f.ConfigMap, f.Queried = named, named, []string{"one.sample:4501", "two.sample:4501", "three.sample:4501"}
 	for i, name := range []string{"one", "two", "three"} {
-		f.Groups[i].DNSName, f.Coordinators[i].Address = name+".sample", name+".sample:4501"
+		f.Groups[i].Names.DNS, f.Coordinators[i].Address = name+".sample", name+".sample:4501"
 	}
 	f.Coordinators[0].Reachable = new(true)
 	for i := range f.Groups {

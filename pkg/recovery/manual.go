@@ -8,15 +8,12 @@ func manual(cluster string, f Facts, a Assessment, command func(words ...string)
 	case PodsLost:
 		return []string{
 			"delete no PVC",
-			"recreate the pods on their own PVCs: " + command("reconcile", cluster, "--wait"),
-			"then, if no quorum answers: " + command("recover", "collect", cluster),
+			"resolve each obstacle of the plan, then create another plan: " + command("recover", "plan", cluster),
 		}
 	case VolumesReleased:
 		return []string{
-			"delete no PersistentVolume, and set persistentVolumeReclaimPolicy of those listed to Retain",
-			"remove spec.claimRef.uid and spec.claimRef.resourceVersion of each released volume, so that only a PVC of the same name can be bound to it",
-			"create each PVC with its name, and spec.volumeName set to the volume",
-			"recreate the pods: " + command("reconcile", cluster, "--wait"),
+			"delete no PersistentVolume, and run no pass meanwhile: it creates empty PVCs",
+			"resolve each obstacle of the plan, then create another plan: " + command("recover", "plan", cluster),
 		}
 	case CoordinatorsLost:
 		return []string{

@@ -88,6 +88,11 @@ func ReconcilePermissions() []Permission {
 	}
 }
 
+// VolumePermissions are required to bind PVCs to released volumes again. Volumes are cluster-scoped.
+func VolumePermissions() []Permission {
+	return []Permission{{"get", "", "persistentvolumes", ""}, {"patch", "", "persistentvolumes", ""}}
+}
+
 // DetectorPermissions are required to keep the CronJob of a failure detector; the first is
 // required to read it.
 func DetectorPermissions() []Permission {

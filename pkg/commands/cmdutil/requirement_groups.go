@@ -14,6 +14,11 @@ func releasedVolumes() []Requirement {
 	return everywhere(optional("released volumes are unknown", session.Permission{Verb: "list", Resource: "persistentvolumes"}))
 }
 
+// bindingVolumes returns what is required to bind PVCs to released volumes again.
+func bindingVolumes() []Requirement {
+	return everywhere(optional("released volumes cannot be bound again", session.VolumePermissions()...))
+}
+
 // followBackupPermissions returns what is required to watch backups, restores and their agents.
 func followBackupPermissions() []session.Permission {
 	all := apply.FollowPermissions()

@@ -133,7 +133,7 @@ func actionRequirements() []CommandRequirements {
 		{"connection-string sync", reconciling()},
 		{"coordinators change", reconciling()},
 		{"coordinators repair", reconciling()},
-		{"recover apply", slices.Concat(reconciling(), releasedVolumes())},
+		{"recover apply", slices.Concat(reconciling(), releasedVolumes(), bindingVolumes())},
 		{"operations list", required(readingLease(), finding()[0].Permission)},
 		{"operations follow", slices.Concat(required(readingLease(), theResource()), finding())},
 		{"operations abort", slices.Concat(required(readingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, theResource()), finding())},

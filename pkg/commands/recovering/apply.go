@@ -45,8 +45,11 @@ func newApply(env *session.Env) *cobra.Command {
 
 All facts are read again first. The command refuses (exit code 6) if anything that the plan
 relies on has changed, if a quorum of the former coordinators answers, or if a pod cannot be
-read. Each step is read back before the next one begins. The former cluster file of each
-pod is kept beside it. A run that was interrupted can be repeated with the same plan.
+read. What the plan itself has changed or created is no difference. Each step is read back
+before the next one begins. The former cluster file of each pod is kept beside it. A run
+that was interrupted can be repeated with the same plan.
+
+Plans that bind released volumes require permission to patch PersistentVolumes.
 
 A plan of the kind coordinators-lost declares data for lost: the name of the cluster must
 be typed, or be in --confirm beside --yes and --reason. Coordination files are copied from
@@ -95,7 +98,11 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err := o.confirmMatches(p); err != nil {
 		return err
 	}
-	if err := session.MayDo(ctx, env, key.Namespace, session.ReconcilePermissions()); err != nil {
+	needs := session.ReconcilePermissions()
+	if len(p.Bind) > 0 {
+		needs = append(needs, session.VolumePermissions()...)
+	}
+	if err := session.MayDo(ctx, env, key.Namespace, needs); err != nil {
 		return err
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
@@ -154,13 +161,17 @@ func (o applyOptions) approved(ctx context.Context, env *session.Env, current re
 
 func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
 	run := carryout.Run{
-		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p),
+		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p), Held: current.session.Held,
 		Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
 			r, err := read(ctx, env, env.About)
 			return r.facts, r.seen, err
 		},
 	}
-	err := run.Apply(ctx, p)
+	var err error
+	if run.Client, err = env.Client(); err != nil {
+		return err
+	}
+	err = run.Apply(ctx, p)
 	if moved, is := errors.AsType[*carryout.MovedError](err); is {
 		return stale(moved)
 	}

@@ -75,6 +75,8 @@ func restarted(before recovery.Facts, g recovery.Group) bool {
 func (r Run) available(ctx context.Context, p recovery.Plan) error {
 	return r.until(ctx, func(now recovery.Facts, s plan.Snapshot) string {
 		switch {
+		case p.Kind != recovery.CoordinatorsMoved && p.IsBack(now, recovery.HealthOf(s.Database)):
+			return ""
 		case !p.IsReached(now):
 			return "the database is not available yet"
 		case !recovery.AllReport(now, recovery.HealthOf(s.Database)):

@@ -110,18 +110,19 @@ func TestADatabaseBeyondTheClusterIsNamed(t *testing.T) {
 	}
 }
 
-func volume(name, claim string, phase corev1.PersistentVolumePhase) *corev1.PersistentVolume {
+func volumeOfClaim(name, claim string, phase corev1.PersistentVolumePhase) *corev1.PersistentVolume {
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PersistentVolumeStatus{Phase: phase}}
-	v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "fdb", Name: claim}
+	v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "fdb", Name: claim, UID: "former"}
 	return v
 }
 
 // A volume that is not released may still have data: it can be in deletion, or its deletion failed.
 func TestVolumesOfDeletedPVCsAreListed(t *testing.T) {
 	s, f := placed()
+	f.Groups = []recovery.Group{groupOf(s, s.Groups()[0])}
 	c := fake.NewClientBuilder().WithObjects(
-		volume("pv-1", "sample-storage-1-data", corev1.VolumeFailed), volume("pv-2", "others", corev1.VolumeFailed), volume("pv-4", "sample-log-9-data", corev1.VolumeReleased), volume("pv-5", "sample-log-9-data", corev1.VolumeBound),
-		volume("pv-3", "sample-storage-1-data", corev1.VolumeReleased),
+		volumeOfClaim("pv-1", "sample-storage-1-data", corev1.VolumeFailed), volumeOfClaim("pv-2", "others", corev1.VolumeFailed), volumeOfClaim("pv-4", "sample-log-9-data", corev1.VolumeReleased), volumeOfClaim("pv-5", "sample-log-9-data", corev1.VolumeBound),
+		volumeOfClaim("pv-3", "sample-storage-1-data", corev1.VolumeReleased),
 	).Build()
 	Reader{Client: c}.readReleased(t.Context(), s, &f)
 	if !slices.Equal(f.Placement.Volumes, []string{"pv-1", "pv-4"}) || len(f.Released) != 1 || f.Placement.VolumesUnknown != "" {
@@ -131,7 +132,7 @@ func TestVolumesOfDeletedPVCsAreListed(t *testing.T) {
 
 func TestVolumesOfPVCsThatExistAreNoLeftovers(t *testing.T) {
 	s, f := placed()
-	c := fake.NewClientBuilder().WithObjects(volume("pv-1", "sample-storage-1-data", corev1.VolumeBound)).Build()
+	c := fake.NewClientBuilder().WithObjects(volumeOfClaim("pv-1", "sample-storage-1-data", corev1.VolumeBound)).Build()
 	if (Reader{Client: c}).readReleased(t.Context(), s, &f); !slices.Equal(f.Placement.Volumes, []string{"pv-1"}) {
 		t.Errorf("a bound volume whose PVC does not exist: %+v", f.Placement)
 	}
