@@ -84,6 +84,8 @@ type Facts struct {
 	Secrets map[string]Secret
 	// Backups are those of the cluster, and the restores into it.
 	Backups inspect.ClusterBackups
+	// Others are the objects of other controllers.
+	Others OtherControllers
 	// Names are lookups of the coordinators' names in a pod of the cluster. NamesUnread is why
 	// they were not measured.
 	Names       fdb.NameLookups

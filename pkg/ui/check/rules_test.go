@@ -63,6 +63,7 @@ func allTroubles() map[string]trouble {
 	all := maps.Clone(troubles)
 	maps.Copy(all, backupTroubles)
 	maps.Copy(all, nameTroubles)
+	maps.Copy(all, otherTroubles)
 	return all
 }
 
@@ -179,6 +180,9 @@ var troubles = map[string]trouble{
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
 	}, "no process group of the resource", "fdb status"},
 	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"budgets are hidden":          {"RBAC-001", func(f *Facts) { f.Others.BudgetsUnread = "forbidden: x" }, "forbidden: x", "auth can-i list poddisruptionbudgets.policy"},
+	"storage classes are hidden":  {"RBAC-001", func(f *Facts) { f.Others.ClassesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list storageclasses.storage.k8s.io"},
+	"nodes may not be listed":     {"RBAC-001", func(f *Facts) { f.Others.NodesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list nodes"},
 	"nodes are hidden":            {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
 	"no permission to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
 }
