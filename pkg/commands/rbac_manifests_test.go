@@ -153,6 +153,12 @@ func TestTheRolesForOtherControllersOnlyList(t *testing.T) {
 	}
 }
 
+func TestTheRoleForEvictionsIsWhatTheFlagNeeds(t *testing.T) {
+	if got, want := permissionsOf(rulesOf(t, "evict-pods.yaml")), session.EvictPermissions(); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/evict-pods.yaml grants %v, want %v", got, want)
+	}
+}
+
 func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
 	want := append(session.NodePermissions(), session.Permission{Verb: "list", Resource: "pods"})
 	if got := permissionsOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
