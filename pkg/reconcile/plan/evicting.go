@@ -8,7 +8,10 @@ func Evicting(stage Stage) Stage {
 		d := decide(s)
 		actions := make([]Action, len(d.Actions))
 		for i, a := range d.Actions {
-			actions[i] = evicting(a)
+			actions[i] = a
+			if e, is := a.(evictable); is {
+				actions[i] = e.byEviction()
+			}
 		}
 		d.Actions = actions
 		return d
@@ -16,19 +19,20 @@ func Evicting(stage Stage) Stage {
 	return stage
 }
 
-// evicting returns the action with its pods deleted by the eviction API.
-func evicting(a Action) Action {
-	switch a := a.(type) { //nolint:gochecksumtype // no other deletes running pods
-	case DeletePods:
-		a.Evict = true
-		return a
-	case DeleteGroupObjects:
-		a.Evict = a.Pod != ""
-		return a
-	case EvictAgent:
-		a.Evict = true
-		return a
-	default:
-		return a
-	}
+// evictable is an action that deletes pods, and can do so by the eviction API.
+type evictable interface{ byEviction() Action }
+
+func (a DeletePods) byEviction() Action {
+	a.Evict = true
+	return a
+}
+
+func (a DeleteGroupObjects) byEviction() Action {
+	a.Evict = a.Pod != ""
+	return a
+}
+
+func (a EvictAgent) byEviction() Action {
+	a.Evict = true
+	return a
 }
