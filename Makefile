@@ -190,6 +190,10 @@ fuzz: ## Fuzz every parser for 30 s each
 generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 	hack/generate.sh
 
+.PHONY: docs-site
+docs-site: ## Build the site of the documentation into bin/site; a warning is an error (needs mkdocs 1.4 or newer)
+	mkdocs build --strict
+
 .PHONY: lint
 lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 	$(TOOL) golangci-lint run ./...

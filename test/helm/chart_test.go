@@ -154,10 +154,10 @@ func asOverlay(chart map[string]object) map[string]object {
 func withoutHelm(v any) {
 	switch v := v.(type) {
 	case object:
-		for _, key := range []string{"app.kubernetes.io/instance", "app.kubernetes.io/managed-by", "helm.sh/chart"} {
-			delete(v, key)
-		}
-		delete(v, "imagePullPolicy")
+		maps.DeleteFunc(v, func(key string, _ any) bool {
+			recommended := strings.HasPrefix(key, "app.kubernetes.io/") && key != "app.kubernetes.io/name"
+			return recommended || strings.HasPrefix(key, "helm.sh/") || key == "imagePullPolicy"
+		})
 		for _, child := range v {
 			withoutHelm(child)
 		}

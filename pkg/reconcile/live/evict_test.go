@@ -70,7 +70,7 @@ func TestEvictionsRespectDisruptionBudgets(t *testing.T) {
 		"a pod is evicted":                        {action: pods, left: []string{claim}},
 		"a pod of agents is evicted":              {action: agent, left: []string{claim}},
 		"a group's objects go with its pod":       {action: group},
-		"a pod that is gone":                      {action: group, answer: apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "storage-1"), left: []string{pod}},
+		"a pod that was removed":                  {action: group, answer: apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "storage-1"), left: []string{pod}},
 		"a budget refuses":                        {action: pods, answer: budgetRefuses("apps"), left: []string{pod, claim}, waits: "The disruption budget apps needs 3 healthy pods"},
 		"a budget refuses, and nothing else goes": {action: group, answer: budgetRefuses("apps"), left: []string{pod, claim}, waits: "The disruption budget apps"},
 		"a webhook refuses":                       {action: agent, answer: apierrors.NewTooManyRequests("admission webhook denied the request: not drained", 0), left: []string{pod, claim}, waits: "not drained"},
