@@ -42,8 +42,8 @@ func storageClasses() []Rule {
 
 // zoneRule needs the nodes too.
 func zoneRule() Rule {
-	r := classRule("STORAGE-004", Warning, "Volumes are provisioned where their pods are scheduled",
-		"With volumeBindingMode Immediate a volume is provisioned in some zone before its pod is scheduled, and binds the pod to that zone, whatever the pod's fault domain should be: it stays pending, or fault domains get uneven. Use a class with WaitForFirstConsumer.",
+	r := classRule("STORAGE-004", Info, "Volumes are provisioned where their pods are scheduled",
+		"With volumeBindingMode Immediate a volume is provisioned in some zone before its pod is scheduled, and binds the pod to that zone, whatever the pod's fault domain should be: it stays pending, or fault domains get uneven. Volumes that can be attached in every zone are not concerned. Use a class with WaitForFirstConsumer.",
 		func(f Facts, c *storagev1.StorageClass) string {
 			zones := f.Others.zones()
 			if len(zones) < 2 || c.VolumeBindingMode != nil && *c.VolumeBindingMode != storagev1.VolumeBindingImmediate {
