@@ -101,6 +101,9 @@ type Secret struct {
 	// Expires is when each certificate expires, by key of the Secret: of several under one key
 	// the first.
 	Expires map[string]time.Time
+	// Issued is when the newest certificate became valid; zero if unknown. Processes that started
+	// earlier have read an older one.
+	Issued time.Time
 	// Unread is why they could not be read; empty if they could.
 	Unread string
 }
