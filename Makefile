@@ -175,7 +175,12 @@ release-image: ## Write the container image of the binaries in dist/ into dist/i
 
 .PHONY: test-release
 test-release: release-tools ## What a release contains, built twice and compared; Krew, Argo CD, Flux, Prometheus and shells with their own libraries (half an hour)
+	cd test/helm && go test -count=1 ./...
 	cd test/release && PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" go test -count=1 -timeout 90m ./...
+
+.PHONY: test-helm
+test-helm: ## Render and lint the Helm chart with Helm's own packages, and compare it with the Kustomize overlays
+	cd test/helm && go test -count=1 ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each
@@ -184,6 +189,10 @@ fuzz: ## Fuzz every parser for 30 s each
 .PHONY: generate
 generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 	hack/generate.sh
+
+.PHONY: docs-site
+docs-site: ## Build the site of the documentation into bin/site; a warning is an error (needs mkdocs 1.4 or newer)
+	mkdocs build --strict
 
 .PHONY: lint
 lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox

@@ -109,6 +109,9 @@ func BudgetPermissions() []Permission {
 	}
 }
 
+// EvictPermissions are required to delete pods by the eviction API.
+func EvictPermissions() []Permission { return []Permission{{"create", "", "pods", "eviction"}} }
+
 // DetectPermissions are required to detect failures: to update the status and to annotate the
 // cluster.
 func DetectPermissions() []Permission {

@@ -143,6 +143,15 @@ func aroundRestores() []Requirement {
 	)
 }
 
+// otherControllers returns what is required to check what other controllers do to pods and volumes.
+// That nodes are listed is among beyond.
+func otherControllers() []Requirement {
+	return append(
+		optional("disruption budgets are not checked", session.BudgetPermissions()[0]),
+		everywhere(optional("storage classes are not checked", session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}))...,
+	)
+}
+
 // listingBackups returns what is required to read all backups, which takes no name.
 func listingBackups() []Requirement {
 	needs := viewingBackups("foundationdbbackups")

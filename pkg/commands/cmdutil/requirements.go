@@ -77,7 +77,7 @@ func dumping() []Requirement {
 		session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"},
 		session.Permission{Verb: "get", Resource: "secrets"},
 	), everywhere(optional(without,
-		session.Permission{Verb: "list", Resource: "persistentvolumes"}, session.Permission{Verb: "list", Resource: "pods"},
+		session.Permission{Verb: "list", Resource: "persistentvolumes"}, session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}, session.Permission{Verb: "list", Resource: "pods"},
 	)))
 }
 
@@ -126,7 +126,11 @@ func actionRequirements() []CommandRequirements {
 		{"cordon", cordoning()},
 		{"uncordon", cordoning()},
 		{"drain", slices.Concat(cordoning(), evictingAgents())},
-		{"check", slices.Concat(viewing(), optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), backupsToo("backups are not checked"))},
+		{"reconcile --respect-pdb", slices.Concat(reconciling(), required(session.EvictPermissions()...))},
+		{"replace --respect-pdb", slices.Concat(reconciling(), required(session.EvictPermissions()...))},
+		{"cordon --respect-pdb", slices.Concat(cordoning(), required(session.EvictPermissions()...))},
+		{"drain --respect-pdb", slices.Concat(cordoning(), evictingAgents(), required(session.EvictPermissions()...))},
+		{"check", slices.Concat(viewing(), optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), backupsToo("backups are not checked"), otherControllers())},
 		{"maintenance status", viewing()},
 		{"maintenance on", reconciling()},
 		{"maintenance off", reconciling()},
