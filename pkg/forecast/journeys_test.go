@@ -243,7 +243,7 @@ func zoneOf(w *sim.World) string {
 // coordinatorOf is the process group of a coordinator.
 func coordinatorOf(w *sim.World) v1beta2.ProcessGroupID {
 	for _, g := range w.Record.Status.ProcessGroups {
-		if pod := w.Pods[g.PodName(w.Record)]; pod != nil && strings.Contains(w.Record.Status.ConnectionString, pod.Status.PodIP+":") {
+		if strings.Contains(w.Record.Status.ConnectionString, g.DNSName(w.Record)+":") {
 			return g.ProcessGroupID
 		}
 	}

@@ -13,7 +13,7 @@ type systemView struct {
 	configuration Configuration
 	// leaving are the targets of all exclusions and failed marks, as stored.
 	leaving map[string]bool
-	// meant is which processes they mean, of those that were asked for.
+	// meant holds which processes they mean, as far as that was computed.
 	meant map[*Process]bool
 }
 
