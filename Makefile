@@ -147,6 +147,7 @@ mutants: ## List random changes of the pure packages that no test notices: make 
 .PHONY: bench
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)
 	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/inspect ./pkg/reconcile/stages ./pkg/ui/tui
+	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./pkg/forecast
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./test/bench
 
 # GoReleaser and the generator of bills of materials, in a module of their own: both have more
