@@ -147,6 +147,7 @@ mutants: ## List random changes of the pure packages that no test notices: make 
 .PHONY: bench
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)
 	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/inspect ./pkg/reconcile/stages ./pkg/ui/tui
+	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./pkg/forecast
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./test/bench
 
 # GoReleaser and the generator of bills of materials, in a module of their own: both have more
@@ -175,7 +176,12 @@ release-image: ## Write the container image of the binaries in dist/ into dist/i
 
 .PHONY: test-release
 test-release: release-tools ## What a release contains, built twice and compared; Krew, Argo CD, Flux, Prometheus and shells with their own libraries (half an hour)
+	cd test/helm && go test -count=1 ./...
 	cd test/release && PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" go test -count=1 -timeout 90m ./...
+
+.PHONY: test-helm
+test-helm: ## Render and lint the Helm chart with Helm's own packages, and compare it with the Kustomize overlays
+	cd test/helm && go test -count=1 ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each
@@ -184,6 +190,10 @@ fuzz: ## Fuzz every parser for 30 s each
 .PHONY: generate
 generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
 	hack/generate.sh
+
+.PHONY: docs-site
+docs-site: ## Build the site of the documentation into bin/site; a warning is an error (needs mkdocs 1.4 or newer)
+	mkdocs build --strict
 
 .PHONY: lint
 lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox

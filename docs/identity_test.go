@@ -91,6 +91,7 @@ var proseDecides = map[string]int{
 	"pkg/reconcile/safety/clean_bounce.go":  1, // a reason that FoundationDB defines
 	"pkg/ui/lock_text.go":                   1, // nil or not
 	"pkg/inspect/pod_trouble.go":            2, // reasons that Kubernetes defines
+	"pkg/ui/check/budget.go":                1, // a reason that Kubernetes defines
 	"pkg/ui/tui/model.go":                   1, // nil or not
 }
 

@@ -55,6 +55,8 @@ type ChangeFlags struct {
 	// removes is true for a command whose passes remove process groups, and so may leave
 	// housekeeping.
 	removes bool
+	// respectPDB is true if pods are deleted by the eviction API.
+	respectPDB bool
 	// Dangerous is true for a command that may lose data: --yes is not enough.
 	Dangerous bool
 	// Confirmed is the name of the cluster or resource given with --confirm; empty if none.
@@ -166,7 +168,7 @@ func (f ChangeFlags) Intent() session.Intent {
 // Shared returns the flags to repeat when the command is run again.
 func (f ChangeFlags) Shared() []string {
 	var words []string
-	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist, "--join": f.Join} {
+	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist, "--join": f.Join, "--respect-pdb": f.respectPDB} {
 		if set {
 			words = append(words, flag)
 		}
@@ -252,7 +254,7 @@ type Answering interface{ Answer() error }
 
 // PassesOver returns the passes of a change, once its permissions are verified.
 func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) (*Passes, error) {
-	if err := session.MayDo(ctx, e, key.Namespace, c.Permissions); err != nil {
+	if err := session.MayDo(ctx, e, key.Namespace, c.required()); err != nil {
 		return nil, err
 	}
 	audit := NewAuditor(e, key, c)
@@ -282,7 +284,7 @@ func (f ChangeFlags) agreed() bool {
 }
 
 func runOf(e *session.Env, c Change) Run {
-	return Run{Env: e, StageList: c.Stages, Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, Record: c.Record}
+	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, Record: c.Record}
 }
 
 // CarryOut previews a change, or confirms it and carries it out.

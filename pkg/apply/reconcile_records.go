@@ -54,6 +54,9 @@ func (o ReconcileOptions) checkOn(env *session.Env, kind *session.RecordKind, na
 	case o.Watch || o.metricsAddr != "":
 		return nil, exit.Usagef("--watch requires a cluster: use --wait for %s/%s", kind.Short, name)
 	}
+	if o.respectPDB {
+		return nil, exit.Usagef("--respect-pdb requires a cluster: passes over %s/%s delete only pods that have terminated", kind.Short, name)
+	}
 	if err := o.CheckConfirm(kind, name); err != nil {
 		return nil, err
 	}

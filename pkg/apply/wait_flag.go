@@ -74,6 +74,7 @@ func (f *ChangeFlags) addWait(cmd *cobra.Command, waitsFor string) {
 func (f *ChangeFlags) AddRemoving(cmd *cobra.Command, waitsFor string) {
 	f.removes = true
 	f.Add(cmd, waitsFor)
+	f.addRespectPDB(cmd)
 }
 
 // waitFlag returns --wait to repeat the command; empty if it does not wait.

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
@@ -29,6 +30,9 @@ type watching struct {
 	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
 	lastState string       // the last printed state
 }
+
+// leaseLimit bounds a read of the Lease for the metrics: Prometheus waits 10 s for all of them.
+const leaseLimit = 5 * time.Second
 
 // errClusterDeleted ends a watch whose cluster was deleted.
 var errClusterDeleted = errors.New("the cluster was deleted")
@@ -108,6 +112,7 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 		return w.follows.Stop, nil
 	}
 	counts := metrics.New(w.Key.Name, w.Key.Namespace, w.Env.Clock.Now)
+	counts.OperationsFrom(w.leaseReader(ctx))
 	w.liveness.Beat(w.Env.Clock.Now())
 	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.liveness))
 	if err != nil {
@@ -116,6 +121,15 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 	w.Env.Logf("metrics on http://%s/metrics", address)
 	w.report = all(w.report, counts.Report)
 	return func() { w.follows.Stop(); end() }, nil
+}
+
+// leaseReader returns what reads the Lease of the cluster for the metrics.
+func (w *watching) leaseReader(ctx context.Context) func() inspect.Lease {
+	return func() inspect.Lease {
+		ctx, cancel := context.WithTimeout(ctx, leaseLimit)
+		defer cancel()
+		return session.ClusterReader{Env: w.Env, Key: w.Key}.Lease(ctx)
+	}
 }
 
 // alive takes every event as a sign of life.

@@ -45,7 +45,7 @@ func TestCheckExitCodes(t *testing.T) {
 		says  string // on stdout
 		tells string // on stderr
 	}{
-		"nothing as bad as an error":     {args: []string{"sample"}, want: exit.ExitDone, says: "POD-005   info", tells: "found: 1 info; 83 rules passed, 1 failed"},
+		"nothing as bad as an error":     {args: []string{"sample"}, want: exit.ExitDone, says: "POD-005   info", tells: "found: 1 info; 94 rules passed, 1 failed"},
 		"any finding counts":             {args: []string{"sample", "--fail-on", "info"}, want: exit.ExitNo, says: "POD-005"},
 		"a rule that is left out":        {args: []string{"sample", "--fail-on", "info", "--skip", "POD-005=nodes never restart"}, want: exit.ExitDone, tells: "1 skipped"},
 		"a family that is left out":      {args: []string{"sample", "--fail-on", "info", "--skip", "POD"}, want: exit.ExitDone, tells: "6 skipped"},
@@ -174,6 +174,9 @@ func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
 	got := diagnose.CertificatesOf(t.Context(), g.client(), s)
 	if end := got["tls"].Expires["tls.crt"]; !end.Equal(sim.Noon) || got["tls"].Unread != "" {
 		t.Errorf("got %+v, want the first end, which is %s", got["tls"], sim.Noon)
+	}
+	if issued := got["tls"].Issued; !issued.Equal(sim.Noon) {
+		t.Errorf("issued at %s, want when the newest became valid, %s", issued, sim.Noon)
 	}
 	if got["torn"].Unread == "" || got["gone"].Unread == "" || len(got) != 3 {
 		t.Errorf("got %+v, want a report of what cannot be read", got)

@@ -314,6 +314,9 @@ type simulated struct {
 // UseFirst does nothing: the simulated cluster is read without requests.
 func (simulated) UseFirst(live.Given) {}
 
+// Held is always true: nothing takes the Lease of a simulated cluster away.
+func (simulated) Held(context.Context) error { return nil }
+
 func (s simulated) End(ctx context.Context) error {
 	return errors.Join(s.World.End(ctx), s.g.endErr)
 }

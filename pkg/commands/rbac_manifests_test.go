@@ -142,10 +142,34 @@ func TestTheRoleForReadingNodesOnlyLists(t *testing.T) {
 	}
 }
 
+func TestTheRolesForOtherControllersOnlyList(t *testing.T) {
+	for file, want := range map[string]session.Permission{
+		"read-disruption-budgets.yaml": session.BudgetPermissions()[0],
+		"read-storage-classes.yaml":    {Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"},
+	} {
+		if got := permissionsOf(rulesOf(t, file)); !slices.Equal([]session.Permission{want}, got) {
+			t.Errorf("manifests/rbac/%s grants %v, want %v", file, got, want)
+		}
+	}
+}
+
+func TestTheRoleForEvictionsIsWhatTheFlagNeeds(t *testing.T) {
+	if got, want := permissionsOf(rulesOf(t, "evict-pods.yaml")), session.EvictPermissions(); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/evict-pods.yaml grants %v, want %v", got, want)
+	}
+}
+
 func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
 	want := append(session.NodePermissions(), session.Permission{Verb: "list", Resource: "pods"})
 	if got := permissionsOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/cordon-nodes.yaml grants %v, want %v", got, want)
+	}
+}
+
+func TestTheRoleForRecoveringVolumesIsWhatItTakes(t *testing.T) {
+	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}, {Verb: "list", Resource: "persistentvolumes"}, {Verb: "patch", Resource: "persistentvolumes"}}
+	if got := permissionsOf(rulesOf(t, "recover-volumes.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/recover-volumes.yaml grants %v, want %v", got, want)
 	}
 }
 

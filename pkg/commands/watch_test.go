@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
@@ -281,6 +284,27 @@ func TestAWatchServesMetrics(t *testing.T) {
 		answer.Body.Close()
 		t.Error("the server outlived the watch")
 	}
+}
+
+func TestAWatchMeasuresTheOperationOfAnotherRun(t *testing.T) {
+	w := &watched{given: up(t)}
+	other := reconcile.Operation{ID: "run9", Command: "drain node-3 -c sample --wait", Holder: "ann@elsewhere pid 7", User: "ann@elsewhere", Since: w.clock.Now(), Seen: w.clock.Now()}
+	text, err := json.Marshal(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.objects = append(w.objects, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "fdb", Name: live.LeaseName("sample"), Annotations: map[string]string{live.AnnotationOperation: string(text)},
+	}})
+	w.steps = []func(){func() {
+		address := regexp.MustCompile(`metrics on (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(w.err.String())[1]
+		const want = `kubectl_fdb_operation_active{command="drain",fdb_cluster="sample",fdb_namespace="fdb",owner="ann@elsewhere",phase="pass"} 1`
+		if page := ask(t, address+"/metrics"); !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+		w.ring(plan.Pods)
+	}}
+	w.run("--yes", "--metrics-addr", "127.0.0.1:0")
 }
 
 func ask(t *testing.T, url string) string {

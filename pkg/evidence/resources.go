@@ -39,6 +39,7 @@ func Resources() []Resource {
 		{"batch", "v1", "cronjobs", "CronJob", InNamespace},
 		{"", "v1", "nodes", "Node", Everywhere},
 		{"", "v1", "persistentvolumes", "PersistentVolume", Everywhere},
+		{"storage.k8s.io", "v1", "storageclasses", "StorageClass", Everywhere},
 		{"", "v1", "namespaces", "Namespace", OnDemand},
 		{"", "v1", "configmaps", "ConfigMap", OnDemand},
 		{"", "v1", "secrets", "Secret", OnDemand},

@@ -1,6 +1,7 @@
 package forecast_test
 
 import (
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -14,9 +15,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
+// forecastGoals are how long the forecast of an upgrade may take, by the number of process groups.
+var forecastGoals = map[int]time.Duration{16: 100 * time.Millisecond, 1000: 2 * time.Second}
+
+// forecastMemory is how large the heap may become meanwhile.
+const forecastMemory = 200 << 20
+
 // The forecast of an upgrade to another protocol, the longest of all changes.
 func BenchmarkForecastOfAnUpgrade(b *testing.B) {
-	for _, groups := range []int{16, 200} {
+	for _, groups := range []int{16, 1000} {
 		b.Run(strconv.Itoa(groups), func(b *testing.B) {
 			s := upgrading(b, groups)
 			b.ReportAllocs()
@@ -27,6 +34,10 @@ func BenchmarkForecastOfAnUpgrade(b *testing.B) {
 				}
 				b.ReportMetric(float64(f.Passes), "passes")
 			}
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/forecastGoals[groups].Seconds(), "of-goal")
+			b.ReportMetric(float64(memory.HeapSys)/forecastMemory, "of-200MB")
 		})
 	}
 }

@@ -68,6 +68,39 @@ func observed(t *testing.T, w *sim.World) plan.Snapshot {
 	return s
 }
 
+// passes runs some passes of each control-plane instance, in turn.
+func passes(t *testing.T, worlds ...*sim.World) (settled bool) {
+	t.Helper()
+	for range 20 {
+		settled = true
+		for _, w := range worlds {
+			p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: func(reconcile.Event) {}, Seed: 42}
+			end, err := p.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			settled = settled && end.Settled()
+		}
+		if settled {
+			break
+		}
+		worlds[0].Tick(70 * time.Second)
+	}
+	return settled
+}
+
+// rest runs passes until no control-plane instance has anything to do, and lets time pass.
+func rest(t *testing.T, worlds ...*sim.World) {
+	t.Helper()
+	for range 5 {
+		if passes(t, worlds...) {
+			worlds[0].Tick(20 * time.Minute)
+			return
+		}
+	}
+	t.Fatal("not reconciled")
+}
+
 func settled(t *testing.T, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
 	t.Helper()
 	w, err := sim.New(clusterOf(edit), 7)
@@ -108,53 +141,6 @@ func withoutMetadata(done map[string]int) map[string]int {
 	return done
 }
 
-// What is forecast is what then happens.
-func TestForecastsComeTrue(t *testing.T) {
-	journeys := map[string]func(*sim.World){
-		"nothing": func(*sim.World) {},
-		"knob": func(w *sim.World) {
-			w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
-				v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_disable_posix_kernel_aio=1"}},
-			}
-		},
-		"grow":   func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage += 2 },
-		"shrink": func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage-- },
-		"triple": func(w *sim.World) { w.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple" },
-		"replace storage": func(w *sim.World) {
-			w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
-		},
-		"replace log": func(w *sim.World) {
-			w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
-		},
-		"patch upgrade": func(w *sim.World) { w.Record.Spec.Version = "7.3.81" },
-		"upgrade":       func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
-		"pod lost": func(w *sim.World) {
-			w.KillPod(w.Record.Status.ProcessGroups[0].PodName(w.Record))
-			w.Tick(time.Minute)
-		},
-	}
-	for name, change := range journeys {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := settled(t, nil)
-			change(w)
-			w.Record.Generation++
-			f := forecastOf(t, w)
-			if f.End != planned.ForecastComplete {
-				t.Fatalf("ends %s: %+v", f.End, f.Unavailable)
-			}
-			pods := len(w.Pods)
-			if diff := cmp.Diff(counts(f), withoutMetadata(happens(t, w, stages.Cluster()))); diff != "" {
-				t.Errorf("forecast and what happened (-forecast +happened):\n%s", diff)
-			}
-			if f.Totals.PodsNow != pods || f.Totals.PodsAtEnd != len(w.Pods) {
-				t.Errorf("pods %d then %d, forecast %d then %d", pods, len(w.Pods), f.Totals.PodsNow, f.Totals.PodsAtEnd)
-			}
-			t.Log(summary(f))
-		})
-	}
-}
-
 func groupOf(w *sim.World, class v1beta2.ProcessClass) v1beta2.ProcessGroupID {
 	at := slices.IndexFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class })
 	return w.Record.Status.ProcessGroups[at].ProcessGroupID
@@ -172,28 +158,9 @@ func summary(f planned.Forecast) string {
 	return b.String()
 }
 
-// A new cluster is forecast from nothing.
-func TestACreationIsForecast(t *testing.T) {
-	w, err := sim.New(clusterOf(nil), 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := forecastOf(t, w)
-	t.Log(summary(f))
-	if f.End != planned.ForecastComplete {
-		t.Fatalf("ends %s", f.End)
-	}
-	if diff := cmp.Diff(counts(f), withoutMetadata(happens(t, w, stages.Cluster()))); diff != "" {
-		t.Errorf("forecast and what happened (-forecast +happened):\n%s", diff)
-	}
-}
-
 // A forecast of what cannot be simulated has the reason, and no actions.
 func TestWhatCannotBeSimulatedIsNotForecast(t *testing.T) {
 	for code, edit := range map[sim.UnsupportedCode]func(*plan.Snapshot){
-		sim.UnsupportedImage:       func(s *plan.Snapshot) { s.Cluster.Spec.ImageType = new(v1beta2.ImageTypeSplit) },
-		sim.UnsupportedServiceIPs:  func(s *plan.Snapshot) { s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService) },
-		sim.UnsupportedIPv6:        func(s *plan.Snapshot) { s.Cluster.Spec.Routing.PodIPFamily = new(6) },
 		sim.UnsupportedUnknown:     func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "no answer"} },
 		sim.UnsupportedUnavailable: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },
 	} {

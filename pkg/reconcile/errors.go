@@ -74,9 +74,13 @@ func (e *InvalidSpecError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
-// NotYetError means that an action was refused for a reason that ends by itself. Nothing was
-// changed, and a later pass may do it.
-type NotYetError struct{ Err error }
+// NotYetError means that an action was refused for a reason that ends by itself. What was refused
+// has changed nothing, and a later pass may do it.
+type NotYetError struct {
+	Err error
+	// Hold is what the stage waits for; nil where only the error is known.
+	Hold *plan.Hold
+}
 
 func (e *NotYetError) Error() string { return e.Err.Error() }
 

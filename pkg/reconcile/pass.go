@@ -214,6 +214,10 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 	case errors.As(err, &beyond):
 		p.ended(stage, Blocked, err)
 		p.result.Stopped = beyond
+	case errors.As(err, &notYet) && notYet.Hold != nil:
+		d := plan.Decision{Hold: notYet.Hold}
+		p.Report(StageDecided{Stage: stage.Name, Decision: d})
+		p.conclude(stage, d)
 	case errors.As(err, &notYet):
 		p.ended(stage, Waiting, err)
 		p.result.RetryAfter = max(p.result.RetryAfter, notYetRetry)

@@ -174,6 +174,24 @@ func TestWhatIsRefusedForNowIsAWaitAndLaterStagesRun(t *testing.T) {
 	}
 }
 
+func TestARefusedActionWithAHoldIsThatWait(t *testing.T) {
+	hold := &plan.Hold{Code: plan.HoldEvictionRefused, Reason: "pod storage-1 may not be evicted", RetryAfter: time.Minute}
+	l := &ledger{fact: "storm", refuse: map[string]error{locked.Describe(): &reconcile.NotYetError{Err: errors.New("refused"), Hold: hold}}}
+	done, events := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
+	if done.Outcome != reconcile.Waiting || done.RetryAfter != time.Minute || len(done.Failures) != 0 || done.Acted != 1 {
+		t.Errorf("%s, again after %s, with %v, %d done; want a wait of a minute, and the second stage's action", done.Outcome, done.RetryAfter, done.Failures, done.Acted)
+	}
+	var last *plan.Hold
+	for _, e := range events {
+		if decided, is := e.(reconcile.StageDecided); is && decided.Stage == "One" {
+			last = decided.Decision.Hold
+		}
+	}
+	if last != hold {
+		t.Errorf("the stage holds for %+v, want %+v", last, hold)
+	}
+}
+
 func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
 	l := &ledger{fact: "storm", beginErr: errors.New("the Lease was taken")}
 	gates := func(context.Context) ([]plan.Check, error) {

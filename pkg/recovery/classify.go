@@ -45,6 +45,8 @@ type Assessment struct {
 	// Moves are the coordinators of CoordinatorsMoved, in the order of the connection string; empty
 	// for other kinds.
 	Moves []Move `json:"moves"`
+	// Copy is what happens to coordination state; null for kinds but CoordinatorsLost.
+	Copy *CoordinationCopy `json:"copy,omitempty"`
 }
 
 // Move is a coordinator and its address now.
@@ -72,14 +74,14 @@ const (
 // Assess determines what was lost. What is unknown is never taken for a loss, nor for its absence.
 func Assess(f Facts) Assessment {
 	switch {
-	case f.Recorded == "":
+	case f.Recorded == "" && !f.inferred():
 		return assessment(Undetermined, "unknown", "unknown", "the status has no connection string")
 	case f.Quorum != nil && !f.asks(f.Recorded):
 		return assessment(Undetermined, "unknown", "unknown", "the pods use other coordinators than those of the status: "+phrase.List(f.Queried))
 	case isTrue(f.Available) && isTrue(f.Quorum):
 		return assessment(NothingLost, "everything", "nothing", "a quorum of coordinators answers and the database is available")
 	case isTrue(f.Quorum):
-		return assessment(DatabaseDown, "all data that is on volumes of the status", "unknown until the database is available", "a quorum of coordinators answers and the database is not available")
+		return databaseDown(f)
 	}
 	for _, assess := range []func(Facts) (Assessment, bool){released, coordinatorsLost, podsLost, moved} {
 		if a, is := assess(f); is {
@@ -95,61 +97,8 @@ func assessment(k Kind, saved, lost string, evidence ...string) Assessment {
 
 func isTrue(known *bool) bool { return known != nil && *known }
 
-// released finds process groups without a PVC of which a released volume exists.
-func released(f Facts) (Assessment, bool) {
-	var names []string
-	for _, v := range f.Released {
-		if !slices.ContainsFunc(f.Groups, func(g Group) bool { return g.PVC == v.PVC }) {
-			names = append(names, v.Name+" ("+v.PVC+")")
-		}
-	}
-	if len(names) == 0 {
-		return Assessment{}, false
-	}
-	return assessment(VolumesReleased, "all data on the released volumes, once PVCs are bound to them again", "what is on no volume",
-		phrase.Count(len(names), "released volume")+" without a PVC: "+phrase.List(names)), true
-}
-
-// coordinatorsLost finds a majority of coordinators whose process group has neither a pod nor a PVC.
-func coordinatorsLost(f Facts) (Assessment, bool) {
-	var lost []string
-	for _, c := range f.Coordinators {
-		g := f.groupOf(c)
-		if g != nil && g.Pod == "" && g.PVC == "" {
-			lost = append(lost, c.Address)
-		}
-	}
-	if len(lost) <= len(f.Coordinators)-quorum(f) {
-		return Assessment{}, false
-	}
-	return assessment(CoordinatorsLost, "a backup, in a new cluster; the data of the volumes only with a declared loss", "commits of which only the lost coordinators knew the logs",
-		fmt.Sprintf("%s without a pod and a PVC, %d required: %s", phrase.CountOf(len(lost), len(f.Coordinators), "coordinator"), quorum(f), phrase.List(lost))), true
-}
-
 // quorum is how many coordinators must answer.
 func quorum(f Facts) int { return len(f.Coordinators)/2 + 1 }
-
-// podsLost finds process groups with a PVC and without a running pod.
-func podsLost(f Facts) (Assessment, bool) {
-	var missing, without []string
-	for _, g := range f.Groups {
-		if g.Stateful && g.PVC == "" {
-			without = append(without, g.ID)
-		}
-		if g.Stateful && g.PVC != "" && (g.Pod == "" || g.Phase != "Running") {
-			missing = append(missing, g.Name())
-		}
-	}
-	if len(missing) == 0 {
-		return Assessment{}, false
-	}
-	saved, lost := "everything: all PVCs exist", "nothing"
-	if len(without) > 0 {
-		saved, lost = "what is on the PVCs that exist", "what only the volumes had of "+phrase.List(without)
-	}
-	return assessment(PodsLost, saved, lost,
-		phrase.Count(len(missing), "process group")+" with a PVC and without a running pod: "+phrase.List(missing)), true
-}
 
 // moved finds coordinators whose processes have other addresses now.
 func moved(f Facts) (Assessment, bool) {

@@ -18,10 +18,10 @@ func TestAssess(t *testing.T) {
 		"a status that has the new addresses":         {edit: withNewStatus, want: CoordinatorsMoved, handled: true},
 		"a healthy cluster":                           {edit: func(f *Facts) { f.Quorum, f.Available = new(true), new(true) }, want: NothingLost},
 		"a quorum without a database":                 {edit: func(f *Facts) { f.Quorum = new(true) }, want: DatabaseDown},
-		"pods that are missing":                       {edit: func(f *Facts) { f.Groups[4].Pod, f.Groups[4].Now = "", nil }, want: PodsLost},
-		"a pod that does not run":                     {edit: func(f *Facts) { f.Groups[4].Phase = "Pending" }, want: PodsLost},
-		"volumes that were released":                  {edit: withReleased, want: VolumesReleased},
-		"a majority that is lost":                     {edit: func(f *Facts) { lose(f, 2) }, want: CoordinatorsLost},
+		"pods that are missing":                       {edit: func(f *Facts) { f.Groups[4].Pod, f.Groups[4].Now = "", nil }, want: PodsLost, handled: true},
+		"a pod that does not run":                     {edit: func(f *Facts) { f.Groups[4].Phase = "Pending" }, want: PodsLost, handled: true},
+		"volumes that were released":                  {edit: withReleased, want: VolumesReleased, handled: true},
+		"a majority that is lost":                     {edit: func(f *Facts) { lose(f, 2) }, want: CoordinatorsLost, obstacle: "0 process groups can be coordinators"},
 		"a minority that is lost, and the rest moved": {edit: func(f *Facts) { lose(f, 1) }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
 		"coordinators of another string are queried":  {edit: func(f *Facts) { f.Queried = []string{"10.0.0.8:4501"} }, want: Undetermined},
 		"no connection string":                        {edit: func(f *Facts) { f.Recorded = "" }, want: Undetermined},
@@ -46,7 +46,7 @@ func TestAssess(t *testing.T) {
 			if got := strings.Join(a.Obstacles, "; "); !strings.Contains(got, tc.obstacle) || (got != "") != (tc.obstacle != "") {
 				t.Errorf("obstacles %q, want %q", got, tc.obstacle)
 			}
-			if a.Handled != (len(a.Moves) > 0) {
+			if (a.Handled && a.Kind == CoordinatorsMoved) != (len(a.Moves) > 0) {
 				t.Errorf("moves %v", a.Moves)
 			}
 			if a.Kind == CoordinatorsMoved && !a.Handled && a.Lost == "nothing" {
@@ -70,7 +70,7 @@ func withTooManyFiles(f *Facts) {
 
 func withReleased(f *Facts) {
 	f.Groups[4].PVC, f.Groups[4].Volume = "", ""
-	f.Released = []ReleasedVolume{{Name: "pv-5", PVC: "sample-storage-5-data", Policy: "Retain"}}
+	f.Released = []ReleasedVolume{{Name: "pv-5", UID: "volume-5", PVC: "sample-storage-5-data", ClaimUID: "claim-5", Policy: "Retain"}}
 }
 
 // lose loses so many coordinators with their volumes.

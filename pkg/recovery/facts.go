@@ -15,7 +15,8 @@ import (
 type Facts struct {
 	// UID identifies the FoundationDBCluster.
 	UID string `json:"uid"`
-	// Recorded is the connection string in the status; empty if there is none.
+	// Recorded is the connection string in the status; empty if there is none. Of a resource with an empty
+	// status, whose process groups are inferred, it is the one of the ConfigMap or of the spec's seed.
 	Recorded string `json:"recorded"`
 	// ConfigMap is the connection string from which new pods start; empty if there is none.
 	ConfigMap string `json:"configMap"`
@@ -33,6 +34,12 @@ type Facts struct {
 	Groups []Group `json:"groups"`
 	// Released are volumes whose PVC was deleted.
 	Released []ReleasedVolume `json:"released"`
+	// Placement is where coordinators can be.
+	Placement Placement `json:"placement"`
+	// Outage is what the database reports of itself while it is not available.
+	Outage Outage `json:"outage"`
+	// UsersUnknown is why it is unknown which other pods mount the PVCs; empty if it is known.
+	UsersUnknown string `json:"usersUnknown,omitempty"`
 }
 
 // Coordinator is one coordinator of the recorded connection string.
@@ -65,6 +72,23 @@ type Group struct {
 	Files *Files `json:"files"`
 	// Unread is why Files could not be read; empty otherwise.
 	Unread string `json:"unread,omitempty"`
+	// Names are those that its objects have, or get when they are created again.
+	Names Names `json:"names"`
+	// Removed is whether the group is drained and only its objects are left: it gets no pod.
+	Removed bool `json:"removed,omitempty"`
+	// Inferred is whether the status lacks the group, which is known by the name of a volume's PVC alone.
+	Inferred bool `json:"inferred,omitempty"`
+	// PVCPhase is the phase of the PVC, Terminating if it is being deleted.
+	PVCPhase string `json:"pvcPhase,omitempty"`
+	// UsedBy are other pods that mount the PVC and have not ended.
+	UsedBy []string `json:"usedBy,omitempty"`
+}
+
+// Names are the names of the objects of a process group, whether they exist or not.
+type Names struct {
+	Pod string `json:"pod"`
+	PVC string `json:"pvc"`
+	DNS string `json:"dns"`
 }
 
 // Files are what is in a pod.
@@ -77,6 +101,8 @@ type Files struct {
 	Coordination []File `json:"coordination"`
 	// Processes are the process IDs of the fdbserver processes.
 	Processes []int `json:"processes"`
+	// Servers are where those processes listen, and their data directories.
+	Servers []Server `json:"servers"`
 }
 
 // File is a file in a volume.
@@ -89,11 +115,15 @@ type File struct {
 	Current bool `json:"current"`
 }
 
-// ReleasedVolume is a PersistentVolume whose PVC was deleted.
+// ReleasedVolume is a PersistentVolume whose PVC was deleted, or that is reserved for a PVC of this
+// name and not bound yet.
 type ReleasedVolume struct {
 	Name string `json:"name"`
+	UID  string `json:"uid,omitempty"`
 	// PVC is the name of the deleted PVC.
 	PVC string `json:"pvc"`
+	// ClaimUID is the UID of the deleted PVC; empty once the volume is only reserved for a name.
+	ClaimUID string `json:"claimUID,omitempty"`
 	// Policy is the reclaim policy: Retain keeps the volume.
 	Policy string `json:"policy"`
 }

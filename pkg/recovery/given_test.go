@@ -15,7 +15,8 @@ func rebooted() Facts {
 		g := Group{
 			ID: fmt.Sprintf("storage-%d", n), Class: "storage", Stateful: true, Addresses: []string{fmt.Sprintf("10.0.0.%d", n)},
 			Pod: fmt.Sprintf("sample-storage-%d", n), PodUID: fmt.Sprintf("pod-%d", n), Phase: "Running", Now: []string{fmt.Sprintf("10.0.9.%d", n)},
-			PVC: fmt.Sprintf("sample-storage-%d-data", n), Volume: fmt.Sprintf("pv-%d", n),
+			PVC: fmt.Sprintf("sample-storage-%d-data", n), Volume: fmt.Sprintf("pv-%d", n), PVCPhase: "Bound",
+			Names: Names{Pod: fmt.Sprintf("sample-storage-%d", n), PVC: fmt.Sprintf("sample-storage-%d-data", n), DNS: fmt.Sprintf("sample-storage-%d.sample.fdb.svc.cluster.local", n)},
 			Files: &Files{ClusterFile: recorded, Generation: "sample:abc", Processes: []int{100 + n}},
 		}
 		if n <= 3 {

@@ -1,34 +1,28 @@
 package recovery
 
 // manual returns what to do where recover apply does nothing, in order.
-func manual(cluster string, a Assessment, command func(words ...string) string) []string {
+func manual(cluster string, f Facts, a Assessment, command func(words ...string) string) []string {
 	switch a.Kind {
 	case NothingLost:
 		return []string{}
 	case PodsLost:
 		return []string{
 			"delete no PVC",
-			"recreate the pods on their own PVCs: " + command("reconcile", cluster, "--wait"),
-			"then, if no quorum answers: " + command("recover", "collect", cluster),
+			"resolve each obstacle of the plan, then create another plan: " + command("recover", "plan", cluster),
 		}
 	case VolumesReleased:
 		return []string{
-			"delete no PersistentVolume, and set persistentVolumeReclaimPolicy of those listed to Retain",
-			"remove spec.claimRef.uid and spec.claimRef.resourceVersion of each released volume, so that only a PVC of the same name can be bound to it",
-			"create each PVC with its name, and spec.volumeName set to the volume",
-			"recreate the pods: " + command("reconcile", cluster, "--wait"),
+			"delete no PersistentVolume, and run no pass meanwhile: it creates empty PVCs",
+			"resolve each obstacle of the plan, then create another plan: " + command("recover", "plan", cluster),
 		}
 	case CoordinatorsLost:
 		return []string{
 			"recover the nodes and volumes of the lost coordinators first: a majority of them is enough",
+			"resolve each obstacle of the plan, then create another plan: " + command("recover", "plan", cluster),
 			"only if they are permanently lost, restore a backup into a new cluster: " + command("restore", "start", "--help"),
 		}
 	case DatabaseDown:
-		return []string{
-			"find out what blocks the database: " + command("why", cluster),
-			"if too many processes were excluded: include cannot end exclusions while the database is down; whether configure exclude= of fdbcli can is in apple/foundationdb issues 12167 and 9464",
-			"if disks are full, add storage or free space before any process is restarted",
-		}
+		return withoutDatabase(cluster, f, a, command)
 	case CoordinatorsMoved:
 		return []string{
 			"delete no PVC and no process group, and stop operators: " + command("pause", cluster),

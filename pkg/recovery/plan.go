@@ -42,6 +42,12 @@ type Plan struct {
 	// From and To are the connection strings before and after; empty for a plan without steps.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+	// Rebuild are process groups that are added to an empty status; empty for one that has them.
+	Rebuild []Rebuilt `json:"rebuild,omitempty"`
+	// Bind are the PVCs that are bound to their volumes again, Create the pods that are created, in
+	// this order; empty for kinds without them.
+	Bind   []Binding  `json:"bind,omitempty"`
+	Create []Creation `json:"create,omitempty"`
 	// Basis is what the plan relies on.
 	Basis Basis `json:"basis"`
 	// Digest identifies all of the above.
@@ -67,19 +73,30 @@ type BasisGroup struct {
 // NewPlan returns the plan for what the facts show. The commands of manual steps are made by command.
 func NewPlan(cluster, namespace string, f Facts, command func(words ...string) string) (Plan, error) {
 	p := Plan{Cluster: cluster, Namespace: namespace, Assessment: Assess(f), Steps: []Step{}, Manual: []string{}, Basis: basisOf(f)}
-	if p.Handled {
-		to, err := moveTo(f.Recorded, p.Moves)
-		if err != nil {
+	if p.Handled && p.Kind.createsPods() {
+		p.createPods(f)
+	} else if p.Handled {
+		var err error
+		if p.Steps, p.To, err = p.target(f); err != nil {
 			return Plan{}, err
 		}
-		p.From, p.To = f.Recorded, to
-		p.Steps = []Step{StepClusterFiles, StepConfigMap, StepStatus, StepRestart, StepAvailable}
+		p.From = f.Recorded
 	} else {
-		p.Manual = manual(cluster, p.Assessment, command)
+		p.Manual = manual(cluster, f, p.Assessment, command)
 	}
 	var err error
 	p.Digest, err = p.digest()
 	return p, err
+}
+
+// target returns the steps of the kind, and the connection string after them.
+func (p Plan) target(f Facts) (steps []Step, to string, err error) {
+	if p.Copy != nil {
+		to, err = copiedTo(f.Recorded, *p.Copy)
+		return copiedSteps(), to, err
+	}
+	to, err = moveTo(f.Recorded, p.Moves)
+	return []Step{StepClusterFiles, StepConfigMap, StepStatus, StepRestart, StepAvailable}, to, err
 }
 
 func basisOf(f Facts) Basis {
@@ -135,7 +152,7 @@ func (p Plan) Check(cluster, namespace string) error {
 		return errors.New("the digest does not match: the plan was edited, or made by another version")
 	case p.Cluster != cluster || p.Namespace != namespace:
 		return fmt.Errorf("the plan is for cluster %s in namespace %s, not for %s in %s", p.Cluster, p.Namespace, cluster, namespace)
-	case p.Kind != CoordinatorsMoved || len(p.Steps) == 0:
+	case len(p.Steps) == 0 || !p.Kind.createsPods() && p.Kind != CoordinatorsMoved && (p.Kind != CoordinatorsLost || p.Copy == nil):
 		return fmt.Errorf("the plan has no steps to apply: kind %s", p.Kind)
 	}
 	return nil
@@ -144,7 +161,12 @@ func (p Plan) Check(cluster, namespace string) error {
 // Moved returns what changed since the plan was made, one sentence each; none if it can be carried
 // out. What the plan itself changes is no difference, so that an interrupted run can be repeated.
 func (p Plan) Moved(f Facts) []string {
-	all := p.Basis.differences(basisOf(f))
+	if p.Kind.createsPods() {
+		return p.movedWithoutPods(f)
+	}
+	all := p.changedLoss(f)
+	f = p.asPlanned(f)
+	all = append(all, p.Basis.differences(basisOf(f))...)
 	for text, places := range f.strings() {
 		if text != canonical(p.From) && text != canonical(p.To) {
 			all = append(all, fmt.Sprintf("%s: a connection string that is not of the plan: %s", phrase.List(places), text))

@@ -96,7 +96,7 @@ func withFilesWritten(f *Facts) {
 
 func TestKindsWithoutStepsHaveManualOnes(t *testing.T) {
 	for name, edit := range map[string]func(*Facts){
-		"pods": func(f *Facts) { f.Groups[4].Pod = "" }, "released": withReleased, "lost": func(f *Facts) { lose(f, 2) },
+		"pods": func(f *Facts) { f.Groups[4].Pod, f.Groups[4].UsedBy = "", []string{"shell"} }, "released": func(f *Facts) { withReleased(f); f.Released[0].Policy = "Delete" }, "lost": func(f *Facts) { lose(f, 2) },
 		"down": func(f *Facts) { f.Quorum = new(true) }, "unknown": func(f *Facts) { f.Recorded = "" }, "obstacles": withTooManyFiles,
 	} {
 		f := rebooted()

@@ -43,9 +43,9 @@ func (e Prompt) Confirm(ctx context.Context, question string) error {
 	}
 }
 
-// confirmName requires the user to type the name of what is changed, which is not typed by
+// ConfirmName requires the user to type the name of what is changed, which is not typed by
 // habit.
-func (e Prompt) confirmName(ctx context.Context, noun, name string) error {
+func (e Prompt) ConfirmName(ctx context.Context, noun, name string) error {
 	fmt.Fprintf(e.ErrOut, "%s ", nameQuestion(noun))
 	line, err := e.readLine(ctx)
 	if err != nil {

@@ -98,6 +98,8 @@ type Session interface {
 	ReadNodes()
 	// UseFirst makes the first observation use a resource that was read just before.
 	UseFirst(g live.Given)
+	// Held returns an error once the Lease was lost: then nothing may be changed.
+	Held(ctx context.Context) error
 	// Gates evaluates what must hold before the first change.
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
 }

@@ -88,6 +88,11 @@ func ReconcilePermissions() []Permission {
 	}
 }
 
+// VolumePermissions are required to bind PVCs to released volumes again. Volumes are cluster-scoped.
+func VolumePermissions() []Permission {
+	return []Permission{{"get", "", "persistentvolumes", ""}, {"patch", "", "persistentvolumes", ""}}
+}
+
 // DetectorPermissions are required to keep the CronJob of a failure detector; the first is
 // required to read it.
 func DetectorPermissions() []Permission {
@@ -103,6 +108,9 @@ func BudgetPermissions() []Permission {
 		{"list", "policy", "poddisruptionbudgets", ""}, {"create", "policy", "poddisruptionbudgets", ""}, {"update", "policy", "poddisruptionbudgets", ""}, {"delete", "policy", "poddisruptionbudgets", ""},
 	}
 }
+
+// EvictPermissions are required to delete pods by the eviction API.
+func EvictPermissions() []Permission { return []Permission{{"create", "", "pods", "eviction"}} }
 
 // DetectPermissions are required to detect failures: to update the status and to annotate the
 // cluster.

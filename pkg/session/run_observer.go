@@ -45,7 +45,7 @@ func (e Prompt) AgreesByName(ctx context.Context, v planned.PlanView, noun, name
 	if e.Observer != nil {
 		return e.Observer.Agrees(ctx, v, nameQuestion(noun), name)
 	}
-	return e.confirmName(ctx, noun, name)
+	return e.ConfirmName(ctx, noun, name)
 }
 
 // CanBeAsked reports whether a prompt can be answered.

@@ -141,9 +141,6 @@ func forecastSentence(f *planned.Forecast) string {
 
 // noForecastReasons are why there is no forecast, by code.
 var noForecastReasons = map[string]string{
-	"split-image":          "only clusters with the unified image are simulated",
-	"service-ips":          "clusters with routing.publicIPSource service are not simulated",
-	"ipv6":                 "clusters with IPv6 addresses are not simulated",
 	"database-unknown":     "the database status cannot be read",
 	"database-unavailable": "the database is unavailable",
 	"state":                "the cluster state cannot be simulated",

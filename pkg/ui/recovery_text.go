@@ -82,11 +82,20 @@ func writeAssessment(w io.Writer, a recovery.Assessment) error {
 
 // recoverySteps are the steps of plans in words.
 var recoverySteps = map[recovery.Step]string{
-	recovery.StepClusterFiles: "keep a copy of the cluster file of each pod and replace it",
-	recovery.StepConfigMap:    "write the connection string to the ConfigMap",
-	recovery.StepStatus:       "write the connection string to the status of the resource",
-	recovery.StepRestart:      "restart all fdbserver processes at once",
-	recovery.StepAvailable:    "wait until the database is available",
+	recovery.StepKeepCoordination: "keep a copy of the coordination files of survivors and new coordinators",
+	recovery.StepCopyCoordination: "copy the coordination files of the source to the new coordinators",
+	recovery.StepClusterFiles:     "keep a copy of the cluster file of each pod and replace it",
+	recovery.StepConfigMap:        "write the connection string to the ConfigMap",
+	recovery.StepStatus:           "write the connection string to the status of the resource",
+	recovery.StepRestart:          "restart all fdbserver processes at once",
+	recovery.StepAvailable:        "wait until the database is available",
+
+	recovery.StepReserveVolumes: "reserve each released volume for the PVC of the same name",
+	recovery.StepRebuild:        "write the connection string and these process groups to the empty status",
+	recovery.StepPVCs:           "create the PVCs and wait until they are bound to these volumes",
+	recovery.StepPods:           "create the pods on their own PVCs, those of coordinators first",
+	recovery.StepPodsRun:        "wait until all pods run",
+	recovery.StepAddresses:      "if coordinators have other addresses: replace the connection string everywhere and restart all fdbserver processes",
 }
 
 // RecoveryStep returns a step in words.
@@ -102,6 +111,9 @@ func WriteRecoveryPlan(w io.Writer, v recovery.PlanView) error {
 			return err
 		}
 	}
+	if err := writeCreations(w, v.Plan); err != nil {
+		return err
+	}
 	for i, s := range v.Plan.Steps {
 		if _, err := fmt.Fprintf(w, "%d. %s\n", i+1, RecoveryStep(s)); err != nil {
 			return err
@@ -113,6 +125,36 @@ func WriteRecoveryPlan(w io.Writer, v recovery.PlanView) error {
 	fmt.Fprintln(w, "\nrecover apply has nothing to do for it. Manually:")
 	for i, text := range v.Plan.Manual {
 		if _, err := fmt.Fprintf(w, "%d. %s\n", i+1, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCreations prints the PVCs that a plan binds and the pods that it creates, in their order.
+func writeCreations(w io.Writer, p recovery.Plan) error {
+	if len(p.Bind)+len(p.Create) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "Connection:   %s\nDigest:       %s\n", p.From, p.Digest); err != nil {
+		return err
+	}
+	for _, g := range p.Rebuild {
+		if _, err := fmt.Fprintf(w, "Status:       process group %s, class %s\n", g.ID, g.Class); err != nil {
+			return err
+		}
+	}
+	for _, b := range p.Bind {
+		if _, err := fmt.Fprintf(w, "Bind:         %s to volume %s\n", b.PVC, b.Volume); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.Create {
+		text := phrase.Or(c.PVC, "no PVC")
+		if c.Coordinator {
+			text += ", coordinator"
+		}
+		if _, err := fmt.Fprintf(w, "Create:       pod %s (%s)\n", c.Pod, text); err != nil {
 			return err
 		}
 	}

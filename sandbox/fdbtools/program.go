@@ -118,7 +118,7 @@ func (b *Bridge) server(p *program) (fdbsim.Server, error) {
 	}
 	s := fdbsim.Server{
 		Args: p.run.Argv, Version: p.run.Version, Env: p.run.Env,
-		DataKey: hostPath(p.container, args.DataDir), ClusterFile: file{p, args.ClusterFile}, Coordination: file{p, path.Join(args.DataDir, coordinationFile)},
+		DataKey: hostPath(p.container, args.DataDir), ClusterFile: file{p, args.ClusterFile}, Coordination: coordinationFiles{p, args.DataDir},
 	}
 	if args.SeedClusterFile != "" {
 		s.Seed = file{p, args.SeedClusterFile}
@@ -126,8 +126,23 @@ func (b *Bridge) server(p *program) (fdbsim.Server, error) {
 	return s, nil
 }
 
-// coordinationFile has a name of FoundationDB's.
-const coordinationFile = "coordination-0.fdq"
+// coordinationFiles are the pair of files with coordination state in a data directory, with names of
+// FoundationDB's. The second one stays empty.
+type coordinationFiles struct {
+	program *program
+	dir     string
+}
+
+func (f coordinationFiles) Read() ([]byte, error) {
+	return f.program.ReadFile(path.Join(f.dir, "coordination-0.fdq"))
+}
+
+func (f coordinationFiles) Write(content []byte) error {
+	if err := f.program.WriteFile(path.Join(f.dir, "coordination-1.fdq"), nil); err != nil {
+		return err
+	}
+	return f.program.WriteFile(path.Join(f.dir, "coordination-0.fdq"), content)
+}
 
 // hostPath is a directory of a container as the machine knows it: two
 // containers with the same volume have the same data. A directory of no volume

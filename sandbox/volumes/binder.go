@@ -147,7 +147,13 @@ func (b *Binder) serve(ctx context.Context, c *corev1.PersistentVolumeClaim) err
 		return b.grow(ctx, c)
 	}
 	class, ours := b.classOf(c)
-	if !ours || waitsForPod(class, c) {
+	if !ours {
+		return nil
+	}
+	if c.Spec.VolumeName != "" {
+		return b.bindNamed(ctx, c)
+	}
+	if waitsForPod(class, c) {
 		return nil
 	}
 	volume, err := b.ensureVolume(ctx, c, class)
@@ -164,6 +170,32 @@ func (b *Binder) classOf(c *corev1.PersistentVolumeClaim) (*storagev1.StorageCla
 	}
 	class, err := b.classes.Get(*c.Spec.StorageClassName)
 	return class, err == nil && class.Provisioner == Provisioner
+}
+
+// bindNamed binds a claim to the volume that it names, if that is free, or reserved for this claim:
+// a volume whose reference has the UID of another claim is of that one, even after it was deleted.
+func (b *Binder) bindNamed(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
+	v, err := b.client.CoreV1().PersistentVolumes().Get(ctx, c.Spec.VolumeName, metav1.GetOptions{}) // the cache may lag behind
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ref := v.Spec.ClaimRef
+	if ref != nil && (ref.Namespace != c.Namespace || ref.Name != c.Name || ref.UID != "" && ref.UID != c.UID) {
+		return nil
+	}
+	if v.Spec.StorageClassName != *c.Spec.StorageClassName {
+		return nil
+	}
+	if ref == nil || ref.UID == "" {
+		v.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+		if v, err = b.client.CoreV1().PersistentVolumes().Update(ctx, v, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return b.bind(ctx, c, v)
 }
 
 func waitsForPod(class *storagev1.StorageClass, c *corev1.PersistentVolumeClaim) bool {
@@ -230,7 +262,7 @@ func (b *Binder) bind(ctx context.Context, c *corev1.PersistentVolumeClaim, v *c
 	}
 	claims := b.client.CoreV1().PersistentVolumeClaims(c.Namespace)
 	c = c.DeepCopy()
-	if c.Spec.VolumeName == "" {
+	if c.Annotations[bindCompleted] == "" {
 		c.Spec.VolumeName = v.Name
 		metav1.SetMetaDataAnnotation(&c.ObjectMeta, bindCompleted, "yes")
 		updated, err := claims.Update(ctx, c, metav1.UpdateOptions{})
@@ -271,6 +303,9 @@ func (b *Binder) reclaim(ctx context.Context, v *corev1.PersistentVolume) error 
 	if v.Annotations[provisionedBy] != Provisioner || v.Spec.ClaimRef == nil {
 		return nil
 	}
+	if v.Spec.ClaimRef.UID == "" {
+		return b.reserve(ctx, v)
+	}
 	gone, err := b.claimGone(ctx, v.Spec.ClaimRef)
 	if err != nil || !gone {
 		return err
@@ -286,6 +321,20 @@ func (b *Binder) reclaim(ctx context.Context, v *corev1.PersistentVolume) error 
 		return nil
 	}
 	return b.destroy(ctx, v)
+}
+
+// reserve makes a volume available that names a claim without its UID: to a claim of that name only.
+func (b *Binder) reserve(ctx context.Context, v *corev1.PersistentVolume) error {
+	if v.Status.Phase == corev1.VolumeAvailable {
+		return nil
+	}
+	v, err := b.client.CoreV1().PersistentVolumes().Get(ctx, v.Name, metav1.GetOptions{}) // the cache may lag behind
+	if err != nil || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID != "" {
+		return err
+	}
+	v.Status.Phase = corev1.VolumeAvailable
+	_, err = b.client.CoreV1().PersistentVolumes().UpdateStatus(ctx, v, metav1.UpdateOptions{})
+	return err
 }
 
 func (b *Binder) claimGone(ctx context.Context, ref *corev1.ObjectReference) (bool, error) {

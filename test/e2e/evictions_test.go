@@ -43,6 +43,31 @@ func TestKubectlDrainObeysTheBudget(t *testing.T) {
 	}
 }
 
+// With --respect-pdb a removal waits for the budget of another team, and names it; check finds that the
+// budget never allows an eviction.
+func TestARemovalWaitsForTheBudgetOfOthers(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	apply(t, ns, cluster("c", counts))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes"), 0)
+	apply(t, ns, `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: theirs}, spec: {minAvailable: 99, selector: {matchLabels: {foundationdb.org/fdb-cluster-name: c}}}}`)
+	group := strings.Fields(get(t, ns, `{.items[*].metadata.labels.foundationdb\.org/fdb-process-group-id}`, "pods", "-l", "foundationdb.org/fdb-process-class=stateless"))[0]
+
+	r := fdb(t, "replace", "c", group, "-n", ns, "--wait", "--yes", "--respect-pdb", "--timeout", "4m")
+	if want(t, r, 3); !strings.Contains(r.stdout+r.stderr, "pod c-"+group+" may not be evicted: The disruption budget theirs needs 99 healthy pods") {
+		t.Errorf("the budget is not named:\n%s%s", r.stdout, r.stderr)
+	}
+	if pod := get(t, ns, "{.metadata.deletionTimestamp}", "pod", "c-"+group); pod != "" {
+		t.Errorf("the pod was deleted at %s", pod)
+	}
+	kubectl(t, "patch", "pdb", "theirs", "-n", ns, "--type=merge", "-p", `{"spec":{"minAvailable":"80%"}}`)
+	if r := fdb(t, "check", "c", "-n", ns, "--rules", "PDB-001", "--fail-on", "warning"); r.code != 1 || !strings.Contains(r.stdout, "use an integer minAvailable") {
+		t.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	kubectl(t, "delete", "pdb", "theirs", "-n", ns)
+	want(t, fdb(t, "replace", "c", group, "-n", ns, "--wait", "--yes", "--respect-pdb", "--timeout", "10m"), 0)
+}
+
 // The API server accepts other times in the tolerations of a running pod, back and forth.
 func TestTolerationsOfRunningPodsAreSetAndRestored(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,7 @@ func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
 	kubectl(t, "delete", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "--grace-period", "1")
 	apply(t, ns, others)
 	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
-	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 4 || !strings.Contains(r.stdout, "pods-lost") {
+	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 0 || !strings.Contains(r.stdout, "pods-lost") {
 		t.Errorf("exit code %d without pods: %s%s", r.code, r.stdout, r.stderr)
 	}
 	fdb(t, "reconcile", "c", "-n", ns, "--yes") // it creates the pods, and then waits for a database
@@ -59,6 +59,77 @@ func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
 	}
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 0) // the same plan again
 	want(t, fdb(t, "connection-string", "drift", "c", "-n", ns), 0)
+}
+
+// withCoordinatorPods is a cluster whose coordinators keep no data.
+const withCoordinatorPods = `
+processCounts: {storage: 3, log: 4, stateless: 2, coordinator: 3}
+coordinatorSelection: [{processClass: coordinator, priority: 2}, {processClass: storage, priority: 1}]
+routing: {useDNSInClusterFile: false}
+`
+
+// Two of three coordinators are lost with their volumes: their state is copied from the third one to
+// processes that were none, and a marker key outlives it.
+func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
+	ns := namespace(t)
+	former := losesCoordinators(t, ns)
+	plan := plannedRecovery(t, ns)
+	refusesEditedPlans(t, ns, plan)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes"), 7) // without the name
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "d", "--reason", "test"), 7)
+	copiesCoordination(t, ns, plan, former)
+	copiesCoordination(t, ns, plan, former) // the same plan again
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+}
+
+// A pass has recreated the lost coordinators, with empty volumes and other addresses.
+func TestLostCoordinatorsAreReplacedAfterTheirPodsWereRecreated(t *testing.T) {
+	ns := namespace(t)
+	former := losesCoordinators(t, ns)
+	apply(t, ns, others)
+	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
+	fdb(t, "reconcile", "c", "-n", ns, "--yes") // it creates the pods, and then waits for a database
+	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", "2m", "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
+	plan := plannedRecovery(t, ns)
+	copiesCoordination(t, ns, plan, former)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+}
+
+// losesCoordinators makes a cluster with a marker key, and deletes two of three coordinators. It returns
+// the connection string.
+func losesCoordinators(t *testing.T, ns string) string {
+	t.Helper()
+	apply(t, ns, cluster("c", withCoordinatorPods))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
+	pods := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=coordinator", "-o", "jsonpath={.items[*].metadata.name}"))
+	if len(pods) != 3 {
+		t.Fatal(pods)
+	}
+	for _, pod := range pods[:2] {
+		kubectl(t, "delete", "pod", pod, "-n", ns, "--grace-period", "1")
+	}
+	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 4 || strings.Contains(r.stdout, "Kind:         coordinators-lost") {
+		t.Errorf("exit code %d while PVCs exist: %s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, pod := range pods[:2] {
+		kubectl(t, "delete", "pvc", pod+"-data", "-n", ns)
+	}
+	return connectionString(t, ns)
+}
+
+// copiesCoordination carries out a plan with a declared loss, and verifies the marker key.
+func copiesCoordination(t *testing.T, ns, plan, former string) {
+	t.Helper()
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "c", "--reason", "test", "--timeout", "4m"), 0)
+	now := connectionString(t, ns)
+	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
+		t.Errorf("the connection string is %s, and was %s", now, former)
+	}
+	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
+		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
+	}
 }
 
 // plannedRecovery writes the plan to a file, once all pods can be read.
@@ -92,4 +163,37 @@ func refusesEditedPlans(t *testing.T, ns, path string) {
 		t.Fatal(err)
 	}
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", file(t, "edited.json", string(edited)), "--yes"), 2)
+}
+
+// Too many processes are excluded, and the next recovery finds too few. The steps that the plan describes
+// bring the database back.
+func TestADatabaseThatExclusionsTookDownIsBroughtBack(t *testing.T) {
+	ns := namespace(t)
+	apply(t, ns, cluster("c", byIPAddress))
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
+	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "-o", "jsonpath={.items[*].status.podIP}"))
+	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "exclude FORCE no_wait "+strings.Join(addresses[1:], " ")), 0)
+	for pod := range strings.FieldsSeq(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=stateless", "-o", "name")) {
+		kubectl(t, "exec", "-n", ns, pod, "-c", "foundationdb", "--", "sh", "-c", `for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill ${p#/proc/}; fi; done`)
+	}
+	var r result
+	for range 30 {
+		if r = fdb(t, "recover", "plan", "c", "-n", ns); strings.Contains(r.stdout, "recruiting_transaction_servers") {
+			break
+		}
+		time.Sleep(2 * time.Second)
+	}
+	if r.code != 4 || !strings.Contains(r.stdout, "raise spec.processCounts.log from 4 to 6, and stateless from 2 to 3") {
+		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	kubectl(t, "patch", "foundationdbcluster", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"processCounts":{"log":6,"stateless":3}}}`)
+	fdb(t, "reconcile", "c", "-n", ns, "--yes", "--timeout", "2m") // the exclusions are still in place
+	for range 30 {
+		if r = fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code == 0 && strings.Contains(r.stdout, "4711") {
+			return
+		}
+		time.Sleep(2 * time.Second)
+	}
+	t.Errorf("the marker is not back: %s%s", r.stdout, r.stderr)
 }

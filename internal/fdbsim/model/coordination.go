@@ -2,10 +2,7 @@ package model
 
 import (
 	"fmt"
-	"maps"
 	"net/netip"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
@@ -92,14 +89,14 @@ func (w *World) Find(c fdb.ConnectionString, version fdb.Version) Contact {
 		if !reached {
 			return Contact{Conn: c}
 		}
-		return Contact{Conn: c, Db: registered(answering, clusterKey(c)), Quorum: true}
+		return Contact{Conn: c, Db: registered(answering, len(c.Coordinators), clusterKey(c)), Quorum: true}
 	}
 	return Contact{Conn: c}
 }
 
 func forwarded(coordinators []*Process, key string) (fdb.ConnectionString, bool) {
 	for _, s := range coordinators {
-		if f := s.Disk.registers[key].forward; f != "" {
+		if f := s.registerOf(key).forward; f != "" {
 			next, err := fdb.ParseConnectionString(f)
 			return next, err == nil
 		}
@@ -107,13 +104,20 @@ func forwarded(coordinators []*Process, key string) (fdb.ConnectionString, bool)
 	return fdb.ConnectionString{}, false
 }
 
-func registered(coordinators []*Process, key string) *Database {
+// registered is the database that coordinators have under a name: nil where a majority of them can
+// answer without any state of it, since a reader waits for no more than a majority.
+func registered(coordinators []*Process, among int, key string) *Database {
+	var found *Database
+	holders := 0
 	for _, s := range coordinators {
-		if db := s.Disk.registers[key].db; db != nil {
-			return db
+		if db := s.registerOf(key).db; db != nil {
+			found, holders = db, holders+1
 		}
 	}
-	return nil
+	if without := len(coordinators) - holders; without > among/2 {
+		return nil
+	}
+	return found
 }
 
 // joinRetry is how long a process that found no coordinators waits.
@@ -162,6 +166,7 @@ func (db *Database) comeBack(c fdb.ConnectionString) {
 // coordinators.
 func (w *World) createDatabase(c fdb.ConnectionString) *Database {
 	db := newDatabase(w, c)
+	db.id = fmt.Sprintf("%d-%d", w.Now.UnixNano(), len(w.Databases))
 	w.Databases = append(w.Databases, db)
 	db.registerWith(c)
 	return db
@@ -174,20 +179,6 @@ func (db *Database) registerWith(c fdb.ConnectionString) {
 			s.keep(clusterKey(c), register{db: db})
 		}
 	}
-}
-
-// keep stores coordination state, in the file as well: the names under which it is kept, and the
-// connection string that clients of the name are referred to. Nothing is read from it.
-func (s *Process) keep(key string, r register) {
-	s.Disk.registers[key] = r
-	if s.spec.Coordination == nil {
-		return
-	}
-	var text strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(s.Disk.registers)) {
-		fmt.Fprintf(&text, "%s %s\n", key, s.Disk.registers[key].forward)
-	}
-	_ = s.spec.Coordination.Write([]byte(text.String())) // a program that is ending has no files
 }
 
 // CoordinatorServers are the coordinators that answer.

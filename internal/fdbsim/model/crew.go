@@ -66,15 +66,15 @@ func (l LogServer) Host(db *Database) *Process {
 	return nil
 }
 
-// assignment is one role of the crew and who has it.
-type assignment struct {
+// Assignment is one role of the crew and who has it.
+type Assignment struct {
 	Role Role
 	Seat Seat
 }
 
 // Assignments are all roles of the crew but the logs.
-func (c *crew) Assignments() []assignment {
-	list := []assignment{
+func (c *crew) Assignments() []Assignment {
+	list := []Assignment{
 		{RoleController, c.Controller},
 		{RoleMaster, c.master},
 		{RoleDataDistributor, c.Distributor},
@@ -86,10 +86,10 @@ func (c *crew) Assignments() []assignment {
 		seats []Seat
 	}{{RoleCommitProxy, c.commitProxies}, {RoleGrvProxy, c.grvProxies}, {RoleResolver, c.resolvers}, {RoleRouter, c.routers}} {
 		for _, s := range group.seats {
-			list = append(list, assignment{group.role, s})
+			list = append(list, Assignment{group.role, s})
 		}
 	}
-	return slices.DeleteFunc(list, func(a assignment) bool { return !a.Seat.Taken() })
+	return slices.DeleteFunc(list, func(a Assignment) bool { return !a.Seat.Taken() })
 }
 
 // dismiss ends the roles that do not outlive a generation.
@@ -163,31 +163,31 @@ type recruiter struct {
 	used map[*Process]int
 }
 
-// candidates are the processes that could take a role, best first.
-func (r *recruiter) candidates(of Role) []*Process {
-	var able []*Process
+// best are the processes that suit a role best, those among them with the fewest roles, and how
+// well they suit; none without a process that could take it.
+func (r *recruiter) best(of Role) (best []*Process, fit fitness) {
+	fit = neverAssign
 	for _, s := range r.pool {
-		if r.db.fitness(of, s) < neverAssign {
-			able = append(able, s)
+		f := r.db.fitness(of, s)
+		if f == neverAssign {
+			continue
+		}
+		better := len(best) == 0 || cmp.Or(cmp.Compare(f, fit), cmp.Compare(r.used[s], r.used[best[0]])) < 0
+		switch {
+		case better:
+			best, fit = append(best[:0], s), f
+		case f == fit && r.used[s] == r.used[best[0]]:
+			best = append(best, s)
 		}
 	}
-	slices.SortStableFunc(able, func(a, b *Process) int {
-		return cmp.Or(cmp.Compare(r.db.fitness(of, a), r.db.fitness(of, b)), cmp.Compare(r.used[a], r.used[b]))
-	})
-	return able
+	return best, fit
 }
 
 // seats recruits up to n processes that are as fit and as free as the first.
 func (r *recruiter) seats(of Role, n int) []Seat {
-	able := r.candidates(of)
+	best, _ := r.best(of)
 	var seats []Seat
-	for _, s := range able {
-		if len(seats) == n {
-			break
-		}
-		if r.db.fitness(of, s) > r.db.fitness(of, able[0]) || r.used[s] > r.used[able[0]] {
-			break
-		}
+	for _, s := range best[:min(n, len(best))] {
 		seats = append(seats, Seat{Server: s, ID: r.db.World.Hex(16)})
 	}
 	for _, s := range seats {
@@ -198,14 +198,14 @@ func (r *recruiter) seats(of Role, n int) []Seat {
 
 // keep is the seat as it is while its process lives and suits, else a new one.
 func (r *recruiter) keep(old Seat, of Role) Seat {
-	able := r.candidates(of)
-	if len(able) == 0 {
+	best, fit := r.best(of)
+	if len(best) == 0 {
 		return Seat{}
 	}
-	if slices.Contains(able, old.Server) && r.db.fitness(of, old.Server) <= r.db.fitness(of, able[0]) {
+	if old.Taken() && slices.Contains(r.pool, old.Server) && r.db.fitness(of, old.Server) <= fit {
 		return old
 	}
-	return Seat{Server: able[0], ID: r.db.World.Hex(16)}
+	return Seat{Server: best[0], ID: r.db.World.Hex(16)}
 }
 
 // electLeaders chooses the cluster controller and the master.

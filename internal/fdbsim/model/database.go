@@ -14,6 +14,8 @@ import (
 type Database struct {
 	World      *World
 	Connection fdb.ConnectionString
+	// id is how files with coordination state name the database.
+	id string
 	// Members are the registered processes; a dead one stays until it is
 	// forgotten.
 	Members []*Process
@@ -175,7 +177,13 @@ func (db *Database) Configured() bool {
 }
 
 // Available reports whether transactions can be committed.
-func (db *Database) Available() bool { return db.Recovery.accepting() && len(db.Live()) > 0 }
+func (db *Database) Available() bool { return db.Recovery.accepting() && db.anyLive() }
+
+// anyLive reports whether any process can be reached.
+func (db *Database) anyLive() bool {
+	version, reached := db.QuorumVersion()
+	return reached && slices.ContainsFunc(db.Members, func(s *Process) bool { return s.Alive() && s.Version.ProtocolCompatible(version) })
+}
 
 // Readable reports whether the system keys can be read: a copy of their shard
 // answers.

@@ -8,7 +8,9 @@ type Disk struct {
 	ProcessID string
 	// registers holds the coordination state by cluster key.
 	registers map[string]register
-	Lost      bool
+	// written is the text of the coordination file, as the model wrote or read it last.
+	written string
+	Lost    bool
 }
 
 // register is what a coordinator knows under one cluster key.

@@ -127,10 +127,13 @@ func (db *Database) Excluded(s *Process) bool {
 	if len(leaving) == 0 {
 		return false
 	}
-	if slices.ContainsFunc(s.names, func(name string) bool { return leaving[name] }) {
-		return true
+	meant, known := db.system.meant[s]
+	if !known {
+		meant = slices.ContainsFunc(s.names, func(name string) bool { return leaving[name] }) ||
+			leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
+		db.system.meant[s] = meant
 	}
-	return leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
+	return meant
 }
 
 // unknownLogAddress stands for a log server that died before its address was

@@ -69,7 +69,7 @@ func (db *Database) logCandidates(pool []*Process) []*Process {
 		}
 	}
 	slices.SortStableFunc(able, func(a, b *Process) int {
-		return cmp.Compare(db.fitness(RoleLog, a), db.fitness(RoleLog, b))
+		return cmp.Compare(fitnessFor(RoleLog, a.Args.Class), fitnessFor(RoleLog, b.Args.Class))
 	})
 	return able
 }

@@ -31,7 +31,7 @@ type Server struct {
 	// the server has no --seed_cluster_file.
 	Seed File
 	// Coordination is the file in the data directory that appears once the process keeps
-	// coordination state. Nil keeps none.
+	// coordination state. That of another process can be copied there. Nil keeps none.
 	Coordination File
 	// Env is the process's environment.
 	Env map[string]string
@@ -45,6 +45,7 @@ const ExitKilled = 137
 
 // Process is a running process.
 type Process struct {
+	world   *World
 	spec    Server
 	slot    *Slot
 	Args    ServerArgs
@@ -150,8 +151,10 @@ func (w *World) newServer(spec Server) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	disk := w.openDisk(spec.DataKey)
+	w.loadCoordination(disk, spec.Coordination)
 	return &Process{
-		spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: w.openDisk(spec.DataKey), file: spec.ClusterFile,
+		world: w, spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: disk, file: spec.ClusterFile,
 		conn: conn, Started: w.Now, Exited: make(chan int, 1),
 	}, nil
 }

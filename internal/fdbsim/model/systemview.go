@@ -13,6 +13,8 @@ type systemView struct {
 	configuration Configuration
 	// leaving are the targets of all exclusions and failed marks, as stored.
 	leaving map[string]bool
+	// meant holds which processes they mean, as far as that was computed.
+	meant map[*Process]bool
 }
 
 func (v *systemView) refresh(db *Database) {
@@ -21,7 +23,7 @@ func (v *systemView) refresh(db *Database) {
 	}
 	v.read, v.asOf = true, db.Keys.Changes
 	v.configuration = ConfigurationOf(db.confValues())
-	v.leaving = db.leaving()
+	v.leaving, v.meant = db.leaving(), map[*Process]bool{}
 }
 
 // leaving are the targets below the keys of exclusions. An address and a locality

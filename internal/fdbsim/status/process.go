@@ -41,19 +41,30 @@ func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
 // processStatus describes the registered processes by their own IDs.
 func processStatus(db *model.Database) Object {
 	each := Object{}
-	a := activity.Of(db)
+	v := view{Activity: activity.Of(db), readable: db.Readable(), seats: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
+	for _, a := range db.Crew.Assignments() {
+		v.seats[a.Seat.Server] = append(v.seats[a.Seat.Server], a)
+	}
 	for _, s := range db.Members {
-		each[s.Disk.ProcessID] = oneProcess(db, s, a)
+		each[s.Disk.ProcessID] = v.oneProcess(db, s)
 	}
 	return each
 }
 
-func oneProcess(db *model.Database, s *model.Process, a activity.Activity) Object {
+// view is what is computed once for all processes of a document.
+type view struct {
+	activity.Activity
+	readable     bool
+	seats        map[*model.Process][]model.Assignment
+	coordinators []*model.Process
+}
+
+func (v view) oneProcess(db *model.Database, s *model.Process) Object {
 	status := Object{
 		"address": s.Address().String(), "class_source": s.ClassSource(), "class_type": s.Args.Class,
-		"memory": Object{}, "messages": []any{}, "roles": rolesOf(db, s, a),
+		"memory": Object{}, "messages": []any{}, "roles": v.rolesOf(db, s),
 	}
-	if db.Readable() {
+	if v.readable {
 		status["excluded"] = db.Excluded(s)
 	}
 	if !s.Alive() {
@@ -65,7 +76,7 @@ func oneProcess(db *model.Database, s *model.Process, a activity.Activity) Objec
 		status["version"] = s.Version.String()
 	}
 	if reports(db, s) {
-		addFigures(db, status, s, a)
+		addFigures(db, status, s, v.Activity)
 	}
 	return status
 }
@@ -112,30 +123,30 @@ func localityStatus(s *model.Process) Object {
 }
 
 // rolesOf are the roles of a process in the order of a status document.
-func rolesOf(db *model.Database, s *model.Process, a activity.Activity) []any {
+func (v view) rolesOf(db *model.Database, s *model.Process) []any {
 	var roles []any
 	for _, r := range []model.Role{model.RoleMaster, model.RoleController, model.RoleDataDistributor, model.RoleRatekeeper, model.RoleConsistencyScan} {
-		roles = append(roles, seatsOf(db, s, r)...)
+		roles = append(roles, v.seatsOf(s, r)...)
 	}
-	if !db.Readable() {
-		return list(append(roles, seatsOf(db, s, model.RoleResolver)...))
+	if !v.readable {
+		return list(append(roles, v.seatsOf(s, model.RoleResolver)...))
 	}
-	roles = append(roles, seatsOf(db, s, model.RoleRouter)...)
+	roles = append(roles, v.seatsOf(s, model.RoleRouter)...)
 	for i := len(db.Logs) - 1; i > 0; i-- {
 		roles = append(roles, logRoles(db, s, db.Logs[i], activity.LogActivity{})...)
 	}
-	if db.IsCoordinator(s) || (!s.Alive() && wasCoordinator(db, s)) {
+	if slices.Contains(v.coordinators, s) || (!s.Alive() && wasCoordinator(db, s)) {
 		roles = append(roles, Object{"role": string(model.RoleCoordinator)})
 	}
-	roles = append(roles, seatsOf(db, s, model.RoleCommitProxy)...)
-	roles = append(roles, seatsOf(db, s, model.RoleGrvProxy)...)
-	roles = append(roles, logRoles(db, s, db.Logs[0], a.Log())...)
+	roles = append(roles, v.seatsOf(s, model.RoleCommitProxy)...)
+	roles = append(roles, v.seatsOf(s, model.RoleGrvProxy)...)
+	roles = append(roles, logRoles(db, s, db.Logs[0], v.Log())...)
 	if ss := db.StorageOn(s); ss != nil && serving(db, s) {
-		roles = append(roles, storageRole(db, ss, a.Storage(ss)))
+		roles = append(roles, storageRole(db, ss, v.Storage(ss)))
 	} else if ss := db.Emptied(s); ss != nil {
-		roles = append(roles, storageRole(db, ss, a.Storage(ss))) // by its address, without figures
+		roles = append(roles, storageRole(db, ss, v.Storage(ss))) // by its address, without figures
 	}
-	return list(append(roles, seatsOf(db, s, model.RoleResolver)...))
+	return list(append(roles, v.seatsOf(s, model.RoleResolver)...))
 }
 
 // serving reports whether a storage role is past the start of its process.
@@ -155,10 +166,10 @@ func wasCoordinator(db *model.Database, s *model.Process) bool {
 	})
 }
 
-func seatsOf(db *model.Database, s *model.Process, r model.Role) []any {
+func (v view) seatsOf(s *model.Process, r model.Role) []any {
 	var roles []any
-	for _, a := range db.Crew.Assignments() {
-		if a.Role == r && a.Seat.Server == s {
+	for _, a := range v.seats[s] {
+		if a.Role == r {
 			roles = append(roles, Object{"role": string(r), "id": a.Seat.ID})
 		}
 	}
@@ -169,7 +180,7 @@ func logRoles(db *model.Database, s *model.Process, g model.LogGeneration, load 
 	var roles []any
 	for _, set := range g.Sets {
 		for _, l := range set.Logs {
-			if l.Host(db) == s {
+			if l.Disk == s.Disk && l.Host(db) == s {
 				roles = append(roles, logRole(db, l, load))
 			}
 		}

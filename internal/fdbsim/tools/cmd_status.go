@@ -26,7 +26,11 @@ func (c *cli) status(args []string) error {
 	}
 	switch level {
 	case "json":
-		c.print(status.Pretty(document))
+		render := status.Pretty
+		if c.w.Dense {
+			render = status.Dense
+		}
+		c.print(render(document))
 	case "minimal":
 		text, outdated := status.Minimal(document)
 		c.print(text + "\n")

@@ -14,6 +14,11 @@ func releasedVolumes() []Requirement {
 	return everywhere(optional("released volumes are unknown", session.Permission{Verb: "list", Resource: "persistentvolumes"}))
 }
 
+// bindingVolumes returns what is required to bind PVCs to released volumes again.
+func bindingVolumes() []Requirement {
+	return everywhere(optional("released volumes cannot be bound again", session.VolumePermissions()...))
+}
+
 // followBackupPermissions returns what is required to watch backups, restores and their agents.
 func followBackupPermissions() []session.Permission {
 	all := apply.FollowPermissions()
@@ -135,6 +140,15 @@ func aroundRestores() []Requirement {
 	return slices.Concat(
 		optional("whether the database is locked is unknown", session.ViewPermissions()...),
 		backupsToo("whether agents are paused is unknown"),
+	)
+}
+
+// otherControllers returns what is required to check what other controllers do to pods and volumes.
+// That nodes are listed is among beyond.
+func otherControllers() []Requirement {
+	return append(
+		optional("disruption budgets are not checked", session.BudgetPermissions()[0]),
+		everywhere(optional("storage classes are not checked", session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}))...,
 	)
 }
 

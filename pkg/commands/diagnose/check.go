@@ -205,6 +205,7 @@ func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.
 		return check.Report{}, err
 	}
 	facts.Status = inspect.NewStatusView(env.Metadata(key), facts.Facts)
+	facts.Others = othersOf(ctx, c, key.Namespace, wanted)
 	facts.Secrets = CertificatesOf(ctx, c, facts.Snapshot)
 	missing, err := session.MissingPermissions(ctx, c, key.Namespace, session.ReconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-// CertificatesOf returns the expiry of the certificates in Secrets that a cluster with TLS
+// CertificatesOf returns the validity of the certificates in Secrets that a cluster with TLS
 // mounts; nil without TLS. Nothing else of a Secret is read. A Secret that cannot be read is a
 // fact.
 func CertificatesOf(ctx context.Context, c client.Client, s plan.Snapshot) map[string]check.Secret {
@@ -63,7 +63,8 @@ func mountedSecrets(s plan.Snapshot) []string {
 	return names
 }
 
-// expiries returns the expiry of the first certificate under each key of a Secret.
+// expiries returns the expiry of the first certificate under each key of a Secret, and when the
+// newest of all became valid.
 func expiries(data map[string][]byte) check.Secret {
 	found := check.Secret{Expires: map[string]time.Time{}}
 	for key, text := range data {
@@ -78,6 +79,9 @@ func expiries(data map[string][]byte) check.Secret {
 			}
 			if end, known := found.Expires[key]; !known || certificate.NotAfter.Before(end) {
 				found.Expires[key] = certificate.NotAfter
+			}
+			if certificate.NotBefore.After(found.Issued) {
+				found.Issued = certificate.NotBefore
 			}
 		}
 	}

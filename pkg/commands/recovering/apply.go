@@ -30,6 +30,7 @@ type applyOptions struct {
 	session.ClusterFlag
 	plan    string
 	reason  string
+	confirm string
 	yes     bool
 	coexist bool
 	timeout time.Duration
@@ -44,15 +45,25 @@ func newApply(env *session.Env) *cobra.Command {
 
 All facts are read again first. The command refuses (exit code 6) if anything that the plan
 relies on has changed, if a quorum of the former coordinators answers, or if a pod cannot be
-read. Each step is read back before the next one begins. The former cluster file of each
-pod is kept beside it. A run that was interrupted can be repeated with the same plan.
+read. What the plan itself has changed or created is no difference. Each step is read back
+before the next one begins. The former cluster file of each pod is kept beside it. A run
+that was interrupted can be repeated with the same plan.
+
+Plans that bind released volumes require permission to patch PersistentVolumes.
+
+A plan of the kind coordinators-lost declares data for lost: the name of the cluster must
+be typed, or be in --confirm beside --yes and --reason. Coordination files are copied from
+the newest survivor to the new coordinators; those before stay beside them.
 
 Passes and other changing commands cannot run at the same time.`,
 		Example: `  # Carry out a reviewed plan
   kubectl fdb recover apply sample-cluster --plan recovery.json
 
   # In a pipeline
-  kubectl fdb recover apply sample-cluster --plan recovery.json --yes --reason "incident 4711"`,
+  kubectl fdb recover apply sample-cluster --plan recovery.json --yes --reason "incident 4711"
+
+  # In a pipeline, with a plan that declares data for lost
+  kubectl fdb recover apply sample-cluster --plan recovery.json --yes --confirm sample-cluster --reason "incident 4711"`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,6 +74,7 @@ Passes and other changing commands cannot run at the same time.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.plan, "plan", "", "file with the plan")
 	flags.StringVar(&o.reason, "reason", "", "reason of the change, for the audit")
+	flags.StringVar(&o.confirm, "confirm", "", "name of the cluster, to confirm a loss of data if stdin is not a terminal")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
 	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "maximum time to wait (exit code 3)")
@@ -83,7 +95,14 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return err
 	}
-	if err := session.MayDo(ctx, env, key.Namespace, session.ReconcilePermissions()); err != nil {
+	if err := o.confirmMatches(p); err != nil {
+		return err
+	}
+	needs := session.ReconcilePermissions()
+	if len(p.Bind) > 0 {
+		needs = append(needs, session.VolumePermissions()...)
+	}
+	if err := session.MayDo(ctx, env, key.Namespace, needs); err != nil {
 		return err
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
@@ -124,6 +143,9 @@ func stale(err *carryout.MovedError) error {
 
 // approved shows the plan and prompts, unless --yes approves it.
 func (o applyOptions) approved(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
+	if p.LosesData() {
+		return o.lossApproved(ctx, env, current, p)
+	}
 	if o.yes {
 		return nil
 	}
@@ -139,13 +161,17 @@ func (o applyOptions) approved(ctx context.Context, env *session.Env, current re
 
 func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
 	run := carryout.Run{
-		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p),
+		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p), Held: current.session.Held,
 		Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
 			r, err := read(ctx, env, env.About)
 			return r.facts, r.seen, err
 		},
 	}
-	err := run.Apply(ctx, p)
+	var err error
+	if run.Client, err = env.Client(); err != nil {
+		return err
+	}
+	err = run.Apply(ctx, p)
 	if moved, is := errors.AsType[*carryout.MovedError](err); is {
 		return stale(moved)
 	}
@@ -153,8 +179,12 @@ func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current re
 		return &exit.Error{Code: exit.Code(exit.CauseOf(ctx, err)), Err: err, Hints: []string{"continue with the same plan: " + env.Command("recover", "apply", p.Cluster, "--plan", o.plan)}}
 	}
 	fmt.Fprintf(env.Out, "%s: recovered, the database is available\n", p.Cluster)
-	env.Logf("hint: verify it: %s", env.Command("recover", "verify", p.Cluster, "--wait"))
-	env.Logf("hint: then reconcile: %s", env.Command("reconcile", p.Cluster, "--wait"))
+	first, second := env.Command("recover", "verify", p.Cluster, "--wait"), env.Command("reconcile", p.Cluster, "--wait")
+	if p.LosesData() { // lost process groups do not report before they are recreated
+		first, second = second, first
+	}
+	env.Logf("hint: next: %s", first)
+	env.Logf("hint: then: %s", second)
 	return nil
 }
 

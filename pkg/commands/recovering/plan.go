@@ -30,10 +30,20 @@ func newPlan(env *session.Env) *cobra.Command {
 		Long: `Plan a recovery from what recover collect shows, with a digest of everything that the plan
 relies on. Nothing is changed.
 
-recover apply carries out plans of the kind coordinators-moved: most coordinators have
-other addresses, and their volumes are intact. The new connection string has the same
-description and ID, and each coordinator at its address now: none omitted, none added. Of
-any other kind of loss the plan has no steps, and prints what to do manually.
+recover apply carries out plans of these kinds:
+
+  coordinators-moved  most coordinators have other addresses, and their volumes are
+                      intact. The new connection string has the same description and ID,
+                      and each coordinator at its address now: none omitted, none added.
+  coordinators-lost   a majority of coordinators has no pod, no PVC and no volume. The
+                      newest coordination state that is left is copied to new
+                      coordinators; later commits are lost.
+  pods-lost           pods are missing whose PVCs exist: they are created, those of
+                      coordinators first, and followed to their addresses.
+  volumes-released    PVCs are missing whose volumes exist: each volume is bound to the
+                      PVC that it had, then as pods-lost.
+
+Of any other kind of loss the plan has no steps, and prints what to do manually.
 
 Exit code 0: the plan has steps, or nothing has to be recovered. 4: it has none.`,
 		Example: `  # Show the plan

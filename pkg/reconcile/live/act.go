@@ -21,6 +21,9 @@ func (w *World) Begin(ctx context.Context) error {
 	return nil
 }
 
+// Held returns an error once the Lease was lost: then nothing may be changed.
+func (w *World) Held(ctx context.Context) error { return w.leases.stillOurs(ctx) }
+
 // Act implements reconcile.Actor.
 func (w *World) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {

@@ -16,12 +16,20 @@ import (
 // deletePods deletes the pods with the checked UIDs. It stops at the first that cannot be
 // deleted: all were to be deleted together, and the next pass decides again.
 func (w *objectWriter) deletePods(ctx context.Context, a plan.DeletePods) error {
+	remove := w.deletePod
+	if a.Evict {
+		remove = w.evict
+	}
 	for _, pod := range a.Pods {
-		if err := w.deleteOne(ctx, &corev1.Pod{}, pod.Name, pod.UID); err != nil {
+		if err := remove(ctx, pod.Name, pod.UID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *objectWriter) deletePod(ctx context.Context, name string, uid types.UID) error {
+	return w.deleteOne(ctx, &corev1.Pod{}, name, uid)
 }
 
 // imagePatch is a strategic merge patch: containers are found by name, and what it does

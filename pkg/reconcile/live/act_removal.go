@@ -25,6 +25,12 @@ func (w *databaseWriter) exclude(ctx context.Context, a plan.Exclude) error {
 // deleteGroupObjects deletes the objects with the checked UIDs. A new object of the same name
 // is not deleted.
 func (w *objectWriter) deleteGroupObjects(ctx context.Context, a plan.DeleteGroupObjects) error {
+	if a.Evict {
+		if err := w.evict(ctx, a.Pod, a.UIDs[a.Pod]); err != nil {
+			return err
+		}
+		a.Pod = ""
+	}
 	for _, o := range []struct {
 		object client.Object
 		name   string

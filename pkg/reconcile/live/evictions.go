@@ -73,7 +73,10 @@ func (w *objectWriter) changeEvictions(ctx context.Context, a plan.Action) error
 	case plan.SetTolerations:
 		return w.setTolerations(ctx, a)
 	case plan.EvictAgent:
-		return w.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
+		if a.Evict {
+			return w.evict(ctx, a.Name, a.UID)
+		}
+		return w.deletePod(ctx, a.Name, a.UID)
 	default:
 		return unsupported(a)
 	}

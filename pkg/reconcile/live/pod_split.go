@@ -3,13 +3,10 @@ package live
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -24,7 +21,7 @@ var splitFiles = []string{"fdb.cluster", "fdbmonitor.conf"}
 func (f *podFiles) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
 	upgrade := c.IsBeingUpgradedIncompatibly()
 	if !upgrade && upToDate(c, pod) {
-		return plan.PodReport{Variables: declaredVariables(pod)}
+		return plan.PodReport{Variables: objects.SidecarVariables(pod)}
 	}
 	var binaries []string
 	if upgrade {
@@ -102,41 +99,4 @@ func (f *podFiles) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error 
 		}
 	}
 	return nil
-}
-
-// declaredVariables are the values that a split pod's sidecar substitutes, as far as the pod's
-// own spec and status have them.
-func declaredVariables(pod *corev1.Pod) map[string]string {
-	variables := objects.DeclaredVariables(pod, v1beta2.ContainerSidecar)
-	if dir, ok := binaryDir(pod); ok {
-		variables[v1beta2.EnvBinaryDir] = dir
-	}
-	return variables
-}
-
-// binaryDir compares the versions of a split pod's two containers: the sidecar
-// copies binaries of its own version when the main container has another.
-func binaryDir(pod *corev1.Pod) (string, bool) {
-	i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == v1beta2.ContainerSidecar })
-	if i < 0 {
-		return "", false
-	}
-	sidecar, err := fdb.ParseVersion(imageTag(pod.Spec.Containers[i].Image))
-	if err != nil {
-		return "", false
-	}
-	args := pod.Spec.Containers[i].Args
-	j := slices.Index(args, "--main-container-version")
-	if j < 0 || j+1 >= len(args) {
-		return "", false
-	}
-	main, err := fdb.ParseVersion(args[j+1])
-	if err != nil {
-		return "", false
-	}
-	return objects.BinaryDir(v1beta2.ImageTypeSplit, main, sidecar), true
-}
-
-func imageTag(image string) string {
-	return image[strings.LastIndex(image, ":")+1:]
 }

@@ -18,6 +18,8 @@ type DeletePods struct {
 	// Shared is true when no other control-plane instance may stop processes at the same time,
 	// so that the lock is needed.
 	Shared bool `json:"shared,omitempty"`
+	// Evict is true when the eviction API deletes them, which respects disruption budgets.
+	Evict bool `json:"evict,omitempty"`
 }
 
 // PodOfGroup is one pod by its UID, not another one of the same name.
@@ -32,6 +34,9 @@ func (a DeletePods) Describe() string {
 	names := make([]string, len(a.Pods))
 	for i, pod := range a.Pods {
 		names[i] = pod.Name
+	}
+	if a.Evict {
+		return fmt.Sprintf("evict pods: %s", strings.Join(names, ", "))
 	}
 	return fmt.Sprintf("recreate pods: %s", strings.Join(names, ", "))
 }

@@ -126,6 +126,9 @@ type DeleteGroupObjects struct {
 	// Undrained is true when the group is removed without a proof that nothing depends on it,
 	// so that no other control-plane instance may stop processes at the same time.
 	Undrained bool `json:"undrained,omitempty"`
+	// Evict is true when the eviction API deletes the pod, which respects disruption budgets. The
+	// other objects stay until it has.
+	Evict bool `json:"evict,omitempty"`
 }
 
 // Describe implements Action.
@@ -135,6 +138,9 @@ func (a DeleteGroupObjects) Describe() string {
 		if object[1] != "" {
 			words = append(words, object[0]+" "+object[1])
 		}
+	}
+	if a.Evict {
+		return fmt.Sprintf("evict the pod of %s and delete its objects: %s", a.Group, strings.Join(words, ", "))
 	}
 	return fmt.Sprintf("delete objects of %s: %s", a.Group, strings.Join(words, ", "))
 }

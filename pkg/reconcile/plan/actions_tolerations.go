@@ -134,10 +134,17 @@ type EvictAgent struct {
 	UID  types.UID `json:"-"`
 	// Deployment is the owner of the pod.
 	Deployment string `json:"deployment"`
+	// Evict is true when the eviction API deletes it, which respects disruption budgets.
+	Evict bool `json:"evict,omitempty"`
 }
 
 // Describe implements Action.
-func (a EvictAgent) Describe() string { return "recreate the pod of a backup agent: " + a.Name }
+func (a EvictAgent) Describe() string {
+	if a.Evict {
+		return "evict the pod of a backup agent: " + a.Name
+	}
+	return "recreate the pod of a backup agent: " + a.Name
+}
 
 // Subject implements Action.
 func (a EvictAgent) Subject() string { return string(KindPod) + "/" + a.Name }

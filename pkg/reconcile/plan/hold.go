@@ -35,6 +35,7 @@ const (
 	HoldDetectorUnknown          HoldCode = "detector-unknown"           // the CronJob could not be read
 	HoldDistributionRefused      HoldCode = "distribution-refused"       // the distribution has too few fault domains
 	HoldEarlierRemoval           HoldCode = "earlier-removal"            // an earlier removal is not finished
+	HoldEvictionRefused          HoldCode = "eviction-refused"           // a disruption budget or a webhook allows no eviction for now
 	HoldEvictionsRemain          HoldCode = "evictions-remain"           // pods remain on the nodes
 	HoldExclusionBudget          HoldCode = "exclusion-budget"           // no further exclusion is allowed now
 	HoldExclusionsKept           HoldCode = "exclusions-kept"            // these exclusions are kept

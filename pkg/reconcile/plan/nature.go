@@ -22,7 +22,7 @@ var ordinaryHolds = map[HoldCode]bool{
 	HoldAddressesUnknown: true, HoldAgentsStarting: true, HoldBackupEnding: true, HoldBudgetClosed: true,
 	HoldClientsUnknown: true, HoldClusterFileFirst: true, HoldConfigMapMissing: true, HoldConfigurationUnknown: true,
 	HoldCoordinatorNames: true, HoldCoordinatorsFirst: true, HoldDetectorTerminating: true, HoldEarlierRemoval: true,
-	HoldEvictionsRemain: true, HoldExclusionBudget: true, HoldIncompatibleProcesses: true, HoldLeftToOtherInstances: true,
+	HoldEvictionRefused: true, HoldEvictionsRemain: true, HoldExclusionBudget: true, HoldIncompatibleProcesses: true, HoldLeftToOtherInstances: true,
 	HoldListenersChanging: true, HoldMorePodsFollow: true, HoldNoDatabase: true, HoldNotReconciled: true,
 	HoldNotReporting: true, HoldNotRestorableYet: true, HoldOneFaultDomainAtATime: true, HoldOtherInstancesNotReady: true,
 	HoldOtherRestoreActive: true, HoldPodConfigStale: true, HoldPodsPending: true, HoldPodsRecreated: true,

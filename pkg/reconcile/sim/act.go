@@ -125,7 +125,7 @@ func (w *World) changeObjects(a plan.Action) error {
 	case plan.ApplyConfigMap:
 		w.ConfigMap = a.Object.DeepCopy()
 	case plan.ApplyService:
-		w.Services[a.Name] = a.Object.DeepCopy()
+		w.applyService(a.Name, a.Object)
 	case plan.CreatePVC:
 		w.Volumes[a.Name] = a.Object.DeepCopy()
 		w.Volumes[a.Name].CreationTimestamp = metav1.NewTime(w.Now())
@@ -138,7 +138,7 @@ func (w *World) changeObjects(a plan.Action) error {
 	case plan.RecordTaints:
 		return w.patch(a.Patch())
 	case plan.SyncPodFiles:
-		return fmt.Errorf("%s: only split pods have sidecars that copy", a.Describe())
+		return w.syncPodFiles(a)
 	case plan.SetSidecarImage:
 		return w.setImage(a)
 	case plan.DeletePods:

@@ -30,9 +30,6 @@ type UnsupportedCode string
 
 // The reasons.
 const (
-	UnsupportedImage       UnsupportedCode = "split-image"          // only the unified image is simulated
-	UnsupportedServiceIPs  UnsupportedCode = "service-ips"          // addresses of services are not simulated
-	UnsupportedIPv6        UnsupportedCode = "ipv6"                 // simulated pods get IPv4 addresses
 	UnsupportedUnknown     UnsupportedCode = "database-unknown"     // the status document is missing or incomplete
 	UnsupportedUnavailable UnsupportedCode = "database-unavailable" // the database does not accept transactions
 	UnsupportedState       UnsupportedCode = "state"                // the simulated database did not take the observed state
@@ -84,7 +81,7 @@ func Adopt(ctx context.Context, a Adoption) (*World, error) {
 	w.observed, w.scale, w.podStart, w.Overrides = true, scaleOf(s.Database.Status), a.PodStart, s.Overrides
 	pace := fdbsim.RecordedPace()
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
-	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
+	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace, Dense: true})
 	w.FDB.AutoAdvance()
 	w.adoptObjects(s)
 	w.adoptShared(s)
@@ -123,12 +120,6 @@ func (w *World) Effort() (sum Effort) {
 func supported(s plan.Snapshot) error {
 	c, d := s.Cluster, s.Database
 	switch {
-	case !c.UsesUnifiedImage():
-		return &UnsupportedError{Code: UnsupportedImage}
-	case c.PublicIPSource() == v1beta2.PublicIPSourceService:
-		return &UnsupportedError{Code: UnsupportedServiceIPs}
-	case c.PodIPFamily() == 6:
-		return &UnsupportedError{Code: UnsupportedIPv6}
 	case !c.Status.Configured:
 		return nil
 	case d.Status == nil || d.Status.Incomplete() || d.Status.Cluster.Configuration == nil:
@@ -194,6 +185,7 @@ func (w *World) adoptProcesses(s plan.Snapshot) error {
 		}
 		running := w.adoptPod(pod, connection)
 		w.running[name] = running
+		w.adoptSplit(pod, s.PodFiles[name])
 		if s.Database.Status == nil {
 			continue
 		}
@@ -202,6 +194,7 @@ func (w *World) adoptProcesses(s plan.Snapshot) error {
 			p := own[id]
 			delete(others, id)
 			n := objects.ServerAt(p.Address.Port)
+			running.split.keepCommand(n, strings.Fields(p.CommandLine))
 			if err := w.adoptProcess(running, n, w.DataKey(name, n), p); err != nil {
 				return err
 			}
@@ -223,12 +216,19 @@ func reporting(s plan.Snapshot) map[string]fdb.Process {
 	found := map[string]fdb.Process{}
 	for id, p := range s.Database.Status.Cluster.Processes {
 		pod, ours := own[p.InstanceID()]
-		gone := ours && (pod == nil || !slices.ContainsFunc(pod.Status.PodIPs, func(ip corev1.PodIP) bool { return ip.IP == p.Address.Host }))
+		gone := ours && (pod == nil || !hasAddress(pod, p.Address.Host))
 		if !gone && p.CommandLine != "" && p.Version != "" && p.Address.IsIP() {
 			found[id] = p
 		}
 	}
 	return found
+}
+
+// hasAddress reports whether an address is one of a pod, or of its service.
+func hasAddress(pod *corev1.Pod, host string) bool {
+	public, err := objects.PublicIPs(pod)
+	return err == nil && slices.Contains(public, host) ||
+		slices.ContainsFunc(pod.Status.PodIPs, func(ip corev1.PodIP) bool { return ip.IP == host })
 }
 
 func ofPod(all map[string]fdb.Process, pod *corev1.Pod) map[string]fdb.Process {

@@ -26,6 +26,7 @@ func (w *World) adoptObjects(s plan.Snapshot) {
 		if pod.Annotations == nil {
 			pod.Annotations = map[string]string{}
 		}
+		w.sixFirst = w.sixFirst || startsWithIPv6(pod)
 		w.Pods[name], w.Unschedulable[name] = pod, refusedByScheduler(pod)
 	}
 }

@@ -23,14 +23,23 @@ func selects(t corev1.PodAffinityTerm, pod *corev1.Pod) bool {
 }
 
 // beside is how many pods that a term selects run in the fault domain of a node.
-func (w *World) beside(t corev1.PodAffinityTerm, node string) (n int) {
-	domain := w.domain(node, t.TopologyKey)
+func (w *World) beside(t corev1.PodAffinityTerm, node string) int {
+	return w.spread(t)[w.domain(node, t.TopologyKey)]
+}
+
+// spread is how many pods that a term selects run in each fault domain.
+func (w *World) spread(t corev1.PodAffinityTerm) map[string]int {
+	found := map[string]int{}
+	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		return found
+	}
 	for _, other := range w.Pods {
-		if on := other.Spec.NodeName; on != "" && domain != "" && w.domain(on, t.TopologyKey) == domain && selects(t, other) {
-			n++
+		if domain := w.domain(other.Spec.NodeName, t.TopologyKey); domain != "" && selector.Matches(labels.Set(other.Labels)) {
+			found[domain]++
 		}
 	}
-	return n
+	return found
 }
 
 // anywhere reports whether any running pod is selected by a term.
@@ -80,14 +89,30 @@ func (w *World) tolerated(pod *corev1.Pod, node string) bool {
 	return true
 }
 
-// liking is how much a pod prefers a node by its preferred rules about other pods.
-func (w *World) liking(pod *corev1.Pod, node string) (n int) {
+// preference is a preferred rule of a pod about other pods.
+type preference struct {
+	weight int
+	key    string
+	// beside is how many of those pods run in each fault domain.
+	beside map[string]int
+}
+
+// preferences are those of a pod.
+func (w *World) preferences(pod *corev1.Pod) (all []preference) {
 	near, far := affinities(pod)
 	for _, t := range near.PreferredDuringSchedulingIgnoredDuringExecution {
-		n += int(t.Weight) * w.beside(t.PodAffinityTerm, node)
+		all = append(all, preference{weight: int(t.Weight), key: t.PodAffinityTerm.TopologyKey, beside: w.spread(t.PodAffinityTerm)})
 	}
 	for _, t := range far.PreferredDuringSchedulingIgnoredDuringExecution {
-		n -= int(t.Weight) * w.beside(t.PodAffinityTerm, node)
+		all = append(all, preference{weight: -int(t.Weight), key: t.PodAffinityTerm.TopologyKey, beside: w.spread(t.PodAffinityTerm)})
+	}
+	return all
+}
+
+// liking is how much a pod with these preferences prefers a node.
+func (w *World) liking(preferences []preference, node string) (n int) {
+	for _, p := range preferences {
+		n += p.weight * p.beside[w.domain(node, p.key)]
 	}
 	return n
 }

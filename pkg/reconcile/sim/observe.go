@@ -113,6 +113,10 @@ func (w *World) reports() map[string]plan.PodReport {
 		if pod.Status.Phase != corev1.PodRunning {
 			continue
 		}
+		if isSplit(pod) {
+			reports[name] = w.splitReport(pod)
+			continue
+		}
 		variables, err := objects.Variables(pod)
 		if err != nil {
 			reports[name] = plan.PodReport{Unreachable: err.Error()}

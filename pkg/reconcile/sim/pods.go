@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,6 +35,7 @@ type runningPod struct {
 	// serving is the version that the processes were started in; the program may be newer.
 	serving   string
 	variables map[string]string
+	split     splitFiles
 }
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
@@ -67,8 +67,9 @@ func (w *World) place(pod *corev1.Pod) {
 	start := w.nextIP % len(w.Nodes)
 	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !w.tolerated(pod, node) })
 	if len(inTurn) > 0 {
+		preferences := w.preferences(pod)
 		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int {
-			return cmp.Or(cmp.Compare(w.liking(pod, b), w.liking(pod, a)), cmp.Compare(w.alike(pod, a), w.alike(pod, b)))
+			return cmp.Or(cmp.Compare(w.liking(preferences, b), w.liking(preferences, a)), cmp.Compare(w.alike(pod, a), w.alike(pod, b)))
 		})
 	}
 }
@@ -93,15 +94,7 @@ func (w *World) alike(pod *corev1.Pod, node string) int {
 
 func (w *World) start(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
-	const perNet = 250
-	net := 2*w.number + 1 // two networks for each of the joined worlds
-	n := slices.Index(w.podNames(), pod.Name)
-	pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", net, n/perNet, n%perNet+1)
-	for w.ipTaken(pod) {
-		w.nextIP++
-		pod.Status.PodIP = fmt.Sprintf("10.%d.%d.%d", net+1, w.nextIP/perNet, w.nextIP%perNet+1)
-	}
-	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+	w.giveAddresses(pod)
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
@@ -112,15 +105,7 @@ func (w *World) start(pod *corev1.Pod) {
 	}
 	running.mountCertificates(pod)
 	w.running[pod.Name] = running
-}
-
-func (w *World) ipTaken(pod *corev1.Pod) bool {
-	for _, other := range w.Pods {
-		if other != pod && other.Status.PodIP == pod.Status.PodIP {
-			return true
-		}
-	}
-	return false
+	w.copyAll(pod)
 }
 
 // monitor does the work of the unified image's monitor: accept the mounted configuration, report
@@ -130,6 +115,12 @@ func (w *World) monitor(pod *corev1.Pod) {
 		return
 	}
 	running := w.running[pod.Name]
+	if isSplit(pod) {
+		for n := range min(running.desired, len(running.split.commands)) {
+			w.keepRunning(pod, n+1)
+		}
+		return
+	}
 	if seed := w.ConfigMap.Data[objects.KeyClusterFile]; string(running.files[seedClusterFile]) != seed {
 		running.files[seedClusterFile] = []byte(seed)
 	}
@@ -174,6 +165,8 @@ func (w *World) settled(pod *corev1.Pod) bool {
 		return false
 	case w.ConfigMap == nil, running.desired == 0:
 		return true
+	case isSplit(pod):
+		return w.Broken[pod.Name] || len(running.split.commands) == 0 || running.allRun()
 	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.mountedText(pod)):
 		return false
 	}
@@ -257,20 +250,30 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 	if handle := running.servers[n]; handle != nil && !ended(handle) {
 		return
 	}
-	args, err := running.configuration.CommandLine(running.program.dir+"/fdbserver", n, running.variables)
-	if err != nil {
+	args, version, ok := running.command(pod, n)
+	if !ok {
 		return
 	}
 	if parsed, err := fdbsim.ParseServerArgs(args); err != nil || !running.canListen(pod, parsed.Public) {
 		return // it ends at once, and the monitor tries again
 	}
 	handle, err := w.FDB.StartServer(fdbsim.Server{
-		Args: args, Version: running.program.version, DataKey: w.DataKey(pod.Name, n),
+		Args: args, Version: version, DataKey: w.DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
 	})
 	if err == nil { // else the monitor tries again
-		running.servers[n], running.serving = handle, running.program.version
+		running.servers[n], running.serving = handle, version
 	}
+}
+
+// command is the command line of a pod's n-th process and the version of its program, and false
+// where it cannot start.
+func (p *runningPod) command(pod *corev1.Pod, n int) (args []string, version string, ok bool) {
+	if isSplit(pod) {
+		return p.split.command(pod, n)
+	}
+	args, err := p.configuration.CommandLine(p.program.dir+"/fdbserver", n, p.variables)
+	return args, p.program.version, err == nil
 }
 
 // stopPod ends what runs in a pod.

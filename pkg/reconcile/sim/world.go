@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -93,6 +94,8 @@ type World struct {
 	observedNodes map[string]*corev1.Node
 	down          map[string]bool
 	nodesUnread   bool
+	// sixFirst is true where the first address of a pod is one of IPv6.
+	sixFirst bool
 	// otherNames are the addresses of processes of other control-plane instances by DNS name.
 	otherNames map[string]string
 
@@ -114,12 +117,8 @@ type site struct{ worlds []*World }
 // ErrCrashed is the error of a pass at World.Crash.
 var ErrCrashed = errors.New("the plugin was killed")
 
-// New returns a simulation with the cluster and nothing else. Only clusters with
-// the unified image can be simulated.
+// New returns a simulation with the cluster and nothing else.
 func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
-	if !record.UsesUnifiedImage() {
-		return nil, fmt.Errorf("simulate cluster %s: only the unified image is supported", record.Name)
-	}
 	s := &site{}
 	w := s.add(record)
 	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
@@ -133,9 +132,6 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 // any lets time pass for all. What they store in the database for each other, the lock included,
 // is the same for all.
 func (w *World) Join(record *v1beta2.FoundationDBCluster) (*World, error) {
-	if !record.UsesUnifiedImage() {
-		return nil, fmt.Errorf("simulate cluster %s: only the unified image is supported", record.Name)
-	}
 	joined := w.site.add(record)
 	joined.FDB, joined.Shared = w.FDB, w.Shared
 	return joined, nil
@@ -197,8 +193,10 @@ func (w *World) Tick(d time.Duration) {
 // anything to do.
 func (w *World) idleFor() time.Duration {
 	const long = time.Hour
-	if slices.ContainsFunc(w.podNames(), func(name string) bool { return !w.settled(w.Pods[name]) }) {
-		return 0
+	for _, pod := range w.Pods {
+		if !w.settled(pod) {
+			return 0
+		}
 	}
 	next, due := w.FDB.NextEvent()
 	if !due {
@@ -232,11 +230,12 @@ func (w *World) resolve(host string) ([]netip.Addr, error) {
 		if pod == nil || pod.Status.PodIP == "" {
 			continue
 		}
-		ip, err := netip.ParseAddr(pod.Status.PodIP)
-		if err != nil {
-			return nil, err
+		ips, err := objects.PublicIPs(pod)
+		if err != nil || len(ips) == 0 {
+			return nil, fmt.Errorf("no address of host: %s", host)
 		}
-		return []netip.Addr{ip}, nil
+		ip, err := netip.ParseAddr(ips[0])
+		return []netip.Addr{ip}, err
 	}
 	return nil, fmt.Errorf("no such host: %s", host)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -49,6 +51,10 @@ type Run struct {
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 	// Read reads all facts again, and the snapshot from which they were read.
 	Read func(ctx context.Context) (recovery.Facts, plan.Snapshot, error)
+	// Client reads and reserves PersistentVolumes, which no pass changes.
+	Client client.Client
+	// Held returns an error once the Lease was lost.
+	Held func(ctx context.Context) error
 	// Report is called at the end of each step.
 	Report func(step recovery.Step, began time.Time, err error)
 	Clock  clock.WithTicker
@@ -78,13 +84,22 @@ func (r Run) Apply(ctx context.Context, p recovery.Plan) (err error) {
 	if moved := p.Moved(facts); len(moved) > 0 {
 		return &MovedError{Differences: moved}
 	}
-	done := map[recovery.Step]func(context.Context) error{
-		recovery.StepClusterFiles: func(ctx context.Context) error { return r.writeFiles(ctx, p, facts, s) },
-		recovery.StepConfigMap:    func(ctx context.Context) error { return r.writeConfigMap(ctx, p) },
-		recovery.StepStatus:       func(ctx context.Context) error { return r.writeStatus(ctx, p) },
-		recovery.StepRestart:      func(ctx context.Context) error { return r.restart(ctx, p, facts, s) },
-		recovery.StepAvailable:    func(ctx context.Context) error { return r.available(ctx, p) },
-	}
+	r, facts = r.present(p), p.Present(facts)
+	return r.steps(ctx, p, facts, s)
+}
+
+// steps carries out the steps of a plan, in order.
+func (r Run) steps(ctx context.Context, p recovery.Plan, facts recovery.Facts, s plan.Snapshot) error {
+	done := r.podSteps(&p)
+	maps.Copy(done, map[recovery.Step]func(context.Context) error{
+		recovery.StepKeepCoordination: func(ctx context.Context) error { return r.keepCoordination(ctx, p, facts, s) },
+		recovery.StepCopyCoordination: func(ctx context.Context) error { return r.copyCoordination(ctx, p, facts, s) },
+		recovery.StepClusterFiles:     func(ctx context.Context) error { return r.writeFiles(ctx, p, facts, s) },
+		recovery.StepConfigMap:        func(ctx context.Context) error { return r.writeConfigMap(ctx, p) },
+		recovery.StepStatus:           func(ctx context.Context) error { return r.writeStatus(ctx, p) },
+		recovery.StepRestart:          func(ctx context.Context) error { return r.restart(ctx, p) },
+		recovery.StepAvailable:        func(ctx context.Context) error { return r.available(ctx, p) },
+	})
 	for _, step := range p.Steps {
 		carryOut, known := done[step]
 		if !known {

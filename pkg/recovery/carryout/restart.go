@@ -20,13 +20,18 @@ done`
 // restart ends all fdbserver processes, and waits until each pod has others. A process reads its
 // cluster file only when it starts. It is skipped for a database that is available with all of its
 // process groups: then an earlier run has restarted them.
-func (r Run) restart(ctx context.Context, p recovery.Plan, before recovery.Facts, s plan.Snapshot) error {
-	now, seen, err := r.Read(ctx)
+func (r Run) restart(ctx context.Context, p recovery.Plan) error {
+	before, s, err := r.Read(ctx)
 	if err != nil {
 		return err
 	}
-	if p.IsReached(now) && recovery.AllReport(now, recovery.HealthOf(seen.Database)) {
+	if p.IsReached(before) && recovery.AllReport(before, recovery.HealthOf(s.Database)) {
 		return nil
+	}
+	for _, g := range before.Groups {
+		if g.Files == nil {
+			return fmt.Errorf("%s could not be read: %s", g.Name(), g.Unread)
+		}
 	}
 	if err := r.inPods(ctx, before, func(ctx context.Context, g recovery.Group) error {
 		var ids []string
@@ -70,6 +75,8 @@ func restarted(before recovery.Facts, g recovery.Group) bool {
 func (r Run) available(ctx context.Context, p recovery.Plan) error {
 	return r.until(ctx, func(now recovery.Facts, s plan.Snapshot) string {
 		switch {
+		case p.Kind != recovery.CoordinatorsMoved && p.IsBack(now, recovery.HealthOf(s.Database)):
+			return ""
 		case !p.IsReached(now):
 			return "the database is not available yet"
 		case !recovery.AllReport(now, recovery.HealthOf(s.Database)):

@@ -5,8 +5,6 @@ package collect
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,15 +45,19 @@ type Reader struct {
 // pod is a fact; only the end of the context is an error.
 func (r Reader) Read(ctx context.Context, s plan.Snapshot) (recovery.Facts, []string, error) {
 	f := recovery.Facts{UID: string(s.Cluster.UID), Recorded: s.Cluster.Status.ConnectionString, Queried: []string{}, Coordinators: []recovery.Coordinator{}, Groups: []recovery.Group{}, Released: []recovery.ReleasedVolume{}}
+	f.Placement = recovery.Placement{Candidates: []recovery.Candidate{}, Volumes: []string{}, Claims: []string{}}
 	if s.ConfigMap != nil {
 		f.ConfigMap = strings.TrimSpace(s.ConfigMap.Data[objects.KeyClusterFile])
 	}
-	readDatabase(&f, s.Database)
 	for _, g := range s.Groups() {
 		f.Groups = append(f.Groups, groupOf(s, g))
 	}
-	r.readFiles(ctx, s, &f)
 	warnings := r.readReleased(ctx, s, &f)
+	readDatabase(&f, s.Database)
+	r.readFiles(ctx, s, &f)
+	readPlacement(s, &f)
+	readOutage(s, &f)
+	warnings = append(warnings, r.readUsers(ctx, s, &f)...)
 	return f, warnings, ctx.Err()
 }
 
@@ -88,9 +90,13 @@ func readDatabase(f *recovery.Facts, d plan.DatabaseFacts) {
 func groupOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) recovery.Group {
 	out := recovery.Group{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Addresses: append([]string{}, g.Addresses...), Now: []string{}, Stateful: g.ProcessClass.IsStateful(),
+		Names: recovery.Names{Pod: g.PodName(s.Cluster), PVC: g.PVCName(s.Cluster), DNS: g.DNSName(s.Cluster)}, Removed: g.IsGone(),
 	}
 	if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil {
-		out.PVC, out.Volume = claim.Name, claim.Spec.VolumeName
+		out.PVC, out.Volume, out.PVCPhase = claim.Name, claim.Spec.VolumeName, string(claim.Status.Phase)
+		if claim.DeletionTimestamp != nil {
+			out.PVCPhase = "Terminating"
+		}
 	}
 	pod := s.Pods[g.PodName(s.Cluster)]
 	if pod == nil {
@@ -146,32 +152,4 @@ func (r Reader) files(ctx context.Context, pod *corev1.Pod, generation string) (
 		return nil, fmt.Errorf("exit code %d: %s", result.ExitCode, strings.TrimSpace(string(result.Stderr)))
 	}
 	return parseFiles(string(result.Stdout))
-}
-
-// readReleased lists the volumes whose PVC, one of the cluster, was deleted.
-func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.Facts) (warnings []string) {
-	claims := map[string]bool{}
-	for _, g := range s.Groups() {
-		claims[g.PVCName(s.Cluster)] = true
-	}
-	found := map[string]recovery.ReleasedVolume{}
-	for next := ""; ; {
-		page := &corev1.PersistentVolumeList{}
-		if err := r.Client.List(ctx, page, client.Limit(pageSize), client.Continue(next)); err != nil {
-			return []string{"released volumes are unknown: list PersistentVolumes: " + err.Error()}
-		}
-		for _, v := range page.Items {
-			ref := v.Spec.ClaimRef
-			if v.Status.Phase == corev1.VolumeReleased && ref != nil && ref.Namespace == s.Cluster.Namespace && claims[ref.Name] {
-				found[v.Name] = recovery.ReleasedVolume{Name: v.Name, PVC: ref.Name, Policy: string(v.Spec.PersistentVolumeReclaimPolicy)}
-			}
-		}
-		if next = page.Continue; next == "" {
-			break
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		f.Released = append(f.Released, found[name])
-	}
-	return nil
 }

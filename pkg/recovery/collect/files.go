@@ -15,7 +15,7 @@ import (
 const dataDir = "/var/fdb/data"
 
 // readScript prints the cluster file, the coordination files and the fdbserver processes of a
-// container, a record per line, and a last line that proves that the output is complete. Its
+// container with their arguments, a record per line, and a last line that proves that the output is complete. Its
 // arguments are the data directory and the generation that is searched for in coordination files: as
 // a key, so neither before the @ of a connection string nor as the beginning of a longer ID.
 const readScript = `if [ -f "$1/fdb.cluster" ]; then
@@ -28,7 +28,9 @@ if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then current=yes; f
 stat -c "coordination %s %Y $current %n" "$f" || exit 1
 done
 for p in /proc/[0-9]*; do
-[ "$(cat "$p/comm" 2>/dev/null)" = fdbserver ] && echo "process ${p#/proc/}"
+[ "$(cat "$p/comm" 2>/dev/null)" = fdbserver ] || continue
+echo "process ${p#/proc/}"
+tr '\000' '\n' <"$p/cmdline" | sed "s|^|argument ${p#/proc/} |"
 done
 echo end`
 
@@ -36,6 +38,7 @@ echo end`
 func parseFiles(text string) (*recovery.Files, error) {
 	f := &recovery.Files{Coordination: []recovery.File{}, Processes: []int{}}
 	var clusterFile []string
+	arguments := map[int][]string{}
 	complete := false
 	for line := range strings.Lines(text) {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -49,6 +52,8 @@ func parseFiles(text string) (*recovery.Files, error) {
 			var pid int
 			pid, err = strconv.Atoi(rest)
 			f.Processes = append(f.Processes, pid)
+		case "argument":
+			err = addArgument(arguments, rest)
 		case "end":
 			complete = true
 		default:
@@ -61,6 +66,7 @@ func parseFiles(text string) (*recovery.Files, error) {
 	if !complete {
 		return nil, errors.New("the output is incomplete")
 	}
+	f.Servers = serversOf(f.Processes, arguments)
 	if len(clusterFile) > 0 {
 		s, err := fdb.ParseClusterFile(strings.Join(clusterFile, "\n"))
 		if err != nil {

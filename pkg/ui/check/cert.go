@@ -18,6 +18,11 @@ func certificates() []Rule {
 			"Certificates should be renewed earlier than that."),
 		certRule("CERT-003", Warning, week, month, "No certificate expires within 30 days",
 			"Renew it before it is urgent. Running processes read a renewed Secret only after tls_cert_refresh_delay_seconds, 12 h by default; a restart makes them read it at once."),
+		{
+			Code: "CERT-004", Severity: Info, Title: "Running processes use the certificate of the Secret",
+			Why:  "A process that was started before the certificate was renewed uses the old one until it reads the Secret again: after tls_cert_refresh_delay_seconds, 12 h by default, at the latest. What a process serves is not read; this follows from its uptime. A restart makes it read the Secret at once.",
+			find: outdatedCertificates,
+		},
 	}
 }
 

@@ -1,12 +1,16 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 const (
@@ -41,6 +45,50 @@ func certRefresh(c *v1beta2.FoundationDBCluster) (longest time.Duration, set, kn
 		longest = certRefreshDefault
 	}
 	return longest, set, true
+}
+
+// outdatedCertificates finds processes that may use the certificate from before the last renewal.
+func outdatedCertificates(f Facts) ([]Finding, string) {
+	var found []Finding
+	untested := reasons{}
+	for _, name := range slices.Sorted(maps.Keys(f.Secrets)) {
+		secret := f.Secrets[name]
+		delay, _, known := certRefresh(f.Cluster)
+		read := secret.Issued.Add(delay)
+		switch {
+		case secret.Issued.IsZero():
+			untested.add("Secret "+name, cmp.Or(secret.Unread, "it has no certificate"))
+		case !known:
+			untested.add("", knobCertRefresh+" is no number of seconds")
+		case !f.Now.Before(read): // all processes have read it again
+		case f.Database.Status == nil || !f.Database.Status.ListsProcesses():
+			untested.add("", "when processes started is unknown: the database lists none")
+		default:
+			older, unknown := f.startedBefore(secret.Issued)
+			if unknown > 0 {
+				untested.add("", "the uptime is unknown for "+phrase.Count(unknown, "process"))
+			}
+			found = append(found, Finding{
+				Subjects: older, Since: secret.Issued, Fix: []string{"describe", "secret", name},
+				Message: fmt.Sprintf("may use the certificate from before the renewal of Secret %s at %s, until %s at the latest", name, secret.Issued.UTC().Format(time.RFC3339), read.UTC().Format(time.RFC3339)),
+			}.some()...)
+		}
+	}
+	return found, untested.String()
+}
+
+// startedBefore returns the processes that were started before a time, and counts those of unknown
+// uptime.
+func (f Facts) startedBefore(t time.Time) (older []string, unknown int) {
+	for _, p := range f.Database.Status.ProcessList() {
+		switch uptime, known := p.Uptime(); {
+		case !known:
+			unknown++
+		case f.Now.Add(-uptime).Before(t):
+			older = append(older, process(p))
+		}
+	}
+	return older, unknown
 }
 
 // certRefreshText describes when a renewed certificate is in use, and whether that is in time

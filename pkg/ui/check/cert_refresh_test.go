@@ -38,3 +38,23 @@ func TestWhenARenewedCertificateIsInUse(t *testing.T) {
 		})
 	}
 }
+
+// After the delay, and for processes that were started since, the certificate is the renewed one.
+func TestProcessesThatReadTheRenewedCertificateAreNoFinding(t *testing.T) {
+	for name, given := range map[string]func(*Facts){
+		"without TLS":                       func(*Facts) {},
+		"renewed longer ago than the delay": renewed(certRefreshDefault),
+		"restarted since": func(f *Facts) {
+			renewed(25 * time.Hour)(f)
+			f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral] = v1beta2.ProcessSettings{CustomParameters: v1beta2.FoundationDBCustomParameters{knobCertRefresh + "=172800"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			given(&f)
+			if item := itemOf(t, reportOn(f, Options{}), "CERT-004"); item.Outcome != Passed {
+				t.Errorf("got %+v", item)
+			}
+		})
+	}
+}

@@ -62,6 +62,7 @@ func healthy(t *testing.T) Facts {
 	}
 	f.Record.Status = *f.Cluster.Status.DeepCopy()
 	f.backedUp()
+	f.surrounded()
 	return f
 }
 

@@ -2,7 +2,6 @@ package check
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -235,38 +234,19 @@ func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
 }
 
 // tolerationPatch returns a merge patch that gives a class the tolerations and changes
-// nothing else: a class without its own template gets a copy of the general one, which it
-// would otherwise lose, and other tolerations stay.
+// nothing else: other tolerations stay.
 func tolerationPatch(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, want []corev1.Toleration) (string, error) {
-	spec, own := corev1.PodSpec{}, record.Spec.Processes[class].PodTemplate
-	template := map[string]any{}
-	if own != nil {
+	template, err := inheritedTemplate(record, class)
+	if err != nil {
+		return "", err
+	}
+	spec := corev1.PodSpec{}
+	if own := record.Settings(class).PodTemplate; own != nil {
 		spec = own.Spec
-	} else if general := record.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate; general != nil {
-		spec = general.Spec
-		text, err := json.Marshal(general)
-		if err != nil {
-			return "", fmt.Errorf("copying the general pod template: %w", err)
-		}
-		if err := json.Unmarshal(text, &template); err != nil {
-			return "", fmt.Errorf("copying the general pod template: %w", err)
-		}
-	}
-	specPatch, _ := template["spec"].(map[string]any)
-	if specPatch == nil {
-		specPatch = map[string]any{}
-	}
-	if own == nil && specPatch["containers"] == nil {
-		specPatch["containers"] = []map[string]string{{"name": v1beta2.ContainerMain}} // a template needs one
 	}
 	others := slices.DeleteFunc(slices.Clone(spec.Tolerations), func(t corev1.Toleration) bool {
 		return slices.ContainsFunc(want, func(w corev1.Toleration) bool { return w.Key == t.Key })
 	})
-	specPatch["tolerations"] = slices.Concat(others, want)
-	template["spec"] = specPatch
-	text, err := json.Marshal(map[string]any{"spec": map[string]any{"processes": map[string]any{string(class): map[string]any{"podTemplate": template}}}})
-	if err != nil {
-		return "", fmt.Errorf("writing the patch: %w", err)
-	}
-	return string(text), nil
+	child(template, "spec")["tolerations"] = slices.Concat(others, want)
+	return templatePatch(class, template)
 }

@@ -30,6 +30,7 @@ func unreadable(f Facts) ([]Finding, string) {
 	if !f.Lease.Read {
 		found = append(found, one("lease", "it could not be read", "auth", "can-i", "get", "leases.coordination.k8s.io")...)
 	}
+	found = append(found, unreadOthers(f)...)
 	found = append(found, unreadBackups(f)...)
 	for _, name := range slices.Sorted(maps.Keys(f.Secrets)) {
 		if why := f.Secrets[name].Unread; why != "" {
@@ -37,6 +38,21 @@ func unreadable(f Facts) ([]Finding, string) {
 		}
 	}
 	return found, ""
+}
+
+// unreadOthers returns findings about objects of other controllers.
+func unreadOthers(f Facts) []Finding {
+	var found []Finding
+	if why := f.Others.NodesUnread; why != "" && f.NodesHidden == "" {
+		found = append(found, one("nodes", why, "auth", "can-i", "list", "nodes")...)
+	}
+	if why := f.Others.BudgetsUnread; why != "" {
+		found = append(found, one("poddisruptionbudgets", why, "auth", "can-i", "list", "poddisruptionbudgets.policy")...)
+	}
+	if why := f.Others.ClassesUnread; why != "" {
+		found = append(found, one("storageclasses", why, "auth", "can-i", "list", "storageclasses.storage.k8s.io")...)
+	}
+	return found
 }
 
 // unreadBackups returns findings about forbidden backups and restores. Other reasons why they

@@ -84,6 +84,8 @@ type Facts struct {
 	Secrets map[string]Secret
 	// Backups are those of the cluster, and the restores into it.
 	Backups inspect.ClusterBackups
+	// Others are the objects of other controllers.
+	Others OtherControllers
 	// Names are lookups of the coordinators' names in a pod of the cluster. NamesUnread is why
 	// they were not measured.
 	Names       fdb.NameLookups
@@ -99,6 +101,9 @@ type Secret struct {
 	// Expires is when each certificate expires, by key of the Secret: of several under one key
 	// the first.
 	Expires map[string]time.Time
+	// Issued is when the newest certificate became valid; zero if unknown. Processes that started
+	// earlier have read an older one.
+	Issued time.Time
 	// Unread is why they could not be read; empty if they could.
 	Unread string
 }

@@ -43,6 +43,17 @@ func expiring(in time.Duration) func(*Facts) {
 	}
 }
 
+// renewed has a certificate that was renewed a while ago, and processes that were started a day ago.
+func renewed(ago time.Duration) func(*Facts) {
+	return func(f *Facts) {
+		f.Secrets = map[string]Secret{"tls": {Issued: noon.Add(-ago), Expires: map[string]time.Time{"tls.crt": noon.Add(90 * 24 * time.Hour)}}}
+		for key, p := range f.Database.Status.Cluster.Processes {
+			p.UptimeSeconds = new(float64(24 * 60 * 60))
+			f.Database.Status.Cluster.Processes[key] = p
+		}
+	}
+}
+
 func disk(free int64) func(*Facts) {
 	return func(f *Facts) {
 		f.eachProcess(f.first("storage"), func(p *fdb.Process) {
@@ -63,6 +74,7 @@ func allTroubles() map[string]trouble {
 	all := maps.Clone(troubles)
 	maps.Copy(all, backupTroubles)
 	maps.Copy(all, nameTroubles)
+	maps.Copy(all, otherTroubles)
 	return all
 }
 
@@ -94,58 +106,59 @@ var troubles = map[string]trouble{
 	"maintenance": {"AVAIL-008", func(f *Facts) {
 		f.Database.Status.Cluster.MaintenanceZone, f.Database.Status.Cluster.MaintenanceSecondsRemaining = "z1", new(60.0)
 	}, "for 1m0s more", "--zone z1"},
-	"two zones for triple":              {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
-	"a class that is short of groups":   {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
-	"a key in two fault domains":        {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},
-	"no quorum":                         {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
-	"an unreachable coordinator":        {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
-	"a coordinator too few":             {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
-	"a data center with a majority":     {"COORD-005", inDataCenters(2), "the loss of one data center leaves no quorum of the 3 coordinators", "coordinators list sample"},
-	"a coordinator to be removed":       {"COORD-004", coordinatorToRemove, "is a coordinator and marked for removal", "fdb reconcile"},
-	"the resource has another string":   {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
-	"the ConfigMap has another string":  {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
-	"there is no ConfigMap":             {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not found", "fdb reconcile"},
-	"processes are missing":             {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
-	"an old pod spec":                   {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
-	"an old command line":               {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
-	"an old ConfigMap in a pod":         {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
-	"old labels":                        {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
-	"an old sidecar":                    {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
-	"an unreachable sidecar":            {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
-	"a disk fails":                      {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
-	"a group that was excluded":         {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
-	"a busy process":                    {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
-	"a kept group fails":                {"PG-011", func(f *Facts) { f.keepFailing(3 * time.Hour) }, "has failed for more than 2h0m0s", `{"spec":{"cancelReplacementsForInstance":["storage-9"]}}`},
-	"a kept group is not there":         {"PG-012", func(f *Facts) { f.keepFailing(time.Hour) }, "not in the status", `{"spec":{"cancelReplacementsForInstance":["`},
-	"a pod is missing":                  {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
-	"a pod without a node":              {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
-	"a crash loop":                      {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
-	"a pod that terminated":             {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
-	"a pod that terminates forever":     {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
-	"stateless pods that wait long":     {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
-	"the only copy may leave its node":  {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},
-	"a tainted node":                    {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
-	"a tainted node for long":           {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
-	"a PVC is missing":                  {"VOL-001", func(f *Facts) { delete(f.Volumes, f.first("log").PVCName(f.Cluster)) }, "is missing", "fdb plan"},
-	"a PVC without a volume":            {"VOL-002", func(f *Facts) { f.Volumes[f.first("log").PVCName(f.Cluster)].Status.Phase = corev1.ClaimPending }, "Pending", "describe pvc"},
-	"a full disk":                       {"VOL-003", disk(9), "less than 10%", "get process-groups"},
-	"a disk that is nearly full":        {"VOL-004", disk(10), "less than 20%", "get process-groups"},
-	"a certificate that has expired":    {"CERT-001", expiring(-time.Hour), "expires at 2026-11-20T11:00:00Z", "describe secret tls"},
-	"a certificate of a few more days":  {"CERT-002", expiring(6 * 24 * time.Hour), "expires at", "describe secret tls"},
-	"a certificate of a few more weeks": {"CERT-003", expiring(29 * 24 * time.Hour), "expires at", "describe secret tls"},
-	"a process of another version":      {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, 7.3.79 desired", "fdb plan"},
-	"a version with a known defect":     {"UPGRADE-003", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.4.7" }) }, "bounce-impact-never-clean, https://github.com/apple/foundationdb/pull/13343", "fdb version"},
-	"a client of another protocol":      {"UPGRADE-002", func(f *Facts) { f.Database.Status.Cluster.IncompatibleConnections = []string{"10.9.9.9:1"} }, "protocol is incompatible", "get pods"},
-	"a denied lock holder":              {"LOCK-001", both(deny("west"), holdsLock("west", time.Minute)), `"west" holds it`, "fdb reconcile"},
-	"a lock that was not released":      {"LOCK-002", holdsLock("west", -time.Minute), `"west" took it`, "fdb reconcile"},
-	"a holder that the spec denies":     {"LOCK-003", specDenies("west", false), "the spec denies it", "fdb reconcile"},
-	"a holder that the spec allows":     {"LOCK-003", both(deny("west"), specDenies("west", true)), "the spec allows it", "fdb reconcile"},
-	"a holder that no spec names":       {"LOCK-003", deny("west"), "does not name it", `{"spec":{"lockOptions":{"denyList":[{"id":"west","allow":true}]}}}`},
-	"the own owner is denied":           {"LOCK-004", both(deny("east"), func(f *Facts) { f.Cluster.Spec.ProcessGroupIDPrefix = "east" }), "on the deny list", `"id":"east","allow":true`},
-	"a Lease of a run that died":        {"LOCK-005", func(f *Facts) { f.Lease.Holder, f.Lease.Until = "me pid 1", noon.Add(-time.Minute) }, "me pid 1 never released it", "fdb reconcile"},
-	"another configuration":             {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "does not match the spec", "fdb plan"},
-	"something to reconcile":            {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
-	"reconciliation is paused":          {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
+	"two zones for triple":                {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
+	"a class that is short of groups":     {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
+	"a key in two fault domains":          {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},
+	"no quorum":                           {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
+	"an unreachable coordinator":          {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
+	"a coordinator too few":               {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
+	"a data center with a majority":       {"COORD-005", inDataCenters(2), "the loss of one data center leaves no quorum of the 3 coordinators", "coordinators list sample"},
+	"a coordinator to be removed":         {"COORD-004", coordinatorToRemove, "is a coordinator and marked for removal", "fdb reconcile"},
+	"the resource has another string":     {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
+	"the ConfigMap has another string":    {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:old@", "fdb reconcile"},
+	"there is no ConfigMap":               {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not found", "fdb reconcile"},
+	"processes are missing":               {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
+	"an old pod spec":                     {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
+	"an old command line":                 {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
+	"an old ConfigMap in a pod":           {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
+	"old labels":                          {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
+	"an old sidecar":                      {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
+	"an unreachable sidecar":              {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
+	"a disk fails":                        {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
+	"a group that was excluded":           {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
+	"a busy process":                      {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
+	"a kept group fails":                  {"PG-011", func(f *Facts) { f.keepFailing(3 * time.Hour) }, "has failed for more than 2h0m0s", `{"spec":{"cancelReplacementsForInstance":["storage-9"]}}`},
+	"a kept group is not there":           {"PG-012", func(f *Facts) { f.keepFailing(time.Hour) }, "not in the status", `{"spec":{"cancelReplacementsForInstance":["`},
+	"a pod is missing":                    {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
+	"a pod without a node":                {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
+	"a crash loop":                        {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
+	"a pod that terminated":               {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
+	"a pod that terminates forever":       {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
+	"stateless pods that wait long":       {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
+	"the only copy may leave its node":    {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},
+	"a tainted node":                      {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
+	"a tainted node for long":             {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
+	"a PVC is missing":                    {"VOL-001", func(f *Facts) { delete(f.Volumes, f.first("log").PVCName(f.Cluster)) }, "is missing", "fdb plan"},
+	"a PVC without a volume":              {"VOL-002", func(f *Facts) { f.Volumes[f.first("log").PVCName(f.Cluster)].Status.Phase = corev1.ClaimPending }, "Pending", "describe pvc"},
+	"a full disk":                         {"VOL-003", disk(9), "less than 10%", "get process-groups"},
+	"a disk that is nearly full":          {"VOL-004", disk(10), "less than 20%", "get process-groups"},
+	"a certificate that has expired":      {"CERT-001", expiring(-time.Hour), "expires at 2026-11-20T11:00:00Z", "describe secret tls"},
+	"a certificate of a few more days":    {"CERT-002", expiring(6 * 24 * time.Hour), "expires at", "describe secret tls"},
+	"a certificate of a few more weeks":   {"CERT-003", expiring(29 * 24 * time.Hour), "expires at", "describe secret tls"},
+	"a certificate that was just renewed": {"CERT-004", renewed(time.Hour), "may use the certificate from before the renewal of Secret tls at 2026-11-20T11:00:00Z, until 2026-11-20T23:00:00Z at the latest", "describe secret tls"},
+	"a process of another version":        {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, 7.3.79 desired", "fdb plan"},
+	"a version with a known defect":       {"UPGRADE-003", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.4.7" }) }, "bounce-impact-never-clean, https://github.com/apple/foundationdb/pull/13343", "fdb version"},
+	"a client of another protocol":        {"UPGRADE-002", func(f *Facts) { f.Database.Status.Cluster.IncompatibleConnections = []string{"10.9.9.9:1"} }, "protocol is incompatible", "get pods"},
+	"a denied lock holder":                {"LOCK-001", both(deny("west"), holdsLock("west", time.Minute)), `"west" holds it`, "fdb reconcile"},
+	"a lock that was not released":        {"LOCK-002", holdsLock("west", -time.Minute), `"west" took it`, "fdb reconcile"},
+	"a holder that the spec denies":       {"LOCK-003", specDenies("west", false), "the spec denies it", "fdb reconcile"},
+	"a holder that the spec allows":       {"LOCK-003", both(deny("west"), specDenies("west", true)), "the spec allows it", "fdb reconcile"},
+	"a holder that no spec names":         {"LOCK-003", deny("west"), "does not name it", `{"spec":{"lockOptions":{"denyList":[{"id":"west","allow":true}]}}}`},
+	"the own owner is denied":             {"LOCK-004", both(deny("east"), func(f *Facts) { f.Cluster.Spec.ProcessGroupIDPrefix = "east" }), "on the deny list", `"id":"east","allow":true`},
+	"a Lease of a run that died":          {"LOCK-005", func(f *Facts) { f.Lease.Holder, f.Lease.Until = "me pid 1", noon.Add(-time.Minute) }, "me pid 1 never released it", "fdb reconcile"},
+	"another configuration":               {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "does not match the spec", "fdb plan"},
+	"something to reconcile":              {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
+	"reconciliation is paused":            {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
 	"a field that the API server dropped": {"CFG-001", func(f *Facts) {
 		f.Cluster.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"distributionConfig":{}}}`}
 	}, "the API server dropped spec.distributionConfig: install manifests/crd, or use the annotation kubectl-fdb/distribution-config", "get foundationdbcluster sample -o yaml"},
@@ -179,6 +192,9 @@ var troubles = map[string]trouble{
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
 	}, "no process group of the resource", "fdb status"},
 	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"budgets are hidden":          {"RBAC-001", func(f *Facts) { f.Others.BudgetsUnread = "forbidden: x" }, "forbidden: x", "auth can-i list poddisruptionbudgets.policy"},
+	"storage classes are hidden":  {"RBAC-001", func(f *Facts) { f.Others.ClassesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list storageclasses.storage.k8s.io"},
+	"nodes may not be listed":     {"RBAC-001", func(f *Facts) { f.Others.NodesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list nodes"},
 	"nodes are hidden":            {"RBAC-001", func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, "nodes is forbidden", "auth can-i list nodes"},
 	"no permission to run a pass": {"RBAC-002", func(f *Facts) { f.Missing = []string{"create pods"} }, "not allowed", "auth can-i --list"},
 }
@@ -357,6 +373,14 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 		"Secrets that may not be read": {func(f *Facts) {
 			f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}}
 		}, []string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},
+		"a Secret without a certificate": {func(f *Facts) { f.Secrets = map[string]Secret{"tls": {}} }, []string{"CERT-004"}, "Secret tls: it has no certificate"},
+		"processes of unknown uptime": {both(renewed(time.Hour), func(f *Facts) {
+			for key, p := range f.Database.Status.Cluster.Processes {
+				p.UptimeSeconds = nil
+				f.Database.Status.Cluster.Processes[key] = p
+			}
+		}), []string{"CERT-004"}, "the uptime is unknown for 12 processes"},
+		"a renewal, and no answer":         {both(renewed(time.Hour), unreachable), []string{"CERT-004"}, "when processes started is unknown"},
 		"certificates from another source": {func(f *Facts) { f.Secrets = map[string]Secret{} }, []string{"CERT-001"}, "another source"},
 		"the shared lists were not read": {func(f *Facts) {
 			f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false)

@@ -27,7 +27,8 @@ type Metrics struct {
 	generation, reconciled, retryAfter prometheus.Gauge
 	processGroups                      prometheus.Gauge
 
-	database *database
+	database   *database
+	operations *operations
 
 	pass pass
 }
@@ -54,6 +55,8 @@ func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
 	m.addGauges(own)
 	m.database = newDatabase(own)
 	m.database.register(m.registry)
+	m.operations = newOperations(own, now)
+	m.registry.MustRegister(m.operations)
 	m.registry.MustRegister(
 		m.passes, m.stages, m.actions, m.refusals, m.passSeconds, m.stageSeconds,
 		m.lastPass, m.conditions, m.generation, m.reconciled, m.retryAfter, m.processGroups,

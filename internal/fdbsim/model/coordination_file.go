@@ -1,0 +1,73 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// keep stores coordination state, in the file as well: the names under which it is kept, the database
+// and the connection string that clients of the name are referred to.
+func (s *Process) keep(key string, r register) {
+	s.Disk.registers[key] = r
+	if s.spec.Coordination == nil {
+		return
+	}
+	text := coordinationText(s.Disk.registers)
+	if s.spec.Coordination.Write([]byte(text)) == nil { // a program that is ending has no files
+		s.Disk.written = text
+	}
+}
+
+func coordinationText(registers map[string]register) string {
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(registers)) {
+		r := registers[key]
+		fmt.Fprintf(&text, "%s %s %s\n", key, r.db.id, r.forward)
+	}
+	return text.String()
+}
+
+// loadCoordination reads the coordination state that the data directory has now: that of another
+// process where it was copied, none where it was deleted. What the model wrote itself it knows.
+func (w *World) loadCoordination(d *Disk, from File) {
+	if from == nil {
+		return
+	}
+	content, err := from.Read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.written != "":
+		d.registers, d.written = map[string]register{}, ""
+	case err != nil || string(content) == d.written:
+	default:
+		d.registers, d.written = w.parseCoordination(string(content)), string(content)
+	}
+}
+
+// parseCoordination leaves out what names no database.
+func (w *World) parseCoordination(text string) map[string]register {
+	registers := map[string]register{}
+	for line := range strings.Lines(text) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		i := slices.IndexFunc(w.Databases, func(db *Database) bool { return db.id == fields[1] })
+		if i >= 0 {
+			registers[fields[0]] = register{db: w.Databases[i], forward: fields[2]}
+		}
+	}
+	return registers
+}
+
+// registerOf is what a coordinator knows under a name. One without any state looks for its files
+// first: it opens them when it is queried, and not when it starts.
+func (s *Process) registerOf(key string) register {
+	if len(s.Disk.registers) == 0 && s.Alive() {
+		s.world.loadCoordination(s.Disk, s.spec.Coordination)
+	}
+	return s.Disk.registers[key]
+}

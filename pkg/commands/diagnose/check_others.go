@@ -1,0 +1,42 @@
+package diagnose
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+)
+
+// othersOf reads the objects of other controllers, if a rule needs them. A list that cannot be read
+// is a fact.
+func othersOf(ctx context.Context, c client.Client, namespace string, wanted check.Options) check.OtherControllers {
+	o := check.OtherControllers{}
+	if wanted.AsksFor("PDB", "RBAC") {
+		budgets := &policyv1.PodDisruptionBudgetList{}
+		o.BudgetsUnread = unread(c.List(ctx, budgets, client.InNamespace(namespace)))
+		o.Budgets = budgets.Items
+	}
+	if wanted.AsksFor("SCALE", "STORAGE-004", "RBAC") {
+		nodes := &corev1.NodeList{}
+		o.NodesUnread = unread(c.List(ctx, nodes))
+		o.Nodes = nodes.Items
+	}
+	if wanted.AsksFor("STORAGE", "RBAC") {
+		classes := &storagev1.StorageClassList{}
+		o.ClassesUnread = unread(c.List(ctx, classes))
+		o.Classes = classes.Items
+	}
+	return o
+}
+
+func unread(err error) string {
+	if err == nil {
+		return ""
+	}
+	return exit.Explain(err)
+}

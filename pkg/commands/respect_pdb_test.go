@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// With --respect-pdb no running pod is deleted other than by the eviction API, and a refusal is a wait
+// that ends when the budget allows it.
+func TestARemovalRespectsDisruptionBudgetsOnRequest(t *testing.T) {
+	g := roomy(t)
+	g.world.Tick(20 * time.Minute)
+	refusals, evicted, deleted := 0, 0, 0
+	g.world.Refuse = func(a plan.Action) error {
+		d, is := a.(plan.DeleteGroupObjects)
+		switch {
+		case !is || d.Pod == "":
+			return nil
+		case !d.Evict:
+			deleted++
+			return nil
+		case refusals < 2:
+			refusals++
+			hold := &plan.Hold{Code: plan.HoldEvictionRefused, Reason: "pod " + d.Pod + " may not be evicted", Detail: "the disruption budget apps", RetryAfter: time.Second}
+			return &reconcile.NotYetError{Err: exit.ErrTimeout, Hold: hold}
+		}
+		evicted++
+		return nil
+	}
+	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	if code := g.run("replace", "sample", id, "--yes", "--wait", "--respect-pdb", "--timeout", "3h"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if refusals != 2 || evicted != 1 || deleted != 0 {
+		t.Errorf("%d refusals, %d evictions, %d deletions, want 2, 1 and 0", refusals, evicted, deleted)
+	}
+	if !strings.Contains(g.out.String()+g.err.String(), "may not be evicted: the disruption budget apps") {
+		t.Errorf("the budget is not named:\n%s%s", &g.out, &g.err)
+	}
+}
+
+func TestTheFlagToRespectDisruptionBudgets(t *testing.T) {
+	tests := map[string]struct {
+		denied []string
+		args   []string
+		want   int
+		says   string
+	}{
+		"no permission to evict":         {denied: []string{"create pods/eviction"}, args: []string{"reconcile", "sample", "--yes", "--respect-pdb"}, want: exit.ExitForbidden, says: "create pods/eviction"},
+		"it is not needed without it":    {denied: []string{"create pods/eviction"}, args: []string{"reconcile", "sample", "--yes"}, want: exit.ExitDone},
+		"a backup":                       {args: []string{"reconcile", "fdbbackup/nightly", "--yes", "--respect-pdb"}, want: exit.ExitUsage, says: "--respect-pdb requires a cluster"},
+		"a command that deletes no pods": {args: []string{"restart", "sample", "--all", "--yes", "--respect-pdb"}, want: exit.ExitUsage, says: "unknown flag"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			g.denied = tc.denied
+			if code := g.run(tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}

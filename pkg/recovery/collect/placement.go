@@ -1,0 +1,141 @@
+package collect
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+)
+
+// readPlacement determines where coordinators can be, after the files of pods were read.
+func readPlacement(s plan.Snapshot, f *recovery.Facts) {
+	f.Placement.Desired, f.Placement.Shared, f.Placement.Claims = s.Cluster.DesiredCoordinators(), shared(s.Cluster), leftoverClaims(s)
+	for i, g := range s.Groups() {
+		priority, eligible := s.Cluster.CoordinatorPriority(g.ProcessClass)
+		if !eligible || g.IsMarkedForRemoval() || g.FaultDomain == "" || f.Groups[i].Files == nil {
+			continue
+		}
+		address, err := readings.FirstAddress(s.Cluster, g, s.Pods[f.Groups[i].Pod])
+		if err != nil {
+			continue
+		}
+		if dir, running := directoryOf(f.Groups[i], address); running {
+			f.Placement.Candidates = append(f.Placement.Candidates, recovery.Candidate{
+				Group: f.Groups[i].ID, Zone: string(g.FaultDomain), Address: address.Coordinator(), Directory: dir, Priority: priority,
+			})
+		}
+	}
+}
+
+// isLeftover reports whether a volume of the namespace may have state of the cluster, although it is of no
+// PVC that a process group has: by the name of its PVC, in whatever phase. Released volumes of process groups are not
+// among them.
+func isLeftover(s plan.Snapshot, claims map[string]bool, v corev1.PersistentVolume) bool {
+	name := v.Spec.ClaimRef.Name
+	switch v.Status.Phase {
+	case corev1.VolumeBound:
+		return claims[name] && s.Volumes[name] == nil
+	case corev1.VolumeReleased:
+		return !claims[name] && strings.HasPrefix(name, s.Cluster.Name+"-")
+	default:
+		return strings.HasPrefix(name, s.Cluster.Name+"-")
+	}
+}
+
+// leftoverClaims are PVCs of the cluster that no process group in the status has.
+func leftoverClaims(s plan.Snapshot) []string {
+	claims := map[string]bool{}
+	for _, g := range s.Groups() {
+		claims[g.PVCName(s.Cluster)] = true
+	}
+	names := []string{}
+	for name := range s.Volumes {
+		if !claims[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// shared returns why processes of the database may run elsewhere than in the pods of the cluster, or in
+// several data centers.
+func shared(c *v1beta2.FoundationDBCluster) string {
+	d := c.Spec.DatabaseConfiguration
+	switch {
+	case d.UsableRegions > 1 || len(d.Regions) > 1:
+		return "the database has several regions, 1 required"
+	case d.RedundancyMode == v1beta2.RedundancyModeThreeDataHall:
+		return "the redundancy mode is three_data_hall: its coordinators are spread over data halls"
+	case c.Spec.ProcessGroupIDPrefix != "":
+		return "spec.processGroupIDPrefix is set: other control-plane instances may have processes of this database"
+	}
+	return ""
+}
+
+// directoryOf returns the data directory of the process of a group that listens at an address: by its
+// port, since a name and the address of a service are not in its command line.
+func directoryOf(g recovery.Group, address fdb.Address) (dir string, running bool) {
+	for _, server := range g.Files.Servers {
+		for _, text := range server.Addresses {
+			if a, err := fdb.ParseAddress(text); err == nil && a.Port == address.Port && a.TLS == address.TLS && server.Directory != "" {
+				return server.Directory, true
+			}
+		}
+	}
+	return "", false
+}
+
+// addArgument adds an argument of the command line of a process: process ID, argument.
+func addArgument(arguments map[int][]string, record string) error {
+	id, argument, _ := strings.Cut(record, " ")
+	pid, err := strconv.Atoi(id)
+	if err != nil {
+		return err
+	}
+	arguments[pid] = append(arguments[pid], argument)
+	return nil
+}
+
+// serversOf returns what command lines of fdbserver show. A process whose addresses cannot be parsed
+// has none.
+func serversOf(pids []int, arguments map[int][]string) []recovery.Server {
+	servers := []recovery.Server{}
+	for _, pid := range pids {
+		server := recovery.Server{PID: pid, Addresses: []string{}, Directory: flagOf(arguments[pid], "--datadir", "-d")}
+		addresses, err := fdb.ParseAddresses(flagOf(arguments[pid], "--public_address", "-p"))
+		for _, a := range addresses {
+			if err == nil {
+				server.Addresses = append(server.Addresses, a.Coordinator())
+			}
+		}
+		servers = append(servers, server)
+	}
+	return servers
+}
+
+// flagOf returns the value of a flag, as one argument or two, with dashes or underscores as fdbserver
+// reads both; empty if it is not set.
+func flagOf(arguments []string, names ...string) string {
+	for i, argument := range arguments {
+		name, value, hasValue := strings.Cut(argument, "=")
+		if strings.HasPrefix(name, "--") {
+			name = "--" + strings.ReplaceAll(name[2:], "-", "_")
+		}
+		switch {
+		case !slices.Contains(names, name):
+		case hasValue:
+			return value
+		case i+1 < len(arguments):
+			return arguments[i+1]
+		}
+	}
+	return ""
+}

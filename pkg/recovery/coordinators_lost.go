@@ -1,0 +1,431 @@
+package recovery
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// The pair of files in which a coordinator keeps its state.
+const (
+	CoordinationFile0 = "coordination-0.fdq"
+	CoordinationFile1 = "coordination-1.fdq"
+)
+
+// CoordinationCopy is what a plan of CoordinatorsLost does with coordination state.
+type CoordinationCopy struct {
+	// Source is the survivor with the newest state.
+	Source Survivor `json:"source"`
+	// Survivors are all former coordinators with state, in the order of the connection string.
+	Survivors []Survivor `json:"survivors"`
+	// Coordinators are those of the new connection string, in its order.
+	Coordinators []NewCoordinator `json:"coordinators"`
+	// Lost are the addresses of the lost coordinators.
+	Lost []string `json:"lost"`
+	// Gone are the process groups with neither a pod nor a PVC.
+	Gone []string `json:"gone"`
+}
+
+// Survivor is a former coordinator whose coordination state is left.
+type Survivor struct {
+	Group string `json:"group"`
+	Pod   string `json:"pod"`
+	// Address is the one in the connection string before; empty if it is unknown which one.
+	Address string `json:"address"`
+	// Directory has the pair of files.
+	Directory string `json:"directory"`
+	// Modified and Bytes are of both files: the later time, and the sum.
+	Modified time.Time `json:"modified"`
+	Bytes    int64     `json:"bytes"`
+}
+
+// NewCoordinator is a coordinator of the new connection string.
+type NewCoordinator struct {
+	Group     string `json:"group"`
+	Pod       string `json:"pod"`
+	Zone      string `json:"zone"`
+	Address   string `json:"address"`
+	Directory string `json:"directory"`
+	// Keeps is whether it is a survivor and keeps its own state; the others get that of the source.
+	Keeps bool `json:"keeps"`
+}
+
+// copiedSteps are the steps of a plan that copies coordination state.
+func copiedSteps() []Step {
+	return []Step{StepKeepCoordination, StepCopyCoordination, StepClusterFiles, StepConfigMap, StepStatus, StepRestart, StepAvailable}
+}
+
+// The steps of CoordinatorsLost, before those of every plan.
+const (
+	// StepKeepCoordination keeps a copy of the coordination files in the volumes of survivors and of new
+	// coordinators.
+	StepKeepCoordination Step = "keep-coordination"
+	// StepCopyCoordination copies the coordination files of the source to the new coordinators.
+	StepCopyCoordination Step = "copy-coordination"
+)
+
+// coordinatorsLost finds a majority of coordinators whose process group has neither a pod nor a PVC.
+func coordinatorsLost(f Facts) (Assessment, bool) {
+	found := f.coordinatorsLeft()
+	if found.count() <= len(f.Coordinators)-quorum(f) {
+		return Assessment{}, false
+	}
+	a := assessment(CoordinatorsLost, "unknown", "unknown",
+		fmt.Sprintf("%s without a pod, a PVC and a volume, %d required: %s", phrase.CountOf(found.count(), len(f.Coordinators), "coordinator"), quorum(f), phrase.List(found.lost)))
+	if found.replaced > 0 {
+		a.Evidence[0] = fmt.Sprintf("%s on no volume, %d required: every pod was read, and no other volume of the cluster exists", phrase.CountOf(found.count(), len(f.Coordinators), "coordinator"), quorum(f))
+	}
+	for _, s := range found.survivors {
+		a.Evidence = append(a.Evidence, fmt.Sprintf("%s of %s has coordination state, modified %s", s.Pod, phrase.Or(s.Address, "an unknown address"), s.Modified.Format(time.RFC3339)))
+	}
+	chosen, obstacle := f.newCoordinators(found.survivors)
+	if obstacle != "" {
+		found.obstacles = append(found.obstacles, obstacle)
+	}
+	if len(found.survivors) == 0 {
+		found.obstacles = append(found.obstacles, "no coordination state is left: 0 former coordinators have it, 1 required")
+	}
+	if found.obstacles = append(found.obstacles, f.lossObstacles()...); len(found.obstacles) > 0 {
+		a.Obstacles = found.obstacles
+		return a, true
+	}
+	c := &CoordinationCopy{Source: newest(found.survivors), Survivors: found.survivors, Coordinators: chosen, Lost: found.lost, Gone: []string{}}
+	for _, g := range f.Groups {
+		if g.isGone() {
+			c.Gone = append(c.Gone, g.ID)
+		}
+	}
+	a.Handled, a.Copy = true, c
+	for _, n := range chosen {
+		a.Evidence = append(a.Evidence, fmt.Sprintf("new coordinator %s in zone %s: %s", n.Pod, n.Zone, map[bool]string{true: "keeps its coordination state", false: "gets a copy"}[n.Keeps]))
+	}
+	a.Saved = fmt.Sprintf("what the volumes of the other process groups have, from the coordination state of %s", c.Source.Pod)
+	a.Lost = fmt.Sprintf("commits after that state, of %s: %s may have had a newer one", c.Source.Modified.Format(time.RFC3339), phrase.Count(found.count(), "lost coordinator"))
+	if data := f.lostData(); len(data) > 0 {
+		a.Lost += "; data that only the lost volumes had of " + phrase.List(data)
+	}
+	if found.replaced > 0 {
+		a.Lost += "; data that only volumes had that were recreated since"
+	}
+	return a, true
+}
+
+// leftOver is what is left of the coordinators of a connection string.
+type leftOver struct {
+	// lost are the addresses of lost ones: of proven is known that their process group has neither a pod
+	// nor a PVC; of replaced that no volume has their state.
+	lost             []string
+	proven, replaced int
+	survivors        []Survivor
+	// obstacles are about coordinators that are neither lost nor left.
+	obstacles []string
+}
+
+// count is how many coordinators are lost.
+func (l leftOver) count() int { return l.proven + l.replaced }
+
+// coordinatorsLeft separates lost coordinators from those with state. One that only does not answer is
+// neither: it may come back with a newer state.
+func (f Facts) coordinatorsLeft() (out leftOver) {
+	open := map[string]string{}
+	for _, c := range f.Coordinators {
+		owners := f.ownersOf(c)
+		if len(owners) != 1 {
+			open[c.Address] = fmt.Sprintf("coordinator %s: %s at this address in the status, 1 required: whether its volume exists is unknown", c.Address, phrase.Count(len(owners), "process group"))
+			continue
+		}
+		g := owners[0]
+		if g.isGone() {
+			out.lost = append(out.lost, c.Address)
+			out.proven++
+			continue
+		}
+		s, why := g.survivor()
+		if why != "" {
+			open[c.Address] = fmt.Sprintf("coordinator %s of %s may come back: %s", c.Address, g.Name(), why)
+			continue
+		}
+		s.Address = c.Address
+		out.survivors = append(out.survivors, s)
+	}
+	f.resolve(&out, open)
+	for _, c := range f.Coordinators {
+		if slices.Contains(out.lost, c.Address) && isTrue(c.Reachable) && !f.isOthers(c) {
+			out.obstacles = append(out.obstacles, fmt.Sprintf("coordinator %s answers, although its pod and PVC do not exist", c.Address))
+		}
+	}
+	return out
+}
+
+// resolve determines what became of coordinators that addresses do not show. Once every process group was
+// read or is lost, and no other volume exists, their state is where coordination files are, or nowhere:
+// the volumes were recreated since.
+func (f Facts) resolve(out *leftOver, open map[string]string) {
+	if len(open) == 0 {
+		return
+	}
+	var others []Survivor
+	unusable := false
+	for _, g := range f.holders() {
+		if slices.ContainsFunc(out.survivors, func(s Survivor) bool { return s.Group == g.ID }) {
+			continue
+		}
+		s, why := g.survivor()
+		unusable = unusable || why != ""
+		others = append(others, s)
+	}
+	unread := slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Files == nil && !g.isGone() })
+	exist := len(f.Released) + len(f.Placement.obstacles())
+	for _, c := range f.Coordinators {
+		why, is := open[c.Address]
+		switch {
+		case !is:
+		case unread || unusable || exist > 0 || len(others) > len(open):
+			out.obstacles = append(out.obstacles, why)
+		default:
+			out.lost = append(out.lost, c.Address)
+		}
+	}
+	if len(out.obstacles) == 0 {
+		out.survivors, out.replaced = append(out.survivors, others...), len(open)-len(others)
+	}
+}
+
+// ownersOf returns the process groups that the status has at the address of a coordinator, or whose
+// pods have its DNS name.
+func (f Facts) ownersOf(c Coordinator) (owners []*Group) {
+	address, err := fdb.ParseAddress(c.Address)
+	if err != nil {
+		return nil
+	}
+	for i, g := range f.Groups {
+		if g.isAt(address.Host) || g.Names.DNS != "" && g.Names.DNS == address.Host {
+			owners = append(owners, &f.Groups[i])
+		}
+	}
+	return owners
+}
+
+// isOthers reports whether the address of a coordinator is that of a pod of the cluster now.
+func (f Facts) isOthers(c Coordinator) bool {
+	address, err := fdb.ParseAddress(c.Address)
+	return err == nil && f.at(address.Host) != nil
+}
+
+// isGone reports whether a process group has neither a pod nor a PVC.
+func (g Group) isGone() bool { return g.Pod == "" && g.PVC == "" }
+
+// survivor returns the coordination state of a process group, or why it has none that can be used.
+func (g Group) survivor() (s Survivor, why string) {
+	if g.Files == nil {
+		return s, "it could not be read: " + phrase.Or(g.Unread, "it has no running pod")
+	}
+	var directories []string
+	for _, file := range g.Files.Coordination {
+		if dir := path.Dir(file.Path); file.Current && !slices.Contains(directories, dir) {
+			directories = append(directories, dir)
+		}
+	}
+	if len(directories) != 1 {
+		return s, fmt.Sprintf("%s with coordination state of this generation, 1 required", phrase.Count(len(directories), "data directory"))
+	}
+	s = Survivor{Group: g.ID, Pod: g.Pod, Directory: directories[0]}
+	files := 0
+	for _, file := range g.Files.Coordination {
+		if path.Dir(file.Path) != s.Directory || !slices.Contains([]string{CoordinationFile0, CoordinationFile1}, path.Base(file.Path)) {
+			continue
+		}
+		files++
+		s.Bytes += file.Bytes
+		if file.Modified.After(s.Modified) {
+			s.Modified = file.Modified
+		}
+	}
+	if files != 2 {
+		return s, fmt.Sprintf("%s of the pair in %s, 2 required", phrase.Count(files, "coordination file"), s.Directory)
+	}
+	return s, ""
+}
+
+// newest returns the survivor whose state was modified last, the first one of several.
+func newest(survivors []Survivor) Survivor {
+	return slices.MaxFunc(survivors, func(a, b Survivor) int { return a.Modified.Compare(b.Modified) })
+}
+
+// newCoordinators chooses as many coordinators as the redundancy mode requires, each in a zone of its
+// own: survivors first, which keep their own state, then the classes with the higher priority.
+func (f Facts) newCoordinators(survivors []Survivor) (chosen []NewCoordinator, obstacle string) {
+	keeps := func(group string) bool {
+		return slices.ContainsFunc(survivors, func(s Survivor) bool { return s.Group == group })
+	}
+	rank := func(c Candidate) int {
+		if keeps(c.Group) {
+			return 0
+		}
+		return 1
+	}
+	candidates := slices.Clone(f.Placement.Candidates)
+	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Group, b.Group))
+	})
+	zones := map[string]bool{}
+	for _, c := range candidates {
+		if len(chosen) < f.Placement.Desired && !zones[c.Zone] {
+			zones[c.Zone] = true
+			chosen = append(chosen, NewCoordinator{Group: c.Group, Pod: f.podOf(c.Group), Zone: c.Zone, Address: c.Address, Directory: c.Directory, Keeps: keeps(c.Group)})
+		}
+	}
+	if want := f.Placement.Desired; len(chosen) < want || want == 0 {
+		return nil, fmt.Sprintf("%s can be coordinators, each in a zone of its own, %d required", phrase.Count(len(chosen), "process group"), want)
+	}
+	return chosen, ""
+}
+
+func (f Facts) podOf(group string) string {
+	for _, g := range f.Groups {
+		if g.ID == group {
+			return g.Pod
+		}
+	}
+	return ""
+}
+
+// lostData are the process groups with data that have neither a pod nor a PVC.
+func (f Facts) lostData() (names []string) {
+	for _, g := range f.Groups {
+		if g.Stateful && g.Class != "coordinator" && g.isGone() {
+			names = append(names, g.ID)
+		}
+	}
+	return names
+}
+
+// lossObstacles are why coordination state must not be copied, besides those of single coordinators.
+func (f Facts) lossObstacles() (all []string) {
+	if f.Quorum == nil {
+		all = append(all, "whether a quorum of coordinators answers is unknown: "+f.Unknown)
+	}
+	if texts := f.strings(); len(texts) > 1 {
+		all = append(all, fmt.Sprintf("%d different connection strings exist, 1 required: %s", len(texts), listed(texts)))
+	}
+	for _, g := range f.Groups {
+		if g.Files == nil && !g.isGone() {
+			all = append(all, g.Name()+" could not be read: "+phrase.Or(g.Unread, "it has no running pod"))
+		}
+	}
+	if f.Placement.Shared != "" {
+		all = append(all, f.Placement.Shared)
+	}
+	return append(all, f.Placement.obstacles()...)
+}
+
+// obstacles are volumes that may have the state of a coordinator that counts as lost.
+func (p Placement) obstacles() (all []string) {
+	if p.VolumesUnknown != "" {
+		all = append(all, "whether volumes of deleted PVCs exist is unknown: "+p.VolumesUnknown)
+	}
+	for _, name := range p.Claims {
+		all = append(all, fmt.Sprintf("PVC %s of the cluster is of no process group in the status", name))
+	}
+	for _, name := range p.Volumes {
+		all = append(all, fmt.Sprintf("volume %s of a deleted PVC still exists", name))
+	}
+	return all
+}
+
+// copiedTo returns the connection string with the same description and ID and the new coordinators.
+func copiedTo(from string, c CoordinationCopy) (string, error) {
+	s, err := fdb.ParseConnectionString(from)
+	if err != nil {
+		return "", err
+	}
+	s.Coordinators = nil
+	for _, n := range c.Coordinators {
+		a, err := fdb.ParseAddress(n.Address)
+		if err != nil {
+			return "", err
+		}
+		s.Coordinators = append(s.Coordinators, a)
+	}
+	if err := s.Check(); err != nil {
+		return "", err
+	}
+	return s.String(), nil
+}
+
+// Present returns the facts without the process groups that the plan has as gone, and still are.
+func (p Plan) Present(f Facts) Facts {
+	if p.Copy == nil {
+		return f
+	}
+	f.Groups = slices.DeleteFunc(slices.Clone(f.Groups), func(g Group) bool { return g.isGone() && slices.Contains(p.Copy.Gone, g.ID) })
+	return f
+}
+
+// asPlanned returns the facts without the differences that a plan expects or makes itself: lost process
+// groups cannot be read, and new coordinators get state and answer.
+func (p Plan) asPlanned(f Facts) Facts {
+	if p.Copy == nil {
+		return f
+	}
+	f.Groups = slices.Clone(f.Groups)
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		if g.isGone() && slices.Contains(p.Copy.Gone, g.ID) {
+			g.Files = &Files{}
+		}
+		if g.Files != nil && p.Copy.isTarget(g.ID) && !p.coordinated(g.ID) {
+			files := *g.Files
+			files.Coordination = nil
+			g.Files = &files
+		}
+	}
+	lost := []Coordinator{}
+	for _, c := range f.Coordinators {
+		if slices.Contains(p.Copy.Lost, c.Address) {
+			lost = append(lost, c)
+		}
+	}
+	f.Coordinators = lost // survivors and new ones may answer
+	return f
+}
+
+// isTarget reports whether state is copied to a process group.
+func (c CoordinationCopy) isTarget(group string) bool {
+	return slices.ContainsFunc(c.Coordinators, func(n NewCoordinator) bool { return n.Group == group && !n.Keeps })
+}
+
+// coordinated reports whether a process group had coordination state when the plan was made.
+func (p Plan) coordinated(group string) bool {
+	return slices.ContainsFunc(p.Basis.Groups, func(g BasisGroup) bool { return g.ID == group && g.Coordinates })
+}
+
+// changedLoss returns what a plan that copies state relies on besides its basis, and changed.
+func (p Plan) changedLoss(f Facts) (all []string) {
+	if p.Copy == nil {
+		return nil
+	}
+	all = f.Placement.obstacles()
+	for _, v := range f.Released {
+		all = append(all, fmt.Sprintf("volume %s of PVC %s was released", v.Name, v.PVC))
+	}
+	for _, s := range p.Copy.Survivors {
+		i := slices.IndexFunc(f.Groups, func(g Group) bool { return g.ID == s.Group })
+		if i < 0 || f.Groups[i].Files == nil || !SameConnectionString(f.Groups[i].Files.ClusterFile, p.From) {
+			continue // another difference, or all state was copied already
+		}
+		now, why := f.Groups[i].survivor()
+		if why != "" || now.Directory != s.Directory || !now.Modified.Equal(s.Modified) || now.Bytes != s.Bytes {
+			all = append(all, s.Group+": its coordination state changed")
+		}
+	}
+	return all
+}
+
+// LosesData reports whether carrying out the plan declares data for lost.
+func (p Plan) LosesData() bool { return p.Copy != nil }

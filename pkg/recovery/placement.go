@@ -1,0 +1,40 @@
+package recovery
+
+// Placement is where coordinators can be, and which volumes of lost PVCs may still exist.
+type Placement struct {
+	// Desired is how many coordinators the redundancy mode requires.
+	Desired int `json:"desired"`
+	// Shared is why the pods of the cluster are not all processes of a database in one data center;
+	// empty if they are.
+	Shared string `json:"shared,omitempty"`
+	// Candidates are the process groups that can be coordinators: of an eligible class, not marked for
+	// removal, in a known zone, and with a process that runs.
+	Candidates []Candidate `json:"candidates"`
+	// Volumes are PersistentVolumes of a deleted PVC that were not released, as those in deletion.
+	Volumes []string `json:"volumes"`
+	// Claims are PVCs of the cluster that no process group in the status has.
+	Claims []string `json:"claims"`
+	// VolumesUnknown is why PersistentVolumes could not be listed; empty otherwise.
+	VolumesUnknown string `json:"volumesUnknown,omitempty"`
+}
+
+// Candidate is a process group that can be a coordinator.
+type Candidate struct {
+	Group string `json:"group"`
+	Zone  string `json:"zone"`
+	// Address is how a connection string names its process.
+	Address string `json:"address"`
+	// Directory is the data directory of that process.
+	Directory string `json:"directory"`
+	// Priority of its class: the higher one is preferred.
+	Priority int `json:"priority"`
+}
+
+// Server is an fdbserver process.
+type Server struct {
+	PID int `json:"pid"`
+	// Addresses are the public addresses, as connection strings have them.
+	Addresses []string `json:"addresses"`
+	// Directory is the data directory.
+	Directory string `json:"directory"`
+}

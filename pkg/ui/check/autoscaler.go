@@ -1,0 +1,192 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// Labels, annotations and taints of the controllers that add and remove nodes. Sources: the
+// documentation of Karpenter (v1), of the Cluster Autoscaler, and of Kubernetes.
+const (
+	karpenterNodePool     = "karpenter.sh/nodepool"
+	karpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt"
+	karpenterDisrupted    = "karpenter.sh/disrupted"
+	karpenterDisruption   = "karpenter.sh/disruption" // before Karpenter 1.0
+	safeToEvict           = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	toBeDeleted           = "ToBeDeletedByClusterAutoscaler"
+	deletionCandidate     = "DeletionCandidateOfClusterAutoscaler"
+)
+
+// autoscalers returns the rules about controllers that remove nodes.
+func autoscalers() []Rule {
+	return []Rule{
+		{
+			Code: "SCALE-001", Severity: Warning, Title: "Karpenter does not disrupt nodes with data",
+			Why:  "Karpenter evicts pods to consolidate, expire or update nodes. With the annotation karpenter.sh/do-not-disrupt on pods with data or coordination state it leaves their nodes alone; a PodDisruptionBudget or the eviction webhook only limits how many it evicts at a time. In the pod template it is added to running pods, and nothing restarts.",
+			find: disruptable,
+		},
+		{
+			Code: "SCALE-002", Severity: Warning, Title: "No pod with data is declared safe to evict",
+			Why:  "The Cluster Autoscaler leaves nodes alone whose pods have no replica set or the like, unless the annotation cluster-autoscaler.kubernetes.io/safe-to-evict is true. Then it evicts them to remove a node that is little used.",
+			find: declaredSafe,
+		},
+		{
+			Code: "SCALE-003", Severity: Warning, Title: "No node with pods is about to be removed",
+			Why:  "An autoscaler, a cloud or a user removes the node. Drain it first, while its processes can still hand over their data.",
+			find: vanishingNodes,
+		},
+	}
+}
+
+// podsWithState returns the process groups with data or coordination state whose pods exist.
+func (f Facts) podsWithState() []*v1beta2.ProcessGroupStatus {
+	var all []*v1beta2.ProcessGroupStatus
+	for _, g := range f.Groups() {
+		if p := f.Pod(g); p == nil || p.DeletionTimestamp != nil {
+			continue
+		}
+		if objects.InDisruptionBudget(g.ProcessClass) || safety.Coordinates(f.Snapshot, g) {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// disruptable finds pods with state on nodes of Karpenter that it may evict. A node that has the
+// annotation itself is left alone as well.
+func disruptable(f Facts) ([]Finding, string) {
+	at := map[v1beta2.ProcessClass][]string{}
+	untested := reasons{}
+	untested.add("", f.Others.unreadNodes())
+	for _, g := range f.podsWithState() {
+		p := f.Pod(g)
+		if p.Spec.NodeName == "" || f.Others.NodesUnread != "" {
+			continue
+		}
+		node := f.Others.node(p.Spec.NodeName)
+		switch {
+		case node == nil:
+			untested.add("node/"+p.Spec.NodeName, "not found")
+		case node.Labels[karpenterNodePool] == "":
+		case protects(p.Annotations[karpenterDoNotDisrupt]) || protects(node.Annotations[karpenterDoNotDisrupt]):
+		default:
+			at[g.ProcessClass] = append(at[g.ProcessClass], pod(p.Name))
+		}
+	}
+	return f.annotated(at, karpenterDoNotDisrupt, "true", "Karpenter may evict it: no annotation "+karpenterDoNotDisrupt+"=true", &untested)
+}
+
+// protects reports whether a value of karpenter.sh/do-not-disrupt keeps Karpenter away for good.
+func protects(value string) bool { return value == strconv.FormatBool(true) }
+
+// declaredSafe finds pods with state that the Cluster Autoscaler may evict.
+func declaredSafe(f Facts) ([]Finding, string) {
+	at := map[v1beta2.ProcessClass][]string{}
+	for _, g := range f.podsWithState() {
+		if p := f.Pod(g); p.Annotations[safeToEvict] == strconv.FormatBool(true) {
+			at[g.ProcessClass] = append(at[g.ProcessClass], pod(p.Name))
+		}
+	}
+	return f.annotated(at, safeToEvict, "false", "the Cluster Autoscaler may evict it: annotation "+safeToEvict+"=true", &reasons{})
+}
+
+// annotated returns a finding for each class, with the patch that gives its pods the annotation.
+func (f Facts) annotated(at map[v1beta2.ProcessClass][]string, key, value, message string, untested *reasons) ([]Finding, string) {
+	var found []Finding
+	for _, class := range slices.Sorted(maps.Keys(at)) {
+		finding := Finding{Subjects: at[class], Message: message}
+		patch, err := annotationPatch(f.Record, class, key, value)
+		if err != nil {
+			untested.add("class/"+string(class), err.Error())
+		} else {
+			finding.Fix = []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch}
+		}
+		found = append(found, finding)
+	}
+	return found, untested.String()
+}
+
+// annotationPatch returns a merge patch that gives the pods of a class an annotation and changes
+// nothing else.
+func annotationPatch(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, key, value string) (string, error) {
+	template, err := inheritedTemplate(record, class)
+	if err != nil {
+		return "", err
+	}
+	metadata := child(template, "metadata")
+	child(metadata, "annotations")[key] = value
+	return templatePatch(class, template)
+}
+
+// vanishingNodes finds nodes with pods of the cluster that are about to be removed.
+func vanishingNodes(f Facts) ([]Finding, string) {
+	if why := f.Others.unreadNodes(); why != "" {
+		return nil, why
+	}
+	used := map[string]bool{}
+	for _, p := range f.Pods {
+		used[p.Spec.NodeName] = true
+	}
+	var found []Finding
+	for i := range f.Others.Nodes {
+		n := &f.Others.Nodes[i]
+		if message, since := vanishes(n); used[n.Name] && message != "" {
+			found = append(found, Finding{Subjects: []string{"node/" + n.Name}, Message: message, Since: since, Fix: f.fix("drain", n.Name)})
+		}
+	}
+	return found, ""
+}
+
+// vanishes returns by what a node is about to be removed, and since when; empty if by nothing.
+func vanishes(n *corev1.Node) (message string, since time.Time) {
+	if n.DeletionTimestamp != nil {
+		return "the node is being deleted", n.DeletionTimestamp.Time
+	}
+	for _, t := range n.Spec.Taints {
+		if who := removes(t.Key); who != "" {
+			return fmt.Sprintf("%s: taint %s", who, t.Key), addedAt(t)
+		}
+	}
+	return "", time.Time{}
+}
+
+// removes returns what a taint announces; empty for other taints.
+func removes(taint string) string {
+	switch taint {
+	case karpenterDisrupted, karpenterDisruption:
+		return "Karpenter removes the node"
+	case toBeDeleted:
+		return "the Cluster Autoscaler removes the node"
+	case deletionCandidate:
+		return "the Cluster Autoscaler may remove the node soon"
+	case corev1.TaintNodeOutOfService:
+		return "the node is out of service: its pods are deleted, and their volumes detached"
+	default:
+		return ""
+	}
+}
+
+// addedAt returns when a taint was added; zero if unknown. The Cluster Autoscaler keeps it in the
+// value, in seconds.
+func addedAt(t corev1.Taint) time.Time {
+	if t.TimeAdded != nil {
+		return t.TimeAdded.Time
+	}
+	if t.Key != toBeDeleted && t.Key != deletionCandidate {
+		return time.Time{}
+	}
+	seconds, err := strconv.ParseInt(t.Value, 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
+}

@@ -1,0 +1,50 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// inheritedTemplate returns what a merge patch of the pod template of a class has to begin with, so
+// that it changes nothing: a class without its own template gets a copy of the general one, which
+// it would otherwise lose. Merged into an own template it is empty.
+func inheritedTemplate(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (map[string]any, error) {
+	template := map[string]any{}
+	if record.Spec.Processes[class].PodTemplate != nil {
+		return template, nil
+	}
+	if general := record.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate; general != nil {
+		text, err := json.Marshal(general)
+		if err != nil {
+			return nil, fmt.Errorf("copying the general pod template: %w", err)
+		}
+		if err := json.Unmarshal(text, &template); err != nil {
+			return nil, fmt.Errorf("copying the general pod template: %w", err)
+		}
+	}
+	if spec := child(template, "spec"); spec["containers"] == nil {
+		spec["containers"] = []map[string]string{{"name": v1beta2.ContainerMain}} // a template needs one
+	}
+	return template, nil
+}
+
+// child returns the object under a key, which it adds if there is none.
+func child(of map[string]any, key string) map[string]any {
+	found, is := of[key].(map[string]any)
+	if !is {
+		found = map[string]any{}
+		of[key] = found
+	}
+	return found
+}
+
+// templatePatch returns a merge patch of the pod template of a class.
+func templatePatch(class v1beta2.ProcessClass, template map[string]any) (string, error) {
+	text, err := json.Marshal(map[string]any{"spec": map[string]any{"processes": map[string]any{string(class): map[string]any{"podTemplate": template}}}})
+	if err != nil {
+		return "", fmt.Errorf("writing the patch: %w", err)
+	}
+	return string(text), nil
+}
