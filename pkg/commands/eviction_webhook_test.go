@@ -174,7 +174,7 @@ func TestTheEvictionWebhookReportsWhatAGateRefuses(t *testing.T) {
 	if code != exit.ExitDone || answers[0].Allowed {
 		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
 	}
-	if g.world.Record.ProcessGroup(id).IsMarkedForRemoval() || !strings.Contains(g.err.String(), "work on the eviction of pod") {
+	if g.world.Record.ProcessGroup(id).IsMarkedForRemoval() || !strings.Contains(g.err.String(), "handle the eviction of pod") {
 		t.Errorf("marked, or no reason on stderr: %s", &g.err)
 	}
 }

@@ -125,7 +125,7 @@ func TestTooManyRequestsAreAnsweredAtOnce(t *testing.T) {
 		<-began
 	}
 	code, text := post(t, server, Path, "application/json", body)
-	if code != http.StatusOK || !strings.Contains(text, `"code":429`) || !strings.Contains(text, "judges 64 other evictions") {
+	if code != http.StatusOK || !strings.Contains(text, `"code":429`) || !strings.Contains(text, "reviews 64 other evictions") {
 		t.Errorf("%d %s", code, text)
 	}
 	close(goOn)

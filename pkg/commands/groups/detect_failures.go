@@ -38,7 +38,8 @@ if a process group has a condition for which it is replaced once it lasts. The a
 starts the next pass of reconcile --watch, and a reconciliation of an operator. Nothing is
 replaced. The jobs of a failure detector run this command.
 
-If an operator manages the cluster, only the annotation is set: the operator owns the status.
+If an operator manages the cluster, only the annotation is set: the operator owns the
+status.
 
 Exit code 0: no process group has failed. 1: one or more have. 8: unknown, and nothing is
 annotated.`,

@@ -33,8 +33,9 @@ func newLocksDeny(env *session.Env) *cobra.Command {
 	return denyOptions{}.command(env, &cobra.Command{
 		Use:   "deny [CLUSTER] INSTANCE",
 		Short: "Add a control-plane instance to the deny list",
-		Long: `Add a control-plane instance to the deny list of the database lock, so that others can take over a lock
-that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is INSTANCE.
+		Long: `Add a control-plane instance to the deny list of the database lock, so that others can take
+over a lock that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is
+INSTANCE.
 Denying the lock to this control-plane instance itself needs approval: its own passes are
 refused from then on.
 

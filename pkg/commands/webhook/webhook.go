@@ -65,7 +65,7 @@ docs/eviction-webhook.md the steps.`,
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port")
 	flags.StringVar(&o.certFile, "tls-cert-file", "", "file with the certificate in PEM, read again when it changes")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "file with the key of the certificate in PEM")
-	flags.StringVar(&o.caFile, "client-ca-file", "", "PEM file with the CA certificates of allowed clients; empty allows any client")
+	flags.StringVar(&o.caFile, "client-ca-file", "", "file with the CA certificates, in PEM, of allowed clients; empty allows any client")
 	flags.BoolVar(&o.act, "act", false, "If true, replace process groups that must not be evicted, or move coordinators away from them")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve what --act changes")
 	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
