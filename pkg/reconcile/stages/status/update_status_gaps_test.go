@@ -95,7 +95,7 @@ func TestAClusterIsNotReconciledWhileAKeptGroupDiffers(t *testing.T) {
 			stagestest.All(stagestest.Kept(kept), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{kept} }),
 			"process group storage-114 is in spec.processGroupsToRemove and in spec.cancelReplacementsForInstance",
 		},
-		"more are kept than desired": {stagestest.All(stagestest.Kept(kept, "storage-115", "storage-116"), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 }), "1 storage process group is to be removed"},
+		"more are kept than desired": {stagestest.All(stagestest.Kept(kept, "storage-115", "storage-116"), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 }), "1 storage process group more than desired"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
