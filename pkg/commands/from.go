@@ -17,7 +17,7 @@ import (
 // commandsOfDumps are the commands that can read a dump. No other may: whatever changes something
 // must not seem to have changed it.
 var commandsOfDumps = []string{
-	"status", "describe", "describe process-group", "tree", "why", "check", "plan", "events", "history",
+	"status", "describe", "describe process-group", "tree", "why", "check", "plan", "events", "history", "logs",
 	"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get process-groups", "get processes",
 	"can delete", "can drain", "can reconcile", "can replace", "can restart", "can upgrade",
 	"exclusion list", "exclusion status", "coordinators list", "connection-string drift", "locks list", "maintenance status", "operations list",
@@ -29,7 +29,7 @@ var commandsOfDumps = []string{
 var flagsOfDumps = []string{"--from", "--namespace", "--color", "--quiet", "--v"}
 
 // flagsOfTime are flags of commands that need time to pass.
-var flagsOfTime = []string{"--watch", "--wait", "--timeout"}
+var flagsOfTime = []string{"--watch", "--wait", "--timeout", "--follow"}
 
 // readFromDump has a command read the dump that --from names. It fails before anything is read
 // unless the command and its flags allow that.

@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/installing"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/logging"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/operating"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
@@ -116,7 +117,7 @@ resources on demand. No operator has to run.`,
 	session.CompleteWith(root, "context", env.Completion().ContextNames)
 	for _, s := range []section{
 		{"see", "Inspection Commands:", []*cobra.Command{
-			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), operating.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
+			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logging.New(env), operating.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		}},
 		{"change", "Management Commands:", []*cobra.Command{
 			installing.NewCreate(env), reconciling.NewPlan(env), reconciling.NewReconcile(env), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovering.New(env), operating.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -157,3 +158,15 @@ func New() *Dump { return &Dump{Files: map[string][]byte{}, Omitted: map[string]
 
 // AuditFile is the path of the audit in a dump.
 const AuditFile = "audit.jsonl"
+
+// LogFile returns the path of the log that options select, in a dump.
+func LogFile(namespace, pod string, o *corev1.PodLogOptions) string {
+	suffix := ".log"
+	if o.Previous {
+		suffix = ".previous.log"
+	}
+	return "logs/" + namespace + "/" + pod + "/" + o.Container + suffix
+}
+
+// TracesOf returns the directory of the trace files of a pod in a dump.
+func TracesOf(namespace, pod string) string { return TracesDirectory + namespace + "/" + pod + "/" }

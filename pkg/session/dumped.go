@@ -114,6 +114,16 @@ func (e Connection) DumpedAudit() (text []byte, dumped bool) {
 	return e.dumped.Facts.Dump.Files[evidence.AuditFile], true
 }
 
+// DumpedFiles returns the files of the dump that commands read, by path, and how much of each is omitted
+// at its beginning; false if they read none.
+func (e Connection) DumpedFiles() (files map[string][]byte, omitted map[string]int64, dumped bool) {
+	if e.dumped == nil {
+		return nil, nil, false
+	}
+	d := e.dumped.Facts.Dump
+	return d.Files, d.Omitted, true
+}
+
 // stoppedClock shows the time at which a dump was read. Waits take as long as they do.
 type stoppedClock struct {
 	clock.RealClock

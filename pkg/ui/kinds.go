@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/logs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
@@ -65,6 +66,7 @@ func Kinds() []Kind {
 		{Name: "History", PrintedBy: "history", Document: history.View{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "LockList", PrintedBy: "locks list", Document: inspect.LockListView{}},
+		{Name: "LogEntry", PrintedBy: "logs, one per line", Document: logs.Entry{}},
 		{Name: "Maintenance", PrintedBy: "maintenance status", Document: targets.MaintenanceView{}},
 		{Name: "NodeList", PrintedBy: "get nodes", Document: inspect.NodeListView{}},
 		{Name: "OperationList", PrintedBy: "operations list", Document: inspect.OperationListView{}},

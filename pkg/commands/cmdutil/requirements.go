@@ -53,7 +53,7 @@ func viewRequirements() []CommandRequirements {
 	for _, verb := range []string{"collect", "plan", "verify"} {
 		all = append(all, CommandRequirements{"recover " + verb, slices.Concat(viewing(), releasedVolumes())})
 	}
-	all = append(all, CommandRequirements{"dump", dumping()})
+	all = append(all, CommandRequirements{"dump", dumping()}, CommandRequirements{"logs", logging()})
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
 	for _, list := range []string{
@@ -63,6 +63,15 @@ func viewRequirements() []CommandRequirements {
 		all = append(all, CommandRequirements{list, viewing()})
 	}
 	return all
+}
+
+// logging returns what is required for logs: either of both origins can do without the other.
+func logging() []Requirement {
+	return slices.Concat(
+		required(theResource(), session.Permission{Verb: "list", Resource: "pods"}),
+		optional("lines of containers are not printed", session.Permission{Verb: "get", Resource: "pods", Subresource: "log"}),
+		optional("trace events are not printed", session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"}), finding(),
+	)
 }
 
 // dumping returns what is required for a dump, which has whatever may be read.

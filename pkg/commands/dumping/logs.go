@@ -7,15 +7,13 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -23,12 +21,8 @@ import (
 const (
 	// parallelPods bounds from how many pods logs are read concurrently.
 	parallelPods = 8
-	// tracesDirectory is where processes write their trace files.
-	tracesDirectory = "/var/log/fdb-trace-logs"
 	// mostTraces is how many trace files of a pod are read, the newest first.
 	mostTraces = 12
-	// podLimit bounds the reads of one pod.
-	podLimit = time.Minute
 )
 
 // part is a file of the dump.
@@ -59,7 +53,7 @@ func (c *collector) logs(ctx context.Context, most int64) {
 	group.SetLimit(parallelPods)
 	for i := range pods {
 		group.Go(func() error {
-			limited, cancel := context.WithTimeout(ctx, podLimit)
+			limited, cancel := context.WithTimeout(ctx, cmdutil.PodLimit)
 			defer cancel()
 			parts[i] = append(c.podLogs(limited, &pods[i], share/2), c.podTraces(limited, &pods[i], share/2)...)
 			return nil
@@ -82,16 +76,16 @@ func (c *collector) podLogs(ctx context.Context, pod *corev1.Pod, share int64) [
 			options = append(options, &corev1.PodLogOptions{Container: s.Name, Timestamps: true, Previous: true})
 		}
 		for _, o := range options {
-			what, suffix := "logs of pod "+pod.Namespace+"/"+pod.Name+", container "+s.Name, ".log"
+			what := "logs of pod " + pod.Namespace + "/" + pod.Name + ", container " + s.Name
 			if o.Previous {
-				what, suffix = "previous "+what, ".previous.log"
+				what = "previous " + what
 			}
 			content, omitted, err := c.log(ctx, pod, o, each)
 			if err != nil {
 				c.notes.add(what, exit.Explain(err))
 				continue
 			}
-			all = append(all, part{fmt.Sprintf("logs/%s/%s/%s%s", pod.Namespace, pod.Name, s.Name, suffix), content, omitted})
+			all = append(all, part{evidence.LogFile(pod.Namespace, pod.Name, o), content, omitted})
 		}
 	}
 	return all
@@ -104,26 +98,9 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, o *corev1.PodLogOp
 		return nil, 0, err
 	}
 	defer stream.Close()
-	end := &tail{most: most}
+	end := &cmdutil.End{Most: most}
 	_, err = io.Copy(end, stream)
-	return end.kept, end.omitted, err
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	most    int64
-	kept    []byte
-	omitted int64
-}
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p...)
-	if over := int64(len(t.kept)) - t.most; over > 0 {
-		t.omitted += over
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(p), nil
+	return end.Kept, end.Omitted, err
 }
 
 // podTraces reads the trace files of a pod, the newest first, also those of processes that ran
@@ -138,12 +115,11 @@ func (c *collector) podTraces(ctx context.Context, pod *corev1.Pod, share int64)
 		c.notes.add(what, exit.Explain(err))
 		return nil
 	}
-	listed, err := output(ctx, t, "ls", "-1t", tracesDirectory)
+	names, err := cmdutil.TraceNames(ctx, t)
 	if err != nil {
 		c.notes.add(what, exit.Explain(err))
 		return nil
 	}
-	names := strings.Fields(string(listed))
 	if len(names) > mostTraces {
 		c.notes.add(what, fmt.Sprintf("only the newest %d of %d are read", mostTraces, len(names)))
 		names = names[:mostTraces]
@@ -154,7 +130,7 @@ func (c *collector) podTraces(ctx context.Context, pod *corev1.Pod, share int64)
 			c.notes.add(what, "the limit of --max-log-bytes is reached: "+name+" and older ones are not read")
 			break
 		}
-		content, err := output(ctx, t, "tail", "-c", strconv.FormatInt(share, 10), path.Join(tracesDirectory, path.Base(name)))
+		content, err := cmdutil.Printed(ctx, t, "tail", "-c", strconv.FormatInt(share, 10), path.Join(cmdutil.TracesDirectory, path.Base(name)))
 		if err != nil {
 			c.notes.add(what, exit.Explain(err))
 			continue
@@ -164,19 +140,7 @@ func (c *collector) podTraces(ctx context.Context, pod *corev1.Pod, share int64)
 			omitted = -1
 		}
 		share -= int64(len(content))
-		all = append(all, part{evidence.TracesDirectory + pod.Namespace + "/" + pod.Name + "/" + path.Base(name), content, omitted})
+		all = append(all, part{evidence.TracesOf(pod.Namespace, pod.Name) + path.Base(name), content, omitted})
 	}
 	return all
-}
-
-// output runs a program in a container and returns what it printed.
-func output(ctx context.Context, t admin.Transport, argv ...string) ([]byte, error) {
-	r, err := t.Run(ctx, admin.Command{Argv: argv, Limit: podLimit, Reads: true})
-	if err != nil {
-		return nil, err
-	}
-	if r.ExitCode != 0 {
-		return nil, fmt.Errorf("%s: exit code %d: %s", argv[0], r.ExitCode, strings.TrimSpace(string(r.Stderr)))
-	}
-	return r.Stdout, nil
 }
