@@ -135,10 +135,6 @@ func actionRequirements() []CommandRequirements {
 		{"cordon", cordoning()},
 		{"uncordon", cordoning()},
 		{"drain", slices.Concat(cordoning(), evictingAgents())},
-		{"reconcile --respect-pdb", slices.Concat(reconciling(), required(session.EvictPermissions()...))},
-		{"replace --respect-pdb", slices.Concat(reconciling(), required(session.EvictPermissions()...))},
-		{"cordon --respect-pdb", slices.Concat(cordoning(), required(session.EvictPermissions()...))},
-		{"drain --respect-pdb", slices.Concat(cordoning(), evictingAgents(), required(session.EvictPermissions()...))},
 		{"check", slices.Concat(viewing(), optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), backupsToo("backups are not checked"), otherControllers())},
 		{"maintenance status", viewing()},
 		{"maintenance on", reconciling()},
@@ -154,7 +150,7 @@ func actionRequirements() []CommandRequirements {
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},
 		{"locks release", reconciling()},
-	}, backupRequirements(), []CommandRequirements{
+	}, evictionRequirements(), backupRequirements(), []CommandRequirements{
 		{"pause", slices.Concat(required(session.PausePermissions()...), finding(), auditing())},
 		{"resume", slices.Concat(required(session.PausePermissions()...), finding(), auditing())},
 		{"version", slices.Concat(optional("its versions are unknown", session.ViewPermissions()...), finding(), operators())},
@@ -164,6 +160,16 @@ func actionRequirements() []CommandRequirements {
 		{"eviction-webhook --act", slices.Concat(required(session.WebhookPermissions()...), reconciling())},
 		{"wait", slices.Concat(required(session.ViewPermissions()...), watchingLocks(), finding(), beyond())},
 	})
+}
+
+// evictionRequirements are those of deleting pods by the eviction API.
+func evictionRequirements() []CommandRequirements {
+	return []CommandRequirements{
+		{"reconcile --respect-pdb", slices.Concat(reconciling(), required(session.EvictPermissions()...))},
+		{"replace --respect-pdb", slices.Concat(reconciling(), required(session.EvictPermissions()...))},
+		{"cordon --respect-pdb", slices.Concat(cordoning(), required(session.EvictPermissions()...))},
+		{"drain --respect-pdb", slices.Concat(cordoning(), evictingAgents(), required(session.EvictPermissions()...))},
+	}
 }
 
 func backupRequirements() []CommandRequirements {
