@@ -51,10 +51,10 @@ func newLogged(t *testing.T) *logged {
 	now := l.world.Now()
 	l.now = clocktesting.NewFakeClock(now)
 	for _, g := range l.world.Record.Status.ProcessGroups {
-		switch g.ProcessClass {
-		case v1beta2.ProcessClassStorage:
+		if g.ProcessClass == v1beta2.ProcessClassStorage {
 			l.storage = string(g.ProcessGroupID)
-		case v1beta2.ProcessClassLog:
+		}
+		if g.ProcessClass == v1beta2.ProcessClassLog {
 			l.log = string(g.ProcessGroupID)
 		}
 	}
@@ -63,7 +63,7 @@ func newLogged(t *testing.T) *logged {
 		text := now.Add(-time.Minute).UTC().Format(time.RFC3339Nano) + " started " + pod + "\nsecond line\n"
 		return io.NopCloser(strings.NewReader(text)), nil
 	}
-	l.given.logs = func(_ context.Context, _, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error) {
+	l.logs = func(_ context.Context, _, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.asked = append(l.asked, *o)
@@ -298,7 +298,7 @@ func TestLogsOfADumpAreThoseOfTheCluster(t *testing.T) {
 	}
 	want := l.out.String()
 	whole, without := l.dumped(), l.dumped("--max-log-bytes", "0")
-	l.connect, l.tool, l.given.logs, l.objects, l.world.Record = nil, nil, nil, nil, nil // nothing but the dump can answer
+	l.connect, l.tool, l.logs, l.objects, l.world.Record = nil, nil, nil, nil, nil // nothing but the dump can answer
 	if code := l.run(append(words, "--from", whole)...); code != exit.ExitDone || l.out.String() != want {
 		t.Errorf("exit code %d: %s%s", code, &l.err, cmp.Diff(want, l.out.String()))
 	}

@@ -184,7 +184,7 @@ func TestARefusedActionWithAHoldIsThatWait(t *testing.T) {
 	var last *plan.Hold
 	for _, e := range events {
 		if decided, is := e.(reconcile.StageDecided); is && decided.Stage == "One" {
-			last = decided.Decision.Hold
+			last = decided.Hold
 		}
 	}
 	if last != hold {

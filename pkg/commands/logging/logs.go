@@ -91,7 +91,7 @@ logs of a dump are printed.`,
 }
 
 func (o *options) add(cmd *cobra.Command, env *session.Env) {
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.Classes, "class", nil, "comma-separated process classes")
 	flags.StringSliceVar(&o.Zones, "zone", nil, "comma-separated zones")

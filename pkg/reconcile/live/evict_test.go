@@ -37,13 +37,13 @@ type evictions struct {
 	of *evictor
 }
 
-func (e evictions) Create(_ context.Context, pod, eviction client.Object, _ ...client.SubResourceCreateOption) error {
+func (e evictions) Create(ctx context.Context, pod, eviction client.Object, _ ...client.SubResourceCreateOption) error {
 	uid := *eviction.(*policyv1.Eviction).DeleteOptions.Preconditions.UID
 	e.of.evicted = append(e.of.evicted, uid)
 	if e.of.answer != nil {
 		return e.of.answer
 	}
-	return e.of.Client.Delete(context.Background(), pod)
+	return e.of.Client.Delete(ctx, pod)
 }
 
 // budgetRefuses is the answer of the API server where a disruption budget allows no eviction.

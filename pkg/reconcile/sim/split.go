@@ -190,9 +190,7 @@ func (w *World) adoptSplit(pod *corev1.Pod, report plan.PodReport) {
 	if report.Hashes != nil && report.Hashes[clusterFileName] != sum(string(running.files[seedClusterFile])) {
 		delete(running.files, seedClusterFile)
 	}
-	for binary, present := range report.Present {
-		running.split.binaries[binary] = present
-	}
+	maps.Copy(running.split.binaries, report.Present)
 }
 
 // keepCommand has an observed process start again as it was started, while its pod has no

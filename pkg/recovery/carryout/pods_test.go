@@ -79,7 +79,7 @@ func (l *lost) Act(ctx context.Context, a plan.Action) error {
 		l.fails = ""
 		return errors.New("lost the connection")
 	}
-	switch a := a.(type) {
+	switch a := any(a).(type) {
 	case plan.CreatePod:
 		if l.seen.Pods[a.Name] != nil {
 			return fmt.Errorf("pod %s already exists", a.Name)
@@ -109,7 +109,7 @@ func (l *lost) Act(ctx context.Context, a plan.Action) error {
 	return nil
 }
 
-func (l *lost) read(context.Context) (recovery.Facts, plan.Snapshot, error) {
+func (l *lost) read(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
 	c := l.seen.Cluster
 	f := recovery.Facts{UID: "1", Recorded: c.Status.ConnectionString, ConfigMap: c.Status.ConnectionString}
 	s, err := fdb.ParseConnectionString(f.Recorded)
@@ -140,7 +140,7 @@ func (l *lost) read(context.Context) (recovery.Facts, plan.Snapshot, error) {
 	}
 	available := running == len(f.Groups)
 	f.Quorum, f.Available = new(available), new(available)
-	for _, v := range l.volumes() {
+	for _, v := range l.volumes(ctx) {
 		if v.Status.Phase == corev1.VolumeReleased || v.Spec.ClaimRef.UID == "" {
 			f.Released = append(f.Released, recovery.ReleasedVolume{Name: v.Name, UID: string(v.UID), PVC: v.Spec.ClaimRef.Name, ClaimUID: string(v.Spec.ClaimRef.UID), Policy: string(v.Spec.PersistentVolumeReclaimPolicy)})
 		}
@@ -148,9 +148,9 @@ func (l *lost) read(context.Context) (recovery.Facts, plan.Snapshot, error) {
 	return f, l.seen, nil
 }
 
-func (l *lost) volumes() []corev1.PersistentVolume {
+func (l *lost) volumes(ctx context.Context) []corev1.PersistentVolume {
 	all := &corev1.PersistentVolumeList{}
-	if err := l.client.List(l.t.Context(), all); err != nil {
+	if err := l.client.List(ctx, all); err != nil {
 		l.t.Fatal(err)
 	}
 	return all.Items
@@ -305,7 +305,7 @@ func TestPVCsAreBoundToTheVolumesThatTheyHad(t *testing.T) {
 			t.Errorf("a pass would replace the process group: %v, %v", claim.Annotations, before)
 		}
 	}
-	for _, v := range l.volumes() {
+	for _, v := range l.volumes(l.t.Context()) {
 		if v.Spec.ClaimRef.UID != "" || v.Spec.ClaimRef.ResourceVersion != "" || v.Spec.ClaimRef.Name == "" || v.Spec.ClaimRef.Namespace != "fdb" {
 			t.Errorf("%+v", v.Spec.ClaimRef)
 		}
@@ -348,7 +348,7 @@ func TestOnlyReleasedVolumesOfThePlanAreReserved(t *testing.T) {
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
-			now := l.volumes()[0]
+			now := l.volumes(l.t.Context())[0]
 			if reserved := now.Spec.ClaimRef != nil && now.Spec.ClaimRef.UID == "" && v.Spec.ClaimRef.UID != ""; reserved == tc.kept {
 				t.Errorf("%+v", now.Spec.ClaimRef)
 			}

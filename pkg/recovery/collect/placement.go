@@ -51,10 +51,7 @@ func isLeftover(s plan.Snapshot, claims map[string]bool, v corev1.PersistentVolu
 
 // leftoverClaims are PVCs of the cluster that no process group in the status has.
 func leftoverClaims(s plan.Snapshot) []string {
-	claims := map[string]bool{}
-	for _, g := range s.Groups() {
-		claims[g.PVCName(s.Cluster)] = true
-	}
+	claims := claimsOf(s)
 	names := []string{}
 	for name := range s.Volumes {
 		if !claims[name] {

@@ -19,10 +19,7 @@ import (
 // reserved for a PVC of this name. Where the status is empty, and no PVC and pod of the cluster
 // exists, the process groups are inferred from the names of the PVCs.
 func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.Facts) (warnings []string) {
-	claims := map[string]bool{}
-	for _, g := range s.Groups() {
-		claims[g.PVCName(s.Cluster)] = true
-	}
+	claims := claimsOf(s)
 	var free []recovery.ReleasedVolume
 	for next := ""; ; {
 		page := &corev1.PersistentVolumeList{}
@@ -32,7 +29,7 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 		}
 		for i := range page.Items {
 			v := &page.Items[i]
-			if v.Spec.ClaimRef == nil || v.Spec.ClaimRef.Namespace != s.Cluster.Namespace {
+			if !isClaimedFrom(s, v) {
 				continue
 			}
 			if isFree(v) {
@@ -50,12 +47,24 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 	if isEmpty(s) {
 		infer(s, free, f)
 	}
-	for _, v := range free {
-		if slices.ContainsFunc(f.Groups, func(g recovery.Group) bool { return g.Names.PVC == v.PVC }) {
-			f.Released = append(f.Released, v)
-		}
-	}
+	f.Released = append(f.Released, slices.DeleteFunc(free, func(v recovery.ReleasedVolume) bool {
+		return !slices.ContainsFunc(f.Groups, func(g recovery.Group) bool { return g.Names.PVC == v.PVC })
+	})...)
 	return nil
+}
+
+// claimsOf returns the names of the PVCs of the process groups in the status.
+func claimsOf(s plan.Snapshot) map[string]bool {
+	claims := map[string]bool{}
+	for _, g := range s.Groups() {
+		claims[g.PVCName(s.Cluster)] = true
+	}
+	return claims
+}
+
+// isClaimedFrom reports whether a volume is, or was, of a PVC in the namespace of the cluster.
+func isClaimedFrom(s plan.Snapshot, v *corev1.PersistentVolume) bool {
+	return v.Spec.ClaimRef != nil && v.Spec.ClaimRef.Namespace == s.Cluster.Namespace
 }
 
 // isEmpty reports whether a resource has an empty status, and no objects from which a pass restores it.

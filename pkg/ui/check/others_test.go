@@ -40,8 +40,7 @@ var otherTroubles = map[string]trouble{
 		})(f)
 	}, "a pass opens it once the database can lose any one pod", "fdb plan sample"},
 	"two budgets for one pod": {"PDB-003", both(budget("apps", nil), budget("base", nil)), "the PodDisruptionBudgets apps, base select it", "get poddisruptionbudget apps base"},
-	"a storage pod on a node of Karpenter": {"SCALE-001", onKarpenter, "Karpenter may evict it: no annotation karpenter.sh/do-not-disrupt=true",
-		`{"annotations":{"karpenter.sh/do-not-disrupt":"true"}}`},
+	"a storage pod on a node of Karpenter": {"SCALE-001", onKarpenter, "Karpenter may evict it: no annotation karpenter.sh/do-not-disrupt=true", `{"annotations":{"karpenter.sh/do-not-disrupt":"true"}}`},
 	"a pod that is declared safe to evict": {"SCALE-002", onPod(func(p *corev1.Pod) {
 		p.Annotations = map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
 	}), "the Cluster Autoscaler may evict it", `{"annotations":{"cluster-autoscaler.kubernetes.io/safe-to-evict":"false"}}`},
