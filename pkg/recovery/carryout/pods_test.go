@@ -104,7 +104,7 @@ func (l *lost) Act(ctx context.Context, a plan.Action) error {
 		l.steps = append(l.steps, a.ConnectionString)
 	case plan.ApplyConfigMap, plan.ApplyService:
 	default:
-		return fmt.Errorf("unexpected action %s", a.Describe())
+		return fmt.Errorf("unexpected action %T", a)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ var otherTroubles = map[string]trouble{
 			b.Status.DisruptionsAllowed, b.OwnerReferences = 0, []metav1.OwnerReference{{UID: "1", Controller: new(true)}}
 		})(f)
 	}, "a pass opens it once the database can lose any one pod", "fdb plan sample"},
-	"two budgets for one pod": {"PDB-003", both(budget("apps", nil), budget("base", nil)), "the PodDisruptionBudgets apps, base select it", "get poddisruptionbudget apps base"},
+	"two budgets for one pod":              {"PDB-003", both(budget("apps", nil), budget("base", nil)), "the PodDisruptionBudgets apps, base select it", "get poddisruptionbudget apps base"},
 	"a storage pod on a node of Karpenter": {"SCALE-001", onKarpenter, "Karpenter may evict it: no annotation karpenter.sh/do-not-disrupt=true", `{"annotations":{"karpenter.sh/do-not-disrupt":"true"}}`},
 	"a pod that is declared safe to evict": {"SCALE-002", onPod(func(p *corev1.Pod) {
 		p.Annotations = map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
