@@ -86,6 +86,43 @@ func TestADumpIsRefusedBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
+func TestCompletionReadsADumpAndNotTheAPIServer(t *testing.T) {
+	g := dumpable(t)
+	g.frozen()
+	path := g.dumped()
+	group := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	if err := os.WriteFile(foreign, []byte("apiVersion: v1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	complete := func(words ...string) string {
+		t.Helper()
+		g.out.Reset()
+		env := g.environment()
+		env.Client = func() (client.Client, error) { t.Error("the API server was opened"); return nil, errors.New("opened") }
+		Run(t.Context(), env, append([]string{"__complete"}, words...))
+		return g.out.String()
+	}
+	for name, row := range map[string]struct {
+		words []string
+		want  string
+	}{
+		"clusters":                      {[]string{"status", "--from", path, ""}, "sample\n"},
+		"clusters, with an equals sign": {[]string{"status", "--from=" + path, ""}, "sample\n"},
+		"process groups":                {[]string{"why", "--from", path, "sample", ""}, group + "\n"},
+		"process groups of logs":        {[]string{"logs", "--from", path, "sample", ""}, group + "\n"},
+		"nodes":                         {[]string{"can", "drain", "--from", path, ""}, "node-1\n"},
+		"zones":                         {[]string{"get", "process-groups", "sample", "--from", path, "--zone", ""}, "node-1\n"},
+		"namespaces":                    {[]string{"status", "--from", path, "-n", ""}, "fdb\n"},
+		"nothing of a foreign file":     {[]string{"status", "--from", foreign, ""}, ":4\n"},
+		"nothing where no dump is read": {[]string{"restart", "--from", path, ""}, ":4\n"},
+	} {
+		if got := complete(row.words...); !strings.HasPrefix(got, row.want) && !strings.Contains(got, "\n"+row.want) {
+			t.Errorf("%s: no %q in %s", name, row.want, got)
+		}
+	}
+}
+
 func TestADumpThatCannotBeReadIsOneError(t *testing.T) {
 	g := dumpable(t)
 	whole, err := os.ReadFile(g.dumped("--max-log-bytes", "0"))

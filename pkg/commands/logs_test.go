@@ -58,7 +58,7 @@ func newLogged(t *testing.T) *logged {
 			l.log = string(g.ProcessGroupID)
 		}
 	}
-	l.traces = map[string]string{"trace.10.1.0.1.4501.1.xml": fmt.Sprintf(someTraces, now.Unix()-120, now.Unix()-30)}
+	l.traces = map[string]string{"trace.10.1.0.1.4501.1.xml": fmt.Sprintf(someTraces, now.Unix()-120, now.Unix()-30), "monitor.log": "a log of the monitor"}
 	l.lines = func(pod string, _ *corev1.PodLogOptions) (io.ReadCloser, error) {
 		text := now.Add(-time.Minute).UTC().Format(time.RFC3339Nano) + " started " + pod + "\nsecond line\n"
 		return io.NopCloser(strings.NewReader(text)), nil

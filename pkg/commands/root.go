@@ -48,7 +48,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	session.FitTerminal(env)
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	root.SetArgs(args)
-	about, err := root.ExecuteContextC(ctx)
+	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {
 		err = asUsage(err, about)
 	}

@@ -20,6 +20,15 @@ const completionBudget = 2 * time.Second
 // Candidates returns the possible values at a position of the command line.
 type Candidates func(ctx context.Context, cmd *cobra.Command, args []string) []string
 
+// sourceKey is the key of what selects the source of completions in a context.
+type sourceKey struct{}
+
+// CompletingFrom returns a context in which use selects what completions read, before they read
+// anything: a dump, if the command line names one. If it fails, there are no completions.
+func CompletingFrom(ctx context.Context, use func(cmd *cobra.Command) error) context.Context {
+	return context.WithValue(ctx, sourceKey{}, use)
+}
+
 // Complete completes a flag with a fixed list.
 func Complete(cmd *cobra.Command, flag string, list func() []string) {
 	CompleteWith(cmd, flag, func(context.Context, *cobra.Command, []string) []string { return list() })
@@ -35,6 +44,9 @@ func CompleteWith(cmd *cobra.Command, flag string, list Candidates) {
 // AsCompletion returns Candidates as a completion of arguments.
 func AsCompletion(list Candidates) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if use, is := cmd.Context().Value(sourceKey{}).(func(cmd *cobra.Command) error); is && use(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionBudget)
 		defer cancel()
 		return list(ctx, cmd, args), cobra.ShellCompDirectiveNoFileComp
@@ -70,7 +82,11 @@ func (e Completion) ClusterNames(ctx context.Context, _ *cobra.Command, _ []stri
 	return names
 }
 
+// NamespaceNames completes namespaces: all, or those of the clusters of a dump.
 func (e Completion) NamespaceNames(ctx context.Context, _ *cobra.Command, _ []string) []string {
+	if e.dumped != nil {
+		return e.dumped.namespaces()
+	}
 	c, err := e.Client()
 	if err != nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,17 @@ func NewRecording(d *evidence.Dump, e *Env) (*Dumped, error) {
 }
 
 func (d *Dumped) manifest() evidence.Manifest { return d.Facts.Dump.Manifest }
+
+// namespaces returns the namespaces of the clusters.
+func (d *Dumped) namespaces() []string {
+	var all []string
+	for _, c := range d.manifest().Clusters {
+		if !slices.Contains(all, c.Namespace) {
+			all = append(all, c.Namespace)
+		}
+	}
+	return all
+}
 
 // config returns the configuration of a client that never leaves the dump.
 func (d *Dumped) config() *rest.Config {

@@ -90,6 +90,7 @@ var journeys = map[string]journey{
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb reconcile sample-cluster --from sample.tar.zst": {mistake}},
 	},
+	"docs/logs.md": {prepare: up(counts)},
 	"docs/failure-detection.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()

@@ -58,6 +58,7 @@ func (l livePods) traces(ctx context.Context, pod *corev1.Pod) ([]traceFile, err
 		return nil, err
 	}
 	names, err := cmdutil.TraceNames(ctx, t)
+	names = slices.DeleteFunc(names, func(name string) bool { return !isTrace(name) })
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -73,6 +74,13 @@ func (l livePods) traces(ctx context.Context, pod *corev1.Pod) ([]traceFile, err
 		}
 	}
 	return files, nil
+}
+
+// isTrace reports whether a file of the directory has events. The log of the monitor that is there as
+// well is what its container prints.
+func isTrace(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".xml" || extension == ".json"
 }
 
 // sizesOf returns the sizes of trace files by name.
@@ -134,12 +142,15 @@ func (d dump) log(_ context.Context, pod *corev1.Pod, o *corev1.PodLogOptions, m
 func (d dump) traces(_ context.Context, pod *corev1.Pod) ([]traceFile, error) {
 	directory := evidence.TracesOf(pod.Namespace, pod.Name)
 	var files []traceFile
+	has := false
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(d.files))) {
-		if path.Dir(name)+"/" == directory {
+		in := path.Dir(name)+"/" == directory
+		has = has || in
+		if in && isTrace(name) {
 			files = append(files, traceFile{path.Base(name), int64(len(d.files[name]))})
 		}
 	}
-	if len(files) == 0 {
+	if !has {
 		return nil, errNotDumped
 	}
 	return files, nil
