@@ -36,7 +36,24 @@ func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	for _, c := range v.Items {
 		p.chain(c)
 	}
+	if v.Outage != nil {
+		p.outage(*v.Outage)
+	}
 	return p.err
+}
+
+// outage prints the cause once more at the end, where a terminal stops, and what to do about it.
+func (p *whyPage) outage(v why.OutageView) {
+	p.printf("\n")
+	if len(v.WaitingStages) > 0 {
+		p.entry("", phrase.Count(len(v.WaitingStages), "stage")+phrase.Either(len(v.WaitingStages), " waits", " wait")+" for the database: "+phrase.List(v.WaitingStages))
+	}
+	p.entry("", p.o.in(bold, "What to do:")+" "+p.o.in(red, v.Words()))
+	for i, s := range v.Steps {
+		label := fmt.Sprintf(" %d. ", i+1)
+		p.entry(label, s.Message)
+		p.entry(strings.Repeat(" ", len(label)), s.Command)
+	}
 }
 
 // headline prints the summary and the first command, which gets a line of its own where both do
@@ -155,6 +172,9 @@ func whyChainRow(c why.Chain, o ListOptions) []string {
 	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		l := links[0]
 		root = l.Words()
+		if l.Coordinator != "" {
+			root += " at " + l.Coordinator
+		}
 		if gate == "" && l.Gate != "" {
 			gate, have, need = string(l.Gate), l.Have, l.Need
 		}

@@ -29,13 +29,17 @@ func (w *why) database(v inspect.StatusView) []Chain {
 	case inspect.StateUnknown:
 		c.State, c.Summary = Unknown, "does not answer"
 		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorTroubles()}}
-		if strings.HasPrefix(v.Database.UnknownReason, "forbidden: ") {
+		if w.forbidden(v) {
 			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
 			return []Chain{c}
 		}
 	case inspect.StateUnavailable:
 		c.State, c.Summary = Blocked, "is unavailable"
 		coordinators := w.coordinatorTroubles()
+		if q := v.Coordinators.QuorumReachable; q != nil && !*q && len(coordinators) > 0 {
+			c.Reasons = append(w.blinded(), Link{Message: w.unavailableWords(v), Reasons: coordinators})
+			break
+		}
 		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
 			return !slices.ContainsFunc(coordinators, func(l Link) bool { return l.Subject == string(g.ProcessGroupID) })
 		})
@@ -60,19 +64,33 @@ func (w *why) blinded() []Link {
 	}}
 }
 
-// unavailableWords returns the progress of the recovery, and which coordinators answer.
+// forbidden reports whether the database is unknown only because permissions are missing.
+func (w *why) forbidden(v inspect.StatusView) bool {
+	return strings.HasPrefix(v.Database.UnknownReason, "forbidden: ")
+}
+
+// unavailableWords returns which coordinators answer, and the progress of the recovery, which has
+// none without a quorum.
 func (w *why) unavailableWords(v inspect.StatusView) string {
-	words := []string{"its recovery is at " + inspect.Spaced(phrase.Or(v.Database.RecoveryState, "an unknown state"))}
-	var answer, missing []string
+	var words, missing []string
+	answering, all := 0, len(v.Coordinators.Items)
 	for _, c := range v.Coordinators.Items {
 		if c.Reachable != nil && *c.Reachable {
-			answer = append(answer, c.Address)
+			answering++
 		} else {
-			missing = append(missing, c.Address)
+			missing = append(missing, phrase.Or(w.Coordinator(c).Group, c.Address))
+		}
+	}
+	if q := v.Coordinators.QuorumReachable; q != nil && !*q {
+		words = append(words, fmt.Sprintf("no quorum: %s, %d required", inspect.Answering(answering, all), all/2+1))
+	} else {
+		words = append(words, "its recovery is at "+inspect.Spaced(phrase.Or(v.Database.RecoveryState, "an unknown state")))
+		if len(missing) > 0 {
+			words = append(words, inspect.Answering(answering, all))
 		}
 	}
 	if len(missing) > 0 {
-		words = append(words, inspect.Answering(len(answer), len(v.Coordinators.Items))+"; "+phrase.List(missing)+phrase.Either(len(missing), " does not", " do not"))
+		words = append(words, phrase.List(missing)+phrase.Either(len(missing), " does not answer", " do not answer"))
 	}
 	if v.Database.RecoveryDetail != "" {
 		words = append(words, inspect.OneLine(v.Database.RecoveryDetail))
@@ -94,7 +112,9 @@ func (w *why) coordinatorTroubles() []Link {
 				t = &inspect.Trouble{Message: fmt.Sprintf("runs on node %s as far as Kubernetes knows, which takes most of a minute to detect a lost node; its coordinator does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
 			}
 			if t != nil {
-				links = append(links, link(*t, string(g.ProcessGroupID), fmt.Sprintf(" (coordinator %s)", a.HostPort())))
+				l := link(*t, string(g.ProcessGroupID), " (coordinator)")
+				l.Coordinator = a.HostPort()
+				links = append(links, l)
 			}
 		}
 	}

@@ -118,9 +118,10 @@ func (l Link) about(g *v1beta2.ProcessGroupStatus) Link {
 // operation, by the holder of the Lease or the lock, or by nothing.
 //
 // Actions that only record observations are reported only without other chains, and bookkeeping never.
+// In an outage only those are that create what may be missing.
 func (w *why) actionsBeside(others []Chain) []Chain {
 	items := w.items()
-	if planned.WorkOf(items) == 0 || (len(others) > 0 && onlyRecords(items)) {
+	if planned.WorkOf(items) == 0 || (len(others) > 0 && onlyRecords(items)) || (w.outage != nil && bringsNothingBack(items)) {
 		return nil
 	}
 	c := Chain{

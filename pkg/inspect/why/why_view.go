@@ -30,6 +30,8 @@ type Report struct {
 	Operation *inspect.OperationView `json:"operation,omitempty"`
 	// Rollout is the change that is reaching the process groups; absent without one.
 	Rollout *inspect.RolloutView `json:"rollout,omitempty"`
+	// Outage is why the database is unavailable, and how to end that; absent while it is available.
+	Outage *OutageView `json:"outage,omitempty"`
 }
 
 // State is what is required to reach the desired state.
@@ -86,9 +88,11 @@ type Link struct {
 	// Message is the reason in one clause.
 	Message string `json:"message"`
 	// Subject is the process group that the reason is about; empty for the chain's own.
-	Subject string     `json:"subject,omitempty"`
-	Since   *time.Time `json:"since"`
-	Reasons []Link     `json:"reasons"`
+	Subject string `json:"subject,omitempty"`
+	// Coordinator is the address of the coordinator that the reason is about.
+	Coordinator string     `json:"coordinator,omitempty"`
+	Since       *time.Time `json:"since"`
+	Reasons     []Link     `json:"reasons"`
 
 	look []string // a kubectl command that shows more
 
@@ -145,6 +149,7 @@ func (w *why) report(m inspect.Metadata, items []Chain) Report {
 			v.State = c.State
 		}
 	}
+	v.Outage = w.outage
 	if w.Cluster != nil {
 		v.Pause = inspect.NewPauseView(w.Facts)
 		v.Operation, v.Rollout = w.operation(), w.Rollout()
@@ -163,6 +168,8 @@ type why struct {
 	name, subject string
 
 	reported map[plan.StageName]bool
+	// outage is that of the database; nil for none.
+	outage *OutageView
 }
 
 // Ranks of chains: what explains others comes first.
@@ -179,9 +186,12 @@ const (
 )
 
 func (w *why) chains(status inspect.StatusView) []Chain {
-	chains := w.database(status)
-	chains = append(chains, w.groups()...)
-	chains = append(chains, w.keptChains()...)
+	chains, groups := w.database(status), w.groups()
+	if w.outage = w.outageOf(status); w.outage != nil {
+		groups = w.withoutBookkeeping(alikeOnce(groups))
+		w.leaveToDatabase()
+	}
+	chains = slices.Concat(chains, groups, w.keptChains())
 	if len(w.Only) == 0 {
 		chains = slices.Concat(chains, w.failures(), w.holds(), w.ofBackups(), w.degraded(status))
 	}

@@ -103,7 +103,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 				in.Terminates("storage-3", 40*time.Minute)
 				in.Pods["sample-storage-3"].Finalizers = []string{"example.com/hold"}
 			}, state: why.Unknown,
-			want: "database does not answer: timed out after 60s; storage-3: its pod does not terminate, waits for its finalizers example.com/hold (coordinator 127.0.2.3:4501)  next: kubectl describe pod sample-storage-3",
+			want: "database does not answer: timed out after 60s; storage-3: its pod does not terminate, waits for its finalizers example.com/hold (coordinator)  next: kubectl describe pod sample-storage-3",
 		},
 		"all logs are down": {
 			given: func(in *why.Input) { in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down") }, state: why.Blocked,
@@ -256,6 +256,25 @@ func TestWhyScreens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			if err := write(&b, why.NewReport(meta, why.Stuck(t))); err != nil {
+				t.Fatal(err)
+			}
+			golden.RequireEqual(t, b.Bytes())
+		})
+	}
+}
+
+func TestWhyOfAnOutageEndsWithWhatToDo(t *testing.T) {
+	tests := map[string]func(*bytes.Buffer, why.Report) error{
+		"text": func(b *bytes.Buffer, v why.Report) error {
+			return ui.WriteWhy(b, v, ui.WhyOptions{ListOptions: ui.ListOptions{Now: noon}})
+		},
+		"table":    func(b *bytes.Buffer, v why.Report) error { return ui.WriteWhyTable(b, v, ui.ListOptions{Now: noon}) },
+		"document": func(b *bytes.Buffer, v why.Report) error { return ui.WriteIndentedJSON(b, v) },
+	}
+	for name, write := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := write(&b, why.NewReport(meta, why.Outage(t))); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())

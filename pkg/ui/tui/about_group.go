@@ -169,6 +169,9 @@ func (s clusterView) whyOf(id string, head line) []line {
 	} else if len(chains) == 0 {
 		lines = append(lines, styledLine(plain, "  nothing blocks it"))
 	}
+	if id == "" && report.Outage != nil {
+		lines = append(lines, outageLines(*report.Outage)...)
+	}
 	return append(lines, styledLine(faint, "  previewed "+s.age(report.AsOf)+" ago"))
 }
 
@@ -195,6 +198,15 @@ func nextLines(c why.Chain) []line {
 	var lines []line
 	for _, next := range c.Next {
 		lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
+	}
+	return lines
+}
+
+// outageLines returns what to do about an outage.
+func outageLines(v why.OutageView) []line {
+	lines := []line{{styled(strong, "  What to do: "), styled(bad, v.Words())}}
+	for i, s := range v.Steps {
+		lines = append(lines, styledLine(plain, fmt.Sprintf("  %d. %s", i+1, s.Message)), styledLine(faint, "     "+s.Command))
 	}
 	return lines
 }

@@ -1,0 +1,220 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// OutageView is the cause of an outage of the database, and how to end it.
+type OutageView struct {
+	Cause OutageCause `json:"cause"`
+	// Answering is how many of the coordinators answer; null when that was not checked.
+	Answering *int `json:"answering"`
+	// Coordinators is how many there are, and Required how many of them must answer.
+	Coordinators int `json:"coordinators"`
+	Required     int `json:"required"`
+	// Missing are the coordinators that do not answer; all of them when that was not checked.
+	Missing []MissingCoordinator `json:"missing"`
+	// Steps end the outage, in order.
+	Steps []Step `json:"steps"`
+	// WaitingStages are the stages that wait only for the database.
+	WaitingStages []plan.StageName `json:"waitingStages"`
+}
+
+// OutageCause is why the database is unavailable.
+type OutageCause string
+
+// The causes.
+const (
+	// OutageNoQuorum is a quorum of coordinators that does not answer.
+	OutageNoQuorum OutageCause = "no-quorum"
+	// OutageUnavailable is a database that reports that it is unavailable, with a quorum.
+	OutageUnavailable OutageCause = "unavailable"
+	// OutageNoAnswer is a database whose state is unknown.
+	OutageNoAnswer OutageCause = "no-answer"
+)
+
+// MissingCoordinator is a coordinator that does not answer.
+type MissingCoordinator struct {
+	Address string `json:"address"`
+	// Group is the process group; empty where none of the cluster is known to have the address.
+	Group string                 `json:"processGroup,omitempty"`
+	State lists.CoordinatorState `json:"state"`
+}
+
+// Name returns the process group, or the address of a coordinator without a known one.
+func (c MissingCoordinator) Name() string { return phrase.Or(c.Group, c.Address) }
+
+// Step is one thing to do, and the command for it.
+type Step struct {
+	Message string `json:"message"`
+	Command string `json:"command"`
+}
+
+// Words returns the cause with its numbers.
+func (v OutageView) Words() string {
+	switch {
+	case v.Cause == OutageNoQuorum && v.Answering != nil:
+		return fmt.Sprintf("no quorum: %s, %d required", inspect.Answering(*v.Answering, v.Coordinators), v.Required)
+	case v.Cause == OutageUnavailable:
+		return "the database is unavailable, and a quorum of coordinators answers"
+	default:
+		return "the database does not answer; whether a quorum of coordinators does is unknown"
+	}
+}
+
+// outageOf returns the outage of a database that was created; nil for none, and where only
+// permissions are missing.
+func (w *why) outageOf(status inspect.StatusView) *OutageView {
+	if len(w.Only) > 0 || !w.Cluster.Status.Configured || w.forbidden(status) {
+		return nil
+	}
+	v := OutageView{Missing: []MissingCoordinator{}, WaitingStages: []plan.StageName{}}
+	switch c := status.Coordinators; {
+	case status.State == inspect.StateUnknown:
+		v.Cause = OutageNoAnswer
+	case status.State != inspect.StateUnavailable || w.IsBlinded() && len(w.BlindedBy()) > 0:
+		return nil
+	case c.QuorumReachable != nil && !*c.QuorumReachable:
+		v.Cause = OutageNoQuorum
+	default:
+		v.Cause = OutageUnavailable
+	}
+	d := lists.NewCoordinatorDiagnosisView(status.Metadata, w.Facts)
+	v.Answering, v.Coordinators, v.Required = status.Coordinators.Reachable, len(d.Items), d.Quorum
+	for _, c := range d.Items {
+		if c.State != lists.CoordinatorReachable {
+			v.Missing = append(v.Missing, MissingCoordinator{Address: c.Address, Group: c.Group, State: c.State})
+		}
+	}
+	v.Steps = w.stepsOf(v, d.Case)
+	return &v
+}
+
+// stepsOf returns what ends an outage: bringing back what is down, and the recovery where that
+// cannot be enough.
+func (w *why) stepsOf(v OutageView, quorum lists.CoordinatorCase) []Step {
+	collect := w.FDB("recover", "collect", w.name)
+	if v.Cause == OutageNoQuorum && quorum != lists.QuorumDown {
+		return []Step{
+			{"this quorum does not come back by itself: " + causeOf(quorum) + "; show what was lost and what can be saved", collect},
+			{"write the plan of a recovery, and review it", w.FDB("recover", "plan", w.name)},
+		}
+	}
+	steps := []Step{
+		w.bringBack(v),
+		{"wait until the database is available", w.FDB("wait", w.name, "--for", "available")},
+	}
+	if v.Cause == OutageUnavailable {
+		return steps
+	}
+	return append(steps, Step{"if no quorum comes back by itself, show what was lost and what can be saved", collect})
+}
+
+func causeOf(quorum lists.CoordinatorCase) string {
+	if quorum == lists.QuorumMoved {
+		return "coordinators have other addresses"
+	}
+	return "coordinators have neither a pod nor a volume"
+}
+
+// bringBack returns the first step: the coordinators of which enough must answer, or what else
+// does not run.
+func (w *why) bringBack(v OutageView) Step {
+	links, names := w.troubles(nil), []string{}
+	if v.Cause != OutageUnavailable {
+		links = w.coordinatorTroubles()
+	}
+	for _, c := range v.Missing {
+		names = append(names, c.Name())
+	}
+	s := Step{Message: "bring back what does not run", Command: w.FDB("status", w.name)}
+	if next := w.looks(links); len(next) > 0 {
+		s.Command = next[0]
+	}
+	switch {
+	case w.recreates(v):
+		s.Command = w.FDB("reconcile", w.name)
+	case v.Cause == OutageUnavailable:
+		return s
+	}
+	missing := v.Required
+	if v.Answering != nil {
+		missing -= *v.Answering
+	}
+	if len(names) > 0 && v.Cause == OutageNoQuorum {
+		s.Message = fmt.Sprintf("bring back %d of %s, with %s", missing, phrase.List(names), phrase.Either(missing, "its volume", "their volumes"))
+	} else if len(names) > 0 {
+		s.Message = fmt.Sprintf("%d of these coordinators must run and answer: %s", missing, phrase.List(names))
+	}
+	return s
+}
+
+// recreates reports whether a pass would create the pod of a coordinator that does not answer.
+func (w *why) recreates(v OutageView) bool {
+	return slices.ContainsFunc(v.Missing, func(c MissingCoordinator) bool {
+		_, acts := w.itemFor(plan.StageAddPods, v1beta2.ProcessGroupID(c.Group))
+		return acts
+	})
+}
+
+// waitsForDatabase are the holds that end once the database answers.
+var waitsForDatabase = []plan.HoldCode{
+	plan.HoldAddressesUnknown, plan.HoldClientsUnknown, plan.HoldConfigurationUnknown, plan.HoldDatabaseUnavailable, plan.HoldDenyListUnknown,
+	plan.HoldExclusionsUnread, plan.HoldLockUnread, plan.HoldNotReconciled, plan.HoldNotReporting, plan.HoldNotesUnread,
+	plan.HoldProcessesStarting, plan.HoldProcessesUnknown, plan.HoldSharedListsUnread,
+}
+
+// waitsOnly reports whether a hold waits only for the database.
+func waitsOnly(h planned.PlanHold) bool {
+	refused := func(c plan.Check) bool { return c.ID == plan.CheckAvailable }
+	return !h.ManualIntervention && (h.Follows || slices.Contains(waitsForDatabase, h.Code) || slices.ContainsFunc(h.Refused, refused))
+}
+
+// leaveToDatabase takes the holds that wait only for the database out of what is reported as chains.
+func (w *why) leaveToDatabase() {
+	for _, h := range w.Plan.Holds {
+		if waitsOnly(h) && !w.reported[h.Stage] {
+			w.reported[h.Stage] = true
+			if h.Stage != plan.StageUpdateStatus { // it only sums up what the others wait for
+				w.outage.WaitingStages = append(w.outage.WaitingStages, h.Stage)
+			}
+		}
+	}
+}
+
+// withoutBookkeeping joins the process groups that wait for the database in one chain: what runs
+// has nothing to do with the outage, whatever a pass would change of it later.
+func (w *why) withoutBookkeeping(chains []Chain) []Chain {
+	var broken []Chain
+	waiting := Chain{State: Waiting, rank: rankReady, Next: []string{w.FDB("wait", w.name, "--for", "available")}}
+	for _, c := range chains {
+		g := w.Cluster.ProcessGroup(v1beta2.ProcessGroupID(c.Subjects[0]))
+		if c.State == Blocked || g == nil || w.TroubleOf(g) != nil {
+			broken = append(broken, c)
+			continue
+		}
+		waiting.Subjects = append(waiting.Subjects, c.Subjects...)
+	}
+	if len(waiting.Subjects) == 0 {
+		return broken
+	}
+	waiting.Summary = phrase.Either(len(waiting.Subjects), "waits", "wait") + " for the database"
+	waiting.Reasons = []Link{{Message: "not reconciled, which is no cause of the outage"}}
+	return append(broken, waiting)
+}
+
+// created are the actions that a pod may need to run.
+var created = []string{"ApplyConfigMap", "ApplyService", "CreatePVC", "CreatePod"}
+
+// bringsNothingBack reports whether no action creates what may be missing in an outage.
+func bringsNothingBack(items []planned.PlanItem) bool {
+	return !slices.ContainsFunc(items, func(i planned.PlanItem) bool { return slices.Contains(created, i.Kind) })
+}
