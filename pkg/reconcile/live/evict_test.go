@@ -43,7 +43,7 @@ func (e evictions) Create(ctx context.Context, pod, eviction client.Object, _ ..
 	if e.of.answer != nil {
 		return e.of.answer
 	}
-	return e.of.Client.Delete(ctx, pod)
+	return e.of.Delete(ctx, pod)
 }
 
 // budgetRefuses is the answer of the API server where a disruption budget allows no eviction.
