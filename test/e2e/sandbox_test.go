@@ -45,8 +45,9 @@ func runAll(m *testing.M) int {
 		return failed(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	// Five coordinators need five nodes, also while other tests keep two of them empty.
-	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "7", "--zones", "7", "--speed", speed, "--detach")
+	// Five coordinators need five nodes, also while other tests keep two of them empty. Clusters are left behind
+	// when their test is over, and there are more than 800 pods in the end.
+	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "7", "--zones", "7", "--node-pods", "250", "--speed", speed, "--detach")
 	if out, err := up.CombinedOutput(); err != nil {
 		return failed(fmt.Errorf("starting the sandbox: %w\n%s", err, out))
 	}
