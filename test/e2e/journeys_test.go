@@ -192,7 +192,7 @@ var journeys = map[string]journey{
 		prepare: up(counts),
 		codes: map[string][]int{
 			"kubectl fdb reconcile sample-cluster --yes":                             {waits, waits},
-			"kubectl fdb why sample-cluster":                                         {0, no},
+			"kubectl fdb why sample-cluster":                                         {0, no, no},
 			"kubectl fdb why sample-cluster storage-66564":                           {no},
 			"kubectl fdb why sample-cluster -o json":                                 {no},
 			"kubectl fdb why sample-cluster -o wide":                                 {no},

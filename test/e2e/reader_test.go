@@ -49,6 +49,7 @@ var seeCommands = map[string]seeCommand{
 	"connection-string show":  {args: []string{"connection-string", "show", "c"}},
 	"coordinators list":       {args: []string{"coordinators", "list", "c"}},
 	"locks list":              {args: []string{"locks", "list", "c"}},
+	"logs":                    {args: []string{"logs", "c", "--tail", "5"}},
 	"maintenance status":      {args: []string{"maintenance", "status", "c"}, codes: []int{0, 1}},
 	"plan":                    {args: []string{"plan", "c"}},
 	"wait":                    {args: []string{"wait", "c", "--for", "reconciled", "--timeout", "4m"}},
