@@ -53,7 +53,7 @@ func viewRequirements() []CommandRequirements {
 	for _, verb := range []string{"collect", "plan", "verify"} {
 		all = append(all, CommandRequirements{"recover " + verb, slices.Concat(viewing(), releasedVolumes())})
 	}
-	all = append(all, CommandRequirements{"dump", dumping()}, CommandRequirements{"dump diff", viewing()}, CommandRequirements{"logs", logging()})
+	all = append(all, CommandRequirements{"dump", dumping()}, CommandRequirements{"dump diff", viewing()}, CommandRequirements{"run --state", required(session.RunStatePermissions()...)}, CommandRequirements{"logs", logging()})
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
 	for _, list := range []string{
