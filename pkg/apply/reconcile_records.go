@@ -51,7 +51,7 @@ func (o ReconcileOptions) checkOn(env *session.Env, kind *session.RecordKind, na
 	switch {
 	case o.WithBackups:
 		return nil, exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)
-	case o.Watch || o.metricsAddr != "":
+	case o.Watch || o.metricsAddr != "" || o.Dumps.changed():
 		return nil, exit.Usagef("--watch requires a cluster: use --wait for %s/%s", kind.Short, name)
 	}
 	if o.respectPDB {

@@ -108,10 +108,35 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	w.report = all(w.report, w.alive, w.followRecord(ctx))
-	if w.metricsAddr == "" {
-		return w.follows.Stop, nil
-	}
 	counts := metrics.New(w.Key.Name, w.Key.Namespace, w.Env.Clock.Now)
+	endDumps, err := w.dumps(ctx, counts)
+	if err != nil {
+		w.follows.Stop()
+		return nil, err
+	}
+	endMetrics, err := w.serve(ctx, counts)
+	if err != nil {
+		w.follows.Stop()
+		endDumps()
+		return nil, err
+	}
+	return func() { w.follows.Stop(); endMetrics(); endDumps() }, nil
+}
+
+// dumps begins to write dumps, if the flags ask for that.
+func (w *watching) dumps(ctx context.Context, counts *metrics.Metrics) (end func(), err error) {
+	if w.Dumps.dir == "" {
+		return func() {}, nil
+	}
+	dumps, report := counts.Dumps(), w.reportDump()
+	return w.startDumps(ctx, dumps.Written, func(err error) { dumps.Failed(); report(err) })
+}
+
+// serve serves the metrics, if the flags ask for that.
+func (w *watching) serve(ctx context.Context, counts *metrics.Metrics) (end func(), err error) {
+	if w.metricsAddr == "" {
+		return func() {}, nil
+	}
 	counts.OperationsFrom(w.leaseReader(ctx))
 	w.liveness.Beat(w.Env.Clock.Now())
 	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.liveness))
@@ -120,7 +145,7 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 	}
 	w.Env.Logf("metrics on http://%s/metrics", address)
 	w.report = all(w.report, counts.Report)
-	return func() { w.follows.Stop(); end() }, nil
+	return end, nil
 }
 
 // leaseReader returns what reads the Lease of the cluster for the metrics.

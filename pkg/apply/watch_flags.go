@@ -16,6 +16,8 @@ type WatchFlags struct {
 	Watch       bool
 	Resync      time.Duration
 	metricsAddr string
+	// Dumps are the dumps that a watch writes.
+	Dumps DumpFlags
 }
 
 // leastWatchInterval bounds the load of a watch on API server and database.
@@ -26,6 +28,7 @@ func (w *WatchFlags) Add(cmd *cobra.Command) {
 	flags.BoolVarP(&w.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
 	flags.DurationVar(&w.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
 	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
+	w.Dumps.add(cmd)
 }
 
 // CheckWatch validates --watch and the flags that go with it.
@@ -33,6 +36,8 @@ func (o ReconcileOptions) CheckWatch() error {
 	switch {
 	case !o.Watch && o.metricsAddr != "":
 		return exit.Usagef("--metrics-addr requires --watch")
+	case !o.Watch && o.Dumps.changed():
+		return exit.Usagef("--dump-dir requires --watch")
 	case !o.Watch:
 		return nil
 	case o.Wait:
@@ -45,6 +50,9 @@ func (o ReconcileOptions) CheckWatch() error {
 		return exit.Usagef("--interval must be at least %s with --watch", leastWatchInterval)
 	case o.Resync < o.Interval:
 		return exit.Usagef("--resync (%s) must not be less than --interval (%s)", o.Resync, o.Interval)
+	}
+	if err := o.Dumps.check(); err != nil {
+		return err
 	}
 	return checkAddress(o.metricsAddr)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,8 +17,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dumping"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -307,5 +310,32 @@ func TestDumpOfAllNamespacesIsReadForAllOfThem(t *testing.T) {
 	}
 	if code := g.run("operations", "list", "-A", "--from", path); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+}
+
+func TestADumpBesideAWatchIsWhole(t *testing.T) {
+	g := dumpable(t)
+	g.frozen()
+	path := filepath.Join(t.TempDir(), "sample-20261120T120000Z.tar.zst")
+	key := types.NamespacedName{Namespace: "fdb", Name: "sample"}
+	env := g.environment()
+	for range 2 { // the second one replaces the first
+		if err := dumping.Writer(Run)(t.Context(), env.Beside(io.Discard), key, path, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := dumpAt(t, path); len(d.Files["views/fdb/sample/why.txt"]) == 0 {
+		t.Error("the dump has no views")
+	}
+	if code := g.run("status", "sample", "--from", path); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s", code, &g.err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := dumping.Writer(Run)(ctx, env.Beside(io.Discard), key, path+".other", 1<<20); err == nil {
+		t.Error("an interrupted dump is no error")
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 // notRunHere has the reasons why examples of commands are not run.
 var notRunHere = map[string]string{
 	"kubectl fdb dump":               "it writes files to the current directory; dump_file_test.go runs its flags",
+	"kubectl fdb dump diff":          "needs dumps; TestDumpDiffShowsWhatChanged has them",
 	"kubectl fdb watch":              "a screen; TestAScreenIsWalkedAndReplacesAProcessGroup and the page about it run them",
 	"kubectl fdb eviction-webhook":   "needs a certificate and a port; TestTheEvictionWebhookAnswersByTheRules has both",
 	"kubectl fdb recover apply":      "needs the plan of a loss; TestCoordinatorsWithOtherAddressesAreRecovered has one",

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 	if err := checkFlagsOfDump(cmd); err != nil {
 		return err
 	}
-	d, err := openDump(file)
+	d, err := evidence.Open(file)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--from %s: %w", file, err))
 	}
@@ -67,13 +66,4 @@ func checkFlagsOfDump(cmd *cobra.Command) error {
 		}
 	})
 	return err
-}
-
-func openDump(path string) (*evidence.Dump, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return evidence.Read(file)
 }

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -113,6 +114,8 @@ func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 			for i := range args {
 				args[i] = strings.NewReplacer("$(NAMESPACE)", "fdb", "sample-cluster", "sample", "=:8080", "=127.0.0.1:0").Replace(args[i])
 			}
+			// The simulation is not read concurrently; TestTheDumpsOfTheDeploymentFitTheirVolume has this flag.
+			args = slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--dump-dir=") })
 			w := &watched{given: newGiven(t)}
 			if slices.Contains(args, "--watch") {
 				if code := w.run(args[2:]...); code != exit.ExitDone {
@@ -136,6 +139,27 @@ func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
 	delete(g.world.Pods, "sample-"+g.storage()[0])
 	if code := g.run(args...); code != exit.ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+func TestTheDumpsOfTheDeploymentFitTheirVolume(t *testing.T) {
+	spec := podTemplates(t)["deployment.yaml"].Spec
+	at := slices.IndexFunc(spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
+		return slices.Contains(spec.Containers[0].Args, "--dump-dir="+m.MountPath)
+	})
+	if at < 0 {
+		t.Fatalf("no mount for %v", spec.Containers[0].Args)
+	}
+	root := newRoot(newGiven(t).environment())
+	reconcile, _, err := root.Find([]string{"reconcile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := resource.MustParse(reconcile.Flag("dump-max-bytes").DefValue)
+	for _, v := range spec.Volumes {
+		if v.Name == spec.Containers[0].VolumeMounts[at].Name && (v.EmptyDir == nil || v.EmptyDir.SizeLimit.Cmp(most) <= 0) {
+			t.Errorf("volume %+v, dumps of %s", v, &most)
+		}
 	}
 }
 

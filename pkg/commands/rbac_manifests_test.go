@@ -128,6 +128,12 @@ func TestTheRoleForDumpsOnlyReadsAndIsWhatADumpAsksFor(t *testing.T) {
 	}
 }
 
+func TestTheRoleForStatesOfRunsIsWhatTheyAskFor(t *testing.T) {
+	if got := permissionsOf(rulesOf(t, "run-state.yaml")); !slices.Equal(session.RunStatePermissions(), got) {
+		t.Errorf("manifests/rbac/run-state.yaml grants %v, want %v", got, session.RunStatePermissions())
+	}
+}
+
 func TestTheRoleForFindingOperatorsOnlyLists(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Group: "apps", Resource: "deployments"}, {Verb: "list", Group: "coordination.k8s.io", Resource: "leases"}}
 	if got := permissionsOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -95,6 +96,16 @@ func archive(w io.Writer, m Manifest, manifest []byte, files map[string][]byte) 
 		return fmt.Errorf("write the dump: %w", err)
 	}
 	return nil
+}
+
+// Open reads the dump at a path, with the errors of Read.
+func Open(path string) (*Dump, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return Read(file)
 }
 
 // Read reads a dump. A file that is no dump, a newer one, and one of which a part is missing or

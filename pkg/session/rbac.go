@@ -129,6 +129,11 @@ func DatabasePermissions() []Permission {
 	)
 }
 
+// RunStatePermissions are required to keep the state of a runbook in a ConfigMap.
+func RunStatePermissions() []Permission {
+	return []Permission{{"get", "", "configmaps", ""}, {"create", "", "configmaps", ""}, {"update", "", "configmaps", ""}}
+}
+
 // WebhookPermissions are required by the eviction webhook, besides those to read a cluster.
 func WebhookPermissions() []Permission {
 	crd := v1beta2.GroupVersion.Group

@@ -53,7 +53,7 @@ func viewRequirements() []CommandRequirements {
 	for _, verb := range []string{"collect", "plan", "verify"} {
 		all = append(all, CommandRequirements{"recover " + verb, slices.Concat(viewing(), releasedVolumes())})
 	}
-	all = append(all, CommandRequirements{"dump", dumping()}, CommandRequirements{"logs", logging()})
+	all = append(all, CommandRequirements{"dump", dumping()}, CommandRequirements{"dump diff", viewing()}, CommandRequirements{"run --state", required(session.RunStatePermissions()...)}, CommandRequirements{"logs", logging()})
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
 	for _, list := range []string{
@@ -125,6 +125,7 @@ func actionRequirements() []CommandRequirements {
 		)},
 		{"reconcile fdbbackup", slices.Concat(required(session.BackupPermissions()...), operators(), auditing())},
 		{"reconcile fdbrestore", slices.Concat(required(session.RestorePermissions()...), operators(), auditing())},
+		{"reconcile --watch --dump-dir", slices.Concat(reconciling(), required(session.WatchPermissions()...), dumping())},
 		{"reconcile --watch", slices.Concat(reconciling(), required(session.WatchPermissions()...))},
 		{"detect-failures", slices.Concat(required(session.DetectPermissions()...), finding(), beyond(), auditing(), everywhere(optional("the status is not written",
 			session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"})))},

@@ -89,6 +89,7 @@ because -o selects the output format in all other commands.`,
 	flags.BoolVar(&o.force, "force", false, "If true, replace an existing file")
 	flags.DurationVar(&o.duration, "duration", defaultDuration, "time during which a status document is read every 10 seconds; 0 reads one")
 	flags.StringVar(&o.logBytes, "max-log-bytes", defaultLogBytes, "maximum size of all logs and trace files together; the end of each is kept")
+	cmd.AddCommand(newDiff(env))
 	return cmd
 }
 

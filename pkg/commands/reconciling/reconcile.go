@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// NewReconcile returns the command `reconcile`.
-func NewReconcile(env *session.Env) *cobra.Command {
+// NewReconcile returns the command `reconcile`, whose watches write dumps with write.
+func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
 	var o apply.ReconcileOptions
+	o.Dumps.Write = write
 	cmd := &cobra.Command{
 		Use:   "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
 		Short: "Reconcile a cluster, backup or restore",
@@ -24,7 +25,8 @@ stage what it needs, and acts.
 
 A pass does what is possible now and reports what it waits for. It shows its plan and
 prompts for approval first; --yes approves without a prompt. With --wait, passes repeat
-until nothing is left to do; with --watch, they repeat at every change until a signal.
+until nothing is left to do; with --watch, they repeat at every change until a signal, and
+--dump-dir keeps dumps of the last day meanwhile, to explain an outage after it.
 Ctrl-C finishes the current action and releases all locks; run the same command again to
 continue.`,
 		Example: `  # Preview, approve and run one pass

@@ -22,18 +22,20 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	r.progress.Approved = r.progress.Approved || r.unapproved() > 0
-	if err := r.store.write(r.progress); err != nil {
+	if err := r.store.write(ctx, r.progress); err != nil {
 		return unwritable(err)
 	}
 	r.Logf("%s: %s, state %s", r.book.Metadata.Name, phrase.Count(len(r.book.Steps), "step"), r.store.name())
+	stop := r.store.hold(ctx, r.Clock)
 	ended := r.steps(ctx)
-	return r.finish(ended)
+	stop()
+	return r.finish(ctx, ended)
 }
 
 // unwritable returns the error of a state that cannot be written before the first step.
 func unwritable(err error) error {
-	if errors.Is(err, errAnotherRun) {
-		return err
+	if exit.Code(err) != exit.ExitInternal {
+		return err // it has a code of its own
 	}
 	return exit.Usage(err)
 }
@@ -93,11 +95,11 @@ func (r *runner) conclude(m runbook.Move, e end, action runbook.Action) {
 
 // finish notes the end of the invocation, writes reports, and returns the error that determines the exit
 // code.
-func (r *runner) finish(cause error) error {
+func (r *runner) finish(ctx context.Context, cause error) error {
 	err := r.verdict(cause)
 	code, at := exit.Code(err), r.Clock.Now().UTC()
 	r.progress.ExitCode, r.progress.EndedAt = &code, &at
-	written := errors.Join(r.store.write(r.progress), r.writeReports())
+	written := errors.Join(r.store.write(ctx, r.progress), r.writeReports())
 	report := runbooks.NewReport(r.Metadata(r.About), r.Clock.Now(), *r.progress, r.store.name())
 	printed := r.Print(r.Out, format.Printable{
 		Document: report, Names: []string{"runbook/" + r.progress.Runbook},

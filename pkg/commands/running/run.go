@@ -52,9 +52,10 @@ func New(env *session.Env, program Program, tree func() *cobra.Command) *cobra.C
 program comes with. Steps are commands of kubectl fdb, checks, waits and approvals; they
 run in this process and never through a shell.
 
-The whole runbook is validated before its first step. The state is written to a file before
-and after each step: the same command with --state continues a run that was interrupted or
-stopped. A runbook that changed in between is refused.
+The whole runbook is validated before its first step. The state is written to a file, or
+with --state configmap/NAME to a ConfigMap, before and after each step: the same command
+with --state continues a run that was interrupted or stopped. A runbook that changed in
+between is refused, and so is a second run with the same state.
 
 An approval requires an answer on the terminal, or --approve with the digest of the plan to
 approve. Steps with --yes that no approval precedes require --yes of this command, or an
@@ -72,7 +73,10 @@ last one. 7: an approval is missing; the state has the steps before it.`,
   kubectl fdb run roll-out-change --var cluster=sample-cluster --dry-run
 
   # Run it, and write a report for a CI system
-  kubectl fdb run roll-out-change --var cluster=sample-cluster --report junit=report.xml`,
+  kubectl fdb run roll-out-change --var cluster=sample-cluster --report junit=report.xml
+
+  # Keep the state in a ConfigMap, so that another machine can continue the run
+  kubectl fdb run roll-out-change --var cluster=sample-cluster --state configmap/change-4711`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return embedded(), cobra.ShellCompDirectiveDefault
@@ -85,7 +89,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 	o.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.vars, "var", nil, "value of a variable of the runbook (NAME=VALUE); can be repeated")
-	flags.StringVar(&o.state, "state", "", "state file, which continues the run that it has; without it a new one beside the audit file")
+	flags.StringVar(&o.state, "state", "", "state file, or configmap/NAME, which continues the run that it has; without it a new file beside the audit file")
 	flags.StringArrayVar(&o.approvals, "approve", nil, "approval of a step by the digest of its plan (STEP=DIGEST); can be repeated")
 	flags.StringArrayVar(&o.reports, "report", nil, "report to write at the end (junit=FILE or json=FILE); can be repeated")
 	flags.StringVar(&o.unknown, "unknown", "", "what a step with an unknown outcome was: repeat runs it again, done continues after it")
@@ -148,7 +152,11 @@ func (r *runner) command(ctx context.Context, args []string) error {
 	if err := r.checkFlags(); err != nil {
 		return err
 	}
-	if err := r.open(); err != nil {
+	err = r.open(ctx)
+	if r.store != nil {
+		defer r.store.close()
+	}
+	if err != nil {
 		return err
 	}
 	if r.dryRun {
@@ -196,12 +204,12 @@ func pairs(flag, form string, values []string) (map[string]string, error) {
 }
 
 // open reads the state, and validates the runbook with its variables.
-func (r *runner) open() error {
+func (r *runner) open(ctx context.Context) error {
 	var err error
 	if r.store, err = storeOf(r.Env, r.options); err != nil {
 		return err
 	}
-	if r.progress, err = r.store.read(); err != nil {
+	if r.progress, err = r.store.read(ctx); err != nil {
 		return err
 	}
 	r.digest = runbook.Digest(r.source.Text)

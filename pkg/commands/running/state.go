@@ -2,11 +2,14 @@ package running
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
@@ -20,14 +23,27 @@ const (
 	fileMode   = 0o600
 )
 
+// keeper keeps a state: in a file, or in a ConfigMap.
+type keeper interface {
+	// name is the value of --state.
+	name() string
+	// read returns the state, and the saved outputs that are kept with it; nil if there is none yet.
+	read(ctx context.Context) (text []byte, saved map[string][]byte, err error)
+	// write replaces the state as a whole. It fails with errAnotherRun if it changed since this run read
+	// or wrote it. The last write of an invocation lets others use it.
+	write(ctx context.Context, text []byte, saved map[string][]byte, ended *time.Time) error
+}
+
 // store keeps the state of a run.
 type store struct {
-	// path is the state file; empty for a dry run.
-	path string
+	// keeper is nil for a dry run.
+	keeper
 	// files is the directory of saved outputs.
 	files string
-	// last is the content as this run read or wrote it; nil if there was no state.
-	last []byte
+	// saved are the saved outputs by name.
+	saved map[string][]byte
+	// temporary is true if the directory is removed at the end of the invocation.
+	temporary bool
 }
 
 // errAnotherRun means that the state changed between two steps of this run.
@@ -35,10 +51,13 @@ var errAnotherRun = errors.New("another run uses the same state: it was modified
 
 // storeOf returns the store of --state, or a new one beside the audit file.
 func storeOf(env *session.Env, o options) (*store, error) {
-	path := o.state
 	if o.dryRun {
-		return &store{}, nil
+		return &store{saved: map[string][]byte{}}, nil
 	}
+	if name, is := strings.CutPrefix(o.state, configMapPrefix); is {
+		return configMapStore(env, name)
+	}
+	path := o.state
 	if path == "" {
 		beside, err := audit.Path(env.Getenv)
 		if err != nil {
@@ -50,60 +69,45 @@ func storeOf(env *session.Env, o options) (*store, error) {
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("invalid --state: %w", err))
 	}
-	return &store{path: path, files: path + ".d"}, nil
+	return &store{keeper: &stateFile{path: path}, files: path + ".d", saved: map[string][]byte{}}, nil
 }
 
-func (s *store) name() string { return s.path }
-
 // read returns the state; nil if there is none yet.
-func (s *store) read() (*runbook.Progress, error) {
-	if s.path == "" {
+func (s *store) read(ctx context.Context) (*runbook.Progress, error) {
+	if s.keeper == nil {
 		return nil, nil
 	}
-	text, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("read state: %w", err))
+	text, saved, err := s.keeper.read(ctx)
+	if err != nil || text == nil {
+		return nil, err
 	}
 	p, err := runbook.Decode(text)
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("read state %s: %w", s.path, err))
+		return nil, exit.Usage(fmt.Errorf("read state %s: %w", s.name(), err))
 	}
-	s.last = text
+	for name, output := range saved {
+		if err := replaceFile(s.pathOf(name), output); err != nil {
+			return nil, fmt.Errorf("read state %s: %w", s.name(), err)
+		}
+		s.saved[name] = output
+	}
 	return p, nil
 }
 
-// unchanged fails if another run wrote the state since this one read or wrote it.
-func (s *store) unchanged() error {
-	now, err := os.ReadFile(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.last == nil:
-		return nil
-	case err != nil:
-		return fmt.Errorf("read state: %w", err)
-	case !bytes.Equal(now, s.last):
-		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("write state %s: %w", s.path, errAnotherRun)}
-	default:
-		return nil
-	}
-}
-
 // write replaces the state as a whole: a crash leaves the old one or the new one.
-func (s *store) write(p *runbook.Progress) error {
+func (s *store) write(ctx context.Context, p *runbook.Progress) error {
 	text, err := p.Encode()
 	if err != nil {
 		return err
 	}
-	if err := s.unchanged(); err != nil {
-		return err
+	return s.keeper.write(ctx, text, s.saved, p.EndedAt)
+}
+
+// close removes what only this invocation needs.
+func (s *store) close() {
+	if s.temporary {
+		_ = os.RemoveAll(s.files) // what is left is in the directory for temporary files
 	}
-	if err := replaceFile(s.path, text); err != nil {
-		return fmt.Errorf("write state: %w", err)
-	}
-	s.last = text
-	return nil
 }
 
 // pathOf returns the path of a saved output.
@@ -115,7 +119,55 @@ func (s *store) save(name string, text []byte) (*runbook.File, error) {
 	if err := replaceFile(path, text); err != nil {
 		return nil, fmt.Errorf("save output: %w", err)
 	}
+	s.saved[name] = text
 	return &runbook.File{Path: path, Digest: runbook.Digest(text)}, nil
+}
+
+// stateFile keeps a state in a file, and saved outputs in the directory beside it.
+type stateFile struct {
+	path string
+	// last is the content as this run read or wrote it; nil if there was no state.
+	last []byte
+}
+
+func (f *stateFile) name() string { return f.path }
+
+func (f *stateFile) read(context.Context) (text []byte, saved map[string][]byte, err error) {
+	text, err = os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, exit.Usage(fmt.Errorf("read state: %w", err))
+	}
+	f.last = text
+	return text, nil, nil
+}
+
+// unchanged fails if another run wrote the state since this one read or wrote it.
+func (f *stateFile) unchanged() error {
+	now, err := os.ReadFile(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.last == nil:
+		return nil
+	case err != nil:
+		return fmt.Errorf("read state: %w", err)
+	case !bytes.Equal(now, f.last):
+		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("write state %s: %w", f.path, errAnotherRun)}
+	default:
+		return nil
+	}
+}
+
+func (f *stateFile) write(_ context.Context, text []byte, _ map[string][]byte, _ *time.Time) error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if err := replaceFile(f.path, text); err != nil {
+		return fmt.Errorf("write state: %w", err)
+	}
+	f.last = text
+	return nil
 }
 
 // replaceFile writes a file under another name, and renames it once it is on the disk.

@@ -53,7 +53,7 @@ func (r *runner) runStep(ctx context.Context, m runbook.Move) error {
 	}
 	args, err := r.resolve(m, words)
 	m.Start(args, r.Clock.Now())
-	if err := r.store.write(r.progress); err != nil {
+	if err := r.store.write(ctx, r.progress); err != nil {
 		return err
 	}
 	r.announce(m)
@@ -63,14 +63,14 @@ func (r *runner) runStep(ctx context.Context, m runbook.Move) error {
 	}
 	if ctx.Err() != nil && ended.code != exit.ExitDone {
 		m.Interrupt(ended.code, "interrupted: "+exit.CauseOf(ctx, ctx.Err()).Error(), r.Clock.Now())
-		return errors.Join(exit.CauseOf(ctx, ctx.Err()), r.store.write(r.progress))
+		return errors.Join(exit.CauseOf(ctx, ctx.Err()), r.store.write(ctx, r.progress))
 	}
 	if err := r.keep(m, ended); err != nil {
 		ended = failed(err)
 	}
 	action := r.book.End(r.progress, m, ended.code, ended.message, r.Clock.Now())
 	r.conclude(m, ended, action)
-	return r.store.write(r.progress)
+	return r.store.write(ctx, r.progress)
 }
 
 // errAnotherCommand means that a captured value would make a step another command than the one that was

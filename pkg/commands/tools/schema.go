@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/changes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/runbooks"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
@@ -46,7 +47,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
 
 // AllKinds returns the kinds of documents of all packages by name.
 func AllKinds() []ui.Kind {
-	kinds := slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds())
+	kinds := slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), changes.Kinds())
 	slices.SortFunc(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds
 }

@@ -158,7 +158,9 @@ func names() []string {
 	all := make(chan *prometheus.Desc)
 	go func() {
 		defer close(all)
-		New("sample", "fdb", func() time.Time { return noon }).registry.Describe(all)
+		m := New("sample", "fdb", func() time.Time { return noon })
+		m.Dumps()
+		m.registry.Describe(all)
 	}()
 	var found []string
 	for d := range all {
@@ -166,6 +168,30 @@ func names() []string {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
+}
+
+func TestDumpsAreCountedWithTheLabelsOfTheCluster(t *testing.T) {
+	m := New("sample", "fdb", func() time.Time { return noon })
+	d := m.Dumps()
+	d.Written(noon, 300)
+	d.Failed()
+	found, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range found {
+		if one := family.GetMetric()[0]; strings.Contains(family.GetName(), "_dump_") {
+			got[family.GetName()] = one.GetGauge().GetValue() + one.GetCounter().GetValue()
+			if len(one.GetLabel()) != 2 {
+				t.Errorf("%s has labels %v", family.GetName(), one.GetLabel())
+			}
+		}
+	}
+	want := map[string]float64{"kubectl_fdb_dump_bytes": 300, "kubectl_fdb_dump_failures_total": 1, "kubectl_fdb_dump_last_written_timestamp_seconds": float64(noon.Unix())}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 var documented = regexp.MustCompile("(?m)^\\| `(kubectl_fdb_[a-z_]+)")

@@ -18,6 +18,7 @@ const namespace = "kubectl_fdb"
 // goroutine; the registry may be read concurrently.
 type Metrics struct {
 	registry *prometheus.Registry
+	own      prometheus.Labels
 	now      func() time.Time
 
 	passes, stages, actions, refusals  *prometheus.CounterVec
@@ -48,8 +49,8 @@ type refusal struct {
 
 // New makes the metrics of the cluster of that name and namespace. Now returns the time.
 func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
 	own := prometheus.Labels{"fdb_cluster": cluster, "fdb_namespace": clusterNamespace}
+	m := &Metrics{registry: prometheus.NewRegistry(), own: own, now: now}
 	m.addCounters(own)
 	m.addDurations(own)
 	m.addGauges(own)

@@ -1,0 +1,168 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence/ring"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+const (
+	defaultDumpInterval = 5 * time.Minute
+	defaultDumpKeep     = 24 * time.Hour
+	defaultDumpBytes    = "1Gi"
+	// leastDumpInterval bounds the load of dumps on API server and database, and is the least time
+	// that one may take.
+	leastDumpInterval = time.Minute
+	// dumpLogBytes bounds the logs and trace files of one of many dumps.
+	dumpLogBytes = 4 << 20
+)
+
+// WriteDump writes a dump of a cluster to a path, as a whole or not at all.
+type WriteDump func(ctx context.Context, env *session.Env, key types.NamespacedName, path string, logBytes int64) error
+
+// DumpFlags are the flags of a watch that writes dumps.
+type DumpFlags struct {
+	// Write is set by the command.
+	Write WriteDump
+
+	dir            string
+	interval, keep time.Duration
+	maxBytes       string
+}
+
+func (d *DumpFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&d.dir, "dump-dir", "", "directory in which --watch keeps the newest dumps of the cluster; empty writes none")
+	flags.DurationVar(&d.interval, "dump-interval", defaultDumpInterval, "time between two dumps of --dump-dir")
+	flags.DurationVar(&d.keep, "dump-keep", defaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
+	flags.StringVar(&d.maxBytes, "dump-max-bytes", defaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
+}
+
+// changed reports whether a flag has another value than its default. Without flags it is zero.
+func (d *DumpFlags) changed() bool {
+	return d.dir != "" || d.interval != 0 && d.interval != defaultDumpInterval || d.keep != 0 && d.keep != defaultDumpKeep || d.maxBytes != "" && d.maxBytes != defaultDumpBytes
+}
+
+func (d *DumpFlags) check() error {
+	if d.dir == "" {
+		if d.changed() {
+			return exit.Usagef("--dump-interval, --dump-keep and --dump-max-bytes require --dump-dir")
+		}
+		return nil
+	}
+	if _, err := d.most(); err != nil {
+		return err
+	}
+	switch {
+	case d.interval < leastDumpInterval:
+		return exit.Usagef("--dump-interval must be at least %s", phrase.Duration(leastDumpInterval))
+	case d.keep < d.interval:
+		return exit.Usagef("--dump-keep (%s) must not be less than --dump-interval (%s)", d.keep, d.interval)
+	}
+	return nil
+}
+
+func (d *DumpFlags) most() (int64, error) {
+	quantity, err := resource.ParseQuantity(d.maxBytes)
+	if err != nil || quantity.Value() <= 0 {
+		return 0, exit.Usagef("invalid --dump-max-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", d.maxBytes)
+	}
+	return quantity.Value(), nil
+}
+
+// dumper writes dumps beside passes, which it never fails: what goes wrong is reported.
+type dumper struct {
+	ring     ring.Ring
+	interval time.Duration
+	clock    clock.WithTicker
+	write    func(ctx context.Context, path string) error
+	// written and failed report how each dump ended.
+	written func(at time.Time, bytes int64)
+	failed  func(error)
+}
+
+// startDumps begins to write dumps. The returned function ends that, and removes one that is incomplete.
+func (w *watching) startDumps(ctx context.Context, written func(time.Time, int64), failed func(error)) (stop func(), err error) {
+	most, err := w.Dumps.most()
+	if err != nil {
+		return nil, err
+	}
+	d := &dumper{
+		ring:     ring.Ring{Dir: w.Dumps.dir, Name: w.Key.Name, Keep: w.Dumps.keep, MaxBytes: most},
+		interval: w.Dumps.interval, clock: w.Env.Clock, written: written, failed: failed,
+		write: func(ctx context.Context, path string) error {
+			return w.Dumps.Write(ctx, w.Env.Beside(io.Discard), w.Key, path, dumpLogBytes)
+		},
+	}
+	if err := d.ring.Prepare(); err != nil {
+		return nil, exit.Usage(fmt.Errorf("--dump-dir: %w", err))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var writing sync.WaitGroup
+	writing.Go(func() { d.run(ctx) })
+	return func() {
+		cancel()
+		writing.Wait()
+	}, nil
+}
+
+// run writes a dump at each interval until the context ends.
+func (d *dumper) run(ctx context.Context) {
+	for {
+		if bytes, err := d.one(ctx); ctx.Err() == nil {
+			if err != nil {
+				d.failed(err)
+			} else {
+				d.written(d.clock.Now(), bytes)
+			}
+		}
+		timer := d.clock.NewTimer(d.interval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C():
+		}
+	}
+}
+
+// one writes one dump, and removes those that exceed the limits, also if it could not be written. It
+// returns the size of all.
+func (d *dumper) one(ctx context.Context) (bytes int64, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("panic: %v", problem)
+		}
+	}()
+	limited, cancel := context.WithTimeout(ctx, d.interval)
+	defer cancel()
+	now := d.clock.Now()
+	err = d.write(limited, d.ring.Path(now))
+	bytes, pruned := d.ring.Prune(now)
+	return bytes, errors.Join(err, pruned)
+}
+
+// reportDump returns a function that prints why dumps are not written: at most as often as what cannot be
+// watched is.
+func (w *watching) reportDump() func(error) {
+	var last time.Time
+	return func(err error) {
+		if now := w.Env.Clock.Now(); last.IsZero() || now.Sub(last) >= session.TroubleInterval {
+			last = now
+			w.Env.Logf("warning: write dump to %s: %s; passes continue", w.Dumps.dir, exit.Explain(err))
+		}
+	}
+}
