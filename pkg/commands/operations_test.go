@@ -81,9 +81,9 @@ func TestOperationsAreListed(t *testing.T) {
 		"one that was lost": {edit: lost, args: []string{"operations", "list"}, want: []string{"lost"}},
 		"as JSON":           {args: []string{"operations", "list", "-A", "-o", "json"}, want: []string{`"kind": "OperationList"`, `"id": "run7"`, `"active": true`, `"reason": "CHG-42"`, `"waitingFor": "storage-2 is draining"`}},
 		"as names":          {args: []string{"operations", "list", "-o", "name"}, want: []string{"operation/sample"}},
-		"in why":            {args: []string{"why", "sample"}, want: []string{"operation: replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42), for 10m"}},
+		"in why":            {args: []string{"why", "sample"}, want: []string{"operation: run7: replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42), for 10m"}},
 		"in why, as JSON":   {args: []string{"why", "sample", "-o", "json"}, want: []string{`"operation": {`, `"id": "run7"`}},
-		"in the status":     {args: []string{"status", "sample"}, want: []string{"replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42), for 10m", "1 of 2 done"}},
+		"in the status":     {args: []string{"status", "sample"}, want: []string{"run7: replace sample storage-1 storage-2 --wait, by ann@laptop (CHG-42), for 10m", "1 of 2 done"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestWhyLeavesWhatIsPendingToTheOperation(t *testing.T) {
 	g.world.Record.Spec.ProcessCounts.Storage = 5
 	g.world.Record.Generation++
 	code := g.runOn(c, "why", "sample")
-	for _, part := range []string{"an operation is active: replace sample storage-1 storage-2 --wait, by ann@laptop", "next: kubectl fdb operations follow sample"} {
+	for _, part := range []string{"an operation is active: run7: replace sample storage-1 storage-2 --wait, by ann@laptop", "next: kubectl fdb operations follow sample"} {
 		if code != exit.ExitNo || !strings.Contains(strings.Join(strings.Fields(g.out.String()), " "), part) {
 			t.Errorf("exit code %d, does not contain %q: %s%s", code, part, &g.out, &g.err)
 		}
@@ -211,5 +211,49 @@ func TestNoOperationIsAborted(t *testing.T) {
 	g := up(t)
 	if code := g.run("operations", "abort", "sample", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "no operation on sample") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+// The operation has ended: what it began is on the cluster, and each has a way back.
+func TestAnAbortPrintsWhatIsHalfDone(t *testing.T) {
+	lost := func(o *reconcile.Operation) { o.Seen = o.Seen.Add(-time.Hour) }
+	tests := map[string]struct {
+		edit func(*reconcile.Operation)
+		ends int
+		want int
+		mark bool
+		says []string
+	}{
+		"of one that ended": {ends: 2, mark: true, want: exit.ExitDone, says: []string{
+			"half done, whichever run began it:", "ID is marked for removal, and not excluded",
+			"revert: kubectl fdb replace sample ID --undo",
+		}},
+		"of one whose run is lost": {edit: lost, mark: true, want: exit.ExitRefused, says: []string{"no longer reports", "revert: kubectl fdb replace sample ID --undo"}},
+		"of one that did nothing":  {ends: 2, want: exit.ExitDone, says: []string{"nothing is half done"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, c := operated(t, tc.edit)
+			if tc.mark {
+				g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now().Add(-time.Minute))
+			}
+			g.endsAfter(c, tc.ends)
+			code := g.runOn(c, "operations", "abort", "sample", "--yes")
+			said := strings.Join(strings.Fields(g.out.String()+g.err.String()), " ")
+			for _, part := range tc.says {
+				part = strings.ReplaceAll(part, "ID", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID))
+				if code != tc.want || !strings.Contains(said, part) {
+					t.Errorf("exit code %d, does not contain %q: %s", code, part, said)
+				}
+			}
+			if !tc.mark {
+				return
+			}
+			_, revert, _ := strings.Cut(g.out.String(), "revert:   kubectl fdb ")
+			revert, _, _ = strings.Cut(revert, "\n")
+			if code := g.runOn(c, append(strings.Fields(revert), "--yes", "--join")...); code != exit.ExitDone || g.world.Record.Status.ProcessGroups[0].IsMarkedForRemoval() {
+				t.Errorf("%s: exit code %d: %s", revert, code, &g.err)
+			}
+		})
 	}
 }

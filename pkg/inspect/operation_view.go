@@ -33,6 +33,15 @@ func (v OperationView) By() string {
 	return reconcile.Operation{Holder: v.Holder, User: v.User}.By()
 }
 
+// Words returns its ID, the command, and who runs it, as text for users.
+func (v OperationView) Words() string {
+	words := v.Command + ", by " + v.By()
+	if v.ID != "" {
+		words = v.ID + ": " + words
+	}
+	return words
+}
+
 // View returns the operation of the Lease; nil for none.
 func (l Lease) View() *OperationView {
 	o := l.Operation

@@ -29,7 +29,11 @@ func (e *HeldError) Error() string {
 type ActiveOperationError struct{ Operation Operation }
 
 func (e *ActiveOperationError) Error() string {
-	return "another operation is active: " + e.Operation.Words() + ", since " + e.Operation.Since.UTC().Format(time.RFC3339)
+	words := e.Operation.Words()
+	if e.Operation.ID != "" {
+		words = e.Operation.ID + ": " + words
+	}
+	return "another operation is active: " + words + ", since " + e.Operation.Since.UTC().Format(time.RFC3339)
 }
 
 // RefusedError means that a safety gate refused.

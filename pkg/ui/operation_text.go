@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -95,6 +96,40 @@ func WriteOperationStatus(w io.Writer, v inspect.OperationStatusView) error {
 	return err
 }
 
+// WriteLeftovers prints what is half done on a cluster, and the commands that complete and revert it.
+func WriteLeftovers(w io.Writer, v lists.Leftovers) error {
+	var b strings.Builder
+	if len(v.Items) == 0 {
+		b.WriteString("nothing is half done")
+	} else {
+		b.WriteString("half done, whichever run began it:")
+	}
+	if len(v.Unknown) > 0 {
+		kinds := make([]string, len(v.Unknown))
+		for i, kind := range v.Unknown {
+			kinds[i] = kind.Words()
+		}
+		b.WriteString(" (unknown: " + phrase.List(kinds) + ")")
+	}
+	if _, err := fmt.Fprintln(w, b.String()); err != nil {
+		return err
+	}
+	width := layout.Width(w)
+	for _, l := range v.Items {
+		lines := []string{layout.Labeled("  ", l.Words(), width)}
+		if l.Complete != "" {
+			lines = append(lines, layout.Labeled("    complete: ", l.Complete, width))
+		}
+		if l.Revert != "" {
+			lines = append(lines, layout.Labeled("    revert:   ", l.Revert, width))
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // operation describes a command that runs passes, and whether it goes on.
 func (o StatusOptions) operation(v inspect.OperationView) string {
 	since := "at an unknown time"
@@ -104,7 +139,7 @@ func (o StatusOptions) operation(v inspect.OperationView) string {
 	case v.Since != nil:
 		since = "for " + phrase.Duration(o.Now.Sub(*v.Since))
 	}
-	words := v.Command + ", by " + v.By()
+	words := v.Words()
 	if v.Reason != "" && v.User != "" {
 		words += " (" + v.Reason + ")"
 	}

@@ -69,6 +69,13 @@ func optional(without string, powers ...session.Permission) []Requirement {
 	return needs
 }
 
+// readingLeftovers returns what is required, beside the resource and its Lease, to read what is half
+// done on a cluster.
+func readingLeftovers() []Requirement {
+	others := slices.DeleteFunc(session.ViewPermissions(), func(p session.Permission) bool { return p == theResource() || p == readingLease() })
+	return slices.Concat(optional("what is half done is unknown", others...), beyond())
+}
+
 func reconciling() []Requirement {
 	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), waiting(), finding(), beyond(), operators(), auditing())
 }

@@ -146,7 +146,7 @@ func actionRequirements() []CommandRequirements {
 		{"recover apply", slices.Concat(reconciling(), releasedVolumes(), bindingVolumes())},
 		{"operations list", required(readingLease(), finding()[0].Permission)},
 		{"operations follow", slices.Concat(required(readingLease(), theResource()), finding())},
-		{"operations abort", slices.Concat(required(readingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, theResource()), finding())},
+		{"operations abort", slices.Concat(required(readingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, theResource()), finding(), readingLeftovers())},
 		{"locks deny", reconciling()},
 		{"locks allow", reconciling()},
 		{"locks take", reconciling()},

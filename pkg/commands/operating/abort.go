@@ -11,11 +11,13 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // abortTimeout is the default of --timeout: the running action is finished first, and the longest
@@ -40,8 +42,13 @@ func newAbort(env *session.Env) *cobra.Command {
 action, releases its locks, and ends with exit code 4; it prints what is not done, and how
 to resume or undo it. What was done before is not undone.
 
-The command requests that, and waits until the operation has ended. An operation whose run
-no longer reports cannot be aborted: it does nothing any more.`,
+The command requests that, and waits until the operation has ended. Then it prints what is
+half done on the cluster, whichever run began it, with the commands that complete and revert
+it: process groups that are marked for removal or excluded, deleted pods, cordoned nodes,
+maintenance and the database lock.
+
+An operation whose run no longer reports cannot be aborted: it does nothing any more. What
+is half done is printed for it, too.`,
 		Example: `  # Abort the operation on this cluster
   kubectl fdb operations abort sample-cluster
 
@@ -70,8 +77,12 @@ func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) 
 	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
 	env.About = key
 	reader := session.ClusterReader{Env: env, Key: key}
-	operation, err := o.chosen(reader.Lease(ctx), key)
+	lease := reader.Lease(ctx)
+	operation, err := o.chosen(lease, key)
 	if err != nil {
+		if lease.Read && lease.Operation != nil && !lease.OperationActive && exit.Code(err) == exit.ExitRefused {
+			printLeft(ctx, env, reader)
+		}
 		return err
 	}
 	if err := o.approve(ctx, env, operation); err != nil {
@@ -146,7 +157,7 @@ func (o abortOptions) wait(ctx context.Context, env *session.Env, reader session
 		case !lease.Read: // a later read may succeed
 		case now == nil || now.ID != operation.ID:
 			fmt.Fprintf(env.Out, "operation %s has ended\n", operation.ID)
-			env.Logf("what is left: %s", env.Command("why", reader.Key.Name))
+			printLeft(ctx, env, reader)
 			return nil
 		case !lease.OperationActive:
 			return &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("the run of operation %s no longer reports: whether it ended is unknown", operation.ID)}
@@ -159,4 +170,20 @@ func (o abortOptions) wait(ctx context.Context, env *session.Env, reader session
 			return cause
 		}
 	}
+}
+
+// printLeft prints what is half done on the cluster. A cluster that cannot be read is a warning: the
+// operation has ended all the same.
+func printLeft(ctx context.Context, env *session.Env, reader session.ClusterReader) {
+	reader.Nodes = true
+	facts, err := reader.Facts(ctx)
+	if err != nil {
+		env.Logf("warning: what is half done is unknown: %s; read it later: %s", exit.Explain(err), env.Command("why", reader.Key.Name))
+		return
+	}
+	left := lists.NewLeftovers(facts, env.Commands())
+	if err := ui.WriteLeftovers(env.Out, left); err != nil {
+		env.Logf("warning: %v", err)
+	}
+	env.Logf("what is left of the spec: %s", env.Command("why", reader.Key.Name))
 }

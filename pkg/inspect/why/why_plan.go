@@ -186,7 +186,7 @@ func (w *why) byOperation(_ []planned.PlanItem, c *Chain) bool {
 		return false
 	}
 	c.State, c.rank = Waiting, rankWaiting
-	c.Reasons = []Link{{Message: "an operation is active: " + o.Command + ", by " + o.By()}}
+	c.Reasons = []Link{{Message: "an operation is active: " + o.Words()}}
 	c.Next = []string{w.FDB("operations", "follow", w.name)}
 	return true
 }
