@@ -99,10 +99,14 @@ var (
 
 // keptFrom is the right whose lack keeps most from a command.
 func keptFrom(command string) string {
-	if command == "check" {
+	switch command {
+	case "check":
 		return `cannot list resource "foundationdbbackups"` // whether there is a backup comes before what its agents say
+	case "logs":
+		return "pods/log"
+	default:
+		return "pods/exec"
 	}
-	return "pods/exec"
 }
 
 func zeroIfNone(codes []int) []int {
