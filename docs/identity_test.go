@@ -90,7 +90,7 @@ var proseDecides = map[string]int{
 	"pkg/fdb/admin/backup_store.go":         1, // the output of a tool of FoundationDB
 	"pkg/reconcile/safety/clean_bounce.go":  1, // a reason that FoundationDB defines
 	"pkg/ui/lock_text.go":                   1, // nil or not
-	"pkg/inspect/pod_trouble.go":            2, // reasons that Kubernetes defines
+	"pkg/inspect/pod_problem.go":            2, // reasons that Kubernetes defines
 	"pkg/ui/check/budget.go":                1, // a reason that Kubernetes defines
 	"pkg/ui/tui/model.go":                   1, // nil or not
 }

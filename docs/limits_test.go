@@ -13,13 +13,13 @@ import (
 // The limits of the types that all commands share: what one of them can do is read at once. The
 // methods of what they embed count there.
 var mostMethods = map[string]int{
-	"pkg/session.Env":                20,
-	"pkg/apply.Passes":               20,
-	"pkg/apply.outcome":              20,
-	"pkg/apply.approving":            20,
-	"pkg/apply.pacing":               20,
-	"pkg/reconcile/live.World":       40,
-	"pkg/reconcile/live.BackupWorld": 40,
+	"pkg/session.Env":                  20,
+	"pkg/apply.Passes":                 20,
+	"pkg/apply.outcome":                20,
+	"pkg/apply.approving":              20,
+	"pkg/apply.pacing":                 20,
+	"pkg/reconcile/live.Cluster":       40,
+	"pkg/reconcile/live.BackupCluster": 40,
 }
 
 // The limits of all source together: a bool parameter does not say at the call what it means, and

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// RestorableBackup is a backup that runs, can be restored, and is the record's own.
+// RestorableBackup is a backup that runs, can be restored, and is the resource's own.
 func RestorableBackup(lag *int64) BackupFacts {
 	f := BackupFacts{Own: plan.Check{OK: true}, MaxLag: DefaultMaxLag}
 	f.Backup = &v1beta2.FoundationDBBackup{}

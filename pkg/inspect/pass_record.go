@@ -71,7 +71,7 @@ func RecordHold(h *plan.Hold) *HoldRecord {
 	if h == nil {
 		return nil
 	}
-	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: InSeconds(h.RetryAfter), ManualIntervention: h.Human, Follows: h.Follows}
+	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: InSeconds(h.RetryAfter), ManualIntervention: h.Manual, Follows: h.Follows}
 }
 
 // InSeconds is a duration for a document, nil when there is none.
@@ -86,7 +86,7 @@ func InSeconds(d time.Duration) *float64 {
 // PassRecord is how a pass ended.
 type PassRecord struct {
 	Outcome reconcile.Outcome `json:"outcome"`
-	// RetryAfterSeconds is the longest wait that a stage asked for; null when none did.
+	// RetryAfterSeconds is the longest wait that a stage requested; null when none did.
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
 	Acted             int      `json:"acted"`
 	Planned           int      `json:"planned"`

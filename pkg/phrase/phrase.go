@@ -179,7 +179,7 @@ func Seconds[N ~int | ~int32 | ~int64 | ~float64](s N) string {
 }
 
 // Until is the time from now to t. In contrast to a time.Duration it can be longer than 292
-// years, as the ends of the largest patience are.
+// years, as the ends of the largest durations are.
 func Until(t, now time.Time) string {
 	const year = 365 * 24 * 60 * 60
 	if seconds := t.Unix() - now.Unix(); seconds > 200*year {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-// witness stands between one pass and the world. It notes in which order things were
+// witness stands between one pass and the cluster. It notes in which order things were
 // observed, taken and done, asks the invariants about every action, and makes happen
 // what troubles a plugin at work.
 type witness struct {

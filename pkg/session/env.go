@@ -56,9 +56,9 @@ type Env struct {
 	Connect func(ctx context.Context, key types.NamespacedName) (Session, error)
 	// ConnectBackup and ConnectRestore open a backup and a restore. Replaced in tests.
 	ConnectBackup, ConnectRestore func(key types.NamespacedName) (Session, error)
-	// Follow opens a watch on a cluster's objects: changed is called with what changed, trouble
+	// Follow opens a watch on a cluster's objects: changed is called with what changed, problem
 	// with why something cannot be watched. Replaced in tests.
-	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
+	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (Follower, error)
 
 	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)

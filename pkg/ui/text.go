@@ -113,7 +113,7 @@ func (t *text) later(stage plan.StageName, h plan.Housekeeping) {
 		return
 	}
 	t.left = h.Exclusions
-	t.line(stage, "later", h.Words())
+	t.line(stage, "later", h.Text())
 }
 
 // checks prints what was refused or does not hold yet and, if verbose, what passed.
@@ -122,7 +122,7 @@ func (t *text) checks(stage plan.StageName, checks []plan.Check, nature func(pla
 		switch {
 		case c.OK:
 			t.verbose(stage, "checked", inspect.CheckWords(c))
-		case nature(c) == plan.Trouble:
+		case nature(c) == plan.Problem:
 			t.once(stage, "refused", c.Key(), "", inspect.CheckWords(c))
 		case t.o.Live:
 		default:
@@ -208,7 +208,7 @@ func (t *text) done(e reconcile.StageDone) {
 }
 
 // EndWord returns the word for how a stage or an action that is not done ended. What ends by itself is
-// waiting, and what the user has to approve is pending; other words are for trouble only.
+// waiting, and what the user has to approve is pending; other words are for problems only.
 func EndWord(o reconcile.Outcome, n plan.Nature) string {
 	switch n {
 	case plan.Approval:

@@ -49,7 +49,7 @@ func (h *helper) serve() error {
 	for {
 		n, oob, _, _, err := h.conn.ReadMsgUnix(data, rights)
 		if err != nil || n == 0 {
-			return nil //nolint:nilerr // the host is gone, which is how a box ends
+			return nil //nolint:nilerr // the host ended, which is how a box ends
 		}
 		var r request
 		if err := json.Unmarshal(data[:n], &r); err != nil {

@@ -87,7 +87,7 @@ const (
 )
 
 // names are the files that say where a container looks names up: in /etc/hosts alone, which
-// has all names of the sandbox. The machine's resolver would be asked for every name that
+// has all names of the sandbox. The machine's resolver would be queried for every name that
 // has vanished, continuously by every fdbserver process, and may drop queries.
 var names = map[string]string{
 	nameSources: "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\nservices: files\nprotocols: files\n",

@@ -90,7 +90,7 @@ func Of(db *model.Database) Activity {
 	a.Released = min(a.Started, a.Limit)
 	a.ofStorage(db, shares, clients)
 	a.ofLogs(db)
-	for _, e := range db.Crew.Assignments() {
+	for _, e := range db.Roles.Assignments() {
 		a.proxies[e.Role]++
 	}
 	a.ofMoves(db)
@@ -143,7 +143,7 @@ func fullestQueue(db *model.Database, shares map[*model.StorageServer]float64, w
 }
 
 func queueOf(db *model.Database, writes float64) float64 {
-	since := db.World.Now.Sub(db.LoadedSince).Seconds()
+	since := db.Simulation.Now.Sub(db.LoadedSince).Seconds()
 	return writes*memoryBytes*idleLag + max(0, writes-writesPerCore)*memoryBytes*since
 }
 
@@ -249,8 +249,8 @@ func (a Activity) coresOf(r model.Role) float64 {
 // Process is what a process uses for all of its roles.
 func (a Activity) Process(db *model.Database, s *model.Process) ProcessActivity {
 	p := ProcessActivity{Cores: idleCPU, DiskBusy: idleDisk}
-	for _, e := range db.Crew.Assignments() {
-		if e.Seat.Server == s {
+	for _, e := range db.Roles.Assignments() {
+		if e.Instance.Server == s {
 			p.Cores += a.coresOf(e.Role)
 			p.transfer(a.WrittenBytes/float64(a.proxies[e.Role]), a.WrittenBytes/float64(a.proxies[e.Role]))
 		}

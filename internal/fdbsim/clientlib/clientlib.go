@@ -25,13 +25,13 @@ var errRequest = errors.New("malformed request")
 
 // Serve serves one connection until it or ctx ends. The client library has the given
 // version and sees files.
-func Serve(ctx context.Context, w *model.World, version string, files tools.FileSystem, connection io.ReadWriteCloser) error {
+func Serve(ctx context.Context, w *model.Simulation, version string, files tools.FileSystem, connection io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })() // its end is what ends the reads below
 	requests, ended := make(chan [][]byte), make(chan error, 1)
 	go func() {
-		defer cancel() // a client that has gone does not wait for a reply
+		defer cancel() // a client that disconnected does not wait for a reply
 		ended <- receive(ctx, bufio.NewReader(connection), requests)
 	}()
 	s := session{begin: func(clusterFile string) (*tools.ClientTransaction, error) {

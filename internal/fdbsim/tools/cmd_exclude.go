@@ -38,7 +38,7 @@ func parseExclude(args []string) excludeRequest {
 	return r
 }
 
-// exclude marks processes as leaving, and by default waits until they may.
+// exclude marks processes as excluded, and by default waits until they may.
 func (c *cli) exclude(args []string) error {
 	if len(args) == 0 {
 		return c.listExclusions()

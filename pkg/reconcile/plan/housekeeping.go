@@ -9,7 +9,7 @@ import (
 )
 
 // Housekeeping is what remains when everything essential is done: the objects of process
-// groups are deleted, and their processes are proven drained and gone. Their exclusions end,
+// groups are deleted, and their processes are proven drained and removed. Their exclusions end,
 // and their status entries are dropped, once the database has been stable for long enough.
 // Any later pass does that, and until then nothing depends on it.
 type Housekeeping struct {
@@ -34,8 +34,8 @@ func (h Housekeeping) Task() string {
 	return fmt.Sprintf("include %s and remove %s from the status", strings.Join(h.Exclusions, " "), strings.Join(groups, ", "))
 }
 
-// Words are the task, and when a later pass does it.
-func (h Housekeeping) Words() string {
+// Text are the task, and when a later pass does it.
+func (h Housekeeping) Text() string {
 	when := "once the database is stable"
 	if h.RetryAfter > 0 {
 		when = "in " + h.RetryAfter.Round(time.Second).String()

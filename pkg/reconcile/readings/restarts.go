@@ -21,15 +21,15 @@ type Bounce struct {
 	Spared []v1beta2.ProcessGroupID
 	// Missing counts the groups of each class that are not waited for.
 	Missing map[v1beta2.ProcessClass]int
-	// Leaving counts the groups of each class that are marked for removal.
-	Leaving map[v1beta2.ProcessClass]int
-	// Staying counts the groups of each class that the spec keeps from restarting.
-	Staying map[v1beta2.ProcessClass]int
+	// MarkedForRemoval counts the groups of each class that are marked for removal.
+	MarkedForRemoval map[v1beta2.ProcessClass]int
+	// Excepted counts the groups of each class that the spec keeps from restarting.
+	Excepted map[v1beta2.ProcessClass]int
 }
 
 // CollectBounce classifies the process groups of a snapshot by whether they have to restart, and can.
 func CollectBounce(s plan.Snapshot) Bounce {
-	b := Bounce{Missing: map[v1beta2.ProcessClass]int{}, Leaving: map[v1beta2.ProcessClass]int{}, Staying: map[v1beta2.ProcessClass]int{}}
+	b := Bounce{Missing: map[v1beta2.ProcessClass]int{}, MarkedForRemoval: map[v1beta2.ProcessClass]int{}, Excepted: map[v1beta2.ProcessClass]int{}}
 	for _, g := range s.Groups() {
 		if g.ProcessClass.IsTester() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
 			continue
@@ -42,7 +42,7 @@ func CollectBounce(s plan.Snapshot) Bounce {
 func (b *Bounce) Classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := IncompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
-		b.Leaving[g.ProcessClass]++
+		b.MarkedForRemoval[g.ProcessClass]++
 		if upgrade && g.IsExcluded() && !IsSpared(s, g.ProcessGroupID) && !MissingTooLong(s, g) {
 			b.Add(s, g) // no process may remain that uses the old protocol
 			return
@@ -52,7 +52,7 @@ func (b *Bounce) Classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	case MissingTooLong(s, g), PendingTooLong(s, g):
 		b.Missing[g.ProcessClass]++
 	case IsSpared(s, g.ProcessGroupID):
-		b.Staying[g.ProcessClass]++
+		b.Excepted[g.ProcessClass]++
 		if mustRestart(s, g) {
 			b.Spared = append(b.Spared, g.ProcessGroupID)
 		}

@@ -21,9 +21,9 @@ import (
 )
 
 // Observe implements reconcile.Observer.
-func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if facets&plan.Record != 0 {
-		normalized, err := w.Record.Normalized()
+func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.ClusterResource != 0 {
+		normalized, err := w.Resource.Normalized()
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,9 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 }
 
 // ownTime is the time by the plugin's own clock.
-func (w *World) ownTime() time.Time { return w.Now().Add(w.Skew) }
+func (w *Cluster) ownTime() time.Time { return w.Now().Add(w.Skew) }
 
-func (w *World) nodes() map[string]*corev1.Node {
+func (w *Cluster) nodes() map[string]*corev1.Node {
 	if w.NodesHidden != "" || w.nodesUnread {
 		return nil
 	}
@@ -107,7 +107,7 @@ func copies[T any, P interface {
 	return all
 }
 
-func (w *World) reports() map[string]plan.PodReport {
+func (w *Cluster) reports() map[string]plan.PodReport {
 	reports := map[string]plan.PodReport{}
 	for name, pod := range w.Pods {
 		if pod.Status.Phase != corev1.PodRunning {
@@ -127,9 +127,9 @@ func (w *World) reports() map[string]plan.PodReport {
 	return reports
 }
 
-func (w *World) database(ctx context.Context) plan.DatabaseFacts {
-	if w.Record.Status.ConnectionString == "" {
-		return plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
+	if w.Resource.Status.ConnectionString == "" {
+		return plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	}
 	status, err := w.findVersion(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
 }
 
-func (w *World) status(ctx context.Context) (*fdb.Status, error) {
+func (w *Cluster) status(ctx context.Context) (*fdb.Status, error) {
 	out, err := w.fdbcli(ctx, "status json")
 	if err != nil {
 		return nil, err
@@ -148,14 +148,14 @@ func (w *World) status(ctx context.Context) (*fdb.Status, error) {
 
 // coordination is what control-plane instances share, and which exclusions are in progress while
 // a group is marked for removal. As in package live they are read only when needed.
-func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
-	if !w.Record.Status.Configured {
+func (w *Cluster) coordination(ctx context.Context) plan.CoordinationFacts {
+	if !w.Resource.Status.Configured {
 		return plan.CoordinationFacts{}
 	}
 	facts := plan.CoordinationFacts{
 		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: maps.Clone(w.Shared.Maintenance),
-		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), Announced: w.announced(),
-		Lists: w.Shared.Lists.facts(w.Record),
+		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Resource.Spec.Version])), Announced: w.announced(),
+		Lists: w.Shared.Lists.facts(w.Resource),
 	}
 	if w.exclusionsMatter() {
 		addresses, err := w.managementKeys(ctx, "in_progress_exclusion")
@@ -167,8 +167,8 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 }
 
 // exclusionsMatter reports whether decisions need the exclusions in force.
-func (w *World) exclusionsMatter() bool {
-	c := w.Record
+func (w *Cluster) exclusionsMatter() bool {
+	c := w.Resource
 	if _, annotated := c.Annotations[v1beta2.AnnotationCancelReplacements]; annotated {
 		normalized, err := c.Normalized()
 		if err != nil {
@@ -180,13 +180,13 @@ func (w *World) exclusionsMatter() bool {
 }
 
 // Type runs a command of fdbcli as a user with a shell in a pod would.
-func (w *World) Type(script string) (string, error) {
+func (w *Cluster) Type(script string) (string, error) {
 	out, err := w.fdbcli(context.Background(), script)
 	return string(out), err
 }
 
 // managementKeys are the suffixes of special keys.
-func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, error) {
+func (w *Cluster) managementKeys(ctx context.Context, names ...string) ([]string, error) {
 	var commands []string
 	for _, name := range names {
 		commands = append(commands, fmt.Sprintf(`getrangekeys \xff\xff/management/%[1]s/ \xff\xff/management/%[1]s0 1000`, name))
@@ -208,7 +208,7 @@ func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, 
 
 // fdbcli runs a command in a pod that has a cluster file: the first whose processes have the
 // protocol of the client, as package live prefers pods of coordinators, or just the first.
-func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
+func (w *Cluster) fdbcli(ctx context.Context, script string) ([]byte, error) {
 	name, version := w.toolPod()
 	if name == "" {
 		return nil, fmt.Errorf("no pod has a cluster file")
@@ -228,12 +228,12 @@ func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 // toolPod is where fdbcli runs, and which version of it; empty when no pod has a cluster file.
 // As in package live, pods of groups that are marked for removal or do not report come last:
 // they may have missed a change of coordinators.
-func (w *World) toolPod() (first, version string) {
+func (w *Cluster) toolPod() (first, version string) {
 	version = w.clientVersion()
 	var last []string
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		unfit := g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses)
-		if name := g.PodName(w.Record); unfit && w.Pods[name] != nil {
+		if name := g.PodName(w.Resource); unfit && w.Pods[name] != nil {
 			last = append(last, name)
 		}
 	}

@@ -242,7 +242,7 @@ func (r Run) script(ctx context.Context, s plan.Snapshot, g recovery.Group, c ad
 	return string(result.Stdout), nil
 }
 
-// present makes a run read facts without the process groups that a plan has as gone.
+// present makes a run read facts without the process groups that a plan has as removed.
 func (r Run) present(p recovery.Plan) Run {
 	read := r.Read
 	r.Read = func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {

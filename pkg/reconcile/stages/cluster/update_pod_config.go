@@ -18,7 +18,7 @@ import (
 // that are marked for removal keep what they have: see keepsItsConfig.
 var UpdatePodConfig = plan.Stage{
 	Name:  plan.StageUpdatePodConfig,
-	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.PodFiles,
+	Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.PodFiles,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		var outdated readings.Waits
@@ -48,7 +48,7 @@ var UpdatePodConfig = plan.Stage{
 // there is no pod.
 func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes readings.ConfigHashes) (actions []plan.Action, reason string, err error) {
 	pod := s.Pod(g)
-	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() {
+	if pod == nil || pod.DeletionTimestamp != nil || g.IsRemovable() {
 		return nil, "", nil
 	}
 	want, err := hashes.Of(s, g, pod)

@@ -16,7 +16,7 @@ import (
 // depends on automatic replacements: without them nothing acts on what it sees.
 var FailureDetector = plan.Stage{
 	Name:  plan.StageFailureDetector,
-	Reads: plan.Record | plan.Detector,
+	Reads: plan.ClusterResource | plan.Detector,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.RunsFailureDetector() {
 			return withoutDetector(s)
@@ -35,7 +35,7 @@ var FailureDetector = plan.Stage{
 	},
 }
 
-// withoutDetector deletes a CronJob that is no longer wanted. One of another owner stays.
+// withoutDetector deletes a CronJob that is no longer desired. One of another owner stays.
 func withoutDetector(s plan.Snapshot) plan.Decision {
 	have := s.Detector.Job
 	switch {
@@ -91,5 +91,5 @@ func apply(s plan.Snapshot, want *batchv1.CronJob) plan.Decision {
 }
 
 func manual(code plan.HoldCode, format string, args ...any) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Code: code, Reason: fmt.Sprintf(format, args...), Human: true}}
+	return plan.Decision{Hold: &plan.Hold{Code: code, Reason: fmt.Sprintf(format, args...), Manual: true}}
 }

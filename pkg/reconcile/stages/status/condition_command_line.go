@@ -15,7 +15,7 @@ import (
 // would start with.
 var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func(f GroupFacts) (verdict, error) {
 	if f.pod == nil || f.pod.DeletionTimestamp != nil {
-		return gone, nil
+		return cleared, nil
 	}
 	variables := f.S.PodFiles[f.pod.Name].Variables
 	if len(f.processes) == 0 || variables == nil {
@@ -41,7 +41,7 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 			return holds, nil
 		}
 	}
-	return gone, nil
+	return cleared, nil
 }}
 
 // monitorConfigurations caches those of one decision: there are many pods, and few ways to
