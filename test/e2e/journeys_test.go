@@ -86,7 +86,7 @@ var journeys = map[string]journey{
 	},
 	"docs/recovery.md": {prepare: up(counts)},
 	"docs/support.md":  {prepare: up(counts)},
-	"docs/evidence.md": {
+	"docs/dumps.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb reconcile sample-cluster --from sample.tar.zst": {mistake}},
 	},
@@ -106,8 +106,8 @@ var journeys = map[string]journey{
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},
 	},
-	"docs/holding-still.md": {prepare: oneOfSeveral},
-	"docs/looking.md": {
+	"docs/maintenance.md": {prepare: oneOfSeveral},
+	"docs/inspect.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb exclusion status sample-cluster": {1}},
 		leaveOut: map[string]string{
@@ -200,7 +200,7 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
-	"docs/screen.md": {
+	"docs/dashboard.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
 			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": {cutShort},
