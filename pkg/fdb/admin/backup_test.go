@@ -47,7 +47,7 @@ type site struct {
 
 func newSite(t *testing.T) site {
 	t.Helper()
-	cluster, files := newCluster(t)
+	cluster, files := newSimulation(t)
 	cli := newSimulatedCLI(cluster, simulated{cluster, files})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)

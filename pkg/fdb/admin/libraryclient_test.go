@@ -98,7 +98,7 @@ func newSimulatedLibrary(cluster *fdbsim.Simulation, files *simulatedFiles) *adm
 // newDatabaseFor is a simulated database that is up, with both clients.
 func newDatabaseFor(t *testing.T) (*fdbsim.Simulation, *admin.LibraryClient, *admin.FDBCLI) {
 	t.Helper()
-	cluster, files := newCluster(t)
+	cluster, files := newSimulation(t)
 	cli := newSimulatedCLI(cluster, simulated{cluster, files})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestALibraryKillsAndMovesCoordinators(t *testing.T) {
 }
 
 func TestALibraryDoesNotKillBesideAProcessThatDoesNotAnswer(t *testing.T) {
-	cluster, files := newCluster(t)
+	cluster, files := newSimulation(t)
 	l := &deafLibrary{simulatedLibrary: simulatedLibrary{cluster, files}}
 	cli := newSimulatedCLI(cluster, simulated{cluster, files})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
@@ -229,7 +229,7 @@ func TestAnInclusionOfAMachineEndsThoseOfItsPorts(t *testing.T) {
 }
 
 func TestALibraryReportsAnotherProtocol(t *testing.T) {
-	cluster, files := newCluster(t)
+	cluster, files := newSimulation(t)
 	library := admin.NewLibraryClient(otherVersion{simulatedLibrary{cluster, files}}, simulatedClock{clock.RealClock{}, cluster})
 	if _, err := library.Status(t.Context()); admin.KindOf(err) != admin.KindWrongProtocol {
 		t.Errorf("got %v", err)

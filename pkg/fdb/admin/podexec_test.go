@@ -339,7 +339,7 @@ func TestSimulatedDatabaseConformsThroughPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			admintest.Conformance(t, func(t *testing.T) (admin.Admin, admin.KV) {
 				t.Helper()
-				cluster, files := newCluster(t)
+				cluster, files := newSimulation(t)
 				run := func(ctx context.Context, argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
 					return cluster.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: files, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 				}

@@ -92,8 +92,8 @@ func (c simulatedClock) NewTimer(d time.Duration) clock.Timer {
 	return timer
 }
 
-// newCluster is a simulated cluster that was never configured, and the files of its pods.
-func newCluster(t *testing.T) (*fdbsim.Simulation, *simulatedFiles) {
+// newSimulation is a simulated cluster that was never configured, and the files of its pods.
+func newSimulation(t *testing.T) (*fdbsim.Simulation, *simulatedFiles) {
 	t.Helper()
 	cluster := fdbsim.NewSimulation(fdbsim.Options{Seed: 1})
 	cluster.AutoAdvance()
@@ -133,7 +133,7 @@ func newSimulatedCLI(cluster *fdbsim.Simulation, transport admin.Transport) *adm
 // newSimulated is a simulated cluster that was never configured, and its client.
 func newSimulated(t *testing.T) (*fdbsim.Simulation, *admin.FDBCLI) {
 	t.Helper()
-	cluster, files := newCluster(t)
+	cluster, files := newSimulation(t)
 	return cluster, newSimulatedCLI(cluster, simulated{cluster, files})
 }
 
