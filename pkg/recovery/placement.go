@@ -1,5 +1,7 @@
 package recovery
 
+import "fmt"
+
 // Placement is where coordinators can be, and which volumes of lost PVCs may still exist.
 type Placement struct {
 	// Desired is how many coordinators the redundancy mode requires.
@@ -37,4 +39,18 @@ type Server struct {
 	Addresses []string `json:"addresses"`
 	// Directory is the data directory.
 	Directory string `json:"directory"`
+}
+
+// obstacles are volumes that may have the state of a coordinator that counts as lost.
+func (p Placement) obstacles() (all []string) {
+	if p.VolumesUnknown != "" {
+		all = append(all, "whether volumes of deleted PVCs exist is unknown: "+p.VolumesUnknown)
+	}
+	for _, name := range p.Claims {
+		all = append(all, fmt.Sprintf("PVC %s of the cluster is of no process group in the status", name))
+	}
+	for _, name := range p.Volumes {
+		all = append(all, fmt.Sprintf("volume %s of a deleted PVC still exists", name))
+	}
+	return all
 }
