@@ -40,8 +40,8 @@ func Write(w io.Writer, v changes.View, t ui.Table) error {
 	for _, warning := range v.Warnings {
 		layout.Entry(w, "warning: ", warning)
 	}
-	fmt.Fprintln(w, sentence(v))
-	return nil
+	_, err := fmt.Fprintln(w, sentence(v))
+	return err
 }
 
 // cell returns a value; one that is unknown, or that does not exist, has a sign of its own.
