@@ -54,7 +54,7 @@ func (l Lock) Same(o Lock) bool {
 type ReleaseRequest struct {
 	// Seen is the lock as it was printed. Any other is not released.
 	Seen Lock
-	// Owner is the owner ID of the request, and Person its user.
+	// Owner is the owner ID of the request, and User its user.
 	Owner, User string
 	Now         time.Time
 	// Force also clears an expired or denied lock of another owner, and a lock that another

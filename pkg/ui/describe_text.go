@@ -157,7 +157,7 @@ func (p *page) pod(v *describe.PodView, name string) {
 		p.fact("Condition", c)
 	}
 	if v.Problem != "" {
-		p.fact("Trouble", v.Problem)
+		p.fact("Problem", v.Problem)
 	}
 }
 

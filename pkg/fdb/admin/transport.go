@@ -119,18 +119,18 @@ func wrapped(c Command) []string {
 		argv = append(argv, "-u", name)
 	}
 	if c.Tied {
-		argv = append(argv, "sh", "-c", tie, seconds(withinUnresponsive))
+		argv = append(argv, "sh", "-c", tie, seconds(tieLimit))
 	}
 	argv = append(argv, "timeout", "-k", seconds(killGrace), seconds(c.Limit))
 	return append(argv, c.Argv...)
 }
 
 // A tied tool receives a heartbeat every tieBeat while the client waits, and ends after
-// tieSilence without one: a connection can be lost long before its input ends. That is sooner
+// tieLimit without one: a connection can be lost long before its input ends. That is sooner
 // than another run may take the Lease over.
 const (
-	tieBeat            = 5 * time.Second
-	withinUnresponsive = 30 * time.Second
+	tieBeat  = 5 * time.Second
+	tieLimit = 30 * time.Second
 )
 
 // tie runs its arguments, without input, until they end, or until its own input ends or has no

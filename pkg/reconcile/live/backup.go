@@ -34,7 +34,7 @@ type BackupCluster struct {
 	agents map[string]*corev1.Pod      // newest known
 }
 
-// NewBackup returns the BackupWorld of a backup, which the options' Key names.
+// NewBackup returns the BackupCluster of a backup, which the options' Key names.
 func NewBackup(o Options) *BackupCluster { return &BackupCluster{Cluster: New(o)} }
 
 const (

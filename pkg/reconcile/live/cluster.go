@@ -58,7 +58,7 @@ type Options struct {
 	// G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
 	Overrides map[plan.Gate]string
 	// StatusTimeout bounds how long to wait for the status of the database. Default
-	// StatusPatience.
+	// DefaultStatusTimeout.
 	StatusTimeout time.Duration
 }
 

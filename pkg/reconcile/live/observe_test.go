@@ -184,7 +184,7 @@ func TestAnInvalidRecordIsNamed(t *testing.T) {
 	var s plan.Snapshot
 	err := f.cluster.Observe(t.Context(), &s, plan.Everything)
 	if _, ok := errors.AsType[*live.InvalidResourceError](err); !ok || !strings.Contains(err.Error(), "nonsense") {
-		t.Errorf("got %v, want an InvalidRecordError about the version", err)
+		t.Errorf("got %v, want an InvalidResourceError about the version", err)
 	}
 	if got := f.log.all(); len(got) != 1 {
 		t.Errorf("made the requests %v, want the record only", got)

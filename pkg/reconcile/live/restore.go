@@ -37,7 +37,7 @@ type RestoreCluster struct {
 	distances map[string]int
 }
 
-// NewRestore returns the RestoreWorld of a restore. The options' Key needs only the namespace.
+// NewRestore returns the RestoreCluster of a restore. The options' Key needs only the namespace.
 func NewRestore(name types.NamespacedName, o Options) *RestoreCluster {
 	return &RestoreCluster{Cluster: New(o), Name: name}
 }

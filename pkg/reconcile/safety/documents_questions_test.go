@@ -138,7 +138,7 @@ func questionsOfDocuments() map[string]documentQuestion {
 		"ExclusionBudget": {
 			answer: one(func(s plan.Snapshot) plan.Check { _, c := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); return c }), reads: reporting,
 		},
-		"SilentExclusion": {
+		"UnresponsiveExclusion": {
 			answer: one(func(s plan.Snapshot) plan.Check { return UnresponsiveExclusion(s, v1beta2.ProcessClassStorage, 0) }), reads: reporting,
 		},
 		"LongMissing": {

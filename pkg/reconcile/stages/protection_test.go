@@ -75,7 +75,7 @@ func markings() map[string]map[string]marking {
 		"reconcile/stages/operations/skip_exclusion.go SkipExclusion": {
 			"requested without exclusion": {operations.SkipExclusion(ids), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 }},
 		},
-		"reconcile/stages/operations/exclude_groups.go asLeaving": {"requested exclusion": {operations.ExcludeGroups(ids), nothing}},
+		"reconcile/stages/operations/exclude_groups.go asMarked": {"requested exclusion": {operations.ExcludeGroups(ids), nothing}},
 	}
 }
 

@@ -148,7 +148,7 @@ func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus)
 type Budget struct {
 	// Max is the maximum number of draining groups.
 	Max int
-	// ByZone is true if Most is the maximum number of fault domains with such groups.
+	// ByZone is true if Max is the maximum number of fault domains with such groups.
 	ByZone bool
 }
 
