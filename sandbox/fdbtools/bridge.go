@@ -57,8 +57,12 @@ func New(o Options) *Bridge {
 	return b
 }
 
-// tick is how finely the model's time follows real time.
-const tick = 20 * time.Millisecond
+const (
+	// tick is how finely the model's time follows real time.
+	tick = 20 * time.Millisecond
+	// longestStep is the most real time that one step at a faster pace stands for.
+	longestStep = 5 * tick
+)
 
 // Run lets the model's time pass until ctx ends.
 func (b *Bridge) Run(ctx context.Context) {
@@ -72,9 +76,19 @@ func (b *Bridge) Run(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now := b.Clock.Now()
-		b.Simulation.Advance(time.Duration(float64(now.Sub(last)) * b.Pace()))
+		b.Simulation.Advance(step(now.Sub(last), b.Pace()))
 		last = now
 	}
+}
+
+// step is how far the model's time moves after some real time. Tools have their limits in the model's
+// time, and run in real time: where it passes faster, a busy machine would let them time out. So what a
+// late step missed does not pass. At pace 1 the model's time is real time, which always passes.
+func step(elapsed time.Duration, pace float64) time.Duration {
+	if pace > 1 {
+		elapsed = min(elapsed, longestStep)
+	}
+	return time.Duration(float64(elapsed) * pace)
 }
 
 // Pace is how many seconds pass in the model in one real second.
