@@ -139,11 +139,9 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 }
 
 func (w *World) status(ctx context.Context) (*fdb.Status, error) {
-	out, err := w.fdbcli(ctx, "status json")
-	if err != nil {
-		return nil, err
-	}
-	return fdb.ParseStatus(out)
+	var status *fdb.Status
+	_, err := w.fdbcliWith(ctx, "status json", func(s *fdb.Status) { status = s })
+	return status, err
 }
 
 // coordination is what control-plane instances share, and which exclusions are in progress while
@@ -209,6 +207,11 @@ func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, 
 // fdbcli runs a command in a pod that has a cluster file: the first whose processes have the
 // protocol of the client, as package live prefers pods of coordinators, or just the first.
 func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
+	return w.fdbcliWith(ctx, script, nil)
+}
+
+// fdbcliWith hands status documents over instead of printing them.
+func (w *World) fdbcliWith(ctx context.Context, script string, status func(*fdb.Status)) ([]byte, error) {
 	name, version := w.toolPod()
 	if name == "" {
 		return nil, fmt.Errorf("no pod has a cluster file")
@@ -217,7 +220,7 @@ func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
 	var out, errOut bytes.Buffer
 	code := w.FDB.RunTool(ctx, fdbsim.Tool{
 		Name: "fdbcli", Version: version, Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
-		Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
+		Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script}, Status: status,
 	})
 	if code != 0 {
 		return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())
