@@ -124,6 +124,21 @@ func (s *Status) ProcessesOf(instanceID string) []Process {
 	return s.processesThat(func(p Process) bool { return p.InstanceID() == instanceID }, 1)
 }
 
+// ProcessesByGroup returns what ProcessesOf returns of each process group, for callers that ask for
+// many; nil without a document.
+func (s *Status) ProcessesByGroup() map[string][]Process {
+	if s == nil {
+		return nil
+	}
+	byGroup := map[string][]Process{}
+	for _, p := range s.ProcessList() {
+		if id := p.InstanceID(); id != "" {
+			byGroup[id] = append(byGroup[id], p)
+		}
+	}
+	return byGroup
+}
+
 // Coordinators returns the coordinators as in a connection string, without
 // "(fromHostname)".
 func (s *Status) Coordinators() []Address {
