@@ -64,6 +64,9 @@ func (d decoder) object(from Object, into reflect.Value) error {
 		}
 		return nil
 	case reflect.Map:
+		if texts, ok := into.Addr().Interface().(*map[string]string); ok {
+			return storeTexts(from, texts)
+		}
 		into.Set(reflect.MakeMapWithSize(into.Type(), len(from)))
 		for key, value := range from {
 			element := reflect.New(into.Type().Elem()).Elem()
@@ -109,6 +112,18 @@ func taggedFields(t reflect.Type) []field {
 		}
 	}
 	return fields
+}
+
+func storeTexts(from Object, into *map[string]string) error {
+	*into = make(map[string]string, len(from))
+	for key, value := range from {
+		text, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("%s: cannot store %T in a string", key, value)
+		}
+		(*into)[key] = text
+	}
+	return nil
 }
 
 func storeText(from string, into reflect.Value) error {
