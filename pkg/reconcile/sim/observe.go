@@ -33,10 +33,10 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 		into.Nodes, into.NodesHidden = w.nodes(), w.NodesHidden
 	}
 	if facets&plan.Pods != 0 {
-		into.Pods = copies(w.Pods)
+		into.Pods = maps.Clone(w.Pods)
 	}
 	if facets&plan.Volumes != 0 {
-		into.Volumes = copies(w.Volumes)
+		into.Volumes = maps.Clone(w.Volumes)
 	}
 	if facets&plan.Services != 0 {
 		into.Services = copies(w.Services)
@@ -95,6 +95,7 @@ func (w *World) nodes() map[string]*corev1.Node {
 	return nodes
 }
 
+// copies returns objects that change in place in the meantime.
 func copies[T any, P interface {
 	*T
 	DeepCopy() *T
@@ -117,14 +118,33 @@ func (w *World) reports() map[string]plan.PodReport {
 			reports[name] = w.splitReport(pod)
 			continue
 		}
-		variables, err := objects.Variables(pod)
-		if err != nil {
-			reports[name] = plan.PodReport{Unreachable: err.Error()}
-			continue
-		}
-		reports[name] = plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
+		reports[name] = w.running[name].reportOf(pod)
 	}
 	return reports
+}
+
+// podReport is what the monitor of a pod reports, as long as the pod does not change.
+type podReport struct {
+	pod *corev1.Pod
+	plan.PodReport
+}
+
+func (p *runningPod) reportOf(pod *corev1.Pod) plan.PodReport {
+	if p == nil {
+		return monitorReport(pod)
+	}
+	if p.report.pod != pod {
+		p.report = podReport{pod, monitorReport(pod)}
+	}
+	return p.report.PodReport
+}
+
+func monitorReport(pod *corev1.Pod) plan.PodReport {
+	variables, err := objects.Variables(pod)
+	if err != nil {
+		return plan.PodReport{Unreachable: err.Error()}
+	}
+	return plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
 }
 
 func (w *World) database(ctx context.Context) plan.DatabaseFacts {

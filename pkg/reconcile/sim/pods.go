@@ -36,6 +36,8 @@ type runningPod struct {
 	serving   string
 	variables map[string]string
 	split     splitFiles
+	// report is what was observed last.
+	report podReport
 }
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
@@ -45,14 +47,29 @@ func (w *World) step() {
 		switch {
 		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
 		case pod.Spec.NodeName == "":
-			w.place(pod)
+			w.place(w.edited(name))
 		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
 		case pod.Status.Phase != corev1.PodRunning:
-			w.start(pod)
+			w.start(w.edited(name))
 		default:
 			w.monitor(pod)
 		}
 	}
+}
+
+// edited returns a pod to change: a copy, which replaces the pod. Observations have the pods
+// themselves, which therefore never change.
+func (w *World) edited(name string) *corev1.Pod {
+	pod := w.Pods[name].DeepCopy()
+	w.Pods[name] = pod
+	return pod
+}
+
+// editedVolume is the same for a PVC.
+func (w *World) editedVolume(name string) *corev1.PersistentVolumeClaim {
+	claim := w.Volumes[name].DeepCopy()
+	w.Volumes[name] = claim
+	return claim
 }
 
 // place puts a pod on the next node that accepts it, or on one that it prefers, or that has fewer
@@ -137,6 +154,7 @@ func (w *World) monitor(pod *corev1.Pod) {
 			return
 		}
 		running.accepted, running.configuration, running.program = text, configuration, starts
+		pod = w.edited(pod.Name)
 		running.variables = w.accept(pod, configuration, text)
 	}
 	if !running.configuration.ServersRun() {
