@@ -131,10 +131,15 @@ func (s *Status) ProcessesByGroup() map[string][]Process {
 		return nil
 	}
 	byGroup := map[string][]Process{}
-	for _, p := range s.ProcessList() {
+	for _, p := range s.Cluster.Processes {
 		if id := p.InstanceID(); id != "" {
 			byGroup[id] = append(byGroup[id], p)
 		}
+	}
+	for _, processes := range byGroup { // sorting a few of each is cheaper than sorting all
+		slices.SortFunc(processes, func(a, b Process) int {
+			return cmp.Or(cmp.Compare(a.Locality[LocalityProcessID], b.Locality[LocalityProcessID]), cmp.Compare(a.ID, b.ID))
+		})
 	}
 	return byGroup
 }

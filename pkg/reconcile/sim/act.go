@@ -115,7 +115,9 @@ func (w *World) begin(a plan.Action) error {
 	if quiet := plan.EffectOf(a).Quiet; quiet > 0 {
 		w.quiet = w.Now().Add(quiet)
 	}
-	w.Acted = append(w.Acted, a)
+	if !w.observed {
+		w.Acted = append(w.Acted, a)
+	}
 	return nil
 }
 
