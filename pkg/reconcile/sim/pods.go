@@ -84,9 +84,9 @@ func (w *World) place(pod *corev1.Pod) {
 	start := w.nextIP % len(w.Nodes)
 	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !w.tolerated(pod, node) })
 	if len(inTurn) > 0 {
-		preferences := w.preferences(pod)
+		preferences, alike := w.preferences(pod), w.alike(pod)
 		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int {
-			return cmp.Or(cmp.Compare(w.liking(preferences, b), w.liking(preferences, a)), cmp.Compare(w.alike(pod, a), w.alike(pod, b)))
+			return cmp.Or(cmp.Compare(w.liking(preferences, b), w.liking(preferences, a)), cmp.Compare(alike[a], alike[b]))
 		})
 	}
 }
@@ -98,15 +98,15 @@ func (w *World) repels(node string) bool {
 	})
 }
 
-// alike is how many pods of a pod's class a node has.
-func (w *World) alike(pod *corev1.Pod, node string) int {
-	n := 0
+// alike is how many pods of a pod's class each node has.
+func (w *World) alike(pod *corev1.Pod) map[string]int {
+	class, alike := pod.Labels[v1beta2.LabelProcessClass], map[string]int{}
 	for _, other := range w.Pods {
-		if other.Spec.NodeName == node && other.Labels[v1beta2.LabelProcessClass] == pod.Labels[v1beta2.LabelProcessClass] {
-			n++
+		if other.Labels[v1beta2.LabelProcessClass] == class {
+			alike[other.Spec.NodeName]++
 		}
 	}
-	return n
+	return alike
 }
 
 func (w *World) start(pod *corev1.Pod) {
