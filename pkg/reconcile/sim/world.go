@@ -80,8 +80,8 @@ type World struct {
 	Refuse func(plan.Action) error
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
 	Crash int
-	// Acted are the actions that were carried out. A world that began with what was observed keeps
-	// none: they hold whole statuses, and nothing reads them.
+	// Acted are the actions that were carried out. An adopted cluster keeps none: they hold whole
+	// statuses, and nothing reads them.
 	Acted []plan.Action
 
 	// scale is by how much less data there is than in the cluster that was adopted.
