@@ -97,7 +97,7 @@ func (s *ProcessGroupStatus) HasCondition(t ProcessGroupConditionType) bool {
 // time. A removed process group accepts ResourcesTerminating only: its pod is
 // expected to be missing.
 func (s *ProcessGroupStatus) SetCondition(t ProcessGroupConditionType, now time.Time) {
-	if s.HasCondition(t) || (s.IsGone() && !s.outlivesRemoval(t)) {
+	if s.HasCondition(t) || (s.IsRemovable() && !s.outlivesRemoval(t)) {
 		return
 	}
 	s.ProcessGroupConditions = append(s.ProcessGroupConditions, &ProcessGroupCondition{Type: t, Timestamp: now.Unix()})

@@ -88,15 +88,15 @@ func (g *Gaps) because(format string, details ...any) {
 }
 
 func (g *Gaps) compareCounts(c *FoundationDBCluster) {
-	staying := map[ProcessClass]int{}
+	remaining := map[ProcessClass]int{}
 	for _, group := range c.Status.ProcessGroups {
 		if !group.IsMarkedForRemoval() {
-			staying[group.ProcessClass]++
+			remaining[group.ProcessClass]++
 		}
 	}
-	wanted := c.DesiredProcessCounts()
-	for _, class := range classesOf(wanted, staying) {
-		switch have, want := staying[class], wanted[class]; {
+	desired := c.DesiredProcessCounts()
+	for _, class := range classesOf(desired, remaining) {
+		switch have, want := remaining[class], desired[class]; {
 		case have < want:
 			g.missing(&g.Generations.NeedsGrow, "%s %s", phrase.CountOf(have, want, string(class)+" process group"), phrase.EitherOf(have, want, "exists", "exist"))
 		case have > want:
@@ -125,16 +125,16 @@ func (g *Gaps) judgeGroups(groups []*ProcessGroupStatus) {
 	var removed []string
 	having := map[ProcessGroupConditionType][]string{}
 	for _, group := range groups {
-		id, troubles := string(group.ProcessGroupID), group.troubles()
+		id, problems := string(group.ProcessGroupID), group.problems()
 		switch {
 		case group.IsMarkedForRemoval() && group.HasCondition(ConditionResourcesTerminating):
 			g.Generations.HasPendingRemoval = g.generation // terminating resources require no further action
 		case group.IsMarkedForRemoval():
 			removed = append(removed, id)
-		case len(troubles) == 0:
+		case len(problems) == 0:
 			g.ReconciledProcessGroups++
 		default:
-			for _, t := range troubles {
+			for _, t := range problems {
 				having[t] = append(having[t], id)
 			}
 		}
@@ -153,8 +153,8 @@ func (g *Gaps) judgeGroups(groups []*ProcessGroupStatus) {
 	}
 }
 
-// troubles are the conditions that keep a process group from being reconciled.
-func (s *ProcessGroupStatus) troubles() (types []ProcessGroupConditionType) {
+// problems are the conditions that keep a process group from being reconciled.
+func (s *ProcessGroupStatus) problems() (types []ProcessGroupConditionType) {
 	for _, condition := range s.ProcessGroupConditions {
 		if !condition.Type.IsInformational() {
 			types = append(types, condition.Type)

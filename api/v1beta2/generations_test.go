@@ -68,18 +68,18 @@ func TestGaps(t *testing.T) {
 		},
 		"a removal under way, its replacement there": {
 			func(c *FoundationDBCluster) {
-				leaving := group("storage-3", "storage")
-				leaving.MarkForRemoval(noon)
-				c.Status.ProcessGroups = append(c.Status.ProcessGroups, leaving)
+				marked := group("storage-3", "storage")
+				marked.MarkForRemoval(noon)
+				c.Status.ProcessGroups = append(c.Status.ProcessGroups, marked)
 			}, generations{Reconciled: 2, NeedsShrink: 3}, 3,
 		},
 		"a removal of which only resources are left": {
 			func(c *FoundationDBCluster) {
-				leaving := group("storage-3", "storage")
-				leaving.MarkForRemoval(noon)
-				leaving.SetExcluded(noon)
-				leaving.SetCondition(ConditionResourcesTerminating, noon)
-				c.Status.ProcessGroups = append(c.Status.ProcessGroups, leaving)
+				marked := group("storage-3", "storage")
+				marked.MarkForRemoval(noon)
+				marked.SetExcluded(noon)
+				marked.SetCondition(ConditionResourcesTerminating, noon)
+				c.Status.ProcessGroups = append(c.Status.ProcessGroups, marked)
 			}, generations{Reconciled: 3, HasPendingRemoval: 3}, 3,
 		},
 		"no database": {

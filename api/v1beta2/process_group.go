@@ -55,9 +55,9 @@ func (s *ProcessGroupStatus) IsExcluded() bool {
 	return s.ExclusionTimestamp != nil || s.ExclusionSkipped
 }
 
-// IsGone reports whether the process group is marked for removal and requires
+// IsRemovable reports whether the process group is marked for removal and requires
 // no more exclusion: only its resources are left.
-func (s *ProcessGroupStatus) IsGone() bool { return s.IsMarkedForRemoval() && s.IsExcluded() }
+func (s *ProcessGroupStatus) IsRemovable() bool { return s.IsMarkedForRemoval() && s.IsExcluded() }
 
 // SetExcluded records that the exclusion was observed to be complete, or
 // keeps an earlier time. Only terminating resources matter from here on, so

@@ -113,7 +113,7 @@ func TestAnExcludedGroupKeepsOnlyTerminatingResources(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	gone := func(g *ProcessGroupStatus) { g.MarkForRemoval(noon); g.ExclusionSkipped = true }
+	removed := func(g *ProcessGroupStatus) { g.MarkForRemoval(noon); g.ExclusionSkipped = true }
 	excluded := func(g *ProcessGroupStatus) { g.SetExcluded(noon) }
 	tests := map[string]struct {
 		given func(*ProcessGroupStatus)
@@ -122,8 +122,8 @@ func TestConditions(t *testing.T) {
 	}{
 		"any condition is taken":                              {func(*ProcessGroupStatus) {}, ConditionMissingPod, true},
 		"excluded alone, any condition is taken":              {excluded, ConditionMissingPod, true},
-		"removed and excluded, none is":                       {gone, ConditionMissingPod, false},
-		"removed and excluded, but for terminating resources": {gone, ConditionResourcesTerminating, true},
+		"removed and excluded, none is":                       {removed, ConditionMissingPod, false},
+		"removed and excluded, but for terminating resources": {removed, ConditionResourcesTerminating, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

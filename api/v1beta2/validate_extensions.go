@@ -27,16 +27,16 @@ func (c *FoundationDBCluster) checkKept(*field.Path) field.ErrorList {
 }
 
 func (c *FoundationDBCluster) checkDistribution(spec *field.Path) field.ErrorList {
-	wanted := c.Distribution()
+	desired := c.Distribution()
 	domains := distributionPath.Child("desiredFaultDomains")
-	errs := oneOf(distributionPath.Child("binPack"), wanted.BinPack, BinPackAll, BinPackStateful, BinPackClass)
-	if n := wanted.DesiredFaultDomains; n < 0 || n > MaxProcessGroupNumber {
+	errs := oneOf(distributionPath.Child("binPack"), desired.BinPack, BinPackAll, BinPackStateful, BinPackClass)
+	if n := desired.DesiredFaultDomains; n < 0 || n > MaxProcessGroupNumber {
 		errs = append(errs, field.Invalid(domains, n, fmt.Sprintf("must be from 0 to %d, the largest number of a process group", MaxProcessGroupNumber)))
 	}
-	if !wanted.Enabled {
+	if !desired.Enabled {
 		return errs
 	}
-	if wanted.DesiredFaultDomains == 0 {
+	if desired.DesiredFaultDomains == 0 {
 		errs = append(errs, field.Required(domains, "must be at least 1 where distributionConfig.enabled is true"))
 	}
 	if key := c.FaultDomainKey(); key == FaultDomainKeyNone || key == FaultDomainKeyKubernetesCluster {

@@ -17,9 +17,9 @@ import (
 // A connection that breaks ends a command in order: the action that runs is finished, and
 // what is locked is given back. The signal comes from the shell and from the kernel.
 func TestALostTerminalEndsACommandInOrder(t *testing.T) {
-	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGHUP) // also where the tests run under nohup
-	defer signal.Stop(heard)
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGHUP) // also where the tests run under nohup
+	defer signal.Stop(received)
 	ctx := untilSignal()
 	hangUp := func() {
 		t.Helper()

@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLaboratory(".", o.own)
+	l, err := newRunner(".", o.own)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 // report counts what became of mutants.
 type report struct {
 	killed, notCompiled int
-	survivors           []specimen
+	survivors           []trial
 }
 
 func (r *report) counted() int { return r.killed + len(r.survivors) }
 
-func (r *report) add(s specimen) {
+func (r *report) add(s trial) {
 	switch s.verdict {
 	case killed:
 		r.killed++
@@ -27,7 +27,7 @@ func (r *report) add(s specimen) {
 }
 
 // line describes one mutant while more are tried.
-func (r *report) line(s specimen) string {
+func (r *report) line(s trial) string {
 	by := ""
 	if s.by != "" {
 		by = " (" + s.by + ")"

@@ -54,12 +54,12 @@ func draw(in io.Reader, out io.Writer) error {
 
 // run is text of one style.
 type run struct {
-	look
+	style
 	text string
 }
 
-// look is how text looks.
-type look struct {
+// style is how text looks.
+type style struct {
 	foreground, background string // empty for the terminal's own
 	bold, faint, reversed  bool
 }
@@ -67,7 +67,7 @@ type look struct {
 // runsOf takes a line apart where its look changes.
 func runsOf(line string) []run {
 	var runs []run
-	now := look{}
+	now := style{}
 	for line != "" {
 		text, rest, found := strings.Cut(line, "\x1b[")
 		if text != "" {
@@ -89,13 +89,13 @@ func runsOf(line string) []run {
 }
 
 // after is the look once a sequence of codes was read.
-func (l look) after(codes string) look {
+func (l style) after(codes string) style {
 	numbers := strings.Split(codes, ";")
 	for i := 0; i < len(numbers); i++ {
 		n, _ := strconv.Atoi(numbers[i]) // nothing stands for 0
 		switch {
 		case n == 0:
-			l = look{}
+			l = style{}
 		case n == 1:
 			l.bold = true
 		case n == 2:
@@ -130,7 +130,7 @@ func (l look) after(codes string) look {
 	return l
 }
 
-func (l look) colored(n int, color string) look {
+func (l style) colored(n int, color string) style {
 	if n == 38 {
 		l.foreground = color
 	} else {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
-// Parts and options of [World].
+// Parts and options of [Simulation].
 type (
-	// Options are the fixed properties of [World].
+	// Options are the fixed properties of [Simulation].
 	Options = model.Options
 	// Faults are the ways in which a database can be made difficult.
 	Faults = model.Faults

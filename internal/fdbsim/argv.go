@@ -18,7 +18,7 @@ const exitNotFound = 127
 // runCommandLine runs an argument vector as a container would: env and timeout in
 // front of a tool do what they do there, the latter on the model's clock, and a
 // shell runs the arguments of its script. Name and Args of t are taken from argv.
-func runCommandLine(ctx context.Context, w *model.World, argv []string, t Tool) (exit int) {
+func runCommandLine(ctx context.Context, w *model.Simulation, argv []string, t Tool) (exit int) {
 	t.Env = maps.Clone(t.Env)
 	for len(argv) > 0 {
 		switch path.Base(argv[0]) {
@@ -87,7 +87,7 @@ func timeoutOf(argv []string) (time.Duration, []string) {
 }
 
 // runLimited kills the tool when the model's clock has gone on by limit.
-func runLimited(ctx context.Context, w *model.World, limit time.Duration, argv []string, t Tool) int {
+func runLimited(ctx context.Context, w *model.Simulation, limit time.Duration, argv []string, t Tool) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	expired := false

@@ -164,14 +164,14 @@ func TestACommandThatIsCutOffMayHaveWorked(t *testing.T) {
 func TestNewerToolsNameTheKindOfLog(t *testing.T) {
 	flags := map[string]bool{"--partitioned-log-experimental": false, "--mutation-log-type=partitioned-log-experimental": true}
 	for flag, newer := range flags {
-		for version, wanted := range map[string]bool{"7.3.79": !newer, "7.4.7": newer} {
+		for version, desired := range map[string]bool{"7.3.79": !newer, "7.4.7": newer} {
 			c := filled(t)
 			var stderr bytes.Buffer
 			exit := c.RunTool(context.Background(), Tool{
 				Name: "fdbbackup", Version: version, Files: c.files, Stderr: &stderr,
 				Args: []string{"start", "-C", "/var/dynamic-conf/none.cluster", "-d", backupTo, flag},
 			})
-			if known := !strings.Contains(stderr.String(), "unknown option"); known != wanted || exit == 0 {
+			if known := !strings.Contains(stderr.String(), "unknown option"); known != desired || exit == 0 {
 				t.Errorf("%s with %s: %d %s", flag, version, exit, stderr.String())
 			}
 		}

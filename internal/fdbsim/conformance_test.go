@@ -111,7 +111,7 @@ func decoded(t *testing.T, text string) string {
 // script feeds a session line by line, letting as much of the model's time pass
 // as passed when it was recorded.
 type script struct {
-	w      *World
+	w      *Simulation
 	events []event
 	at     float64
 	during map[int]func() // by the number of the event it comes before
@@ -436,12 +436,12 @@ func (r replay) input(c *cluster, n int, s step, steps []step, name, dir string)
 	if !s.Session {
 		return strings.NewReader(s.Stdin)
 	}
-	in := &script{w: c.World, events: s.Events, during: map[int]func(){}}
+	in := &script{w: c.Simulation, events: s.Events, during: map[int]func(){}}
 	if other, ok := r.nested[n]; ok {
 		in.during[other[0]] = func() {
 			inner := steps[other[1]-1]
 			delete(in.during, other[0])
-			c.judge(name, other[1], inner, inner.want(c.t, dir), c.replayStep(inner, &script{w: c.World, events: inner.Events}))
+			c.judge(name, other[1], inner, inner.want(c.t, dir), c.replayStep(inner, &script{w: c.Simulation, events: inner.Events}))
 		}
 	}
 	return in

@@ -8,10 +8,10 @@
 // while after every failure.
 //
 // The model never reads the machine's clock, never sleeps and never touches
-// the network or the file system: time passes in [World.Advance], files are
+// the network or the file system: time passes in [Simulation.Advance], files are
 // handed in, and host names are resolved by [Options.Resolve].
 //
 // This package is the way in for everything outside of it. Its methods and the tools take
-// the lock of a [World]; the model expects it to be held. The packages below are, from top
+// the lock of a [Simulation]; the model expects it to be held. The packages below are, from top
 // to bottom: tools, status, model, store, keyspace and syntax.
 package fdbsim

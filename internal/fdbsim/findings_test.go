@@ -59,14 +59,14 @@ func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	c.start("stateless-9", "stateless", "127.0.2.29:4501", "z9")
 	c.Advance(time.Minute)
 	spare, db := c.servers["stateless-9"].slot.Process, c.inner.Databases[0]
-	for _, s := range []*model.Seat{&db.Crew.Distributor, &db.Crew.Ratekeeper, &db.Crew.Scan} {
+	for _, s := range []*model.RoleInstance{&db.Roles.Distributor, &db.Roles.Ratekeeper, &db.Roles.Scan} {
 		s.Server = spare
 	}
 	before := db.Recovery.Generation
 	c.exec("exclude no_wait 127.0.2.29")
 	c.Advance(time.Minute)
-	for _, a := range db.Crew.Assignments() {
-		if a.Seat.Server == spare {
+	for _, a := range db.Roles.Assignments() {
+		if a.Instance.Server == spare {
 			t.Errorf("the excluded process still is the %s", a.Role)
 		}
 	}

@@ -49,7 +49,7 @@ func (f fileIn) Write(content []byte) error { return f.files.WriteFile(f.name, c
 
 // cluster is a small world with one database for tests.
 type cluster struct {
-	*World
+	*Simulation
 	t       *testing.T
 	files   *memoryFiles
 	servers map[string]*ServerHandle
@@ -64,7 +64,7 @@ const liveFile = "/var/fdb/data/fdb.cluster"
 func newCluster(t *testing.T, connection string) *cluster {
 	t.Helper()
 	c := &cluster{
-		World: NewWorld(Options{Seed: 1}), t: t, files: newFiles(),
+		Simulation: NewSimulation(Options{Seed: 1}), t: t, files: newFiles(),
 		servers: map[string]*ServerHandle{}, specs: map[string]Server{}, renamed: map[string]string{},
 	}
 	c.AutoAdvance()

@@ -45,7 +45,7 @@ func TestParsedDocumentsHaveTheValuesOfTheirText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			document := status.Client{World: c.inner, Conn: conn, Version: fdb.Version{Major: 7, Minor: 3, Patch: 79}, Files: c.files, Path: liveFile}.Document()
+			document := status.Client{Simulation: c.inner, Conn: conn, Version: fdb.Version{Major: 7, Minor: 3, Patch: 79}, Files: c.files, Path: liveFile}.Document()
 			want, err := fdb.ParseStatus([]byte(status.Pretty(document)))
 			if err != nil {
 				t.Fatal(err)

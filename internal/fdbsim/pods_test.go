@@ -47,7 +47,7 @@ func TestArgumentsOfAPodAreUnderstood(t *testing.T) {
 
 func TestEveryPodKeepsItsOwnClusterFile(t *testing.T) {
 	const seed = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
-	w := NewWorld(Options{Seed: 7})
+	w := NewSimulation(Options{Seed: 7})
 	w.AutoAdvance()
 	pods := map[string]*memoryFiles{}
 	for i := 1; i <= 5; i++ {
@@ -66,7 +66,7 @@ func TestEveryPodKeepsItsOwnClusterFile(t *testing.T) {
 	}
 	w.Advance(5 * time.Second)
 	run := func(pod, file, line string) result {
-		c := &cluster{World: w, t: t, files: pods[pod]}
+		c := &cluster{Simulation: w, t: t, files: pods[pod]}
 		return c.run("-C", file, "--timeout", "40", "--exec", line)
 	}
 	if got := run("storage-4", liveFile, "configure new double ssd"); got.stdout != "Database created\n" {

@@ -286,8 +286,8 @@ var replays = map[string]replay{
 	}},
 	"09b-database-locked": {setup: func(t *testing.T) *cluster { t.Helper(); return withLogVersion(t, "--locality_data_hall=hall0") }, before: map[int]func(*cluster){26: func(c *cluster) {
 		db := c.inner.Databases[0]
-		gone := keyspace.Single(model.LockKey)
-		db.Commit([]keyspace.Mutation{{Clear: &gone}})
+		removed := keyspace.Single(model.LockKey)
+		db.Commit([]keyspace.Mutation{{Clear: &removed}})
 	}}, skip: map[int]string{25: "the passphrase is read from stdout: TestUnlockWantsItsPassphrase"}},
 	"09c-one-storage-dead-not-yet-noticed": {setup: func(t *testing.T) *cluster { t.Helper(); return slow(loaded(t)) }, before: map[int]func(*cluster){
 		1: stopFor(3*time.Second, "storage-5"),

@@ -6,14 +6,14 @@ import (
 
 // ServerHandle is a running (or ended) server.
 type ServerHandle struct {
-	w    *model.World
+	w    *model.Simulation
 	slot *model.Slot
 }
 
 // StartServer starts a process. It fails when the command line or the cluster
 // file cannot be used, as fdbserver would exit at once, and when another live
 // process has the address.
-func (w *World) StartServer(spec Server) (*ServerHandle, error) {
+func (w *Simulation) StartServer(spec Server) (*ServerHandle, error) {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	at, err := w.inner.Start(spec)

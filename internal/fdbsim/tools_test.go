@@ -14,7 +14,7 @@ import (
 )
 
 func TestToolsOutsideTheModelFailClearly(t *testing.T) {
-	w := NewWorld(Options{})
+	w := NewSimulation(Options{})
 	for _, name := range []string{"fdbdr", "dr_agent"} {
 		var stderr bytes.Buffer
 		exit := w.RunTool(t.Context(), Tool{Name: name, Version: "7.3.79", Stderr: &stderr})
@@ -142,9 +142,9 @@ func TestUnlockWantsItsPassphrase(t *testing.T) {
 	}
 	phrase := strings.Split(string(text[:n]), "\n")[1]
 	go fmt.Fprintln(lines, phrase)
-	said, err := io.ReadAll(answers)
-	if err != nil || string(said) != "Database unlocked.\n" || <-done != 0 {
-		t.Errorf("%q %v", said, err)
+	output, err := io.ReadAll(answers)
+	if err != nil || string(output) != "Database unlocked.\n" || <-done != 0 {
+		t.Errorf("%q %v", output, err)
 	}
 	c.must("get a", "`a': not found\n")
 }

@@ -12,12 +12,12 @@ import (
 // Database is a handle on one database for those who arrange and judge a
 // simulation. It returns the truth, not what status reports.
 type Database struct {
-	w  *model.World
+	w  *model.Simulation
 	db *model.Database
 }
 
 // Database finds a database by its description or by its connection string.
-func (w *World) Database(name string) (*Database, bool) {
+func (w *Simulation) Database(name string) (*Database, bool) {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	for _, db := range slices.Backward(w.inner.Databases) {
@@ -28,8 +28,8 @@ func (w *World) Database(name string) (*Database, bool) {
 	return nil, false
 }
 
-// Databases returns all databases of the [World], oldest first.
-func (w *World) Databases() []*Database {
+// Databases returns all databases of the [Simulation], oldest first.
+func (w *Simulation) Databases() []*Database {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	all := make([]*Database, len(w.inner.Databases))
@@ -91,8 +91,8 @@ func (d *Database) Recover() {
 	d.w.Wake()
 }
 
-// Effort is what a database has done since it was created.
-type Effort struct {
+// Counters is what a database has done since it was created.
+type Counters struct {
 	// Recoveries counts how often commits stopped and were accepted again, and Paused adds up for
 	// how long they were not accepted.
 	Recoveries int
@@ -101,11 +101,11 @@ type Effort struct {
 	MovedBytes int64
 }
 
-// Effort is what the database has done until now.
-func (d *Database) Effort() Effort {
+// Counters is what the database has done until now.
+func (d *Database) Counters() Counters {
 	d.w.Lock()
 	defer d.w.Unlock()
-	return Effort{Recoveries: d.db.Recovery.Completed, Paused: d.db.Recovery.Paused, MovedBytes: d.db.Distribution.MovedEver}
+	return Counters{Recoveries: d.db.Recovery.Completed, Paused: d.db.Recovery.Paused, MovedBytes: d.db.Distribution.MovedEver}
 }
 
 // Replicas is, for each shard, on how many undamaged data directories in
@@ -151,9 +151,9 @@ func (d *Database) EveryKeyOnAtLeast(n int) bool {
 	return !slices.ContainsFunc(d.Replicas(), func(have int) bool { return have < n })
 }
 
-// Promised is how many replicas the configuration asks for; 0 before the database is
+// DesiredReplicas is how many replicas the configuration asks for; 0 before the database is
 // created.
-func (d *Database) Promised() int {
+func (d *Database) DesiredReplicas() int {
 	d.w.Lock()
 	defer d.w.Unlock()
 	if len(d.db.Shards) == 0 {
@@ -220,8 +220,8 @@ func needsDisk(db *model.Database, dk *model.Disk) bool {
 	return needed
 }
 
-// Staying are the names of the live members of a class that no exclusion means.
-func (d *Database) Staying(class string) []string {
+// Remaining are the names of the live members of a class that no exclusion means.
+func (d *Database) Remaining(class string) []string {
 	d.w.Lock()
 	defer d.w.Unlock()
 	var names []string
@@ -304,9 +304,9 @@ func (d *Database) Processes() []string {
 	return names
 }
 
-// ShutOut are the names of the processes that run and try to join in another protocol: they do not
+// IncompatibleProcesses are the names of the processes that run and try to join in another protocol: they do not
 // answer before they are started in the version of the database.
-func (d *Database) ShutOut() []string {
+func (d *Database) IncompatibleProcesses() []string {
 	d.w.Lock()
 	defer d.w.Unlock()
 	version, reached := d.db.QuorumVersion()
@@ -314,7 +314,7 @@ func (d *Database) ShutOut() []string {
 		return nil
 	}
 	var names []string
-	for _, s := range d.db.ShutOut(version) {
+	for _, s := range d.db.IncompatibleProcesses(version) {
 		names = append(names, s.Describe())
 	}
 	return names

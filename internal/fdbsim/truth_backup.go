@@ -60,7 +60,7 @@ func (d *Database) UserKeys() int {
 }
 
 // Containers are the URLs, without credentials, at which backups are stored.
-func (w *World) Containers() []string {
+func (w *Simulation) Containers() []string {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	return slices.Sorted(maps.Keys(w.inner.Stores.Containers))

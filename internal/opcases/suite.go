@@ -118,16 +118,16 @@ func judge(c Case, operator, ours Outcome, listed []Difference) []string {
 	maps.Copy(parts, ours)
 	differs := map[string]string{}
 	for _, part := range slices.Sorted(maps.Keys(parts)) {
-		want, wanted := operator[part]
+		want, desired := operator[part]
 		got, found := ours[part]
-		if want == got && wanted == found {
+		if want == got && desired == found {
 			continue
 		}
 		differs[part] = Short(got, found)
 		switch listedValue, isListed := expected[part]; {
 		case !isListed:
 			problems = append(problems, fmt.Sprintf("%s, case %s, %s: the operator has %s, this program %s",
-				c.File, c.Key, part, orAbsent(want, wanted), orAbsent(got, found)))
+				c.File, c.Key, part, orAbsent(want, desired), orAbsent(got, found)))
 		case listedValue != differs[part]:
 			problems = append(problems, fmt.Sprintf("%s, case %s, %s: listed as a difference with %s, and now %s (%s)",
 				c.File, c.Key, part, listedValue, differs[part], orAbsent(got, found)))

@@ -12,8 +12,8 @@ import (
 // Approval is what the user confirmed. The zero value permits nothing.
 type Approval struct {
 	Everything bool
-	// asked is true once the user confirmed a plan.
-	asked bool
+	// approved is true once the user confirmed a plan.
+	approved bool
 	// Exact holds the fingerprints of the actions that were shown.
 	Exact map[string]bool
 	// cuttable holds the shown actions that can be interrupted: their remainder is approved as
@@ -48,7 +48,7 @@ func (a *Approval) Add(v planned.PlanView) {
 	if a.Exact == nil {
 		a.Exact = map[string]bool{}
 	}
-	a.asked, a.Kinds, a.later.forecast = true, map[string]bool{}, v.Forecast
+	a.approved, a.Kinds, a.later.forecast = true, map[string]bool{}, v.Forecast
 	for _, item := range v.Items {
 		if len(item.Provisional) > 0 {
 			a.Kinds[item.Kind] = true
@@ -104,7 +104,7 @@ func (a *Approval) covers(stage plan.StageName, action plan.Action) bool {
 		return true
 	case plan.Records(action):
 		// Status updates during the pass belong to the approved actions.
-		return a.asked
+		return a.approved
 	}
 	each := parts(action)
 	return len(each) > 0 && !slices.ContainsFunc(each, func(part plan.Action) bool { return !a.Exact[plan.Fingerprint(part)] })
@@ -131,7 +131,7 @@ func (a *Approval) equips(action plan.Action) bool {
 // plan was made must turn out as the plan has it.
 func (a *Approval) addFile(p *planned.ApprovedPlan) {
 	*a = Approval{
-		asked: true, Exact: map[string]bool{},
+		approved: true, Exact: map[string]bool{},
 		of: &Identity{p.Observed.UID, p.Observed.Generation},
 	}
 	a.later.forecast = p.Forecast

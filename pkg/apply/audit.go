@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// eventPatience bounds how long a pass waits for the Events of one stage to be written.
-const eventPatience = 5 * time.Second
+// eventTimeout bounds how long a pass waits for the Events of one stage to be written.
+const eventTimeout = 5 * time.Second
 
 // Auditor records the actions of a run: a line per action in a file, and Events on the
 // resource. If recording fails, it warns once and never stops the run.
@@ -42,8 +42,8 @@ type Auditor struct {
 func NewAuditor(e *session.Env, key types.NamespacedName, c Change) *Auditor {
 	who, _, _ := strings.Cut(e.Holder, " (")
 	a := &Auditor{env: e, began: map[actionKey]time.Time{}, run: audit.Run{
-		RunID: e.RunID, Who: who, Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: c.Record.Named(key).Name,
-		Command: e.Command(slices.Concat(c.Words, c.Shared())...), Reason: c.Reason, Plan: e.PlanDigest(),
+		RunID: e.RunID, Who: who, Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: c.ResourceKind.Named(key).Name,
+		Command: e.Command(slices.Concat(c.Args, c.Shared())...), Reason: c.Reason, Plan: e.PlanDigest(),
 	}}
 	var err error
 	if a.path, err = audit.Path(e.Getenv); err != nil {
@@ -134,9 +134,9 @@ func (a *Auditor) writeEvents(ctx context.Context) {
 	if len(entries) == 0 || a.events == nil || a.mute {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, eventPatience, errors.New("no answer within "+eventPatience.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, eventTimeout, errors.New("no answer within "+eventTimeout.String()))
 	defer cancel()
-	err := a.events.Tell(ctx, entries)
+	err := a.events.Write(ctx, entries)
 	if err == nil {
 		return
 	}

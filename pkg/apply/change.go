@@ -195,8 +195,8 @@ func (f ChangeFlags) Shared() []string {
 // Change is what a command does to one resource.
 type Change struct {
 	ChangeFlags
-	// Words are the command and its arguments, without the flags common to all changes.
-	Words []string
+	// Args are the command and its arguments, without the flags common to all changes.
+	Args []string
 	// Stages are the stages of one pass.
 	Stages []plan.Stage
 	// Permissions are the required permissions.
@@ -215,15 +215,15 @@ type Change struct {
 	Lockless bool
 	// Partial is true if stages of a full pass are missing.
 	Partial bool
-	// Record is the kind of the resource if it is not a cluster.
-	Record *session.RecordKind
+	// ResourceKind is the kind of the resource if it is not a cluster.
+	ResourceKind *session.ResourceKind
 }
 
 // Command returns the command with all flags that affect what it does. Approval, reason and
 // --join are not among them.
 func (c Change) Command() []string {
 	c.Yes, c.Join, c.Plan, c.Confirmed = false, false, "", ""
-	return slices.Concat(c.Words, c.Shared())
+	return slices.Concat(c.Args, c.Shared())
 }
 
 // goal is what a command waits for, where that is less than a reconciled cluster.
@@ -284,7 +284,7 @@ func (f ChangeFlags) agreed() bool {
 }
 
 func runOf(e *session.Env, c Change) Run {
-	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, Record: c.Record}
+	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, ResourceKind: c.ResourceKind}
 }
 
 // CarryOut previews a change, or confirms it and carries it out.

@@ -12,7 +12,7 @@ import (
 
 // AddConfirm marks a command that may lose data, about a resource of a kind: --yes alone is not
 // enough for it.
-func (f *ChangeFlags) AddConfirm(cmd *cobra.Command, of *session.RecordKind) {
+func (f *ChangeFlags) AddConfirm(cmd *cobra.Command, of *session.ResourceKind) {
 	f.Dangerous, f.named = true, noun(of)
 	cmd.Flags().StringVar(&f.Confirmed, "confirm", "", "name of the "+noun(of)+", to confirm the command if stdin is not a terminal")
 }

@@ -63,7 +63,7 @@ func (d *DumpFlags) check() error {
 		}
 		return nil
 	}
-	if _, err := d.most(); err != nil {
+	if _, err := d.parseMaxBytes(); err != nil {
 		return err
 	}
 	switch {
@@ -75,7 +75,7 @@ func (d *DumpFlags) check() error {
 	return nil
 }
 
-func (d *DumpFlags) most() (int64, error) {
+func (d *DumpFlags) parseMaxBytes() (int64, error) {
 	quantity, err := resource.ParseQuantity(d.maxBytes)
 	if err != nil || quantity.Value() <= 0 {
 		return 0, exit.Usagef("invalid --dump-max-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", d.maxBytes)
@@ -96,7 +96,7 @@ type dumper struct {
 
 // startDumps begins to write dumps. The returned function ends that, and removes one that is incomplete.
 func (w *watching) startDumps(ctx context.Context, written func(time.Time, int64), failed func(error)) (stop func(), err error) {
-	most, err := w.Dumps.most()
+	most, err := w.Dumps.parseMaxBytes()
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (d *dumper) one(ctx context.Context) (bytes int64, err error) {
 func (w *watching) reportDump() func(error) {
 	var last time.Time
 	return func(err error) {
-		if now := w.Env.Clock.Now(); last.IsZero() || now.Sub(last) >= session.TroubleInterval {
+		if now := w.Env.Clock.Now(); last.IsZero() || now.Sub(last) >= session.ProblemInterval {
 			last = now
 			w.Env.Logf("warning: write dump to %s: %s; passes continue", w.Dumps.dir, exit.Explain(err))
 		}

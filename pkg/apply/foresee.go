@@ -21,7 +21,7 @@ const (
 )
 
 // forecastFacets are what a simulation begins with.
-const forecastFacets = plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Database | plan.Coordination
+const forecastFacets = plan.ClusterResource | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Database | plan.Coordination
 
 // seen collects what a preview observes, as it was observed: a preview edits its own snapshot.
 type seen struct {
@@ -69,7 +69,7 @@ func (r *Run) simulate(ctx context.Context, view *planned.PlanView, times int) e
 
 // hasFuture reports whether a plan is one that passes can follow.
 func (r *Run) hasFuture(view planned.PlanView) bool {
-	return r.Record == nil && view.Pass.Stopped == "" && view.Pass.Outcome != reconcile.Failed && len(view.Items)+len(view.Holds) > 0 && len(view.Refused()) == 0
+	return r.ResourceKind == nil && view.Pass.Stopped == "" && view.Pass.Outcome != reconcile.Failed && len(view.Items)+len(view.Holds) > 0 && len(view.Refused()) == 0
 }
 
 // play forecasts; what keeps it from that, other than the end of the command, is part of the

@@ -53,7 +53,7 @@ func TestAnApprovalCoversWhatWasForecast(t *testing.T) {
 		"a pod of the group of the forecast":    {"AddPods", plan.CreatePod{Group: "storage-8"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := Approval{asked: true, later: foreseen{forecast: replacement()}}
+			a := Approval{approved: true, later: foreseen{forecast: replacement()}}
 			if got := a.Permits(c.stage, c.action); got != c.want {
 				t.Errorf("permitted: %t, want %t", got, c.want)
 			}
@@ -64,7 +64,7 @@ func TestAnApprovalCoversWhatWasForecast(t *testing.T) {
 // The IDs of new process groups are drawn again: the ones that were created take the place of
 // those of the forecast, and no more are created than it has.
 func TestAnApprovalCoversTheGroupsThatWereCreated(t *testing.T) {
-	a := Approval{asked: true, later: foreseen{forecast: replacement()}}
+	a := Approval{approved: true, later: foreseen{forecast: replacement()}}
 	added := created("storage-77", "storage")
 	if !a.Permits("AddProcessGroups", added) {
 		t.Fatal("the new group is not permitted")

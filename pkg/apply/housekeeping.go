@@ -23,6 +23,6 @@ func retryAfter(done reconcile.PassDone) time.Duration {
 // noteHousekeeping prints the housekeeping that the last pass left for later.
 func (o *outcome) noteHousekeeping() {
 	for _, h := range o.Last.Housekeeping {
-		fmt.Fprintf(o.Env.Out, "%s: deferred to a later pass: %s\n", o.subject(), h.Words())
+		fmt.Fprintf(o.Env.Out, "%s: deferred to a later pass: %s\n", o.subject(), h.Text())
 	}
 }

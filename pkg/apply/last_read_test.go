@@ -45,12 +45,12 @@ func TestTheProgressAfterAPassUsesItsDatabase(t *testing.T) {
 			r := &reads{}
 			for i := range 2 {
 				s := plan.Snapshot{}
-				if err := (readOnce{r, &tc.last, now}).Observe(t.Context(), &s, plan.Record|plan.Database); err != nil {
+				if err := (readOnce{r, &tc.last, now}).Observe(t.Context(), &s, plan.ClusterResource|plan.Database); err != nil {
 					t.Fatal(err)
 				}
-				want := plan.Record | plan.Database
+				want := plan.ClusterResource | plan.Database
 				if tc.shared && i == 0 {
-					want = plan.Record
+					want = plan.ClusterResource
 				}
 				if r.facets[i] != want || (s.Database.Status == status) != (tc.shared && i == 0) {
 					t.Errorf("observation %d: facets %v, want %v", i+1, r.facets[i], want)

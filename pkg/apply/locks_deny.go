@@ -6,6 +6,6 @@ import (
 )
 
 // PatchCommand returns the kubectl command that merges a patch into a cluster's resource.
-func PatchCommand(e *session.Env, record *v1beta2.FoundationDBCluster, patch []byte) string {
-	return e.Where(record.Namespace).ShellLine([]string{"kubectl", "patch", "foundationdbcluster", record.Name}, []string{"--type", "merge", "-p", string(patch)})
+func PatchCommand(e *session.Env, cluster *v1beta2.FoundationDBCluster, patch []byte) string {
+	return e.Where(cluster.Namespace).ShellLine([]string{"kubectl", "patch", "foundationdbcluster", cluster.Name}, []string{"--type", "merge", "-p", string(patch)})
 }

@@ -50,7 +50,7 @@ func (o *outcome) unnamed() *exit.Error {
 
 // lossHints returns the commands that approve a loss of data and apply it.
 func (j *job) lossHints() []string {
-	c := Change{ChangeFlags: ChangeFlags{Coexist: j.Coexist, OverrideFlags: j.OverrideFlags}, Words: []string{"reconcile", j.subject()}}
+	c := Change{ChangeFlags: ChangeFlags{Coexist: j.Coexist, OverrideFlags: j.OverrideFlags}, Args: []string{"reconcile", j.subject()}}
 	again := func(flags ...string) string { return j.Env.Command(slices.Concat(c.Command(), flags)...) }
 	return []string{
 		"preview: " + again("--dry-run", "-o", "json") + " > plan.json",
@@ -59,7 +59,7 @@ func (j *job) lossHints() []string {
 }
 
 // CheckConfirm verifies that --confirm is used where it applies, and matches.
-func (o ReconcileOptions) CheckConfirm(kind *session.RecordKind, name string) error {
+func (o ReconcileOptions) CheckConfirm(kind *session.ResourceKind, name string) error {
 	switch {
 	case o.Confirmed == "":
 		return nil

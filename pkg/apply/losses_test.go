@@ -15,7 +15,7 @@ import (
 // The TUI requires the typed name, and without a prompt nothing is lost.
 func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
 	loss := planned.PlanView{Items: []planned.PlanItem{{ActionRecord: inspect.ActionRecord{Impact: plan.DataLoss}}}}
-	p := newPasses(Run{Env: &session.Env{}, Key: types.NamespacedName{Name: "nightly"}, Record: session.BackupKind}, Change{})
+	p := newPasses(Run{Env: &session.Env{}, Key: types.NamespacedName{Name: "nightly"}, ResourceKind: session.BackupKind}, Change{})
 	typed := ""
 	p.Env.Observer = &session.RunObserver{Agrees: func(_ context.Context, _ planned.PlanView, _, confirm string) error { typed = confirm; return nil }}
 	if got := p.Confirms(loss); got != "nightly" {

@@ -49,7 +49,7 @@ func (p *pacing) refuseBeside(ctx context.Context) error {
 		return ctx.Err()
 	}
 	hints := []string{p.again("act beside it", "--join")}
-	if p.Run.Record == nil {
+	if p.Run.ResourceKind == nil {
 		hints = append(hints, "follow it: "+p.Env.Command("operations", "follow", p.Key.Name), "end it: "+p.Env.Command("operations", "abort", p.Key.Name))
 	}
 	return &exit.Error{Code: exit.ExitConflict, Err: &reconcile.ActiveOperationError{Operation: *other}, Hints: hints}

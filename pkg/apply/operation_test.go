@@ -23,13 +23,13 @@ import (
 // operating is a session that stores operations.
 type operating struct {
 	session.Session
-	mu    sync.Mutex
-	calls []string
-	set   reconcile.Operation
-	told  reconcile.OperationProgress
-	other *reconcile.Operation
-	abort *reconcile.OperationAbort
-	err   error
+	mu       sync.Mutex
+	calls    []string
+	set      reconcile.Operation
+	reported reconcile.OperationProgress
+	other    *reconcile.Operation
+	abort    *reconcile.OperationAbort
+	err      error
 }
 
 func (o *operating) Operations() reconcile.OperationKeeper { return o }
@@ -53,7 +53,7 @@ func (o *operating) SetOperation(op reconcile.Operation) {
 
 func (o *operating) RenewOperation(_ context.Context, p reconcile.OperationProgress) error {
 	o.called("renew")
-	o.told = p
+	o.reported = p
 	return o.err
 }
 
@@ -76,7 +76,7 @@ func passesOf(s *operating, errs *strings.Builder, c ChangeFlags) (*Passes, *clo
 		Holder: "ann@laptop process 17", RunID: "run1", IsTerminal: func(any) bool { return false },
 	}
 	r := Run{Env: e, Session: s, Key: types.NamespacedName{Namespace: "fdb", Name: "sample"}}
-	return newPasses(r, Change{Words: []string{"replace", "sample", "storage-1"}, Undo: []string{"resume", "sample"}, ChangeFlags: c}), clock
+	return newPasses(r, Change{Args: []string{"replace", "sample", "storage-1"}, Undo: []string{"resume", "sample"}, ChangeFlags: c}), clock
 }
 
 func TestACommandThatWaitsIsAnOperation(t *testing.T) {
@@ -104,8 +104,8 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 			if c.wait && (s.set != want || s.set.Since.IsZero()) {
 				t.Errorf("operation %+v", s.set)
 			}
-			if now := (reconcile.OperationProgress{Passes: 2, Actions: 5, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"}); s.told != now {
-				t.Errorf("progress %+v", s.told)
+			if now := (reconcile.OperationProgress{Passes: 2, Actions: 5, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"}); s.reported != now {
+				t.Errorf("progress %+v", s.reported)
 			}
 		})
 	}

@@ -17,11 +17,11 @@ func Of(ctx context.Context, f session.ClusterFlag, env *session.Env, args []str
 	if err := c.Check(env); err != nil {
 		return types.NamespacedName{}, err
 	}
-	record, err := env.Cluster(ctx, args, f.Name, c.Intent())
+	cluster, err := env.Cluster(ctx, args, f.Name, c.Intent())
 	if err != nil {
 		return types.NamespacedName{}, exit.CauseOf(ctx, err)
 	}
-	return types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil
+	return types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, nil
 }
 
 // printPause warns once that a pass works on a cluster that is paused for operators: the user
@@ -32,12 +32,12 @@ func (p *Passes) printPause() func(reconcile.Event) {
 	}
 	return func(e reconcile.Event) {
 		o, ok := e.(reconcile.Observed)
-		if !ok || o.Facets&plan.Record == 0 || o.Snapshot.Cluster == nil {
+		if !ok || o.Facets&plan.ClusterResource == 0 || o.Snapshot.Cluster == nil {
 			return
 		}
 		state, words := "", ""
 		if v := inspect.NewPauseView(inspect.Facts{Snapshot: o.Snapshot}); v != nil {
-			words = "paused: " + v.Words(o.Snapshot.Now) + "; this run acts on it regardless"
+			words = "paused: " + v.Text(o.Snapshot.Now) + "; this run acts on it regardless"
 			state = v.Reason + v.By + map[bool]string{true: "overdue", false: "paused"}[v.Overdue]
 			if v.Overdue {
 				words = "warning: " + words + "; to end the pause: " + p.Env.Command("resume", p.Key.Name)

@@ -36,12 +36,12 @@ func ReadPlan(path string) (*planned.ApprovedPlan, error) {
 // adopt makes an approved plan the approval of the passes, once it is verified to be of this
 // command and resource.
 func (a *approving) adopt(approved *planned.ApprovedPlan, key types.NamespacedName) error {
-	of, name := approved.Metadata, a.Change.Record.Named(key).Name
+	of, name := approved.Metadata, a.Change.ResourceKind.Named(key).Name
 	switch {
 	case of.Cluster != name || of.Namespace != key.Namespace:
 		return exit.Usagef("plan %s is for %s in namespace %s, not for %s in namespace %s (nothing was changed)", a.Plan, inFull(of.Cluster), of.Namespace, inFull(name), key.Namespace)
-	case approved.Command[0] != a.Words[0]:
-		return exit.Usagef("plan %s is for the command %s, not for %s (nothing was changed)", a.Plan, approved.Command[0], a.Words[0])
+	case approved.Command[0] != a.Args[0]:
+		return exit.Usagef("plan %s is for the command %s, not for %s (nothing was changed)", a.Plan, approved.Command[0], a.Args[0])
 	}
 	a.Seed = approved.SeedNumber()
 	a.Approved.addFile(approved)
@@ -78,7 +78,7 @@ func (a *approving) confirmPlan(ctx context.Context, approved *planned.ApprovedP
 	case a.LosesData(view) && a.agreedByName():
 		a.Approved.Named = &a.Seen
 		return nil
-	case !a.Env.Prompt().CanBeAsked():
+	case !a.Env.Prompt().CanBeQueried():
 		return a.unnamed()
 	}
 	if err := a.showView(view, done); err != nil || len(view.Items) == 0 {

@@ -22,7 +22,7 @@ func TestAPreviewTakesOverEveryFacet(t *testing.T) {
 	seen := plan.Snapshot{
 		Cluster: &v1beta2.FoundationDBCluster{}, Nodes: map[string]*corev1.Node{"n": {}}, Pods: map[string]*corev1.Pod{"p": {}},
 		Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}}, Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{},
-		PodFiles: map[string]plan.PodReport{"p": {}}, Database: plan.DatabaseFacts{NotAsked: "no pod"}, Coordination: plan.CoordinationFacts{Read: true},
+		PodFiles: map[string]plan.PodReport{"p": {}}, Database: plan.DatabaseFacts{NotQueried: "no pod"}, Coordination: plan.CoordinationFacts{Read: true},
 		Detector: plan.DetectorFacts{Job: &batchv1.CronJob{}},
 	}
 	for i := range 32 {
@@ -70,7 +70,7 @@ func TestAPreviewReadsBudgetsWhereTheyAreRequested(t *testing.T) {
 				seen.Cluster.Annotations = map[string]string{plan.AnnotationDisruptionBudgets: tc.annotation}
 			}
 			var into plan.Snapshot
-			if err := (AlreadySeen{Session: onlyBudgets{}, Seen: seen}).Observe(t.Context(), &into, plan.Record|plan.DisruptionBudgets); err != nil {
+			if err := (AlreadySeen{Session: onlyBudgets{}, Seen: seen}).Observe(t.Context(), &into, plan.ClusterResource|plan.DisruptionBudgets); err != nil {
 				t.Fatal(err)
 			}
 			if read := into.DisruptionBudgets != nil; read != tc.read {

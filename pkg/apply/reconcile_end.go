@@ -101,7 +101,7 @@ func (o *outcome) Verdict() error {
 	if wantsLoss(o.Last) && o.Env.Planned == nil {
 		return o.unnamed()
 	}
-	f := &exit.Error{Code: code, Err: errors.New(o.why.Words(o.Last)), Printed: true}
+	f := &exit.Error{Code: code, Err: errors.New(o.why.Text(o.Last)), Printed: true}
 	switch code {
 	case exit.ExitWaiting:
 		f.Hints = []string{o.again("wait until done", "--wait")}
@@ -128,7 +128,7 @@ func (j *job) again(why string, extra ...string) string {
 			flags = append([]string{flag}, flags...)
 		}
 	}
-	return why + ": " + j.Env.Command(slices.Concat(j.Words, flags)...)
+	return why + ": " + j.Env.Command(slices.Concat(j.Args, flags)...)
 }
 
 // document prints the last line of the JSON.
@@ -136,7 +136,7 @@ func (o *outcome) document(end error) any {
 	if o.Goal == nil {
 		return o.result(end)
 	}
-	r := ui.ChangeResult{ReconcileResult: o.result(end), Command: o.Words[0], Reached: o.Reached, Targets: append([]inspect.Target{}, o.targets...)}
+	r := ui.ChangeResult{ReconcileResult: o.result(end), Command: o.Args[0], Reached: o.Reached, Targets: append([]inspect.Target{}, o.targets...)}
 	r.Kind = "ChangeResult"
 	return r
 }
@@ -144,13 +144,13 @@ func (o *outcome) document(end error) any {
 // names returns what -o name prints: the new groups of a replacement, else the subjects of the
 // command.
 func (o *outcome) names() []string {
-	kind, ofTargets := kindOfTargets[o.Words[0]]
+	kind, ofTargets := kindOfTargets[o.Args[0]]
 	switch {
-	case o.Words[0] == "replace":
+	case o.Args[0] == "replace":
 		return session.NamesOf("processgroup", o.added, func(id v1beta2.ProcessGroupID) string { return string(id) })
 	case ofTargets:
 		return session.NamesOf(kind, o.targets, func(t inspect.Target) string { return t.ID })
-	case o.Run.Record != nil:
+	case o.Run.ResourceKind != nil:
 		return []string{o.subject()}
 	default:
 		return []string{"foundationdbcluster/" + o.Key.Name}
@@ -181,7 +181,7 @@ func (o *outcome) notes(e reconcile.Event) {
 
 func (o *outcome) result(end error) inspect.ReconcileResult {
 	r := inspect.ReconcileResult{
-		Document: inspect.NewDocument("ReconcileResult", o.Env.Metadata(o.Run.Record.Named(o.Key)), o.Env.Clock.Now(), inspect.SourceLive),
+		Document: inspect.NewDocument("ReconcileResult", o.Env.Metadata(o.Run.ResourceKind.Named(o.Key)), o.Env.Clock.Now(), inspect.SourceLive),
 		Outcome:  o.Last.Outcome, Passes: o.count, Acted: o.acted, ExitCode: exit.Code(end), Last: inspect.RecordPass(o.Last),
 	}
 	if o.isAnswer(end) {

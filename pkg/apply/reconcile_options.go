@@ -16,8 +16,8 @@ type ReconcileOptions struct {
 	WithBackups bool
 }
 
-// Words returns the command and its arguments for stages.
-func (o ReconcileOptions) Words(cluster string) []string {
+// Args returns the command and its arguments for stages.
+func (o ReconcileOptions) Args(cluster string) []string {
 	words := []string{"reconcile", cluster}
 	if o.Watch {
 		words = append(words, "--watch")

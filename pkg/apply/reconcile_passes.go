@@ -52,10 +52,10 @@ type outcome struct {
 	acted   int
 	started time.Time // of the first pass
 	Last    reconcile.PassDone
-	// trouble is what kept the last pass from running to its end.
-	trouble error
-	kept    error // why the Lease or the lock was not released
-	why     session.Summary
+	// err is what kept the last pass from running to its end.
+	err  error
+	kept error // why the Lease or the lock was not released
+	why  session.Summary
 
 	// targets are the subjects of the command with their progress; Reached is true once all
 	// reached their goal.
@@ -101,7 +101,7 @@ func (p *Passes) All(ctx context.Context) error {
 		if err := p.confirmPlan(ctx, p.Env.Planned); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
-	} else if !p.Approved.Everything && !p.Approved.asked {
+	} else if !p.Approved.Everything && !p.Approved.approved {
 		if err := p.ask(ctx); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
@@ -270,26 +270,26 @@ func (p *Passes) reporterWithProgress() func(reconcile.Event) {
 
 // shouldContinue decides whether to run another pass, and waits until it is due. The error is
 // one of the last pass that is not retryable.
-func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error) {
+func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().CanBeAsked() {
+	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().CanBeQueried() {
 		p.Env.Logf("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
-	if p.Goal != nil && p.Last.Stopped == nil && trouble == nil {
-		if trouble = p.readProgress(ctx); trouble == nil && p.Reached && p.isTidy() {
+	if p.Goal != nil && p.Last.Stopped == nil && problem == nil {
+		if problem = p.readProgress(ctx); problem == nil && p.Reached && p.isTidy() {
 			return false, nil
 		}
 	}
-	why := trouble
+	why := problem
 	if why == nil && passCode(p.Last) == exit.ExitUnreachable {
 		why = failureOf(p.Last)
 	}
 	switch {
 	case why != nil && p.retryable(why):
 		return p.backOff(ctx, why)
-	case trouble != nil:
-		return false, trouble
+	case problem != nil:
+		return false, problem
 	case why == nil:
 		p.since = time.Time{}
 	}
@@ -303,7 +303,7 @@ func (p *pacing) shouldContinue(ctx context.Context, trouble error) (bool, error
 	p.lastReason = key
 	p.progress.Wait(reason)
 	p.renewOperation(ctx, reason)
-	return true, p.rest(ctx, RestAfter(p.Last, p.Interval), reason)
+	return true, p.wait(ctx, RestAfter(p.Last, p.Interval), reason)
 }
 
 // readProgress reads how far the targets are.
@@ -343,7 +343,7 @@ func printProgress(e *session.Env, before, now []inspect.Target) {
 
 // waitsFor returns what the next pass may find changed, and what identifies that.
 func (o *outcome) waitsFor() (key, reason string) {
-	if words := o.why.Words(o.Last); words != "" {
+	if words := o.why.Text(o.Last); words != "" {
 		return o.why.Key(o.Last), words
 	}
 	for _, t := range o.targets {
@@ -353,7 +353,7 @@ func (o *outcome) waitsFor() (key, reason string) {
 		}
 	}
 	if len(o.Last.Housekeeping) > 0 {
-		return strings.Join(o.Last.Housekeeping[0].Exclusions, ","), o.Last.Housekeeping[0].Words()
+		return strings.Join(o.Last.Housekeeping[0].Exclusions, ","), o.Last.Housekeeping[0].Text()
 	}
 	reason = "the next pass reads what this one has changed"
 	return reason, reason

@@ -16,7 +16,7 @@ import (
 // SplitReplaced removes the words that name already replaced process groups: the status has none of
 // them, and the audit, the file or Events, has their removal. A repeated command then proceeds
 // with the others, while a mistyped word is still an error.
-func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, gone []v1beta2.ProcessGroupID) {
+func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, removed []v1beta2.ProcessGroupID) {
 	unknown := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return len(session.GroupsFor(s, word)) > 0 })
 	if len(unknown) == 0 {
 		return words, nil
@@ -25,12 +25,12 @@ func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName
 	for _, word := range words {
 		name := strings.TrimPrefix(strings.TrimPrefix(word, session.GroupPrefix), session.PodPrefix)
 		if slices.Contains(unknown, word) && known[name] {
-			gone = append(gone, v1beta2.ProcessGroupID(name))
+			removed = append(removed, v1beta2.ProcessGroupID(name))
 			continue
 		}
 		left = append(left, word)
 	}
-	return left, gone
+	return left, removed
 }
 
 // removals returns the removals of process groups in the audit. What cannot be read of it

@@ -32,8 +32,8 @@ type Run struct {
 	given live.Given
 	// lockless is true for commands that never need the database lock.
 	lockless bool
-	// Record is the kind of the resource if it is not a cluster.
-	Record *session.RecordKind
+	// ResourceKind is the kind of the resource if it is not a cluster.
+	ResourceKind *session.ResourceKind
 	// Seen is the snapshot of the last preview, and lease the name of its Lease.
 	Seen  Identity
 	Lease string
@@ -47,8 +47,8 @@ type Run struct {
 
 func (r *Run) Open(ctx context.Context, key types.NamespacedName) (err error) {
 	r.Key, r.Env.About = key, key
-	if r.Record != nil {
-		r.Session, err = r.Record.Connect(r.Env, key)
+	if r.ResourceKind != nil {
+		r.Session, err = r.ResourceKind.Connect(r.Env, key)
 		return err
 	}
 	r.Session, err = r.Env.Connect(ctx, key)
@@ -69,7 +69,7 @@ func (r *Run) Preview(ctx context.Context) (planned.PlanView, reconcile.PassDone
 	defer beat.Start()()
 	p := r.pass(all(recorder.Report, beat.Report, r.remember, r.observed.report))
 	done, err := p.Run(ctx)
-	view := recorder.View(r.Env.Metadata(r.Record.Named(r.Key)))
+	view := recorder.View(r.Env.Metadata(r.ResourceKind.Named(r.Key)))
 	view.Command, view.Seed = r.Command, strconv.FormatUint(r.Seed, 10)
 	view.Changes = planned.SettingChanges(r.observed.snapshot)
 	return view, done, err
@@ -97,7 +97,7 @@ func (r *Run) pass(report func(reconcile.Event)) *reconcile.Pass {
 		Stages: r.StageList, Observer: r.observer(), Seed: r.Seed, Report: report,
 		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.Session.Gates(ctx, r.Gates) },
 	}
-	if r.Record == nil && !r.lockless {
+	if r.ResourceKind == nil && !r.lockless {
 		p.Known, p.KnownReads = r.lockAllowed, safety.LockAllowedReads
 	}
 	return p

@@ -14,7 +14,7 @@ import (
 // serverDryRunner asks the API server whether it would accept what an action writes; asked is
 // false if it cannot determine that.
 type serverDryRunner interface {
-	Try(ctx context.Context, a plan.Action) (asked bool, err error)
+	Try(ctx context.Context, a plan.Action) (requested bool, err error)
 }
 
 // tryOut submits the actions of a plan as a server dry run, and fails with those that are
@@ -26,8 +26,8 @@ func (r *Run) tryOut(ctx context.Context, v planned.PlanView) error {
 	}
 	tried, refusals := 0, []error{}
 	for _, item := range v.Items {
-		asked, err := server.Try(ctx, item.Details)
-		if asked {
+		requested, err := server.Try(ctx, item.Details)
+		if requested {
 			tried++
 		}
 		if err != nil {

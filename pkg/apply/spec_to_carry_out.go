@@ -39,11 +39,11 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	if err := o.Observer.Observe(ctx, into, facets); err != nil {
 		return err
 	}
-	if facets&plan.Record == 0 || into.Cluster == nil {
+	if facets&plan.ClusterResource == 0 || into.Cluster == nil {
 		return nil
 	}
 	if err := validateSpec(into.Cluster, o.stages); err != nil {
-		return &reconcile.InvalidSpecError{Err: &live.InvalidRecordError{Key: o.key, Err: err}}
+		return &reconcile.InvalidSpecError{Err: &live.InvalidResourceError{Key: o.key, Err: err}}
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Who follows what steps look at follows what they look at seldom as well.
 func TestFacetsOfStepsAreAllThatTheyMayLookAt(t *testing.T) {
-	if got := facetsOf([]plan.Stage{{Reads: plan.Record}, {Reads: plan.Pods, More: plan.Database}}); got != plan.Record|plan.Pods|plan.Database {
+	if got := facetsOf([]plan.Stage{{Reads: plan.ClusterResource}, {Reads: plan.Pods, More: plan.Database}}); got != plan.ClusterResource|plan.Pods|plan.Database {
 		t.Errorf("got %s", got)
 	}
 	if got := facetsOf(backup.Backup()); got&plan.BackupUse == 0 {

@@ -18,7 +18,7 @@ import (
 // watch, and for all that is no object, the wait ends by time.
 type changes struct {
 	env      *session.Env
-	record   *v1beta2.FoundationDBCluster // as the last pass read it; nil before
+	resource *v1beta2.FoundationDBCluster // as the last pass read it; nil before
 	notifier *session.ChangeNotifier      // nil until the first wait, and where the user may not watch
 	follower session.Follower
 	tried    bool
@@ -26,22 +26,22 @@ type changes struct {
 
 // followedWhileWaiting are the facets whose changes end a wait: what Kubernetes and users change.
 // ConfigMaps and services are changed by passes alone.
-const followedWhileWaiting = plan.Record | plan.Pods | plan.Volumes
+const followedWhileWaiting = plan.ClusterResource | plan.Pods | plan.Volumes
 
 // report remembers which cluster the pass is about.
 func (c *changes) report(e reconcile.Event) {
-	if o, ok := e.(reconcile.Observed); ok && c != nil && o.Facets&plan.Record != 0 && o.Snapshot.Cluster != nil {
-		c.record = o.Snapshot.Cluster
+	if o, ok := e.(reconcile.Observed); ok && c != nil && o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
+		c.resource = o.Snapshot.Cluster
 	}
 }
 
 // follow begins to watch, once, if the user may.
 func (c *changes) follow(ctx context.Context) {
-	if c.tried || c.record == nil {
+	if c.tried || c.resource == nil {
 		return
 	}
 	c.tried = true
-	key := client.ObjectKeyFromObject(c.record)
+	key := client.ObjectKeyFromObject(c.resource)
 	api, err := c.env.Client()
 	if err != nil {
 		return
@@ -56,7 +56,7 @@ func (c *changes) follow(ctx context.Context) {
 		return
 	}
 	c.notifier, c.follower = notifier, follower
-	c.follower.Follow(ctx, c.record)
+	c.follower.Follow(ctx, c.resource)
 }
 
 func (c *changes) stop() {
@@ -65,8 +65,8 @@ func (c *changes) stop() {
 	}
 }
 
-// rest waits until the next pass is due: after d, or earlier when something changed.
-func (p *pacing) rest(ctx context.Context, d time.Duration, reason string) error {
+// wait waits until the next pass is due: after d, or earlier when something changed.
+func (p *pacing) wait(ctx context.Context, d time.Duration, reason string) error {
 	ending := endingOf(p.Last, p.kept)
 	if p.changes == nil || d <= p.Interval || ending == pace.Held { // changes are another run's then
 		return p.Env.Waiting().Pause(ctx, d, reason)
@@ -75,9 +75,9 @@ func (p *pacing) rest(ctx context.Context, d time.Duration, reason string) error
 	if p.changes.notifier == nil {
 		return p.Env.Waiting().Pause(ctx, d, reason)
 	}
-	alarm := pace.NewAlarm(p.Env.Clock.Now(), pace.Rest{AtLeast: p.Interval, AtMost: d, Mended: p.Interval})
+	alarm := pace.NewAlarm(p.Env.Clock.Now(), pace.Wait{AtLeast: p.Interval, AtMost: d, AfterEdit: p.Interval})
 	return p.Env.Waiting().PauseUntil(ctx, session.Wakeup{
 		Due: alarm.Due, News: p.changes.notifier.Ready,
-		Heard: func() { alarm.Changed(p.Env.Clock.Now(), p.changes.notifier.Take()&plan.Record != 0) },
+		OnNews: func() { alarm.Changed(p.Env.Clock.Now(), p.changes.notifier.Take()&plan.ClusterResource != 0) },
 	}, reason)
 }

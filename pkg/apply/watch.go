@@ -25,7 +25,7 @@ type watching struct {
 	pace      *pace.Pace
 	notifier  *session.ChangeNotifier
 	follows   session.Follower
-	liveness  *metrics.Pulse
+	liveness  *metrics.Liveness
 	ending    pace.Ending  // how the last pass ended
 	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
 	lastState string       // the last printed state
@@ -53,7 +53,7 @@ func watchPasses(ctx context.Context, w *watching) error {
 	if w.dry() { // must not act in a dry run
 		return exit.Usagef("--dry-run conflicts with --watch")
 	}
-	w.pace, w.notifier, w.liveness = &pace.Pace{Interval: w.Interval, Resync: w.Resync}, session.NewChangeNotifier(), &metrics.Pulse{}
+	w.pace, w.notifier, w.liveness = &pace.Pace{Interval: w.Interval, Resync: w.Resync}, session.NewChangeNotifier(), &metrics.Liveness{}
 	if err := w.agree(ctx); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -67,7 +67,7 @@ func watchPasses(ctx context.Context, w *watching) error {
 			return w.conclude(ctx, err)
 		}
 		w.printEnding()
-		if err := w.rest(ctx, w.pace.After(w.ending, w.retryAfter())); err != nil {
+		if err := w.wait(ctx, w.pace.After(w.ending, w.retryAfter())); err != nil {
 			return w.conclude(ctx, err)
 		}
 	}
@@ -99,15 +99,15 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 	if w.resources == nil { // otherwise they report under their names
 		w.report = w.reporter()
 	}
-	facets := facetsOf(w.StageList) | plan.Record
+	facets := facetsOf(w.StageList) | plan.ClusterResource
 	if w.resources != nil {
 		facets |= w.resources.followable(ctx)
 	}
-	w.follows, err = w.Env.Follow(w.Key, facets, w.notifier.Notify, w.trouble())
+	w.follows, err = w.Env.Follow(w.Key, facets, w.notifier.Notify, w.reportWatchProblem())
 	if err != nil {
 		return nil, err
 	}
-	w.report = all(w.report, w.alive, w.followRecord(ctx))
+	w.report = all(w.report, w.beat, w.followResource(ctx))
 	counts := metrics.New(w.Key.Name, w.Key.Namespace, w.Env.Clock.Now)
 	endDumps, err := w.dumps(ctx, counts)
 	if err != nil {
@@ -157,20 +157,20 @@ func (w *watching) leaseReader(ctx context.Context) func() inspect.Lease {
 	}
 }
 
-// alive takes every event as a sign of life.
-func (w *watching) alive(reconcile.Event) { w.liveness.Beat(w.Env.Clock.Now()) }
+// beat takes every event as a sign of life.
+func (w *watching) beat(reconcile.Event) { w.liveness.Beat(w.Env.Clock.Now()) }
 
-// followRecord watches what belongs to the cluster as each pass has read it.
-func (w *watching) followRecord(ctx context.Context) func(reconcile.Event) {
+// followResource watches what belongs to the cluster as each pass has read it.
+func (w *watching) followResource(ctx context.Context) func(reconcile.Event) {
 	return func(e reconcile.Event) {
-		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.Record != 0 && o.Snapshot.Cluster != nil {
+		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
 			w.follows.Follow(ctx, o.Snapshot.Cluster)
 		}
 	}
 }
 
-// trouble reports that changes of a facet are not seen.
-func (w *watching) trouble() func(plan.Facet, error) {
+// reportWatchProblem reports that changes of a facet are not seen.
+func (w *watching) reportWatchProblem() func(plan.Facet, error) {
 	spoken := session.NewReported()
 	return func(facet plan.Facet, err error) {
 		if spoken.Due(facet, w.Env.Clock.Now()) {
@@ -229,13 +229,13 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 	return pace.Failed
 }
 
-// rest waits until the next pass is due.
-func (w *watching) rest(ctx context.Context, r pace.Rest) error {
+// wait waits until the next pass is due.
+func (w *watching) wait(ctx context.Context, r pace.Wait) error {
 	alarm := pace.NewAlarm(w.Env.Clock.Now(), r)
 	if w.ending == pace.Failed {
 		w.liveness.RestAfterFailure(alarm.Due())
 	} else {
-		w.liveness.Rest(alarm.Due())
+		w.liveness.Wait(alarm.Due())
 	}
 	w.print(ui.NewWaitStarted(w.count, w.ending, w.reason(), r, w.Env.Clock.Now()))
 	for {
@@ -248,7 +248,7 @@ func (w *watching) rest(ctx context.Context, r pace.Rest) error {
 			w.print(ui.NewWaitEnded(w.count, alarm.Woken(), w.notifier.Facets()))
 			return nil
 		}
-		alarm.Changed(w.Env.Clock.Now(), w.notifier.Take()&(plan.Record|plan.Backup|plan.Restore) != 0)
+		alarm.Changed(w.Env.Clock.Now(), w.notifier.Take()&(plan.ClusterResource|plan.Backup|plan.Restore) != 0)
 	}
 }
 

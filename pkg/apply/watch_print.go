@@ -28,11 +28,11 @@ func (w *watching) reason() string {
 	if w.kept != nil {
 		return exit.Explain(w.kept)
 	}
-	if words := w.why.Words(w.Last); words != "" {
+	if words := w.why.Text(w.Last); words != "" {
 		return words
 	}
 	if len(w.Last.Housekeeping) > 0 {
-		return w.Last.Housekeeping[0].Words()
+		return w.Last.Housekeeping[0].Text()
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func (o ReconcileOptions) togetherPermissions() []session.Permission {
 // those for the cluster.
 func WithBackups(cluster []session.Permission) []session.Permission {
 	var needs []session.Permission
-	for _, p := range slices.Concat(cluster, session.BackupPermissions(), session.RestorePermissions(), FindRecordPermissions()) {
+	for _, p := range slices.Concat(cluster, session.BackupPermissions(), session.RestorePermissions(), FindResourcePermissions()) {
 		if !slices.Contains(needs, p) {
 			needs = append(needs, p)
 		}
@@ -64,8 +64,8 @@ func WithBackups(cluster []session.Permission) []session.Permission {
 	return needs
 }
 
-// FindRecordPermissions are required to find the backups and restores of a cluster.
-func FindRecordPermissions() []session.Permission {
+// FindResourcePermissions are required to find the backups and restores of a cluster.
+func FindResourcePermissions() []session.Permission {
 	crd := v1beta2.GroupVersion.Group
 	return []session.Permission{{Verb: "list", Group: crd, Resource: "foundationdbbackups"}, {Verb: "list", Group: crd, Resource: "foundationdbrestores"}}
 }
@@ -98,8 +98,8 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 }
 
 // change returns the change of a resource of a kind; nil is the cluster.
-func (t *resourceSet) change(kind *session.RecordKind) Change {
-	c := Change{ChangeFlags: t.options.ChangeFlags, Words: t.options.Words(t.key.Name), Permissions: t.options.togetherPermissions(), Record: kind}
+func (t *resourceSet) change(kind *session.ResourceKind) Change {
+	c := Change{ChangeFlags: t.options.ChangeFlags, Args: t.options.Args(t.key.Name), Permissions: t.options.togetherPermissions(), ResourceKind: kind}
 	if kind == nil {
 		c.Stages = stages.ClusterWith(t.options.options)
 		return c
@@ -116,16 +116,16 @@ func (t *resourceSet) discover(ctx context.Context) error {
 		return err
 	}
 	members := t.members[:1:1]
-	for _, kind := range []*session.RecordKind{session.BackupKind, session.RestoreKind} {
-		records, err := kind.Records(ctx, c, t.key.Namespace)
+	for _, kind := range []*session.ResourceKind{session.BackupKind, session.RestoreKind} {
+		records, err := kind.Resources(ctx, c, t.key.Namespace)
 		if err != nil {
 			return err
 		}
-		for _, record := range records {
-			if kind.Cluster(record) != t.key.Name {
+		for _, cluster := range records {
+			if kind.Cluster(cluster) != t.key.Name {
 				continue
 			}
-			p, err := t.member(ctx, kind, record)
+			p, err := t.member(ctx, kind, cluster)
 			if err != nil {
 				return err
 			}
@@ -138,16 +138,16 @@ func (t *resourceSet) discover(ctx context.Context) error {
 }
 
 // member returns the passes over a resource: the existing ones if there are any.
-func (t *resourceSet) member(ctx context.Context, kind *session.RecordKind, record client.Object) (*Passes, error) {
-	if p := t.known[record.GetUID()]; p != nil {
+func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, cluster client.Object) (*Passes, error) {
+	if p := t.known[cluster.GetUID()]; p != nil {
 		return p, nil
 	}
-	c, key := t.change(kind), client.ObjectKeyFromObject(record)
+	c, key := t.change(kind), client.ObjectKeyFromObject(cluster)
 	p, err := openPasses(ctx, t.env, key, c, NewAuditor(t.env, key, c))
 	if err != nil {
 		return nil, err
 	}
-	t.known[record.GetUID()] = p
+	t.known[cluster.GetUID()] = p
 	t.attach(p)
 	return p, nil
 }
@@ -155,7 +155,7 @@ func (t *resourceSet) member(ctx context.Context, kind *session.RecordKind, reco
 // attach makes passes report under the name of their resource.
 func (t *resourceSet) attach(p *Passes) {
 	p.report = p.reporterTo(t.out.under(p.subject()), p.subject())
-	if p.Run.Record == nil {
+	if p.Run.ResourceKind == nil {
 		p.report = all(p.report, t.seesDatabase)
 		t.members = []*Passes{p}
 	}

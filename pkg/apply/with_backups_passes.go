@@ -70,7 +70,7 @@ func (t *resourceSet) all(ctx context.Context) error {
 	defer stop()
 	for {
 		err := t.round(ctx)
-		rest, again := t.rest()
+		rest, again := t.wait()
 		if err != nil || !again {
 			return t.finish(ctx, err)
 		}
@@ -86,7 +86,7 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 	if t.options.agreed() {
 		return nil
 	}
-	views, wanted := make([]planned.PlanView, len(t.members)), 0
+	views, desired := make([]planned.PlanView, len(t.members)), 0
 	for i, p := range t.members {
 		view, err := p.show(ctx)
 		if err != nil && ctx.Err() != nil {
@@ -97,10 +97,10 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 			view = planned.PlanView{}
 		}
 		views[i] = view
-		wanted += len(view.Items)
+		desired += len(view.Items)
 		p.Approved.About(p.Seen)
 	}
-	if wanted == 0 {
+	if desired == 0 {
 		return nil
 	}
 	if err := t.env.Prompt().Confirm(ctx, question); err != nil {
@@ -134,7 +134,7 @@ func (t *resourceSet) round(ctx context.Context) error {
 // notYet returns why a resource has to wait: nothing is restored to a cluster whose database
 // was not found available in this round.
 func (t *resourceSet) notYet(p *Passes) string {
-	if p.Run.Record == session.RestoreKind && !t.available {
+	if p.Run.ResourceKind == session.RestoreKind && !t.available {
 		return "waiting for the database of cluster " + t.key.Name + " to be available"
 	}
 	return ""
@@ -143,7 +143,7 @@ func (t *resourceSet) notYet(p *Passes) string {
 // holdUp stands for a pass that has to wait.
 func (p *Passes) holdUp(why string) {
 	const delay = 10 * time.Second
-	p.trouble, p.Last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, session.Summary{}
+	p.err, p.Last, p.why = nil, reconcile.PassDone{Outcome: reconcile.Waiting, RetryAfter: delay}, session.Summary{}
 	p.report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 	p.why.Report(reconcile.StageDone{Stage: plan.StageStartRestore, Outcome: reconcile.Waiting, Reason: why})
 }
@@ -152,12 +152,12 @@ func (p *Passes) holdUp(why string) {
 // shown.
 func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 	for {
-		p.trouble = p.once(ctx)
+		p.err = p.once(ctx)
 		if ctx.Err() != nil {
 			return exit.CauseOf(ctx, ctx.Err())
 		}
 		var beyond *reconcile.BeyondPlanError
-		if !errors.As(p.Last.Stopped, &beyond) || !p.Env.Prompt().CanBeAsked() {
+		if !errors.As(p.Last.Stopped, &beyond) || !p.Env.Prompt().CanBeQueried() {
 			return nil
 		}
 		p.Env.Logf("%s: %s", p.subject(), beyond.Error())
@@ -167,8 +167,8 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 	}
 }
 
-// rest returns the interval before the next round; again is false if none makes sense.
-func (t *resourceSet) rest() (rest time.Duration, again bool) {
+// wait returns the interval before the next round; again is false if none makes sense.
+func (t *resourceSet) wait() (rest time.Duration, again bool) {
 	if !t.options.Wait {
 		return 0, false
 	}
@@ -183,7 +183,7 @@ func (t *resourceSet) rest() (rest time.Duration, again bool) {
 
 // mayImprove reports whether another pass can end better.
 func (p *pacing) mayImprove() bool {
-	why := p.trouble
+	why := p.err
 	if why == nil && passCode(p.Last) == exit.ExitUnreachable {
 		why = failureOf(p.Last)
 	}
@@ -218,7 +218,7 @@ func (t *resourceSet) waitsFor() string {
 func (t *resourceSet) finish(ctx context.Context, err error) error {
 	ends := make([]error, len(t.members))
 	for i, p := range t.members {
-		ends[i] = p.end(ctx, p.trouble)
+		ends[i] = p.end(ctx, p.err)
 	}
 	end := MostSignificant(ends)
 	if err != nil {

@@ -87,7 +87,7 @@ func (t *resourceSet) follow(ctx context.Context) error {
 			continue
 		}
 		p.kept = nil
-		p.trouble = p.once(ctx)
+		p.err = p.once(ctx)
 		if ctx.Err() != nil {
 			return exit.CauseOf(ctx, ctx.Err())
 		}

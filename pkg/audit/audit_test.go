@@ -110,8 +110,8 @@ func TestAnAuditLine(t *testing.T) {
 	}
 }
 
-// told is what an API server has after some steps of a run.
-func told(t *testing.T, steps ...[]Entry) []corev1.Event {
+// eventsOf is what an API server has after some steps of a run.
+func eventsOf(t *testing.T, steps ...[]Entry) []corev1.Event {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
@@ -120,7 +120,7 @@ func told(t *testing.T, steps ...[]Entry) []corev1.Event {
 	c := fake.NewClientBuilder().WithScheme(scheme).Build()
 	e := &Events{Client: c, About: corev1.ObjectReference{Kind: "FoundationDBCluster", Namespace: "fdb", Name: "sample"}}
 	for _, step := range steps {
-		if err := e.Tell(t.Context(), step); err != nil {
+		if err := e.Write(t.Context(), step); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestAlikeActionsAreOneEvent(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			events := told(t, tc.steps...)
+			events := eventsOf(t, tc.steps...)
 			if len(events) != len(tc.want) {
 				t.Fatalf("%d Events, want %d", len(events), len(tc.want))
 			}
@@ -177,7 +177,7 @@ func TestAlikeActionsAreOneEvent(t *testing.T) {
 func TestAnEventIsNoLongerThanKubernetesTakes(t *testing.T) {
 	long := marking("storage-1", errors.New(strings.Repeat("é", 2000)))
 	long.Reason = strings.Repeat("because ", 500)
-	for _, e := range told(t, []Entry{long, long}) {
+	for _, e := range eventsOf(t, []Entry{long, long}) {
 		if len(e.Message) > longestMessage || !utf8.ValidString(e.Message) {
 			t.Errorf("a message of %d bytes: %s", len(e.Message), e.Message)
 		}

@@ -40,8 +40,8 @@ type Events struct {
 	named int
 }
 
-// Tell writes Events for entries.
-func (e *Events) Tell(ctx context.Context, entries []Entry) error {
+// Write writes Events for entries.
+func (e *Events) Write(ctx context.Context, entries []Entry) error {
 	for _, alike := range bundles(entries) {
 		if err := e.write(ctx, alike); err != nil {
 			return fmt.Errorf("write an Event on %s %s: %w", e.About.Kind, e.About.Name, err)

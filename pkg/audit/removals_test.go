@@ -19,7 +19,7 @@ func TestWhatIsKnownToBeGone(t *testing.T) {
 		return NewEntry(Run{RunID: "1"}, plan.StageRemovePods, a, err, time.Time{}, time.Time{})
 	}
 	events := &Events{Client: fake.NewClientBuilder().Build(), About: corev1.ObjectReference{Kind: "FoundationDBCluster", Namespace: "fdb", Name: "sample"}}
-	if err := events.Tell(t.Context(), []Entry{
+	if err := events.Write(t.Context(), []Entry{
 		removed(plan.IncludeAndForget{Targets: []string{"10.1.0.99", "10.1.0.98:4501"}, Groups: []v1beta2.ProcessGroupID{"storage-7"}}, nil),
 		removed(plan.DeleteGroupObjects{Group: "storage-8", Pod: "sample-storage-8"}, nil),
 		removed(plan.DeleteGroupObjects{Group: "storage-9"}, nil),

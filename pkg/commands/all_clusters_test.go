@@ -40,7 +40,7 @@ func (g *given) runAll(args ...string) int {
 		return open(ctx, key)
 	}
 	code := Run(g.t.Context(), env, args)
-	if jsonAsked(args) {
+	if jsonRequested(args) {
 		valid(g.t, strings.Join(args, " "), g.out.Bytes())
 	}
 	return code
@@ -90,7 +90,7 @@ func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 	if code := g.run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.err.String(), "1 cluster checked; all passed") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
-	g.world.Record = nil
+	g.cluster.Resource = nil
 	if code := g.run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.err.String(), "no FoundationDBCluster found in all namespaces") {
 		t.Errorf("without any: exit code %d: %s", code, &g.err)
 	}
@@ -101,18 +101,18 @@ func TestStatusShowsTheSectionsThatAreAskedFor(t *testing.T) {
 		args     []string
 		want     int
 		has, not []string
-		tells    string
+		reports  string
 	}{
 		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nHealthy", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
 		"wide":                  {args: []string{"sample", "-o", "wide", "--sections", "fault-tolerance"}, has: []string{"Fault tolerance"}, not: []string{"Locks"}},
-		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: exit.ExitUsage, tells: "must be one of database, fault-tolerance, coordinators"},
-		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: exit.ExitUsage, tells: "--sections conflicts with -A and -o json"},
+		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: exit.ExitUsage, reports: "must be one of database, fault-tolerance, coordinators"},
+		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: exit.ExitUsage, reports: "--sections conflicts with -A and -o json"},
 		"of all":                {args: []string{"-A", "--sections", "locks"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
-			if code := g.run(append([]string{"status"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.tells) {
+			if code := g.run(append([]string{"status"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.reports) {
 				t.Errorf("exit code %d: %s", code, &g.err)
 			}
 			for _, text := range tc.has {

@@ -32,8 +32,8 @@ func configured(mode string) plan.Configure {
 func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 	remove := plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", Claim: "c"}
 	tests := map[string]struct {
-		shown, wanted plan.Action
-		want          bool
+		shown, desired plan.Action
+		want           bool
 	}{
 		"the same configuration":    {configured("triple"), configured("triple"), true},
 		"another configuration":     {configured("triple"), configured("single"), false},
@@ -70,8 +70,8 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 			var a apply.Approval
 			a.Add(shown([]plan.Action{tc.shown}))
 			a.Passed() // what was shown exactly may be tried again
-			if got := a.Permits("", tc.wanted); got != tc.want {
-				t.Errorf("permitted %t, want %t: %s, after a yes to: %s", got, tc.want, tc.wanted.Describe(), tc.shown.Describe())
+			if got := a.Permits("", tc.desired); got != tc.want {
+				t.Errorf("permitted %t, want %t: %s, after a yes to: %s", got, tc.want, tc.desired.Describe(), tc.shown.Describe())
 			}
 		})
 	}

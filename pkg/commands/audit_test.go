@@ -169,12 +169,12 @@ func TestNoContentOfObjectsIsAudited(t *testing.T) {
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
 		{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "PASSPHRASE", Value: secret}}},
 	}}}
-	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
+	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	found := false
-	for _, pod := range g.world.Pods {
+	for _, pod := range g.cluster.Pods {
 		for _, c := range pod.Spec.Containers {
 			for _, v := range c.Env {
 				found = found || v.Value == secret

@@ -47,8 +47,8 @@ func TestAuthExitCodes(t *testing.T) {
 			g := newGiven(t)
 			g.denied = tc.denied
 			got := g.run(append([]string{"auth"}, tc.args...)...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, output)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
 
 // TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role cannot be printed.
 func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
-	silent := []string{"schema", "auth can-i", "auth role", "completion install", "docs", "help", "run"} // they read nothing of a cluster's namespace; steps of run need what their commands need
+	unresponsive := []string{"schema", "auth can-i", "auth role", "completion install", "docs", "help", "run"} // they read nothing of a cluster's namespace; steps of run need what their commands need
 	var missing []string
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -132,7 +132,7 @@ func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
 		for _, child := range cmd.Commands() {
 			visit(child)
 		}
-		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(silent, name) && !slices.Contains(cmdutil.NamesWithRequirements(), name) {
+		if !cmd.HasSubCommands() && !cmd.Hidden && !slices.Contains(unresponsive, name) && !slices.Contains(cmdutil.NamesWithRequirements(), name) {
 			missing = append(missing, name)
 		}
 	}

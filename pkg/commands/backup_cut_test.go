@@ -50,9 +50,9 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 				}
 			}
 			code := v.runIn(ctx, append(byPlan(path, "backup", "delete", "nightly"), tt.args...)...)
-			said := v.out.String() + v.err.String()
-			if code != tt.want || !strings.Contains(said, tt.says) || !strings.Contains(said, isUnfinished) {
-				t.Errorf("exit code %d: %s", code, said)
+			output := v.out.String() + v.err.String()
+			if code != tt.want || !strings.Contains(output, tt.says) || !strings.Contains(output, isUnfinished) {
+				t.Errorf("exit code %d: %s", code, output)
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func TestALongActionSaysHowLongItMayTake(t *testing.T) {
 			g := newGiven(t)
 			h := &session.Heartbeat{Env: g.environment()}
 			h.Report(reconcile.ActionStarted{Action: tt.action})
-			g.world.Tick(15 * time.Second)
+			g.cluster.Tick(15 * time.Second)
 			h.Beat()
 			if !strings.HasPrefix(g.err.String(), tt.want) {
 				t.Errorf("got %q", &g.err)

@@ -21,7 +21,7 @@ func backedUp(t *testing.T) *vault {
 	v.fdbcli("writemode on; set greeting hello")
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(60) })
 	v.must(exit.ExitDone, "", "backup", "start", "nightly", "--yes", "--wait")
-	v.world.FDB.Advance(10 * time.Minute)
+	v.cluster.FDB.Advance(10 * time.Minute)
 	return v
 }
 
@@ -109,11 +109,11 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 	moved := func(v *vault) {
 		v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "theirs" })
 		v.tool(v.t.Context(), "fdbbackup", "start", "-t", "theirs", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 	}
 	byHand := func(v *vault) {
 		v.tool(v.t.Context(), "fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/nightly?bucket=fdb-backups&region=eu", "-z")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 	}
 	restoring := func(v *vault) {
 		v.fdbcli(`writemode on; clearrange "" \xff`)
@@ -182,8 +182,8 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 			if len(v.deletions()) > 0 {
 				t.Errorf("ran %v", v.deletions())
 			}
-			if said := v.out.String() + v.err.String(); strings.Contains(said, "force") && tt.want == exit.ExitRefused {
-				t.Errorf("force is offered: %s", said)
+			if output := v.out.String() + v.err.String(); strings.Contains(output, "force") && tt.want == exit.ExitRefused {
+				t.Errorf("force is offered: %s", output)
 			}
 		})
 	}
@@ -248,7 +248,7 @@ func TestBackupList(t *testing.T) {
 	valid(t, "backup list", []byte(v.must(exit.ExitDone, "", "backup", "list", "--store", "-o", "json")))
 	v = backedUp(t)
 	v.tool(v.t.Context(), "fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/byhand?bucket=fdb-backups&region=eu")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	text := v.must(exit.ExitDone, "RunningDifferentially", "backup", "list", "-A", "--store", "-o", "wide")
 	for _, want := range []string{"/nightly?bucket=fdb-backups   fdb/nightly", "/byhand?bucket=fdb-backups    -", "1/1"} {
 		if !strings.Contains(text, want) {

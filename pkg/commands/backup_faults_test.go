@@ -40,13 +40,13 @@ func (v *vault) runs() {
 	v.t.Helper()
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 }
 
 // FoundationDB's tools report nothing about a store: they retry forever. The message names what
 // was done, where, and what to check.
 func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
-	silent := "starting a backup on tag default: no response from the store within 45s, while the database responds; "
+	unresponsive := "starting a backup on tag default: no response from the store within 45s, while the database responds; "
 	tests := map[string]struct {
 		given func(*vault)
 		// first ends the run that created the agents, again the one after it.
@@ -56,13 +56,13 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		"an unreachable store": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }) },
 			exit.ExitUnreachable, exit.ExitUnreachable,
-			[]string{silent + "blobstore://key@nowhere:443/nightly", "check spec.blobStoreConfiguration"},
+			[]string{unresponsive + "blobstore://key@nowhere:443/nightly", "check spec.blobStoreConfiguration"},
 		},
-		"wrong credentials": {wrongCredentials, exit.ExitUnreachable, exit.ExitUnreachable, []string{silent + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
+		"wrong credentials": {wrongCredentials, exit.ExitUnreachable, exit.ExitUnreachable, []string{unresponsive + "blobstore://key@store:443/nightly", "the files that FDB_BLOB_CREDENTIALS names in the pods of agents"}},
 		"a missing bucket": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }) },
 			exit.ExitUnreachable, exit.ExitUnreachable,
-			[]string{silent, "bucket=missing", "has no such bucket"},
+			[]string{unresponsive, "bucket=missing", "has no such bucket"},
 		},
 		"no region": {
 			func(v *vault) { v.place(func(b *v1beta2.BlobStoreConfiguration) { b.URLParameters = nil }) },
@@ -81,12 +81,12 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := newVault(t)
 			tc.given(v)
-			said := v.must(tc.first, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
+			output := v.must(tc.first, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 			v.must(tc.again, tc.says[0], "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
 			v.must(tc.again, tc.says[0], "backup", "start", "nightly", "--yes")
 			for _, says := range tc.says {
-				if !strings.Contains(said, says) {
-					t.Errorf("it does not say %q: %s", says, said)
+				if !strings.Contains(output, says) {
+					t.Errorf("it does not say %q: %s", says, output)
 				}
 			}
 			v.must(exit.ExitNo, "no backup runs on tag default", "backup", "status", "nightly")
@@ -109,14 +109,14 @@ func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	wrongCredentials(v)
-	v.world.FDB.Advance(time.Hour)
+	v.cluster.FDB.Advance(time.Hour)
 	v.must(exit.ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
 	v.must(exit.ExitNo, "errors of agents: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
 	v.must(exit.ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
 }
 
 func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
-	silent := "starting a restore: no response from the store within 45s, while the database responds; "
+	unresponsive := "starting a restore: no response from the store within 45s, while the database responds; "
 	place := func(change func(*v1beta2.BlobStoreConfiguration)) func(*vault) {
 		return func(v *vault) {
 			v.editRestore(func(r *v1beta2.FoundationDBRestore) { change(r.Spec.BlobStoreConfiguration) })
@@ -129,9 +129,9 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 		// kept is true if the status records a start that may not have happened.
 		kept bool
 	}{
-		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), exit.ExitUnreachable, []string{silent + "blobstore://key@nowhere:443/nightly"}, true},
-		"wrong credentials":    {wrongCredentials, exit.ExitUnreachable, []string{silent, "FDB_BLOB_CREDENTIALS"}, true},
-		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), exit.ExitUnreachable, []string{silent, "bucket=missing"}, true},
+		"an unreachable store": {place(func(b *v1beta2.BlobStoreConfiguration) { b.AccountName = "key@nowhere" }), exit.ExitUnreachable, []string{unresponsive + "blobstore://key@nowhere:443/nightly"}, true},
+		"wrong credentials":    {wrongCredentials, exit.ExitUnreachable, []string{unresponsive, "FDB_BLOB_CREDENTIALS"}, true},
+		"a missing bucket":     {place(func(b *v1beta2.BlobStoreConfiguration) { b.Bucket = "missing" }), exit.ExitUnreachable, []string{unresponsive, "bucket=missing"}, true},
 		"a place with nothing in it": {
 			place(func(b *v1beta2.BlobStoreConfiguration) { b.BackupName = "nothing" }), exit.ExitRefused,
 			[]string{"/nothing?", "Backup does not exist: no backup at this destination: check accountName, bucket and backupName"},
@@ -151,10 +151,10 @@ func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 			v.runs()
 			v.fdbcli(`writemode on; clearrange "" \xff`)
 			tc.given(v)
-			said := v.must(tc.want, "", "reconcile", "fdbrestore/again", "--yes", "--wait", "--timeout", "3m") + v.err.String()
+			output := v.must(tc.want, "", "reconcile", "fdbrestore/again", "--yes", "--wait", "--timeout", "3m") + v.err.String()
 			for _, says := range tc.says {
-				if !strings.Contains(said, says) {
-					t.Errorf("it does not say %q: %s", says, said)
+				if !strings.Contains(output, says) {
+					t.Errorf("it does not say %q: %s", says, output)
 				}
 			}
 			if got := v.fdbcli("getrangekeys a z"); strings.Contains(got, "greeting") || strings.Contains(got, "locked") {

@@ -38,9 +38,9 @@ func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	v := stopped(t)
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
-	said := v.must(exit.ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
-	if strings.Contains(said, "no answer") || !strings.Contains(v.err.String(), "resume: kubectl fdb backup delete nightly") {
-		t.Errorf("got %s%s", said, &v.err)
+	output := v.must(exit.ExitPartly, isUnfinished, byPlan(path, "backup", "delete", "nightly")...)
+	if strings.Contains(output, "no answer") || !strings.Contains(v.err.String(), "resume: kubectl fdb backup delete nightly") {
+		t.Errorf("got %s%s", output, &v.err)
 	}
 	if d := v.described(); !*d.Exists {
 		t.Fatal("nothing is left to go on with")

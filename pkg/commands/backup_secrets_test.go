@@ -98,14 +98,14 @@ func secretsOfAStore() map[string]func(*vault) {
 			v.runs()
 			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", theirs)
-			v.world.FDB.Advance(time.Minute)
+			v.cluster.FDB.Advance(time.Minute)
 		},
 		"in the URL of a restore of a user": func(v *vault) {
 			v.runs()
 			v.fdbcli(`writemode on; clearrange "" \xff`)
 			v.tool(v.t.Context(), "fdbrestore", "start", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "theirs", "-r", theirs)
 		},
-		"and the store does not answer": func(v *vault) { v.runs(); v.world.FDB.Advance(time.Minute); wrongCredentials(v) },
+		"and the store does not answer": func(v *vault) { v.runs(); v.cluster.FDB.Advance(time.Minute); wrongCredentials(v) },
 	}
 }
 
@@ -122,7 +122,7 @@ func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
 				if strings.Contains(v.err.String(), "--help") {
 					t.Errorf("%v is no command line, so that it tests nothing: %s", words, &v.err)
 				}
-				v.saidNoSecret(words)
+				v.printedNoSecret(words)
 			}
 			v.holdsNoSecret()
 		})
@@ -138,7 +138,7 @@ func TestNoSecretOfAStoreIsSaidByWhatGoesOn(t *testing.T) {
 			v.ran = nil
 			w := &watched{given: v.given, steps: []func(){func() {}}, counts: func(d time.Duration) bool { return d > sleepsMost }}
 			w.run("--with-backups", "--yes", "-v=2")
-			v.saidNoSecret([]string{"reconcile", "--watch", "--with-backups"})
+			v.printedNoSecret([]string{"reconcile", "--watch", "--with-backups"})
 			v.holdsNoSecret()
 		})
 		t.Run("watch, "+name, func(t *testing.T) {
@@ -153,14 +153,14 @@ func TestNoSecretOfAStoreIsSaidByWhatGoesOn(t *testing.T) {
 				if !strings.Contains(v.out.String(), "backup nightly: ") {
 					t.Errorf("the backup is not in the output, so that this tests nothing: %s%s", &v.out, &v.err)
 				}
-				v.saidNoSecret([]string{"watch"})
+				v.printedNoSecret([]string{"watch"})
 				v.holdsNoSecret()
 			})
 		})
 	}
 }
 
-func (v *vault) saidNoSecret(words []string) {
+func (v *vault) printedNoSecret(words []string) {
 	v.t.Helper()
 	if strings.Contains(v.out.String()+v.err.String(), storeSecret) {
 		v.t.Errorf("%v: the secret was printed\nstdout: %s\nstderr: %s", words, &v.out, &v.err)

@@ -24,11 +24,11 @@ func (v *vault) must(want int, says string, args ...string) string {
 	v.out.Reset()
 	v.err.Reset()
 	got := v.run(args...)
-	said := v.out.String() + v.err.String()
-	if got != want || !strings.Contains(said, says) {
+	output := v.out.String() + v.err.String()
+	if got != want || !strings.Contains(output, says) {
 		v.t.Fatalf("%v: exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", args, got, want, says, &v.out, &v.err)
 	}
-	if strings.Contains(said+strings.Join(v.ran, "\n"), storeSecret) {
+	if strings.Contains(output+strings.Join(v.ran, "\n"), storeSecret) {
 		v.t.Errorf("%v: the secret was printed or run", args)
 	}
 	return v.out.String()
@@ -59,7 +59,7 @@ func (v *vault) tool(ctx context.Context, argv ...string) {
 func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 	runs := func(v *vault) {
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 	}
 	tests := map[string]struct {
 		given func(*vault)
@@ -144,7 +144,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 func TestBackupStatusAsADocument(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	text := v.must(exit.ExitDone, "", "backup", "status", "fdbbackup/nightly", "-o", "json")
 	var got inspect.BackupStatusView
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -184,7 +184,7 @@ func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitUnreachable, "cannot determine the progress of the restore", "restore", "status", "again")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.must(exit.ExitNo, "it is not started yet", "restore", "status", "again")
 	v.must(exit.ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
@@ -247,7 +247,7 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 			v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 			v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 			v.tool(v.t.Context(), "fdbbackup", "start", "-z", "-t", "default", "-d", "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu")
-			v.world.FDB.Advance(time.Minute)
+			v.cluster.FDB.Advance(time.Minute)
 			text := v.must(exit.ExitRefused, "does the backup on tag default belong to this resource?", "backup", verb, "nightly", "--yes")
 			if strings.Contains(text, "the backup runs and is restorable") {
 				t.Errorf("got %s", text)
@@ -265,7 +265,7 @@ func TestABackupOfOneSnapshotIsStartedUntilItIsComplete(t *testing.T) {
 			start := append([]string{"backup", "start", "nightly", "--yes"}, args...)
 			if args == nil {
 				v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-				v.world.FDB.Advance(time.Minute)
+				v.cluster.FDB.Advance(time.Minute)
 			}
 			v.must(exit.ExitDone, "the backup is complete (a single snapshot)", start...)
 			v.must(exit.ExitDone, "it is complete", "backup", "status", "nightly")

@@ -16,13 +16,13 @@ func TestAnOutdatedStatusAloneIsNoWork(t *testing.T) {
 		"why sample":                     "nothing is blocked",
 	} {
 		t.Run(line, func(t *testing.T) {
-			g := calm(t)
+			g := healthy(t)
 			g.run("reconcile", "sample", "--yes", "--wait")
-			g.world.Record.Generation++
+			g.cluster.Resource.Generation++
 			if code := g.run(strings.Fields(line)...); code != exit.ExitDone || !strings.Contains(g.out.String(), words) {
 				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
-			g.world.Record.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, g.world.Now())
+			g.cluster.Resource.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, g.cluster.Now())
 			if line == "why sample" {
 				words = "WriteStatus"
 			} else {

@@ -37,7 +37,7 @@ func (g *given) meddle(what func(*v1beta2.FoundationDBCluster)) { g.meddleAfter(
 // meddleAfter has it happen after some passes that acted.
 func (g *given) meddleAfter(passes int, what func(*v1beta2.FoundationDBCluster)) {
 	g.connect = func() (session.Session, error) {
-		return &meddled{simulated{g.world, g}, func() { what(g.world.Record) }, passes}, nil
+		return &meddled{simulated{g.cluster, g}, func() { what(g.cluster.Resource) }, passes}, nil
 	}
 }
 
@@ -66,7 +66,7 @@ func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
 				path := g.planned(args...)
 				g.meddle(tc.moved)
 				args = append(args, "--yes", "--plan", path)
-				if code := g.run(args...); code != exit.ExitConflict || len(g.world.Acted) > 0 {
+				if code := g.run(args...); code != exit.ExitConflict || len(g.cluster.Acted) > 0 {
 					t.Errorf("exit code %d, did %v\n%s", code, g.changes(), &g.err)
 				}
 				for _, says := range []string{tc.says, "create a plan for the rest"} {
@@ -93,11 +93,11 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 	for answers, declined := range map[string]bool{"y\nn\n": true, "y\nyes\n": false} {
 		g := up(t)
 		grow(g)
-		g.world.Acted = nil
+		g.cluster.Acted = nil
 		g.meddle(recompute)
 		code := g.answering(answers, "reconcile", "sample")
-		if asked := strings.Count(g.err.String(), "[y/N]"); asked != 2 || !strings.Contains(g.err.String(), "the spec changed since the plan was approved") {
-			t.Errorf("asked %d times: %s", asked, &g.err)
+		if requested := strings.Count(g.err.String(), "[y/N]"); requested != 2 || !strings.Contains(g.err.String(), "the spec changed since the plan was approved") {
+			t.Errorf("asked %d times: %s", requested, &g.err)
 		}
 		if declined != (code == exit.ExitUnconfirmed) || declined != (len(g.changes()) == 0) {
 			t.Errorf("%q: exit code %d, did %v", answers, code, g.changes())
@@ -113,9 +113,9 @@ func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
 		g := newGiven(t)
 		g.meddleAfter(1, recompute) // another spec needs another approval
 		code := g.answering(lines, "reconcile", "sample", "--wait")
-		said := g.out.String() + g.err.String()
-		if code != exit.ExitUnconfirmed || !strings.Contains(said, want) || (len(g.world.Acted) == 0) != strings.Contains(said, "nothing was changed") {
-			t.Errorf("%q: exit code %d after %d actions: %s", lines, code, len(g.world.Acted), said)
+		output := g.out.String() + g.err.String()
+		if code != exit.ExitUnconfirmed || !strings.Contains(output, want) || (len(g.cluster.Acted) == 0) != strings.Contains(output, "nothing was changed") {
+			t.Errorf("%q: exit code %d after %d actions: %s", lines, code, len(g.cluster.Acted), output)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
 func TestAYesToEverythingIsBoundToNoSpec(t *testing.T) {
 	g := up(t)
 	grow(g)
-	g.world.Acted = nil
+	g.cluster.Acted = nil
 	g.meddle(func(c *v1beta2.FoundationDBCluster) { c.Spec.ProcessCounts.Storage++; c.Generation++ })
 	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting || len(g.changes()) == 0 {
 		t.Errorf("exit code %d: %s", code, &g.err)

@@ -16,16 +16,16 @@ import (
 // onNodes is a stable cluster with one more node, which has no pods.
 func onNodes(t *testing.T) *given {
 	t.Helper()
-	g := calm(t)
+	g := healthy(t)
 	g.objects = append(g.objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "empty"}})
 	return g
 }
 
 // nodeWith is the first node with pods that are, or are not, all stateless.
 func (g *given) nodeWith(stateless bool) string {
-	for _, node := range g.world.Nodes {
+	for _, node := range g.cluster.Nodes {
 		pods, withData := 0, 0
-		for _, pod := range g.world.Pods {
+		for _, pod := range g.cluster.Pods {
 			if pod.Spec.NodeName == node {
 				pods++
 				if v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass]).IsStateful() {
@@ -63,7 +63,7 @@ func TestWhetherANodeMayBeDrained(t *testing.T) {
 		"a node that is known by its pods":  {given: forbid, args: []string{"FREE"}, want: exit.ExitDone, says: "note: nodes cannot be listed"},
 		"a node whose existence is unknown": {given: forbid, args: []string{"empty"}, want: exit.ExitForbidden, says: "cannot determine whether a node exists"},
 		"no answer": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 		}, args: []string{"FREE"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database"},
 	}
 	for name, tc := range tests {
@@ -85,15 +85,15 @@ func TestWhetherANodeMayBeDrained(t *testing.T) {
 
 // keepAll has the spec keep every process group from being replaced.
 func (g *given) keepAll() {
-	for _, group := range g.world.Record.Status.ProcessGroups {
-		g.world.Record.Spec.CancelReplacementsForInstance = append(g.world.Record.Spec.CancelReplacementsForInstance, group.ProcessGroupID)
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		g.cluster.Resource.Spec.CancelReplacementsForInstance = append(g.cluster.Resource.Spec.CancelReplacementsForInstance, group.ProcessGroupID)
 	}
 }
 
 // Drain waits for the age of the last recovery, so that is no reason not to begin.
 func TestADrainMayBeginSoonAfterARecovery(t *testing.T) {
 	g := up(t)
-	g.world.Tick(time.Minute)
+	g.cluster.Tick(time.Minute)
 	if code := g.run("can", "drain", "-c", "sample", g.nodeWith(true)); code != exit.ExitDone || !strings.Contains(g.out.String(), "waits") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // storagePods are two pods of class storage on different nodes.
 func (g *given) storagePods() (one, other *corev1.Pod) {
-	for _, pod := range g.world.Pods {
+	for _, pod := range g.cluster.Pods {
 		switch {
 		case pod.Labels[v1beta2.LabelProcessClass] != string(v1beta2.ProcessClassStorage):
 		case one == nil:
@@ -61,7 +61,7 @@ func TestCanDeleteWaitsForAProcessThatJustStartedElsewhere(t *testing.T) {
 		"another pod 90 s later": {after: 100 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := calm(t)
+			g := healthy(t)
 			one, other := g.storagePods()
 			if tc.own {
 				other = one
@@ -69,8 +69,8 @@ func TestCanDeleteWaitsForAProcessThatJustStartedElsewhere(t *testing.T) {
 			if report := g.asks("delete", "sample", "pod/"+other.Name); report.Answer != lists.AnswerYes {
 				t.Fatalf("refused before the restart: %s", report.Summary)
 			}
-			g.world.KillServers(one.Name)
-			g.world.Tick(tc.after)
+			g.cluster.KillServers(one.Name)
+			g.cluster.Tick(tc.after)
 			g.out.Reset()
 			report := g.asks("delete", "sample", "pod/"+other.Name)
 			if got := refusedBy(report, plan.GateUptime); got != tc.want || (got && report.Answer != lists.AnswerNo) {
@@ -83,7 +83,7 @@ func TestCanDeleteWaitsForAProcessThatJustStartedElsewhere(t *testing.T) {
 // TestPodsOfTwoFaultDomainsAreNotDeletedTogether asks about two pods with data. Drain replaces such
 // groups, one at a time, and so may begin with the nodes of both.
 func TestPodsOfTwoFaultDomainsAreNotDeletedTogether(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	one, other := g.storagePods()
 	if report := g.asks("delete", "sample", "pod/"+one.Name); report.Answer != lists.AnswerYes {
 		t.Fatalf("refused alone: %s", report.Summary)

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// calm returns a cluster that has been up for long.
-func calm(t *testing.T) *given {
+// healthy returns a cluster that has been up for long.
+func healthy(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.world.Tick(20 * time.Minute)
+	g.cluster.Tick(20 * time.Minute)
 	return g
 }
 
@@ -28,24 +28,24 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"delete a pod":                            {given: calm, args: []string{"delete", "sample", "POD"}, want: exit.ExitDone, says: "may be deleted now\n"},
-		"delete a pod of the only cluster":        {given: calm, args: []string{"delete", "POD"}, want: exit.ExitDone, says: "next: kubectl delete pod sample-storage-"},
+		"delete a pod":                            {given: healthy, args: []string{"delete", "sample", "POD"}, want: exit.ExitDone, says: "may be deleted now\n"},
+		"delete a pod of the only cluster":        {given: healthy, args: []string{"delete", "POD"}, want: exit.ExitDone, says: "next: kubectl delete pod sample-storage-"},
 		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: exit.ExitNo, says: "no: G-REPL: are all other fault domains up? storage-"},
-		"delete what is not there":                {given: calm, args: []string{"delete", "sample", "pod/other"}, want: exit.ExitUsage},
-		"delete nothing":                          {given: calm, args: []string{"delete"}, want: exit.ExitUsage},
+		"delete what is not there":                {given: healthy, args: []string{"delete", "sample", "pod/other"}, want: exit.ExitUsage},
+		"delete nothing":                          {given: healthy, args: []string{"delete"}, want: exit.ExitUsage},
 		"delete, without an answer":               {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
-		"replace a group":                         {given: calm, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
-		"replace a group by its ID alone":         {given: calm, args: []string{"replace", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
-		"replace too many":                        {given: calm, args: []string{"replace", "sample", "OTHER", "POD"}, want: exit.ExitNo, says: "no: G-BUDGET"},
-		"restart a calm cluster":                  {given: calm, args: []string{"restart", "sample", "--class", "storage"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
-		"restart a group":                         {given: calm, args: []string{"restart", "sample", "POD"}, want: exit.ExitDone, says: "yes: the processes of 1 process group may be restarted now\n"},
-		"restart what has pods with labels":       {given: calm, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
-		"delete what is on a node":                {given: calm, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: exit.ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
-		"delete what is on no node":               {given: calm, args: []string{"delete", "sample", "--node", "nowhere"}, want: exit.ExitUsage},
-		"replace a named group of a class":        {given: calm, args: []string{"replace", "sample", "--process-group", "OTHER", "--class", "storage"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"replace a group":                         {given: healthy, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"replace a group by its ID alone":         {given: healthy, args: []string{"replace", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"replace too many":                        {given: healthy, args: []string{"replace", "sample", "OTHER", "POD"}, want: exit.ExitNo, says: "no: G-BUDGET"},
+		"restart a calm cluster":                  {given: healthy, args: []string{"restart", "sample", "--class", "storage"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
+		"restart a group":                         {given: healthy, args: []string{"restart", "sample", "POD"}, want: exit.ExitDone, says: "yes: the processes of 1 process group may be restarted now\n"},
+		"restart what has pods with labels":       {given: healthy, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
+		"delete what is on a node":                {given: healthy, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: exit.ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
+		"delete what is on no node":               {given: healthy, args: []string{"delete", "sample", "--node", "nowhere"}, want: exit.ExitUsage},
+		"replace a named group of a class":        {given: healthy, args: []string{"replace", "sample", "--process-group", "OTHER", "--class", "storage"}, want: exit.ExitDone, says: "may start to drain now\n"},
 		"restart a young cluster":                 {given: up, args: []string{"restart", "sample"}, want: exit.ExitNo, says: "no: G-RECOVERY"},
-		"restart a class that is not there":       {given: calm, args: []string{"restart", "sample", "--class", "proxy"}, want: exit.ExitUsage},
-		"restart a class that does not exist":     {given: calm, args: []string{"restart", "sample", "--class", "x"}, want: exit.ExitUsage},
+		"restart a class that is not there":       {given: healthy, args: []string{"restart", "sample", "--class", "proxy"}, want: exit.ExitUsage},
+		"restart a class that does not exist":     {given: healthy, args: []string{"restart", "sample", "--class", "x"}, want: exit.ExitUsage},
 		"reconcile":                               {given: up, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "yes: a reconcile pass may change sample now\n"},
 		"reconcile without rights": {given: func(t *testing.T) *given {
 			t.Helper()
@@ -60,14 +60,14 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 			return g
 		}, args: []string{"reconcile", "sample"}, want: exit.ExitNo, says: "no: G-OPERATOR"},
 		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "note: lock state unknown: the database is unavailable"},
-		"upgrade to a patch release":                   {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
-		"upgrade to an older version":                  {given: calm, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: exit.ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
-		"upgrade to what it runs":                      {given: calm, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: exit.ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
-		"upgrade to no version":                        {given: calm, args: []string{"upgrade", "sample", "--to", "new"}, want: exit.ExitUsage},
-		"upgrade to nothing":                           {given: calm, args: []string{"upgrade", "sample"}, want: exit.ExitUsage},
-		"nothing":                                      {given: calm, want: exit.ExitUsage},
-		"something else":                               {given: calm, args: []string{"dance"}, want: exit.ExitUsage},
-		"one field":                                    {given: calm, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: exit.ExitDone, says: "yes"},
+		"upgrade to a patch release":                   {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
+		"upgrade to an older version":                  {given: healthy, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: exit.ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
+		"upgrade to what it runs":                      {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: exit.ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
+		"upgrade to no version":                        {given: healthy, args: []string{"upgrade", "sample", "--to", "new"}, want: exit.ExitUsage},
+		"upgrade to nothing":                           {given: healthy, args: []string{"upgrade", "sample"}, want: exit.ExitUsage},
+		"nothing":                                      {given: healthy, want: exit.ExitUsage},
+		"something else":                               {given: healthy, args: []string{"dance"}, want: exit.ExitUsage},
+		"one field":                                    {given: healthy, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: exit.ExitDone, says: "yes"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 }
 
 func TestEveryGateIsShown(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	g.run("can", "restart", "sample", "--class", "storage")
 	golden.RequireEqual(t, g.out.Bytes())
 }

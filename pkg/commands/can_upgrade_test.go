@@ -21,9 +21,9 @@ import (
 func withBackup(keyPath string, parameters ...v1beta2.URLParameter) func(*given) {
 	return func(g *given) {
 		g.objects = append(g.objects, &v1beta2.FoundationDBBackup{
-			ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: g.world.Record.Namespace},
+			ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: g.cluster.Resource.Namespace},
 			Spec: v1beta2.FoundationDBBackupSpec{
-				ClusterName: g.world.Record.Name, EncryptionKeyPath: keyPath, BackupState: v1beta2.BackupStateStopped,
+				ClusterName: g.cluster.Resource.Name, EncryptionKeyPath: keyPath, BackupState: v1beta2.BackupStateStopped,
 				BlobStoreConfiguration: &v1beta2.BlobStoreConfiguration{AccountName: "key@store.example", URLParameters: parameters},
 			},
 		})
@@ -44,7 +44,7 @@ func TestCanUpgradeNamesFacts(t *testing.T) {
 		"nothing is known":                 {to: "7.3.80", want: exit.ExitDone},
 		"a change that loses the database": {to: "7.3.51", want: exit.ExitNo, facts: []string{"patch-protocol-7.3.52"}, refuses: []string{"patch-protocol-7.3.52"}},
 		"a spec that skips checks": {
-			given: func(g *given) { g.world.Record.Spec.IgnoreUpgradabilityChecks = true },
+			given: func(g *given) { g.cluster.Resource.Spec.IgnoreUpgradabilityChecks = true },
 			to:    "7.3.51", want: exit.ExitDone, facts: []string{"patch-protocol-7.3.52"},
 		},
 		"no backup":            {to: "7.4.7", want: exit.ExitDone},
@@ -63,7 +63,7 @@ func TestCanUpgradeNamesFacts(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := calm(t)
+			g := healthy(t)
 			if tc.given != nil {
 				tc.given(g)
 			}
@@ -101,7 +101,7 @@ func TestCanUpgradeNamesFacts(t *testing.T) {
 }
 
 func TestCanUpgradeNamesWhatBeginsWithTheNewVersion(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	g.run("can", "upgrade", "sample", "--to", "7.4.7")
 	for _, want := range []string{"[bounce-impact-never-clean: status-wrong] https://github.com/apple/foundationdb/pull/13343\n", "[exclude-lists-in-progress: output-differs]"} {
 		if !strings.Contains(g.out.String(), want) {

@@ -17,7 +17,7 @@ import (
 func TestBackupsAreChecked(t *testing.T) {
 	runs := func(v *vault) {
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 	}
 	tests := map[string]struct {
 		given func(*vault)
@@ -42,7 +42,7 @@ func TestBackupsAreChecked(t *testing.T) {
 			given: func(v *vault) {
 				runs(v)
 				v.tool(v.t.Context(), "fdbbackup", "pause")
-				v.world.FDB.Advance(time.Hour)
+				v.cluster.FDB.Advance(time.Hour)
 				v.unpause()
 			},
 			want: exit.ExitNo, says: "BACKUP-004",
@@ -86,7 +86,7 @@ func (v *vault) unpause() { v.tool(v.t.Context(), "fdbbackup", "resume") }
 func aborted(v *vault) {
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(exit.ExitWaiting, "", "reconcile", "fdbrestore/again", "--yes")
 	v.tool(v.t.Context(), "fdbrestore", "abort", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "default")
@@ -95,15 +95,15 @@ func aborted(v *vault) {
 func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	asked := func(args ...string) bool {
+	requested := func(args ...string) bool {
 		v.ran = nil
 		v.run(append([]string{"check", "sample"}, args...)...)
 		return slices.ContainsFunc(v.ran, func(line string) bool { return strings.Contains(line, "fdbbackup") })
 	}
-	if !asked() {
+	if !requested() {
 		t.Error("the backup was not queried")
 	}
-	if asked("--rules", "VOL") {
+	if requested("--rules", "VOL") {
 		t.Errorf("rules about volumes had the agents asked: %v", v.ran)
 	}
 	b, r := &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}
@@ -111,7 +111,7 @@ func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
 	if err := errors.Join(v.api.Delete(t.Context(), b), v.api.Delete(t.Context(), r)); err != nil {
 		t.Fatal(err)
 	}
-	if asked() || len(v.ran) > 0 {
+	if requested() || len(v.ran) > 0 {
 		t.Errorf("without a backup something ran: %v", v.ran)
 	}
 }
@@ -133,12 +133,12 @@ func TestStatusHasALineForEachBackup(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitDone, "nightly: no status; Running desired, 0 of 1 agent ready", "status", "sample", "--sections", "backups")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
 	v.ran = nil
-	said := v.must(exit.ExitDone, "nightly: running, restorable; Running desired, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
-	if !strings.Contains(said, "by their status") || !strings.Contains(said, "again: never started") || len(v.ran) > 0 {
-		t.Errorf("ran %v, and printed %s", v.ran, said)
+	output := v.must(exit.ExitDone, "nightly: running, restorable; Running desired, 1 of 1 agent ready", "status", "sample", "--sections", "backups")
+	if !strings.Contains(output, "by their status") || !strings.Contains(output, "again: never started") || len(v.ran) > 0 {
+		t.Errorf("ran %v, and printed %s", v.ran, output)
 	}
 	v.must(exit.ExitDone, `"restores": [`, "status", "sample", "-o", "json")
 	v.backupsHidden = errors.New("no right")

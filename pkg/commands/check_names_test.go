@@ -16,13 +16,13 @@ import (
 // resolver is a session whose pods resolve names slowly, or not at all.
 type resolver struct {
 	simulated
-	took  time.Duration
-	err   error
-	asked *[][]string
+	took      time.Duration
+	err       error
+	requested *[][]string
 }
 
 func (r resolver) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
-	*r.asked = append(*r.asked, names)
+	*r.requested = append(*r.requested, names)
 	if r.err != nil {
 		return fdb.NameLookups{}, r.err
 	}
@@ -35,20 +35,20 @@ func (r resolver) ReadNames(ctx context.Context, names []string) (fdb.NameLookup
 
 func TestCoordinatorNamesAreChecked(t *testing.T) {
 	tests := map[string]struct {
-		given func(*given)
-		took  time.Duration
-		err   error
-		args  []string
-		want  int
-		asked int
-		says  string
+		given     func(*given)
+		took      time.Duration
+		err       error
+		args      []string
+		want      int
+		requested int
+		says      string
 	}{
-		"a resolver that answers":      {want: exit.ExitDone, asked: 1, says: "CONN-003   passed"},
-		"a slow one":                   {took: 5 * time.Second, want: exit.ExitNo, asked: 1, says: "CONN-003   failed"},
-		"a pod without getent":         {err: errors.New("resolving names: the container has no getent"), want: exit.ExitUnreachable, asked: 1, says: "CONN-003   not-checked   resolving names: the container has no getent"},
+		"a resolver that answers":      {want: exit.ExitDone, requested: 1, says: "CONN-003   passed"},
+		"a slow one":                   {took: 5 * time.Second, want: exit.ExitNo, requested: 1, says: "CONN-003   failed"},
+		"a pod without getent":         {err: errors.New("resolving names: the container has no getent"), want: exit.ExitUnreachable, requested: 1, says: "CONN-003   not-checked   resolving names: the container has no getent"},
 		"a rule that is left out":      {took: 5 * time.Second, args: []string{"--skip", "CONN-003=known"}, want: exit.ExitDone, says: "CONN-003   skipped"},
 		"a rule that was not asked of": {took: 5 * time.Second, args: []string{"--rules", "CONN-001"}, want: exit.ExitDone, says: "CONN-001   passed"},
-		"addresses":                    {given: func(g *given) { g.world.Record.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: exit.ExitDone, says: "CONN-003   passed"},
+		"addresses":                    {given: func(g *given) { g.cluster.Resource.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: exit.ExitDone, says: "CONN-003   passed"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -59,9 +59,9 @@ func TestCoordinatorNamesAreChecked(t *testing.T) {
 			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
-			var asked [][]string
+			var requested [][]string
 			g.connect = func() (session.Session, error) {
-				return resolver{simulated{g.world, g}, tc.took, tc.err, &asked}, nil
+				return resolver{simulated{g.cluster, g}, tc.took, tc.err, &requested}, nil
 			}
 			args := append([]string{"check", "sample", "--fail-on", "warning", "-o", "custom-columns=R:.rule,O:.outcome,WHY:.reason"}, tc.args...)
 			if !slices.Contains(args, "--rules") {
@@ -70,8 +70,8 @@ func TestCoordinatorNamesAreChecked(t *testing.T) {
 			if code := g.run(args...); code != tc.want || !strings.Contains(g.out.String(), tc.says) {
 				t.Errorf("exit code %d, want %d and %q in\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
 			}
-			if len(asked) != tc.asked || (tc.asked > 0 && len(asked[0]) != 3) {
-				t.Errorf("names looked up: %v", asked)
+			if len(requested) != tc.requested || (tc.requested > 0 && len(requested[0]) != 3) {
+				t.Errorf("names looked up: %v", requested)
 			}
 		})
 	}

@@ -26,38 +26,38 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
-func silentDatabase(g *given) {
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+func unresponsiveDatabase(g *given) {
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 }
 
 func losePod(g *given) {
-	for name := range g.world.Pods {
-		delete(g.world.Pods, name)
+	for name := range g.cluster.Pods {
+		delete(g.cluster.Pods, name)
 		return
 	}
 }
 
 func TestCheckExitCodes(t *testing.T) {
 	tests := map[string]struct {
-		given func(*given)
-		args  []string
-		want  int
-		says  string // on stdout
-		tells string // on stderr
+		given   func(*given)
+		args    []string
+		want    int
+		says    string // on stdout
+		reports string // on stderr
 	}{
-		"nothing as bad as an error":     {args: []string{"sample"}, want: exit.ExitDone, says: "POD-005   info", tells: "found: 1 info; 94 rules passed, 1 failed"},
+		"nothing as bad as an error":     {args: []string{"sample"}, want: exit.ExitDone, says: "POD-005   info", reports: "found: 1 info; 94 rules passed, 1 failed"},
 		"any finding counts":             {args: []string{"sample", "--fail-on", "info"}, want: exit.ExitNo, says: "POD-005"},
-		"a rule that is left out":        {args: []string{"sample", "--fail-on", "info", "--skip", "POD-005=nodes never restart"}, want: exit.ExitDone, tells: "1 skipped"},
-		"a family that is left out":      {args: []string{"sample", "--fail-on", "info", "--skip", "POD"}, want: exit.ExitDone, tells: "6 skipped"},
+		"a rule that is left out":        {args: []string{"sample", "--fail-on", "info", "--skip", "POD-005=nodes never restart"}, want: exit.ExitDone, reports: "1 skipped"},
+		"a family that is left out":      {args: []string{"sample", "--fail-on", "info", "--skip", "POD"}, want: exit.ExitDone, reports: "6 skipped"},
 		"a pod is gone":                  {given: losePod, args: []string{"sample"}, want: exit.ExitNo, says: "POD-001"},
-		"a pod is gone, and disks asked": {given: losePod, args: []string{"sample", "--rules", "VOL"}, want: exit.ExitDone, tells: "nothing found; 4 rules passed, 0 failed"},
-		"no answer from the database":    {given: silentDatabase, args: []string{"sample"}, want: exit.ExitUnreachable, says: "rule/AVAIL-001,rule/AVAIL-002,+40   42", tells: "42 not checked"},
-		"no answer, and pods asked":      {given: silentDatabase, args: []string{"sample", "--rules", "POD", "--fail-on", "critical"}, want: exit.ExitDone},
+		"a pod is gone, and disks asked": {given: losePod, args: []string{"sample", "--rules", "VOL"}, want: exit.ExitDone, reports: "nothing found; 4 rules passed, 0 failed"},
+		"no answer from the database":    {given: unresponsiveDatabase, args: []string{"sample"}, want: exit.ExitUnreachable, says: "rule/AVAIL-001,rule/AVAIL-002,+40   42", reports: "42 not checked"},
+		"no answer, and pods asked":      {given: unresponsiveDatabase, args: []string{"sample", "--rules", "POD", "--fail-on", "critical"}, want: exit.ExitDone},
 		"pods/exec is forbidden": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, forbidden}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, forbidden}, nil }
 		}, args: []string{"sample"}, want: exit.ExitUnreachable, says: "forbidden"},
 		"no right to run a pass":            {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"sample", "--rules", "RBAC"}, want: exit.ExitDone, says: "create pods"},
-		"hidden nodes":                      {given: func(g *given) { g.world.NodesHidden = "nodes is forbidden" }, args: []string{"sample", "--fail-on", "warning", "--rules", "NODE"}, want: exit.ExitUnreachable, says: "not-checked"},
+		"hidden nodes":                      {given: func(g *given) { g.cluster.NodesHidden = "nodes is forbidden" }, args: []string{"sample", "--fail-on", "warning", "--rules", "NODE"}, want: exit.ExitUnreachable, says: "not-checked"},
 		"junit":                             {args: []string{"sample", "-o", "junit"}, want: exit.ExitDone, says: "<testsuites"},
 		"sarif":                             {args: []string{"sample", "-o", "sarif"}, want: exit.ExitDone, says: `"version": "2.1.0"`},
 		"markdown":                          {args: []string{"sample", "-o", "markdown"}, want: exit.ExitDone, says: "## fdb/sample: passed"},
@@ -67,32 +67,32 @@ func TestCheckExitCodes(t *testing.T) {
 		"the rules of a family":             {args: []string{"--list", "--rules", "VOL", "-o", "name"}, want: exit.ExitDone, says: "rule/VOL-001\nrule/VOL-002\n"},
 		"the rules and a cluster":           {args: []string{"sample", "--list"}, want: exit.ExitUsage},
 		"the rules as a report":             {args: []string{"--list", "-o", "junit"}, want: exit.ExitUsage},
-		"an unknown rule":                   {args: []string{"sample", "--rules", "VOL-999"}, want: exit.ExitUsage, tells: "check --list"},
+		"an unknown rule":                   {args: []string{"sample", "--rules", "VOL-999"}, want: exit.ExitUsage, reports: "check --list"},
 		"an unknown rule to skip":           {args: []string{"sample", "--skip", "X=why"}, want: exit.ExitUsage},
 		"an unknown severity":               {args: []string{"sample", "--fail-on", "bad"}, want: exit.ExitUsage},
-		"an unknown output":                 {args: []string{"sample", "-o", "xml"}, want: exit.ExitUsage, tells: "junit"},
+		"an unknown output":                 {args: []string{"sample", "-o", "xml"}, want: exit.ExitUsage, reports: "junit"},
 		"a negative timeout":                {args: []string{"sample", "--timeout", "-1s"}, want: exit.ExitUsage},
 		"--wait of a healthy cluster":       {args: []string{"sample", "--wait"}, want: exit.ExitDone},
-		"--wait ends at --timeout":          {given: losePod, args: []string{"sample", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting, tells: "waiting: found: "},
+		"--wait ends at --timeout":          {given: losePod, args: []string{"sample", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting, reports: "waiting: found: "},
 		"an unknown cluster":                {args: []string{"other"}, want: exit.ExitUsage},
 		"the output of another command":     {args: []string{"sample", "-o", "jsonpath={.verdict}"}, want: exit.ExitDone, says: "passed"},
 		"only codes of critical rules fail": {given: losePod, args: []string{"sample", "--fail-on", "critical"}, want: exit.ExitDone, says: "POD-001"},
 	}
 	healthy := up(t)
-	healthy.world.Tick(2 * time.Minute)
+	healthy.cluster.Tick(2 * time.Minute)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := healthy // nothing that is checked changes
 			if tc.given != nil {
 				g = up(t)
-				g.world.Tick(2 * time.Minute)
+				g.cluster.Tick(2 * time.Minute)
 				tc.given(g)
 			}
 			if code := g.run(append([]string{"check"}, tc.args...)...); code != tc.want {
 				t.Fatalf("exit code %d, want %d\n%s%s", code, tc.want, &g.out, &g.err)
 			}
-			if !strings.Contains(g.out.String(), tc.says) || !strings.Contains(g.err.String(), tc.tells) {
-				t.Errorf("want %q and %q in\n%s\n%s", tc.says, tc.tells, &g.out, &g.err)
+			if !strings.Contains(g.out.String(), tc.says) || !strings.Contains(g.err.String(), tc.reports) {
+				t.Errorf("want %q and %q in\n%s\n%s", tc.says, tc.reports, &g.out, &g.err)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestACheckChangesNothing(t *testing.T) {
 	g := up(t)
 	losePod(g)
 	seen := func() []any {
-		return []any{g.world.Record.DeepCopy(), slices.Sorted(maps.Keys(g.world.Pods)), slices.Sorted(maps.Keys(g.world.Volumes)), g.world.ConfigMap.DeepCopy(), g.world.LeaseHolder, g.world.LockHolder}
+		return []any{g.cluster.Resource.DeepCopy(), slices.Sorted(maps.Keys(g.cluster.Pods)), slices.Sorted(maps.Keys(g.cluster.Volumes)), g.cluster.ConfigMap.DeepCopy(), g.cluster.LeaseHolder, g.cluster.LockHolder}
 	}
 	before := seen()
 	g.run("check", "sample")
@@ -116,7 +116,7 @@ func TestACheckChangesNothing(t *testing.T) {
 func TestEveryFixIsAWholeCommandLine(t *testing.T) {
 	g := up(t)
 	losePod(g)
-	g.world.NodesHidden = "nodes is forbidden"
+	g.cluster.NodesHidden = "nodes is forbidden"
 	g.run("check", "sample", "-o", "json")
 	var r check.Report
 	if err := json.Unmarshal(g.out.Bytes(), &r); err != nil {
@@ -160,7 +160,7 @@ func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "torn", Namespace: "fdb"},
 		Data:       map[string][]byte{"tls.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})},
 	})
-	s := plan.Snapshot{Cluster: g.world.Record.DeepCopy(), Pods: map[string]*corev1.Pod{"a": {Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+	s := plan.Snapshot{Cluster: g.cluster.Resource.DeepCopy(), Pods: map[string]*corev1.Pod{"a": {Spec: corev1.PodSpec{Volumes: []corev1.Volume{
 		{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "tls"}}},
 		{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
 			{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "torn"}}},

@@ -88,22 +88,22 @@ func TestObjectsAreChangedInTheNameThatWasAskedFor(t *testing.T) {
 		status(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`)(w, r)
 	}))
 	defer server.Close()
-	for asked, want := range map[string]string{"": "kubectl-fdb", "ci": "ci"} {
+	for requested, want := range map[string]string{"": "kubectl-fdb", "ci": "ci"} {
 		env, _, _ := realEnv(t)
 		env.Kube.APIServer = &server.URL
-		if err := (apply.ChangeFlags{Output: "text", DryRun: apply.DryRunNone, Yes: true, FieldManager: asked}).Check(env); err != nil {
+		if err := (apply.ChangeFlags{Output: "text", DryRun: apply.DryRunNone, Yes: true, FieldManager: requested}).Check(env); err != nil {
 			t.Fatal(err)
 		}
 		c, err := env.Client()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for doing, err := range map[string]error{
+		for operation, err := range map[string]error{
 			"creating": c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "p"}}),
 			"updating": c.Status().Update(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "p"}}),
 		} {
 			if err == nil || by != want {
-				t.Errorf("%s by %q, want %q (%v)", doing, by, want, err)
+				t.Errorf("%s by %q, want %q (%v)", operation, by, want, err)
 			}
 		}
 	}

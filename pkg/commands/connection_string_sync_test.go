@@ -11,13 +11,13 @@ import (
 
 const stale = "sample:old@10.0.0.1:4501,10.0.0.2:4501,10.0.0.3:4501"
 
-func staleRecord(g *given) { g.world.Record.Status.ConnectionString = stale }
+func staleResource(g *given) { g.cluster.Resource.Status.ConnectionString = stale }
 
-func staleConfigMap(g *given) { g.world.ConfigMap.Data[objects.KeyClusterFile] = stale }
+func staleConfigMap(g *given) { g.cluster.ConfigMap.Data[objects.KeyClusterFile] = stale }
 
-func staleSeed(g *given) { g.world.Record.Spec.SeedConnectionString = stale }
+func staleSeed(g *given) { g.cluster.Resource.Spec.SeedConnectionString = stale }
 
-func staleBoth(g *given) { staleRecord(g); staleConfigMap(g) }
+func staleBoth(g *given) { staleResource(g); staleConfigMap(g) }
 
 func TestConnectionStringSync(t *testing.T) {
 	tests := map[string]struct {
@@ -29,33 +29,33 @@ func TestConnectionStringSync(t *testing.T) {
 		left bool
 	}{
 		"nothing differs":                       {given: func(*given) {}, says: "status and ConfigMap have the current connection string"},
-		"the record":                            {given: staleRecord, says: "status and ConfigMap have the current connection string"},
+		"the record":                            {given: staleResource, says: "status and ConfigMap have the current connection string"},
 		"the ConfigMap":                         {given: staleConfigMap, says: "update ConfigMap sample-config (cluster-file)"},
 		"both":                                  {given: staleBoth, says: "status and ConfigMap have the current connection string"},
 		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: exit.ExitNo, says: "the status has " + stale, left: true},
 		"the seed is left to people":            {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
 		"a pod's file is its servers' own":      {given: otherPod, want: exit.ExitPartly, says: "have an outdated connection string in their cluster file"},
-		"nothing is written while the one in force is unknown": {given: func(g *given) { staleRecord(g); silent(g) }, want: exit.ExitUnreachable, says: "so none is written", left: true},
+		"nothing is written while the one in force is unknown": {given: func(g *given) { staleResource(g); withSilentStorage(g) }, want: exit.ExitUnreachable, says: "so none is written", left: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
-			g.world.Tick(6 * time.Minute)
-			good := g.world.Record.Status.ConnectionString
+			g.cluster.Tick(6 * time.Minute)
+			good := g.cluster.Resource.Status.ConnectionString
 			tc.given(g)
 			args := append([]string{"connection-string", "sync", "sample", "--yes"}, tc.args...)
 			code := g.run(args...)
-			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			output := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
 			}
 			if tc.left {
 				good = stale
 			}
-			if got := g.world.Record.Status.ConnectionString; got != good {
+			if got := g.cluster.Resource.Status.ConnectionString; got != good {
 				t.Errorf("the record has %s, want %s", got, good)
 			}
-			if got := g.world.ConfigMap.Data[objects.KeyClusterFile]; !tc.left && got != good {
+			if got := g.cluster.ConfigMap.Data[objects.KeyClusterFile]; !tc.left && got != good {
 				t.Errorf("the ConfigMap has %s, want %s", got, good)
 			}
 		})
@@ -66,7 +66,7 @@ func TestConnectionStringSync(t *testing.T) {
 func TestASyncAsksAndShowsWhatItReplaces(t *testing.T) {
 	g := up(t)
 	staleBoth(g)
-	if code := g.run("connection-string", "sync", "sample"); code != exit.ExitUnconfirmed || g.world.Record.Status.ConnectionString != stale {
+	if code := g.run("connection-string", "sync", "sample"); code != exit.ExitUnconfirmed || g.cluster.Resource.Status.ConnectionString != stale {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 	g.input = new("n\n")

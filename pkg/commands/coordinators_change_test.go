@@ -16,7 +16,7 @@ import (
 func (g *given) coordinating() []string {
 	g.t.Helper()
 	var s plan.Snapshot
-	if err := g.world.Observe(g.t.Context(), &s, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := g.cluster.Observe(g.t.Context(), &s, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		g.t.Fatal(err)
 	}
 	var ids []string
@@ -46,11 +46,11 @@ func TestCoordinatorsChange(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
-			g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
+			g.cluster.Resource.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
 			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s", code, &g.err)
 			}
-			g.world.Tick(6 * time.Minute)
+			g.cluster.Tick(6 * time.Minute)
 			before := g.coordinating()
 			one := strings.NewReplacer("ONE", before[0])
 			args := []string{"coordinators", "change", "sample"}
@@ -58,9 +58,9 @@ func TestCoordinatorsChange(t *testing.T) {
 				args = append(args, one.Replace(arg))
 			}
 			code := g.run(args...)
-			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, one.Replace(tc.says)) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, one.Replace(tc.says), said)
+			output := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(output, one.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, one.Replace(tc.says), output)
 			}
 			after := g.coordinating()
 			if len(after) != len(before) || slices.Contains(after, before[0]) == tc.moved {

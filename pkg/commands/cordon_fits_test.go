@@ -27,7 +27,7 @@ func TestCordonSaysWhetherGroupsFitElsewhere(t *testing.T) {
 		"pods that ended are none": {given: func(g *given) { g.fill(); g.end() }, want: "  yes\n"},
 		"pods may not be listed":   {pods: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("RBAC")), want: "? (not permitted to list the pods of all namespaces)"},
 		"pods cannot be listed":    {pods: errNoAnswer, want: "? (pods on nodes are unknown: "},
-		"nodes may not be read":    {given: func(g *given) { g.world.NodesHidden = "nodes is forbidden" }, want: "? (nodes is forbidden)"},
+		"nodes may not be read":    {given: func(g *given) { g.cluster.NodesHidden = "nodes is forbidden" }, want: "? (nodes is forbidden)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,15 +57,15 @@ func TestCordonSaysWhetherGroupsFitElsewhere(t *testing.T) {
 }
 
 func (g *given) cordonAllBut(node string) {
-	g.world.Cordoned = map[string]bool{}
-	for _, name := range g.world.Nodes {
-		g.world.Cordoned[name] = name != node
+	g.cluster.Cordoned = map[string]bool{}
+	for _, name := range g.cluster.Nodes {
+		g.cluster.Cordoned[name] = name != node
 	}
 }
 
 // fill puts a pod on each node that wants all of it.
 func (g *given) fill() {
-	for _, name := range g.world.Nodes {
+	for _, name := range g.cluster.Nodes {
 		g.objects = append(g.objects, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "big-" + name, Namespace: "elsewhere"},
 			Spec: corev1.PodSpec{NodeName: name, Containers: []corev1.Container{{Name: "big", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{

@@ -16,16 +16,16 @@ import (
 
 // nodeOf is the node of the first pod of a class.
 func (g *given) nodeOf(class v1beta2.ProcessClass) string {
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if group.ProcessClass == class {
-			return g.world.Pods["sample-"+string(group.ProcessGroupID)].Spec.NodeName
+			return g.cluster.Pods["sample-"+string(group.ProcessGroupID)].Spec.NodeName
 		}
 	}
 	return ""
 }
 
 func (g *given) podsOn(node string) (pods []string) {
-	for name, pod := range g.world.Pods {
+	for name, pod := range g.cluster.Pods {
 		if pod.Spec.NodeName == node {
 			pods = append(pods, name)
 		}
@@ -38,7 +38,7 @@ func roomy(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
 	for i := range 12 {
-		g.world.Nodes = append(g.world.Nodes, "spare-"+string(rune('a'+i)))
+		g.cluster.Nodes = append(g.cluster.Nodes, "spare-"+string(rune('a'+i)))
 	}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -47,15 +47,15 @@ func roomy(t *testing.T) *given {
 }
 
 func withTaintRule(g *given) {
-	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
+	g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
 		{Key: new("*"), DurationInSeconds: new(int64(86400))}, {Key: new("example.com/maintenance"), DurationInSeconds: new(int64(60))},
 	}
-	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(60)
+	g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = new(60)
 }
 
 // taint taints the node of the first storage pod.
 func (g *given) taint(taints ...corev1.Taint) {
-	g.world.Taints = map[string][]corev1.Taint{g.nodeOf(v1beta2.ProcessClassStorage): taints}
+	g.cluster.Taints = map[string][]corev1.Taint{g.nodeOf(v1beta2.ProcessClassStorage): taints}
 }
 
 func TestCordonExitCodes(t *testing.T) {
@@ -95,7 +95,7 @@ func TestCordonExitCodes(t *testing.T) {
 		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: exit.ExitUnconfirmed},
 		"node names must not be empty": {
 			given: func(g *given) {
-				g.world.Pods["sample-"+string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
+				g.cluster.Pods["sample-"+string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)].Spec.NodeName = ""
 			},
 			args: []string{"drain", "", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "node names must not be empty",
 		},
@@ -107,15 +107,15 @@ func TestCordonExitCodes(t *testing.T) {
 		"a taint that ends all pods at once":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--taint", "a=b:NoExecute"}, want: exit.ExitUsage, says: "would evict every pod on the nodes at once"},
 		"by taint where nothing is replaced": {given: func(g *given) {
 			withTaintRule(g)
-			g.world.Record.Spec.AutomationOptions.Replacements.Enabled = new(bool)
+			g.cluster.Resource.Spec.AutomationOptions.Replacements.Enabled = new(bool)
 		}, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, want: exit.ExitUsage, says: "automatic replacements are disabled"},
 		"a bad way to leave":          {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=soon"}, want: exit.ExitUsage},
 		"nothing to wait for":         {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none", "--wait"}, want: exit.ExitUsage},
 		"rights on nodes are missing": {given: func(g *given) { g.denied = []string{"patch nodes"} }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitForbidden, says: "patch nodes"},
-		"nodes are hidden":            {given: func(g *given) { g.world.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitRefused, says: "nodes are unknown"},
+		"nodes are hidden":            {given: func(g *given) { g.cluster.NodesHidden = "forbidden" }, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=none"}, want: exit.ExitRefused, says: "nodes are unknown"},
 		"a live operator":             {given: func(g *given) { g.gates = operatorLives }, args: []string{"drain", "NODE", "-c", "sample", "--yes"}, want: exit.ExitRefused},
 		"drain cannot see the agents": {
-			given: func(g *given) { g.world.AgentsHidden = "listing FoundationDBBackups is forbidden" }, args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo,
+			given: func(g *given) { g.cluster.AgentsHidden = "listing FoundationDBBackups is forbidden" }, args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo,
 			says: "pods of backup agents are left on the nodes: listing FoundationDBBackups is forbidden",
 		},
 		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: exit.ExitUnconfirmed},
@@ -133,11 +133,11 @@ func TestCordonExitCodes(t *testing.T) {
 				args = append(args, strings.ReplaceAll(arg, "NODE", node))
 			}
 			got := g.run(args...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, strings.ReplaceAll(tc.says, "NODE", node)) {
-				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, strings.ReplaceAll(tc.says, "NODE", node)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, output)
 			}
-			if g.world.Cordoned[node] != tc.cordoned {
-				t.Errorf("cordoned: %t", g.world.Cordoned[node])
+			if g.cluster.Cordoned[node] != tc.cordoned {
+				t.Errorf("cordoned: %t", g.cluster.Cordoned[node])
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestNodesAreEmptied(t *testing.T) {
 					tc.given(g)
 				}
 				node := g.nodeOf(class)
-				groups := len(g.world.Record.Status.ProcessGroups)
+				groups := len(g.cluster.Resource.Status.ProcessGroups)
 				var args []string
 				for _, arg := range tc.args {
 					args = append(args, strings.ReplaceAll(arg, "NODE", node))
@@ -168,13 +168,13 @@ func TestNodesAreEmptied(t *testing.T) {
 				if code := g.run(args...); code != exit.ExitDone {
 					t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 				}
-				if left := g.podsOn(node); len(left) > 0 || !g.world.Cordoned[node] {
-					t.Errorf("left: %v, cordoned %t", left, g.world.Cordoned[node])
+				if left := g.podsOn(node); len(left) > 0 || !g.cluster.Cordoned[node] {
+					t.Errorf("left: %v, cordoned %t", left, g.cluster.Cordoned[node])
 				}
-				if code := g.run("reconcile", "sample", "--wait=all", "--yes", "--timeout", "3h"); code != exit.ExitDone || len(g.world.Record.Status.ProcessGroups) != groups {
+				if code := g.run("reconcile", "sample", "--wait=all", "--yes", "--timeout", "3h"); code != exit.ExitDone || len(g.cluster.Resource.Status.ProcessGroups) != groups {
 					t.Errorf("afterwards: exit code %d: %s%s", code, &g.out, &g.err)
 				}
-				if code := g.run("uncordon", node, "-c", "sample", "--taint", "example.com/maintenance"); code != exit.ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) > 0 {
+				if code := g.run("uncordon", node, "-c", "sample", "--taint", "example.com/maintenance"); code != exit.ExitDone || g.cluster.Cordoned[node] || len(g.cluster.Taints[node]) > 0 {
 					t.Errorf("uncordon: exit code %d: %s%s", code, &g.out, &g.err)
 				}
 			})
@@ -187,8 +187,8 @@ func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
 	g := roomy(t)
 	g.run("cordon", "node-1", "-c", "sample", "--evacuate=none")
 	g.run("cordon", "node-1", "node-2", "-c", "sample", "--evacuate=none")
-	if said := g.err.String(); !strings.Contains(said, "undo: kubectl fdb uncordon node-2 -c sample -n fdb") {
-		t.Errorf("%s", said)
+	if output := g.err.String(); !strings.Contains(output, "undo: kubectl fdb uncordon node-2 -c sample -n fdb") {
+		t.Errorf("%s", output)
 	}
 }
 
@@ -196,11 +196,11 @@ func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
 func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
-	g.world.Refuse = refuse("CreatePod", errors.New("etcdserver: request timed out"))
+	g.cluster.Refuse = refuse("CreatePod", errors.New("etcdserver: request timed out"))
 	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == exit.ExitDone || len(g.marked()) == 0 {
 		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
-	if !g.world.Cordoned[node] {
+	if !g.cluster.Cordoned[node] {
 		t.Errorf("uncordoned again: %s%s", &g.out, &g.err)
 	}
 }
@@ -215,12 +215,12 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 				g.run("drain", node, "-c", "sample", "--yes", "--wait=false")
 			}
 			vanish := func() {
-				g.world.Nodes = slices.DeleteFunc(g.world.Nodes, func(n string) bool { return n == node })
+				g.cluster.Nodes = slices.DeleteFunc(g.cluster.Nodes, func(n string) bool { return n == node })
 			}
 			if again {
 				vanish()
 			}
-			g.world.Refuse = func(a plan.Action) error {
+			g.cluster.Refuse = func(a plan.Action) error {
 				if plan.KindOf(a) == "CreatePod" {
 					vanish()
 				}
@@ -229,7 +229,7 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 			if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "2h"); code != exit.ExitDone || len(g.podsOn(node)) > 0 {
 				t.Errorf("exit code %d, left %v: %s%s", code, g.podsOn(node), &g.out, &g.err)
 			}
-			if slices.Contains(g.world.Nodes, node) {
+			if slices.Contains(g.cluster.Nodes, node) {
 				t.Error("the node is there: this showed nothing")
 			}
 		})
@@ -240,17 +240,17 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
-	g.world.Refuse = refuse("MarkForRemoval", forbidden)
-	g.world.Acted = nil
+	g.cluster.Refuse = refuse("MarkForRemoval", forbidden)
+	g.cluster.Acted = nil
 	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "1h"); code == exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	var kinds []string
-	for _, a := range g.world.Acted {
+	for _, a := range g.cluster.Acted {
 		kinds = append(kinds, plan.KindOf(a))
 	}
-	if !slices.Contains(kinds, "CordonNode") || g.world.Cordoned[node] {
-		t.Errorf("%v, cordoned %t: %s%s", kinds, g.world.Cordoned[node], &g.out, &g.err)
+	if !slices.Contains(kinds, "CordonNode") || g.cluster.Cordoned[node] {
+		t.Errorf("%v, cordoned %t: %s%s", kinds, g.cluster.Cordoned[node], &g.out, &g.err)
 	}
 }
 
@@ -262,19 +262,19 @@ func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
 	theirs := []corev1.Taint{{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule}}
 	g.taint(theirs...)
 	code := g.run("cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes", "-o", "json")
-	if code != exit.ExitDone || !g.world.Cordoned[node] {
+	if code != exit.ExitDone || !g.cluster.Cordoned[node] {
 		t.Fatalf("exit code %d:\n%s%s", code, &g.out, &g.err)
 	}
-	if diff := cmp.Diff(theirs, g.world.Taints[node]); diff != "" {
+	if diff := cmp.Diff(theirs, g.cluster.Taints[node]); diff != "" {
 		t.Error(diff)
 	}
-	if said := g.out.String() + g.err.String(); strings.Contains(said, "cordon "+node+" -c") {
-		t.Errorf("the same again names the node, and would taint it:\n%s", said)
+	if output := g.out.String() + g.err.String(); strings.Contains(output, "cordon "+node+" -c") {
+		t.Errorf("the same again names the node, and would taint it:\n%s", output)
 	}
-	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != exit.ExitUnconfirmed || !g.world.Cordoned[node] {
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample"); code != exit.ExitUnconfirmed || !g.cluster.Cordoned[node] {
 		t.Errorf("exit code %d: all nodes that have a taint are opened unasked", code)
 	}
-	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample", "--yes"); code != exit.ExitDone || g.world.Cordoned[node] || len(g.world.Taints[node]) != 0 {
-		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.world.Taints[node], &g.out, &g.err)
+	if code := g.run("uncordon", "--taint", "example.com/maintenance=4711:PreferNoSchedule", "-c", "sample", "--yes"); code != exit.ExitDone || g.cluster.Cordoned[node] || len(g.cluster.Taints[node]) != 0 {
+		t.Errorf("exit code %d, taints %v:\n%s%s", code, g.cluster.Taints[node], &g.out, &g.err)
 	}
 }

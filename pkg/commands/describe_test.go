@@ -21,7 +21,7 @@ func witnessed(t *testing.T) (g *given, pod string) {
 	g, pod = withoutNode(t)
 	g.objects = append(g.objects, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: "e1", Namespace: "fdb"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: pod},
-		Type: "Warning", Reason: "FailedScheduling", Message: "0/5 nodes are available", Count: 7, LastTimestamp: metav1.NewTime(g.world.Now().Add(-90 * time.Second)),
+		Type: "Warning", Reason: "FailedScheduling", Message: "0/5 nodes are available", Count: 7, LastTimestamp: metav1.NewTime(g.cluster.Now().Add(-90 * time.Second)),
 	}, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: "e2", Namespace: "fdb"}, InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "another"},
 		Type: "Normal", Reason: "Started", Message: "of no interest",
@@ -87,7 +87,7 @@ func TestDescribeEndsAsAskedFor(t *testing.T) {
 func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
 	g, pod := witnessed(t)
 	g.eventsHidden = forbidden
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	if code := g.run("describe", "pg", "sample", pod, "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
@@ -95,9 +95,9 @@ func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
 		t.Fatal(err)
 	}
-	said := strings.Join(v.Warnings, "\n")
+	output := strings.Join(v.Warnings, "\n")
 	if v.Events != nil || v.Processes != nil || v.Group.Roles != nil ||
-		!strings.Contains(said, "events could not be read: forbidden: ") || !strings.Contains(said, "no answer from the database") {
+		!strings.Contains(output, "events could not be read: forbidden: ") || !strings.Contains(output, "no answer from the database") {
 		t.Errorf("events %v, processes %v, roles %v, warnings %q", v.Events, v.Processes, v.Group.Roles, v.Warnings)
 	}
 }

@@ -11,11 +11,11 @@ import (
 )
 
 func TestDetectFailures(t *testing.T) {
-	fail := func(g *given) { delete(g.world.Pods, "sample-"+g.storage()[0]) }
+	fail := func(g *given) { delete(g.cluster.Pods, "sample-"+g.storage()[0]) }
 	operated := func(g *given) {
 		g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
 	}
-	gone := func(g *given) { clear(g.world.Pods) }
+	removed := func(g *given) { clear(g.cluster.Pods) }
 	tests := map[string]struct {
 		given []func(*given)
 		args  []string
@@ -26,12 +26,12 @@ func TestDetectFailures(t *testing.T) {
 		"nothing failed":             {want: exit.ExitDone, says: "sample: no process group has failed"},
 		"a group failed":             {given: []func(*given){fail}, want: exit.ExitNo, says: "sample: 1 process group has failed: STORAGE", does: []string{"WriteStatus", "RecordFailures"}},
 		"a group failed, for a job":  {given: []func(*given){fail}, args: []string{"--exit-zero"}, want: exit.ExitDone, says: "1 process group has failed", does: []string{"WriteStatus", "RecordFailures"}},
-		"unknown":                    {given: []func(*given){gone}, want: exit.ExitUnreachable, says: "sample: cannot determine which process groups have failed: the database is unavailable", does: []string{"WriteStatus"}},
-		"unknown, for a job":         {given: []func(*given){gone}, args: []string{"--exit-zero"}, want: exit.ExitUnreachable, says: "cannot determine", does: []string{"WriteStatus"}},
+		"unknown":                    {given: []func(*given){removed}, want: exit.ExitUnreachable, says: "sample: cannot determine which process groups have failed: the database is unavailable", does: []string{"WriteStatus"}},
+		"unknown, for a job":         {given: []func(*given){removed}, args: []string{"--exit-zero"}, want: exit.ExitUnreachable, says: "cannot determine", does: []string{"WriteStatus"}},
 		"beside an operator":         {given: []func(*given){fail, operated}, want: exit.ExitNo, says: "the status is not written: one is", does: []string{"RecordFailures"}},
 		"nothing beside an operator": {given: []func(*given){operated}, want: exit.ExitDone, says: "no process group has failed"},
-		"unknown beside an operator": {given: []func(*given){gone, operated}, want: exit.ExitUnreachable, says: "cannot determine"},
-		"beside another run":         {given: []func(*given){fail, func(g *given) { g.world.LeaseHolder = "alice" }}, want: exit.ExitConflict, says: "alice"},
+		"unknown beside an operator": {given: []func(*given){removed, operated}, want: exit.ExitUnreachable, says: "cannot determine"},
+		"beside another run":         {given: []func(*given){fail, func(g *given) { g.cluster.LeaseHolder = "alice" }}, want: exit.ExitConflict, says: "alice"},
 		"a preview":                  {given: []func(*given){fail}, args: []string{"--dry-run"}, want: exit.ExitNo, says: "RecordFailures"},
 		"the names of the failed":    {given: []func(*given){fail}, args: []string{"-o", "name"}, want: exit.ExitNo, says: "processgroup/STORAGE", does: []string{"WriteStatus", "RecordFailures"}},
 		"without permission to annotate": {given: []func(*given){fail, func(g *given) {
@@ -45,19 +45,19 @@ func TestDetectFailures(t *testing.T) {
 			for _, change := range tc.given {
 				change(g)
 			}
-			g.world.Acted = nil
+			g.cluster.Acted = nil
 			code := g.run(append([]string{"detect-failures", "sample"}, tc.args...)...)
 			if says := strings.ReplaceAll(tc.says, "STORAGE", storage); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), says) {
 				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, says, &g.out, &g.err)
 			}
 			var kinds []string
-			for _, a := range g.world.Acted {
+			for _, a := range g.cluster.Acted {
 				kinds = append(kinds, plan.KindOf(a))
 			}
 			if strings.Join(kinds, " ") != strings.Join(tc.does, " ") {
 				t.Errorf("did %v, want %v", kinds, tc.does)
 			}
-			if _, seen := g.world.Record.FailuresSeen(); seen != strings.Contains(strings.Join(tc.does, " "), "RecordFailures") {
+			if _, seen := g.cluster.Resource.FailuresSeen(); seen != strings.Contains(strings.Join(tc.does, " "), "RecordFailures") {
 				t.Errorf("annotated: %t", seen)
 			}
 		})
@@ -67,16 +67,16 @@ func TestDetectFailures(t *testing.T) {
 // A failure that is found again is recorded again: the annotation changes, and wakes a watch.
 func TestFailuresAreDetectedAgain(t *testing.T) {
 	g := up(t)
-	delete(g.world.Pods, "sample-"+g.storage()[0])
+	delete(g.cluster.Pods, "sample-"+g.storage()[0])
 	g.run("detect-failures", "sample")
-	first, _ := g.world.Record.FailuresSeen()
-	since, _ := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).Condition(v1beta2.ConditionMissingPod)
-	g.world.Tick(7200e9)
+	first, _ := g.cluster.Resource.FailuresSeen()
+	since, _ := g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).Condition(v1beta2.ConditionMissingPod)
+	g.cluster.Tick(7200e9)
 	if code := g.run("detect-failures", "sample", "-o", "json"); code != exit.ExitNo {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
-	again, _ := g.world.Record.FailuresSeen()
-	still, _ := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).Condition(v1beta2.ConditionMissingPod)
+	again, _ := g.cluster.Resource.FailuresSeen()
+	still, _ := g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).Condition(v1beta2.ConditionMissingPod)
 	if !again.After(first) || since.IsZero() || !still.Equal(since) {
 		t.Errorf("seen %v and %v, failed since %v and %v", first, again, since, still)
 	}
@@ -99,12 +99,12 @@ func TestFailuresAreDetectedAgain(t *testing.T) {
 // that it is missing.
 func TestTheFailureDetectorIsKeptAndShown(t *testing.T) {
 	g := up(t)
-	g.world.Record.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
-	g.world.Record.Generation++
+	g.cluster.Resource.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
+	g.cluster.Resource.Generation++
 	if code := g.run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "ApplyFailureDetector") {
 		t.Errorf("plan: exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone || g.world.Detector == nil {
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone || g.cluster.Detector == nil {
 		t.Errorf("reconcile: exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	for _, command := range []string{"plan", "why", "status"} {
@@ -115,7 +115,7 @@ func TestTheFailureDetectorIsKeptAndShown(t *testing.T) {
 	if !strings.Contains(g.out.String(), "Detector        every 120m, no job yet") {
 		t.Errorf("status does not show it: %s", &g.out)
 	}
-	g.world.Record.Spec.AutomationOptions.Replacements.FailureDetectionCronJob.Image = nil
+	g.cluster.Resource.Spec.AutomationOptions.Replacements.FailureDetectionCronJob.Image = nil
 	if code := g.run("why", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "there is no published image") {
 		t.Errorf("why without an image: exit code %d: %s%s", code, &g.out, &g.err)
 	}
@@ -124,7 +124,7 @@ func TestTheFailureDetectorIsKeptAndShown(t *testing.T) {
 // A field that the API server dropped is in the output of every command about the state.
 func TestADroppedFieldIsReported(t *testing.T) {
 	g := up(t)
-	g.world.Record.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"cancelReplacementsForInstance":["storage-1"]}}`}
+	g.cluster.Resource.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"cancelReplacementsForInstance":["storage-1"]}}`}
 	const dropped = "the API server dropped spec.cancelReplacementsForInstance"
 	for _, tc := range []struct {
 		args []string
@@ -137,11 +137,11 @@ func TestADroppedFieldIsReported(t *testing.T) {
 		{[]string{"replace", "sample", g.storage()[0], "--yes"}, exit.ExitRefused},
 		{[]string{"cordon", "node-1", "-c", "sample", "--evacuate=now", "--yes"}, exit.ExitRefused},
 	} {
-		g.world.Acted = nil
+		g.cluster.Acted = nil
 		if code := g.run(tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), dropped) {
 			t.Errorf("%v: exit code %d, want %d: %s%s", tc.args, code, tc.want, &g.out, &g.err)
 		}
-		for _, a := range g.world.Acted {
+		for _, a := range g.cluster.Acted {
 			if len(plan.GroupsOf(a)) > 0 {
 				t.Errorf("%v: %s", tc.args, a.Describe())
 			}

@@ -17,19 +17,19 @@ func TestADrainExcludesBeforeItEvicts(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			g := roomy(t)
 			node := g.nodeOf(class)
-			for _, group := range g.world.Record.Status.ProcessGroups {
+			for _, group := range g.cluster.Resource.Status.ProcessGroups {
 				if group.ProcessClass == v1beta2.ProcessClassStateless {
-					g.world.Pods["sample-"+string(group.ProcessGroupID)].Spec.NodeName = node
+					g.cluster.Pods["sample-"+string(group.ProcessGroupID)].Spec.NodeName = node
 				}
 			}
-			g.world.Tick(20 * time.Minute) // the last recovery is long ago
-			began := g.world.Now()
+			g.cluster.Tick(20 * time.Minute) // the last recovery is long ago
+			began := g.cluster.Now()
 			var order []string
 			var excluded time.Duration
-			g.world.Refuse = func(a plan.Action) error { // called for all, and refuses none
+			g.cluster.Refuse = func(a plan.Action) error { // called for all, and refuses none
 				switch a.(type) { //nolint:gochecksumtype // the order of these alone is tested
 				case plan.Exclude:
-					order, excluded = append(order, "exclude"), g.world.Now().Sub(began)
+					order, excluded = append(order, "exclude"), g.cluster.Now().Sub(began)
 				case plan.ChangeCoordinators:
 					order = append(order, "move coordinators")
 				case plan.DeletePods:

@@ -44,7 +44,7 @@ func TestADumpAndTheSameClusterHaveNoDifference(t *testing.T) {
 func TestSecretsThatADumpHidesAreNoDifference(t *testing.T) {
 	g := newGiven(t)
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "AWS_SECRET_ACCESS_KEY", Value: "hunter2template"}}}}}}
-	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
+	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
@@ -59,11 +59,11 @@ func TestDumpDiffShowsWhatChanged(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	before := g.dumped()
-	group := g.world.Record.Status.ProcessGroups[0]
-	pod := g.world.Pods[group.PodName(g.world.Record)]
+	group := g.cluster.Resource.Status.ProcessGroups[0]
+	pod := g.cluster.Pods[group.PodName(g.cluster.Resource)]
 	pod.UID = types.UID("recreated")
-	g.world.Record.Spec.ProcessCounts.Storage = 4
-	group.SetCondition(v1beta2.ConditionPodFailing, g.world.Now())
+	g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+	group.SetCondition(v1beta2.ConditionPodFailing, g.cluster.Now())
 	after := g.dumped()
 	for name, args := range map[string][]string{"a dump and now": {before}, "two dumps": {before, after}, "with a name": {before, after, "-c", "sample", "-n", "fdb"}} {
 		if code := g.run(append([]string{"dump", "diff", "-o", "json"}, args...)...); code != exit.ExitNo {
@@ -79,7 +79,7 @@ func TestDumpDiffShowsWhatChanged(t *testing.T) {
 			t.Errorf("%s: %v", name, found)
 		}
 	}
-	g.connect, g.tool, g.objects, g.world.Record, g.now = nil, nil, nil, nil, nil // nothing but the dumps can answer
+	g.connect, g.tool, g.objects, g.cluster.Resource, g.now = nil, nil, nil, nil, nil // nothing but the dumps can answer
 	if code := g.run("dump", "diff", before, after); code != exit.ExitNo || !regexp.MustCompile(`(?m)^spec +- +processCounts.storage +changed +3 +4$`).MatchString(g.out.String()) {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

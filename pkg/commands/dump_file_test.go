@@ -93,7 +93,7 @@ func TestCompletionReadsADumpAndNotTheAPIServer(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	path := g.dumped()
-	group := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	group := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 	foreign := filepath.Join(t.TempDir(), "foreign")
 	if err := os.WriteFile(foreign, []byte("apiVersion: v1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestTheManifestListsWhatCouldNotBeReadAndWhy(t *testing.T) {
 		}
 		what = append(what, u.What)
 	}
-	pod := g.world.Record.Status.ProcessGroups[0].PodName(g.world.Record)
+	pod := g.cluster.Resource.Status.ProcessGroups[0].PodName(g.cluster.Resource)
 	for _, want := range []string{"list nodes in all namespaces", "trace files of pod fdb/" + pod, "status document 0 of cluster fdb/sample"} {
 		if !slices.Contains(what, want) {
 			t.Errorf("the manifest lacks %q: %q", want, what)
@@ -233,13 +233,13 @@ func TestTheManifestListsWhatCouldNotBeReadAndWhy(t *testing.T) {
 
 func TestADumpHasLogsTracesStatusDocumentsAndViews(t *testing.T) {
 	g := dumpable(t)
-	for _, pod := range g.world.Pods {
+	for _, pod := range g.cluster.Pods {
 		for i := range pod.Status.ContainerStatuses {
 			pod.Status.ContainerStatuses[i].RestartCount = 1
 		}
 	}
-	group := g.world.Record.Status.ProcessGroups[0]
-	pod := group.PodName(g.world.Record)
+	group := g.cluster.Resource.Status.ProcessGroups[0]
+	pod := group.PodName(g.cluster.Resource)
 	path := filepath.Join(t.TempDir(), "d")
 	if code := g.run("dump", "sample", "-f", path, "--duration", "20s"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
@@ -280,7 +280,7 @@ func TestLogsOfADumpAreBounded(t *testing.T) {
 	if size == 0 || size > 2000+2000 { // redaction can make a text longer
 		t.Errorf("%d bytes", size)
 	}
-	pod := g.world.Record.Status.ProcessGroups[0].PodName(g.world.Record)
+	pod := g.cluster.Resource.Status.ProcessGroups[0].PodName(g.cluster.Resource)
 	name := "logs/fdb/" + pod + "/foundationdb.log"
 	if d.Omitted[name] == 0 || len(d.Files[name]) > 100 {
 		t.Errorf("%d bytes of %s are left, %d are omitted", len(d.Files[name]), name, d.Omitted[name])
@@ -304,7 +304,7 @@ func TestDumpOfAllNamespacesIsReadForAllOfThem(t *testing.T) {
 	if code := g.run("dump", "-A", "-f", path, "--duration", "0"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
-	g.connect, g.tool, g.objects, g.world.Record, g.now = nil, nil, nil, nil, nil
+	g.connect, g.tool, g.objects, g.cluster.Resource, g.now = nil, nil, nil, nil, nil
 	if code := g.run("status", "-A", "--from", path); code != want || g.out.String() != out {
 		t.Errorf("exit code %d, want %d: %s", code, want, cmp.Diff(out, g.out.String()))
 	}

@@ -42,14 +42,14 @@ func dumpable(t *testing.T) *given {
 func readable(g *given) *given {
 	t := g.t
 	t.Helper()
-	g.objects = append(g.objects, g.world.ConfigMap)
-	for _, o := range g.world.Pods {
+	g.objects = append(g.objects, g.cluster.ConfigMap)
+	for _, o := range g.cluster.Pods {
 		g.objects = append(g.objects, o)
 	}
-	for _, o := range g.world.Volumes {
+	for _, o := range g.cluster.Volumes {
 		g.objects = append(g.objects, o)
 	}
-	for _, o := range g.world.Services {
+	for _, o := range g.cluster.Services {
 		g.objects = append(g.objects, o)
 	}
 	g.tool = func(pod *corev1.Pod, _ string) (admin.Transport, error) { return modelPod{g, pod.Name}, nil }
@@ -82,20 +82,20 @@ type modelPod struct {
 func (p modelPod) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	switch c.Argv[0] {
 	case "cat":
-		return admin.Result{Stdout: []byte(p.g.world.Record.Status.ConnectionString + "\n")}, nil
+		return admin.Result{Stdout: []byte(p.g.cluster.Resource.Status.ConnectionString + "\n")}, nil
 	case "ls":
 		return admin.Result{Stdout: []byte("trace.10.1.0.1.4501.xml\n")}, nil
 	case "tail":
 		return admin.Result{Stdout: []byte(`<Event Type="ProcessMetrics" KeyBegin="private-key-of-a-user" />` + "\n")}, nil
 	}
 	var stdout, stderr bytes.Buffer
-	code := p.g.world.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr))
+	code := p.g.cluster.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr))
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: code}, nil
 }
 
 func (p modelPod) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
 	return admintest.Serve(ctx, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
-		return p.g.world.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr))
+		return p.g.cluster.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr))
 	}), nil
 }
 
@@ -110,7 +110,7 @@ func (f modelFiles) ReadFile(name string) ([]byte, error) {
 	if name != admin.LiveClusterFile {
 		return nil, fmt.Errorf("no file %s", name)
 	}
-	return []byte(f.g.world.Record.Status.ConnectionString), nil
+	return []byte(f.g.cluster.Resource.Status.ConnectionString), nil
 }
 
 func (modelFiles) WriteFile(string, []byte) error { return nil }
@@ -130,7 +130,7 @@ func (g *given) dumped(flags ...string) string {
 // viewsOfDumps are a command line for every command that can read a dump.
 func viewsOfDumps(g *given) []string {
 	storage := ""
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if group.ProcessClass == "storage" {
 			storage = string(group.ProcessGroupID)
 		}
@@ -140,7 +140,7 @@ func viewsOfDumps(g *given) []string {
 		"why sample", "why sample " + storage, "check sample", "plan sample", "plan sample --forecast=false", "events sample", "history sample",
 		"get clients sample", "get clusters", "get configuration sample", "get coordinators sample", "get exclusions sample", "get locks sample",
 		"get nodes sample", "get process-groups sample", "get process-groups sample -o wide", "get processes sample",
-		"can delete sample " + storage, "can drain " + g.world.Nodes[0] + " -c sample", "can reconcile sample", "can replace sample " + storage, "can restart sample " + storage, "can upgrade sample --to 7.3.80",
+		"can delete sample " + storage, "can drain " + g.cluster.Nodes[0] + " -c sample", "can reconcile sample", "can replace sample " + storage, "can restart sample " + storage, "can upgrade sample --to 7.3.80",
 		"exclusion list sample", "exclusion status sample", "coordinators list sample", "connection-string drift sample", "locks list sample",
 		"maintenance status sample", "operations list", "backup list", "version",
 		"status missing",
@@ -151,8 +151,8 @@ func viewsOfDumps(g *given) []string {
 // database moves with each program that is run.
 func (g *given) frozen() {
 	g.t.Helper()
-	g.world.Tick(5 * time.Minute)
-	g.now = clocktesting.NewFakeClock(g.world.Now())
+	g.cluster.Tick(5 * time.Minute)
+	g.now = clocktesting.NewFakeClock(g.cluster.Now())
 	answers := &evidence.Runs{Dump: evidence.New(), Live: func(_, pod, _ string) (admin.Transport, error) { return modelPod{g, pod}, nil }}
 	g.tool = func(pod *corev1.Pod, container string) (admin.Transport, error) {
 		return answers.In(pod.Namespace, pod.Name, container), nil
@@ -177,8 +177,8 @@ func TestEveryViewOfADumpIsThatOfTheCluster(t *testing.T) {
 		live[line+" -o json"] = run(line, "-o", "json")
 	}
 	path := g.dumped()
-	id, pseudonym := connectionID(t, g.world.Record.Status.ConnectionString), pseudonymIn(t, path)
-	g.connect, g.tool, g.objects, g.world.Record, g.now, g.server = nil, nil, nil, nil, nil, "" // nothing but the dump can answer
+	id, pseudonym := connectionID(t, g.cluster.Resource.Status.ConnectionString), pseudonymIn(t, path)
+	g.connect, g.tool, g.objects, g.cluster.Resource, g.now, g.server = nil, nil, nil, nil, nil, "" // nothing but the dump can answer
 	for line, want := range live {
 		want.Out, want.Err = strings.ReplaceAll(want.Out, id, pseudonym), strings.ReplaceAll(want.Err, id, pseudonym)
 		if diff := cmp.Diff(want, run(line, "--from", path)); diff != "" {
@@ -190,7 +190,7 @@ func TestEveryViewOfADumpIsThatOfTheCluster(t *testing.T) {
 func TestRedactionIsNoChangeOfTheSpec(t *testing.T) {
 	g := newGiven(t)
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "AWS_SECRET_ACCESS_KEY", Value: "hunter2template"}}}}}}
-	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
+	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
@@ -212,7 +212,7 @@ func TestRedactionIsNoChangeOfTheSpec(t *testing.T) {
 	if bytes.Contains(text, []byte("hunter2template")) {
 		t.Error("the dump contains the secret")
 	}
-	g.connect, g.tool, g.objects, g.world.Record, g.now = nil, nil, nil, nil, nil
+	g.connect, g.tool, g.objects, g.cluster.Resource, g.now = nil, nil, nil, nil, nil
 	for line, want := range want {
 		code := g.run(append(strings.Fields(line), "--from", path)...)
 		if diff := cmp.Diff(want, result{code, g.out.String()}); diff != "" {
@@ -278,7 +278,7 @@ func dumpAt(t *testing.T, path string) *evidence.Dump {
 
 func TestADumpHasNoSecretOfTheCluster(t *testing.T) {
 	g := dumpable(t)
-	id := connectionID(t, g.world.Record.Status.ConnectionString)
+	id := connectionID(t, g.cluster.Resource.Status.ConnectionString)
 	text, err := json.Marshal(dumpAt(t, g.dumped()))
 	if err != nil {
 		t.Fatal(err)

@@ -16,12 +16,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func (g *given) tells(kind, name, eventType string, ago time.Duration) {
+func (g *given) addEvent(kind, name, eventType string, ago time.Duration) {
 	g.objects = append(g.objects, &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: "e-" + strings.ToLower(kind+"-"+name), Namespace: "fdb", UID: types.UID(kind + name)},
 		InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: "fdb", Name: name},
 		Type:           eventType, Reason: "Because", Message: "it happened", Count: 1,
-		LastTimestamp: metav1.NewTime(g.world.Now().Add(-ago)),
+		LastTimestamp: metav1.NewTime(g.cluster.Now().Add(-ago)),
 	})
 }
 
@@ -46,13 +46,13 @@ func TestEventsExitCodes(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
-			g.tells("Pod", "sample-storage-1", corev1.EventTypeNormal, time.Minute)
-			g.tells("FoundationDBCluster", "sample", corev1.EventTypeWarning, 10*time.Minute)
-			g.tells("Pod", "other-storage-1", corev1.EventTypeNormal, 0)
+			g.addEvent("Pod", "sample-storage-1", corev1.EventTypeNormal, time.Minute)
+			g.addEvent("FoundationDBCluster", "sample", corev1.EventTypeWarning, 10*time.Minute)
+			g.addEvent("Pod", "other-storage-1", corev1.EventTypeNormal, 0)
 			got := g.run(append([]string{"events"}, tc.args...)...)
-			said := g.out.String() + g.err.String()
-			if got != tc.want || !strings.Contains(said, tc.says) || (tc.not != "" && strings.Contains(said, tc.not)) {
-				t.Errorf("exit code %d, want %d, and %q, and not %q\n%s", got, tc.want, tc.says, tc.not, said)
+			output := g.out.String() + g.err.String()
+			if got != tc.want || !strings.Contains(output, tc.says) || (tc.not != "" && strings.Contains(output, tc.not)) {
+				t.Errorf("exit code %d, want %d, and %q, and not %q\n%s", got, tc.want, tc.says, tc.not, output)
 			}
 		})
 	}
@@ -78,14 +78,14 @@ func TestEventsThatMayNotBeReadAreNamed(t *testing.T) {
 
 func TestAWatchOfEventsShowsEachOnce(t *testing.T) {
 	g := newGiven(t)
-	g.tells("Pod", "sample-storage-1", corev1.EventTypeNormal, 0)
+	g.addEvent("Pod", "sample-storage-1", corev1.EventTypeNormal, 0)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	looks := 0
 	g.clock.onTimer = func(time.Duration) bool {
 		looks++
 		switch looks {
 		case 2:
-			g.tells("Pod", "sample-log-1", corev1.EventTypeWarning, 0)
+			g.addEvent("Pod", "sample-log-1", corev1.EventTypeWarning, 0)
 		case 4:
 			cancel(&exit.InterruptedError{Signal: os.Interrupt})
 			return true

@@ -62,7 +62,7 @@ func (g *given) evictions(t *testing.T, pods []string, line string, flags ...str
 	t.Helper()
 	certFile, keyFile, trusting := keyPair(t)
 	address, metricsAddr := freeAddress(t), freeAddress(t)
-	for _, pod := range g.world.Pods {
+	for _, pod := range g.cluster.Pods {
 		g.objects = append(g.objects, pod.DeepCopy())
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -131,10 +131,10 @@ func askWebhook(t *testing.T, trusting *http.Client, address, pod string) *admis
 
 // The webhook answers as can drain does, and changes nothing unless it may.
 func TestTheEvictionWebhookAnswersByTheRules(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	log := g.groupOf(v1beta2.ProcessClassLog)
-	acted := len(g.world.Acted)
-	answers, code := g.evictions(t, []string{log.PodName(g.world.Record), g.groupOf(v1beta2.ProcessClassStateless).PodName(g.world.Record)}, `kubectl_fdb_eviction_answers_total{outcome="denied"} 1`)
+	acted := len(g.cluster.Acted)
+	answers, code := g.evictions(t, []string{log.PodName(g.cluster.Resource), g.groupOf(v1beta2.ProcessClassStateless).PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_answers_total{outcome="denied"} 1`)
 	if code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
@@ -144,44 +144,44 @@ func TestTheEvictionWebhookAnswersByTheRules(t *testing.T) {
 	if !answers[1].Allowed {
 		t.Errorf("a stateless pod: %+v", answers[1].Result)
 	}
-	if len(g.world.Acted) != acted || log.IsMarkedForRemoval() {
-		t.Errorf("changed something: %v", g.world.Acted[acted:])
+	if len(g.cluster.Acted) != acted || log.IsMarkedForRemoval() {
+		t.Errorf("changed something: %v", g.cluster.Acted[acted:])
 	}
 }
 
 // With --act the process group that must not be evicted is replaced.
 func TestTheEvictionWebhookReplacesWhatItDenies(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	id := g.groupOf(v1beta2.ProcessClassLog).ProcessGroupID
-	answers, code := g.evictions(t, []string{g.world.Record.ProcessGroup(id).PodName(g.world.Record)}, `kubectl_fdb_eviction_acts_total{result="done"} 1`, "--act", "--yes")
+	answers, code := g.evictions(t, []string{g.cluster.Resource.ProcessGroup(id).PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="done"} 1`, "--act", "--yes")
 	if code != exit.ExitDone || answers[0].Allowed {
 		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
 	}
 	if !strings.HasSuffix(answers[0].Result.Message, "; the eviction webhook works on it") {
 		t.Errorf("answers %q", answers[0].Result.Message)
 	}
-	if !g.world.Record.ProcessGroup(id).IsMarkedForRemoval() {
+	if !g.cluster.Resource.ProcessGroup(id).IsMarkedForRemoval() {
 		t.Errorf("%s is not marked for removal: %s%s", id, &g.out, &g.err)
 	}
 }
 
 // A run that a gate refuses is a failed one: the eviction would stay denied, and nothing showed why.
 func TestTheEvictionWebhookReportsWhatAGateRefuses(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	g.gates = operatorLives
 	id := g.groupOf(v1beta2.ProcessClassLog).ProcessGroupID
-	answers, code := g.evictions(t, []string{g.world.Record.ProcessGroup(id).PodName(g.world.Record)}, `kubectl_fdb_eviction_acts_total{result="failed"} 1`, "--act", "--yes")
+	answers, code := g.evictions(t, []string{g.cluster.Resource.ProcessGroup(id).PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="failed"} 1`, "--act", "--yes")
 	if code != exit.ExitDone || answers[0].Allowed {
 		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
 	}
-	if g.world.Record.ProcessGroup(id).IsMarkedForRemoval() || !strings.Contains(g.err.String(), "handle the eviction of pod") {
+	if g.cluster.Resource.ProcessGroup(id).IsMarkedForRemoval() || !strings.Contains(g.err.String(), "handle the eviction of pod") {
 		t.Errorf("marked, or no reason on stderr: %s", &g.err)
 	}
 }
 
 // groupOf is the first process group of a class.
 func (g *given) groupOf(class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if group.ProcessClass == class {
 			return group
 		}

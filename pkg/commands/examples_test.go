@@ -60,8 +60,8 @@ func runExamples(t *testing.T, text string) {
 	v := newVault(t)
 	v.answers(admin.Result{}, nil)
 	rule := v1beta2.TaintReplacementOption{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(60))}
-	v.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{rule}
-	v.world.Taints = map[string][]corev1.Taint{v.world.Nodes[0]: {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
+	v.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{rule}
+	v.cluster.Taints = map[string][]corev1.Taint{v.cluster.Nodes[0]: {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
 	dir, ran := t.TempDir(), 0
 	for line := range strings.Lines(text) {
 		words, to := v.exampleWords(strings.TrimSpace(line), dir)
@@ -106,7 +106,7 @@ func (v *vault) exampleWords(line, dir string) (words []string, to string) {
 		return nil, ""
 	}
 	first := map[string]*v1beta2.ProcessGroupStatus{}
-	for _, g := range v.world.Record.Status.ProcessGroups {
+	for _, g := range v.cluster.Resource.Status.ProcessGroups {
 		if first[string(g.ProcessClass)] == nil {
 			first[string(g.ProcessClass)] = g
 		}

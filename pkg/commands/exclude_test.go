@@ -19,15 +19,15 @@ import (
 func rested(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.world.Tick(11 * time.Minute)
-	g.world.Acted = nil
+	g.cluster.Tick(11 * time.Minute)
+	g.cluster.Acted = nil
 	return g
 }
 
 // did are what was done of a kind.
 func (g *given) did(kind string) []string {
 	var words []string
-	for _, a := range g.world.Acted {
+	for _, a := range g.cluster.Acted {
 		if plan.KindOf(a) == kind {
 			words = append(words, a.Describe())
 		}
@@ -38,7 +38,7 @@ func (g *given) did(kind string) []string {
 // fdbcli runs a command of fdbcli like a user.
 func (g *given) fdbcli(script string) string {
 	g.t.Helper()
-	out, err := g.world.Type(script)
+	out, err := g.cluster.Type(script)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func (g *given) fdbcli(script string) string {
 }
 
 func (g *given) exclusionOf(id string) string {
-	return g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()
+	return g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()
 }
 
 func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T) {
@@ -62,11 +62,11 @@ func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T)
 	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != exit.ExitDone || len(g.did("Exclude")) != 1 {
 		t.Errorf("again: exit code %d, did %v: %s%s", code, g.did("Exclude"), &g.out, &g.err)
 	}
-	g.world.Tick(10 * time.Minute)
+	g.cluster.Tick(10 * time.Minute)
 	if code := g.run("include", "sample", id); code != exit.ExitDone || len(g.did("Include")) != 1 {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
+	if g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
 		t.Error("the status still has it excluded")
 	}
 	golden.RequireEqual(t, []byte(excluded+"\n"+g.out.String()+"\n"+g.err.String()))
@@ -77,7 +77,7 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 	stray := func(g *given) { g.fdbcli("exclude no_wait 10.9.9.9") }
 	marked := func(g *given) {
 		exclude(g)
-		g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).MarkForRemoval(g.world.Now())
+		g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[0])).MarkForRemoval(g.cluster.Now())
 	}
 	tests := map[string]struct {
 		given func(*given)
@@ -104,15 +104,15 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		"not among all others either":                      {given: marked, args: []string{"include", "sample", "--all"}, want: exit.ExitDone, says: "nothing to include"},
 		"waits after a recovery": {given: func(g *given) {
 			exclude(g)
-			g.fdbcli("kill; kill " + g.world.Record.Status.ProcessGroups[0].Addresses[0] + ":4501; sleep 5")
-			g.world.Tick(5 * time.Minute)
+			g.fdbcli("kill; kill " + g.cluster.Resource.Status.ProcessGroups[0].Addresses[0] + ":4501; sleep 5")
+			g.cluster.Tick(5 * time.Minute)
 		}, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitWaiting, says: "was the last recovery at least 10m0s ago?"},
 		"includes nothing when there is nothing": {args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitDone, says: "included: STORAGE0"},
 		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Include"},
 		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: exit.ExitUsage},
 		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: exit.ExitUsage, says: "--target must be an IP"},
 		"includes none when none is chosen":      {args: []string{"include", "sample"}, want: exit.ExitUsage, says: "process groups are required"},
-		"another run":                            {given: func(g *given) { exclude(g); g.world.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+		"another run":                            {given: func(g *given) { exclude(g); g.cluster.LeaseHolder = "alice" }, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb include sample STORAGE0 -n fdb --context test"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,15 +120,15 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 			if tc.given != nil {
 				tc.given(g)
 			}
-			g.world.Acted = nil
+			g.cluster.Acted = nil
 			ids := strings.NewReplacer("STORAGE0", g.storage()[0], "STORAGE1", g.storage()[1])
 			var args []string
 			for _, arg := range tc.args {
 				args = append(args, ids.Replace(arg))
 			}
 			got := g.run(args...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, ids.Replace(tc.says)) {
-				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, ids.Replace(tc.says), said)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, ids.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, ids.Replace(tc.says), output)
 			}
 			if did := append(g.did("Exclude"), g.did("Include")...); len(did) != tc.did {
 				t.Errorf("did: %v", did)
@@ -142,9 +142,9 @@ func TestTheSameExcludeFinishesWhatAKilledOneBegan(t *testing.T) {
 	for after := 1; after <= 3; after++ {
 		g := rested(t)
 		id := g.storage()[0]
-		g.world.Crash = after
+		g.cluster.Crash = after
 		g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h")
-		g.world.Crash, g.world.LeaseHolder = 0, ""
+		g.cluster.Crash, g.cluster.LeaseHolder = 0, ""
 		if code := g.run("exclude", "sample", id, "--wait", "--yes", "--timeout", "1h"); code != exit.ExitDone || len(g.did("Exclude")) != 1 {
 			t.Errorf("killed before action %d, then exit code %d, did %v: %s%s", after, code, g.did("Exclude"), &g.out, &g.err)
 		}
@@ -154,31 +154,31 @@ func TestTheSameExcludeFinishesWhatAKilledOneBegan(t *testing.T) {
 func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
 	g := rested(t)
 	var id string
-	for _, group := range g.world.Record.Status.ProcessGroups {
-		if strings.Contains(g.world.Record.Status.ConnectionString, g.world.Record.Name+"-"+string(group.ProcessGroupID)) || strings.Contains(g.world.Record.Status.ConnectionString, group.Addresses[0]+":") {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		if strings.Contains(g.cluster.Resource.Status.ConnectionString, g.cluster.Resource.Name+"-"+string(group.ProcessGroupID)) || strings.Contains(g.cluster.Resource.Status.ConnectionString, group.Addresses[0]+":") {
 			id = string(group.ProcessGroupID)
 		}
 	}
 	if id == "" {
-		t.Fatalf("no coordinators: %s", g.world.Record.Status.ConnectionString)
+		t.Fatalf("no coordinators: %s", g.cluster.Resource.Status.ConnectionString)
 	}
 	if code := g.run("exclude", "sample", id, "--yes"); code != exit.ExitWaiting || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	g.world.Tick(3 * time.Minute)
+	g.cluster.Tick(3 * time.Minute)
 	if code := g.run("exclude", "sample", id, "--yes"); code != exit.ExitDone || len(g.did("ChangeCoordinators")) != 1 || len(g.did("Exclude")) != 1 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
 
-// wentSilent is a session in which a group stopped reporting after its exclusion, before any
+// stoppedReporting is a session in which a group stopped reporting after its exclusion, before any
 // pass observed that.
-type wentSilent struct {
+type stoppedReporting struct {
 	simulated
 	id v1beta2.ProcessGroupID
 }
 
-func (w wentSilent) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (w stoppedReporting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if err := w.simulated.Observe(ctx, into, facets); err != nil {
 		return err
 	}
@@ -202,8 +202,8 @@ func TestAGroupThatWentSilentOnceItWasExcludedIsProvenDrained(t *testing.T) {
 			if excluded {
 				g.fdbcli("exclude no_wait " + g.exclusionOf(id))
 			}
-			g.world.Tick(5 * time.Minute)
-			targets, reached, err := groups.Excluding{v1beta2.ProcessGroupID(id)}.Progress(t.Context(), wentSilent{simulated{g.world, g}, v1beta2.ProcessGroupID(id)})
+			g.cluster.Tick(5 * time.Minute)
+			targets, reached, err := groups.Excluding{v1beta2.ProcessGroupID(id)}.Progress(t.Context(), stoppedReporting{simulated{g.cluster, g}, v1beta2.ProcessGroupID(id)})
 			if err != nil || reached != excluded {
 				t.Errorf("reached %t, want %t: %+v, %v", reached, excluded, targets, err)
 			}

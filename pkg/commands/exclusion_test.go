@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// leaving is a cluster with an excluded storage group that is to be removed.
-func leaving(t *testing.T) (g *given, id string) {
+// markedForRemoval is a cluster with an excluded storage group that is to be removed.
+func markedForRemoval(t *testing.T) (g *given, id string) {
 	t.Helper()
 	g = up(t)
-	g.world.Tick(2 * time.Minute) // until the recovery is over
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	g.cluster.Tick(2 * time.Minute) // until the recovery is over
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if group.ProcessClass == v1beta2.ProcessClassStorage {
-			group.MarkForRemoval(g.world.Now())
+			group.MarkForRemoval(g.cluster.Now())
 			g.exclude(group.ExclusionString())
 			return g, string(group.ProcessGroupID)
 		}
@@ -35,13 +35,13 @@ func leaving(t *testing.T) (g *given, id string) {
 
 func (g *given) exclude(target string) {
 	g.t.Helper()
-	if out, err := g.world.Type("exclude no_wait " + target); err != nil {
+	if out, err := g.cluster.Type("exclude no_wait " + target); err != nil {
 		g.t.Fatalf("%v: %s", err, out)
 	}
 }
 
 func TestExclusionStatusFollowsAGroupUntilItIsSafe(t *testing.T) {
-	g, id := leaving(t)
+	g, id := markedForRemoval(t)
 	if code := g.run("exclusion", "status", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "moving") || !strings.Contains(g.out.String(), id) {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
@@ -80,31 +80,31 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "pending"},
 		"named and not excluded": {given: func(g *given, id string) {
 			g.include()
-			g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
+			g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
 		}, args: []string{"status", "sample", "ID"}, want: exit.ExitNo, out: "none"},
 		"excluded by no process group": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: exit.ExitNo, out: "10.9.9.9:4501"},
 		"others are counted":           {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
 		"no answer from the database": {
 			given: func(g *given, _ string) {
-				g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+				g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 			},
 			args: []string{"status", "sample"}, want: exit.ExitUnreachable, out: "unverified: no database status: timed out", err: "unknown: timed out",
 		},
 		"exclusions that cannot be read": {
 			given: func(g *given, _ string) {
-				g.connect = func() (session.Session, error) { return blind{simulated{g.world, g}}, nil }
+				g.connect = func() (session.Session, error) { return blind{simulated{g.cluster, g}}, nil }
 			},
 			args: []string{"status", "sample"}, want: exit.ExitUnreachable, err: "cannot read exclusions: no fdbcli",
 		},
 		"the list": {args: []string{"list", "sample"}, want: exit.ExitDone, out: "locality_instance_id:storage-"},
 		"the list without the database": {given: func(g *given, _ string) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 		}, args: []string{"list", "sample"}, want: exit.ExitUnreachable, err: "cannot determine the exclusions: timed out"},
 		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: exit.ExitDone, err: "no exclusions in the database of sample"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g, id := leaving(t)
+			g, id := markedForRemoval(t)
 			if tc.given != nil {
 				tc.given(g, id)
 			}
@@ -123,7 +123,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 
 func (g *given) include() {
 	g.t.Helper()
-	if out, err := g.world.Type("include all"); err != nil {
+	if out, err := g.cluster.Type("include all"); err != nil {
 		g.t.Fatalf("%v: %s", err, out)
 	}
 }
@@ -154,13 +154,13 @@ func (c counting) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, e
 }
 
 func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
-	g, _ := leaving(t)
+	g, _ := markedForRemoval(t)
 	statuses, lists, shown := 0, 0, 0
-	g.connect = func() (session.Session, error) { return counting{simulated{g.world, g}, &statuses, &lists}, nil }
+	g.connect = func() (session.Session, error) { return counting{simulated{g.cluster, g}, &statuses, &lists}, nil }
 	ctx, cancel := context.WithCancelCause(t.Context())
 	env := g.environment()
 	var last inspect.ExclusionStatusView
-	began := g.world.Now()
+	began := g.cluster.Now()
 	env.Out = onWrite(func(line string) {
 		last = inspect.ExclusionStatusView{}
 		if err := json.Unmarshal([]byte(line), &last); err != nil || strings.Count(line, "\n") != 1 || last.Kind != "ExclusionStatus" {
@@ -176,13 +176,13 @@ func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
 	if code := Run(ctx, env, []string{"exclusion", "status", "sample", "-w", "-o", "json"}); code != exit.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
-	if took := g.world.Now().Sub(began); took < 3*groups.ExclusionInterval || took > 5*groups.ExclusionInterval {
+	if took := g.cluster.Now().Sub(began); took < 3*groups.ExclusionInterval || took > 5*groups.ExclusionInterval {
 		t.Errorf("4 looks in %s", took)
 	}
 	if len(last.Items) != 1 || last.Items[0].RateBytesPerSecond == nil {
 		t.Errorf("no rate after 4 looks: %+v", last.Items)
 	}
-	for _, a := range g.world.Acted {
+	for _, a := range g.cluster.Acted {
 		if _, is := a.(plan.Exclude); is {
 			t.Errorf("looking excluded something: %s", a.Describe())
 		}

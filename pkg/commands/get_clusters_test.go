@@ -48,7 +48,7 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 // A list is no verdict: scripts that want one use status.
 func TestGetClustersOfASickClusterSucceeds(t *testing.T) {
 	g := up(t)
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	if code := g.run("get", "clusters"); code != exit.ExitDone || !strings.Contains(g.out.String(), "unknown") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

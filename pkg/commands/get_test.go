@@ -24,15 +24,15 @@ type commandLine struct {
 	notOut   string
 }
 
-// silent has the database give no answer.
-func silent(g *given) {
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+// withSilentStorage has the database give no answer.
+func withSilentStorage(g *given) {
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 }
 
 // run runs it on a cluster of its own, or on the healthy one when it needs nothing else.
 func (tc commandLine) run(t *testing.T, healthy *given) {
 	t.Helper()
-	g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: healthy.clock}
+	g := &given{t: t, cluster: healthy.cluster, env: map[string]string{}, clock: healthy.clock}
 	if tc.given != nil {
 		g = up(t)
 		tc.given(g)
@@ -59,7 +59,7 @@ func (tc commandLine) run(t *testing.T, healthy *given) {
 }
 
 // aMinuteLater lets clients report themselves again after the recovery that created the database.
-func aMinuteLater(g *given) { g.world.Tick(time.Minute) }
+func aMinuteLater(g *given) { g.cluster.Tick(time.Minute) }
 
 func TestListsOfTheDatabase(t *testing.T) {
 	tests := map[string]commandLine{
@@ -70,34 +70,34 @@ func TestListsOfTheDatabase(t *testing.T) {
 		"processes of a condition that none has": {args: "get processes sample --condition PodFailing", err: []string{"the database of sample reports no matching process"}},
 		"processes of a class that is none":      {args: "get processes sample --class x", code: exit.ExitUsage, err: []string{"unknown process class"}},
 		"processes by name":                      {args: "get processes sample -o name", out: []string{"process/10.1.0.7:4501\n"}},
-		"processes of a silent database":         {given: silent, args: "get processes sample", code: exit.ExitUnreachable, err: []string{"cannot determine the processes: timed out"}},
+		"processes of a silent database":         {given: withSilentStorage, args: "get processes sample", code: exit.ExitUnreachable, err: []string{"cannot determine the processes: timed out"}},
 		"coordinators":                           {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 desired; a quorum answers: yes"}, notOut: "?"},
 		"coordinators by the other name":         {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
 		"coordinators that leave":                {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].removing}", out: []string{"true "}},
-		"coordinators without an answer":         {given: silent, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators in the status: timed out"}},
+		"coordinators without an answer":         {given: withSilentStorage, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators in the status: timed out"}},
 		"the connection string":                  {args: "connection-string show sample", out: []string{"sample:", "@"}},
 		"its generation":                         {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
 		"drift where there is none":              {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},
-		"drift of the record":                    {given: otherRecord, args: "connection-string drift sample", code: exit.ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
+		"drift of the record":                    {given: otherResource, args: "connection-string drift sample", code: exit.ExitNo, out: []string{"cr-status has other:abc@10.0.0.1:4501", "not all have the connection string in force"}},
 		"drift of a pod":                         {given: otherPod, args: "connection-string drift sample -o custom-columns=M:.matches,S:.source", code: exit.ExitNo, out: []string{"false   pod/sample-storage-"}},
 		"a pod whose file is no such file":       {given: brokenPod, args: "connection-string drift sample", code: exit.ExitNo, out: []string{" has rubbish\n"}},
 		"the configuration":                      {args: "get configuration sample", out: []string{"redundancy_mode", "double", "no\n"}, notOut: "yes"},
-		"a configuration that differs":           {given: func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 2 }, args: "get configuration sample", out: []string{"logs              3        2        yes"}},
+		"a configuration that differs":           {given: func(g *given) { g.cluster.Resource.Spec.DatabaseConfiguration.Logs = 2 }, args: "get configuration sample", out: []string{"logs              3        2        yes"}},
 		"does it match?":                         {args: "get configuration sample -o jsonpath={.kind}:{.matches}", out: []string{"Configuration:true"}},
-		"the configure line":                     {given: silent, args: "get configuration sample --string", out: []string{"configure double ssd-2 usable_regions=1 logs=3"}},
+		"the configure line":                     {given: withSilentStorage, args: "get configuration sample --string", out: []string{"configure double ssd-2 usable_regions=1 logs=3"}},
 		"the configure line of regions":          {given: regions, args: "get configuration sample --string", out: []string{`regions=\x5b\x7b\x22datacenters\x22:`}},
 		"the configure line in JSON":             {args: "get configuration sample --string -o json", code: exit.ExitUsage},
-		"an unknown configuration":               {given: silent, args: "get configuration sample", out: []string{"?"}, err: []string{"cannot determine the live configuration: timed out"}},
+		"an unknown configuration":               {given: withSilentStorage, args: "get configuration sample", out: []string{"?"}, err: []string{"cannot determine the live configuration: timed out"}},
 		"nodes":                                  {args: "get nodes sample", out: []string{"MATCHED-RULE", "node-1", "storage:1"}, notOut: "not-checked"},
-		"nodes that may not be read":             {given: func(g *given) { g.world.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules were not evaluated: listing nodes is forbidden"}},
-		"nodes without pods":                     {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name", notOut: "spare"},
-		"all nodes":                              {given: func(g *given) { g.world.Nodes = append(g.world.Nodes, "spare") }, args: "get nodes sample -o name --all", out: []string{"node/spare\n"}},
+		"nodes that may not be read":             {given: func(g *given) { g.cluster.NodesHidden = "listing nodes is forbidden" }, args: "get nodes sample", out: []string{"not-checked", "node-1"}, err: []string{"warning: taints and rules were not evaluated: listing nodes is forbidden"}},
+		"nodes without pods":                     {given: func(g *given) { g.cluster.Nodes = append(g.cluster.Nodes, "spare") }, args: "get nodes sample -o name", notOut: "spare"},
+		"all nodes":                              {given: func(g *given) { g.cluster.Nodes = append(g.cluster.Nodes, "spare") }, args: "get nodes sample -o name --all", out: []string{"node/spare\n"}},
 		"a node that is tainted":                 {given: taint, args: "get nodes sample", out: []string{"example.com/maintenance:NoSchedule", "example.com/maintenance>300s", "node-1: no pass has recorded the taint yet"}},
-		"a taint that a pass has noted":          {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.world.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
+		"a taint that a pass has noted":          {given: func(g *given) { taint(g); g.run("reconcile", "sample", "--yes"); g.cluster.Tick(time.Minute) }, args: "get nodes sample -o jsonpath={.items[0].name}:{.items[0].note}:{.items[0].matchedRules[0].seconds}", out: []string{"node-1::300"}},
 		"clients":                                {given: aMinuteLater, args: "get clients sample", out: []string{"LOG-GROUP", "7.3.79"}},
 		"clients that would lose the database":   {given: aMinuteLater, args: "get clients sample --blocking 7.4.6", err: []string{"all clients of sample can connect to version 7.4.6"}},
 		"a version that is none":                 {args: "get clients sample --blocking soon", code: exit.ExitUsage},
-		"clients of a silent database":           {given: silent, args: "get clients sample", code: exit.ExitUnreachable, err: []string{"cannot determine the clients: timed out"}},
+		"clients of a silent database":           {given: withSilentStorage, args: "get clients sample", code: exit.ExitUnreachable, err: []string{"cannot determine the clients: timed out"}},
 		"a command that is none":                 {args: "connection-string dirft", code: exit.ExitUsage, err: []string{"must be one of drift, show, sync"}},
 		"a kind that is none":                    {args: "get everything", code: exit.ExitUsage, err: []string{`unknown resource type "everything": must be one of clients, clusters, configuration, coordinators`}},
 		"no kind":                                {args: "get", code: exit.ExitUsage, err: []string{"resource type is required"}},
@@ -110,35 +110,35 @@ func TestListsOfTheDatabase(t *testing.T) {
 
 // taint taints the first node with a taint that the spec allows for five minutes.
 func taint(g *given) {
-	g.world.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
-	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
+	g.cluster.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
+	g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{
 		{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(300))},
 	}
 }
 
 func regions(g *given) {
-	g.world.Record.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}}
+	g.cluster.Resource.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}}
 }
 
 func coordinatorsLeave(g *given) {
-	for _, group := range g.world.Record.Status.ProcessGroups {
-		group.MarkForRemoval(g.world.Now())
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		group.MarkForRemoval(g.cluster.Now())
 	}
 }
 
-func otherRecord(g *given) { g.world.Record.Status.ConnectionString = "other:abc@10.0.0.1:4501" }
+func otherResource(g *given) { g.cluster.Resource.Status.ConnectionString = "other:abc@10.0.0.1:4501" }
 
 // lastPod returns a pod that the database is not queried through.
-func (g *given) lastPod() string { return slices.Max(slices.Collect(maps.Keys(g.world.Pods))) }
+func (g *given) lastPod() string { return slices.Max(slices.Collect(maps.Keys(g.cluster.Pods))) }
 
-func otherPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "other:abc@10.0.0.1:4501") }
+func otherPod(g *given) { g.cluster.WriteClusterFile(g.lastPod(), "other:abc@10.0.0.1:4501") }
 
-func brokenPod(g *given) { g.world.WriteClusterFile(g.lastPod(), "rubbish") }
+func brokenPod(g *given) { g.cluster.WriteClusterFile(g.lastPod(), "rubbish") }
 
 // The record alone never passes for what is in force.
 func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
 	g := newGiven(t)
-	g.world.Record.Status.ConnectionString = "sample:abc@10.0.0.1:4501"
+	g.cluster.Resource.Status.ConnectionString = "sample:abc@10.0.0.1:4501"
 	if code := g.run("connection-string", "show", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
@@ -152,7 +152,7 @@ func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
 	if code := g.run("connection-string", "drift", "sample"); code != exit.ExitUnreachable || !strings.Contains(g.out.String(), "not all could be read") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	g.world.Record.Status.ConnectionString = ""
+	g.cluster.Resource.Status.ConnectionString = ""
 	if code := g.run("connection-string", "show", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

@@ -40,16 +40,16 @@ import (
 
 // given is everything around one run of the program, in memory.
 type given struct {
-	t     *testing.T
-	world *sim.World
+	t       *testing.T
+	cluster *sim.Cluster
 	// gates are answered to every pass; nil for none.
 	gates []plan.Check
 	// denied are the RBAC powers that we do not have.
 	denied []string
 	// nodesHidden, eventsHidden and backupsHidden are what listing them meets; nil for nothing.
 	nodesHidden, eventsHidden, backupsHidden error
-	// records has the backups and restores; nil where objects have them.
-	records client.Client
+	// resources has the backups and restores; nil where objects have them.
+	resources client.Client
 	// objects are in the API server besides the simulated resources.
 	objects []client.Object
 	// events are those that were written on the cluster.
@@ -78,7 +78,7 @@ type given struct {
 	// columns is the width of a terminal; 0 is unknown.
 	columns int
 
-	clock *worldClock
+	clock *clusterClock
 	// now is another clock, for concurrent tests; nil is the simulated one.
 	now      clock.WithTicker
 	seed     uint64 // of the next runs; 42 when it is 0
@@ -87,8 +87,8 @@ type given struct {
 	out, err bytes.Buffer
 }
 
-// newWorld is a cluster of which only the custom resource exists.
-func newWorld(t *testing.T) *sim.World {
+// newCluster is a cluster of which only the custom resource exists.
+func newCluster(t *testing.T) *sim.Cluster {
 	t.Helper()
 	w, err := sim.New(&v1beta2.FoundationDBCluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster"},
@@ -106,8 +106,8 @@ func newWorld(t *testing.T) *sim.World {
 
 func newGiven(t *testing.T) *given {
 	t.Helper()
-	w := newWorld(t)
-	return &given{t: t, world: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir()}, clock: &worldClock{world: w}}
+	w := newCluster(t)
+	return &given{t: t, cluster: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir()}, clock: &clusterClock{cluster: w}}
 }
 
 // up is a reconciled cluster.
@@ -131,7 +131,7 @@ func (g *given) runIn(ctx context.Context, args ...string) int {
 	g.out.Reset()
 	g.err.Reset()
 	code := Run(ctx, g.environment(), args)
-	if jsonAsked(args) { // whatever a test is about, JSON is what schemas say
+	if jsonRequested(args) { // whatever a test is about, JSON is what schemas say
 		valid(g.t, strings.Join(args, " "), g.out.Bytes())
 		for line := range bytes.Lines(g.err.Bytes()) {
 			if bytes.HasPrefix(line, []byte("{")) {
@@ -164,12 +164,12 @@ func (g *given) environment() *session.Env {
 			if g.connect != nil {
 				return g.connect()
 			}
-			return simulated{g.world, g}, nil
+			return simulated{g.cluster, g}, nil
 		},
 		Tool: g.tool,
 		Logs: g.logs,
-		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (session.Follower, error) {
-			g.follower = &follower{facets: facets, changed: changed, trouble: trouble}
+		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (session.Follower, error) {
+			g.follower = &follower{facets: facets, changed: changed, problem: problem}
 			return g.follower, nil
 		},
 	}
@@ -192,7 +192,7 @@ func (g *given) theClock() clock.WithTicker { //nolint:ireturn // the clock's ow
 type follower struct {
 	facets  plan.Facet
 	changed func(plan.Facet)
-	trouble func(plan.Facet, error)
+	problem func(plan.Facet, error)
 	follows int
 	stopped bool
 }
@@ -224,12 +224,12 @@ func (g *given) client() client.Client {
 		g.t.Fatal(err)
 	}
 	objects := append([]client.Object{}, g.objects...)
-	if g.world.Record != nil {
-		objects = append(objects, g.world.Record.DeepCopy())
+	if g.cluster.Resource != nil {
+		objects = append(objects, g.cluster.Resource.DeepCopy())
 	}
-	for _, name := range g.world.Nodes {
+	for _, name := range g.cluster.Nodes {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": name}}}
-		node.Spec.Unschedulable, node.Spec.Taints = g.world.Cordoned[name], g.world.Taints[name]
+		node.Spec.Unschedulable, node.Spec.Taints = g.cluster.Cordoned[name], g.cluster.Taints[name]
 		objects = append(objects, node)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(session.NewMapper()).WithObjects(objects...).
@@ -252,8 +252,8 @@ func (g *given) list(ctx context.Context, c client.WithWatch, l client.ObjectLis
 		if g.backupsHidden != nil {
 			return g.backupsHidden
 		}
-		if g.records != nil {
-			return g.records.List(ctx, l, opts...)
+		if g.resources != nil {
+			return g.resources.List(ctx, l, opts...)
 		}
 	}
 	return c.List(ctx, l, opts...)
@@ -289,10 +289,10 @@ func (g *given) review(ctx context.Context, c client.WithWatch, o client.Object,
 		return c.Create(ctx, o, opts...)
 	}
 	a := r.Spec.ResourceAttributes
-	asked := session.Permission{Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource}.String()
+	requested := session.Permission{Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource}.String()
 	r.Status.Allowed = true
 	for _, denied := range g.denied {
-		r.Status.Allowed = r.Status.Allowed && denied != asked
+		r.Status.Allowed = r.Status.Allowed && denied != requested
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (g *given) event(e *corev1.Event) error {
 }
 
 type simulated struct {
-	*sim.World
+	*sim.Cluster
 	g *given
 }
 
@@ -318,7 +318,7 @@ func (simulated) UseFirst(live.Given) {}
 func (simulated) Held(context.Context) error { return nil }
 
 func (s simulated) End(ctx context.Context) error {
-	return errors.Join(s.World.End(ctx), s.g.endErr)
+	return errors.Join(s.Cluster.End(ctx), s.g.endErr)
 }
 
 func (s simulated) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
@@ -330,12 +330,12 @@ func (s simulated) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, e
 	return checks, nil
 }
 
-// worldClock is the clock of the simulated cluster: waiting makes its time pass at once. Timers
+// clusterClock is the clock of the simulated cluster: waiting makes its time pass at once. Timers
 // that last longer than any sleep are limits; they fire when the time has come.
-type worldClock struct {
+type clusterClock struct {
 	clock.RealClock
-	world  *sim.World
-	limits []*limit
+	cluster *sim.Cluster
+	limits  []*limit
 	// onTimer is called with every timer before time passes, and may prevent that.
 	onTimer func(d time.Duration) (still bool)
 }
@@ -351,19 +351,19 @@ func (l *limit) Stop() bool { return true }
 
 func (l *limit) Reset(time.Duration) bool { return true }
 
-func (c *worldClock) Now() time.Time { return c.world.Now() }
+func (c *clusterClock) Now() time.Time { return c.cluster.Now() }
 
-func (c *worldClock) Since(t time.Time) time.Duration { return c.world.Now().Sub(t) }
+func (c *clusterClock) Since(t time.Time) time.Duration { return c.cluster.Now().Sub(t) }
 
 // sleepsMost is more than any single sleep of a command.
 const sleepsMost = 30 * time.Second
 
-func (c *worldClock) NewTimer(d time.Duration) clock.Timer {
+func (c *clusterClock) NewTimer(d time.Duration) clock.Timer {
 	l := &limit{at: c.Now().Add(d), c: make(chan time.Time, 1)}
 	c.limits = append(c.limits, l)
 	still := c.onTimer != nil && c.onTimer(d)
 	if d <= sleepsMost && !still {
-		c.world.Tick(d + time.Second - 1) // it moves by whole seconds
+		c.cluster.Tick(d + time.Second - 1) // it moves by whole seconds
 	}
 	for _, l := range c.limits {
 		if !c.Now().Before(l.at) && len(l.c) == 0 {
@@ -374,12 +374,12 @@ func (c *worldClock) NewTimer(d time.Duration) clock.Timer {
 }
 
 // NewTicker never ticks: nothing takes long in the simulation.
-func (c *worldClock) NewTicker(time.Duration) clock.Ticker { //nolint:ireturn // the clock's own shape
-	return silentTicker{}
+func (c *clusterClock) NewTicker(time.Duration) clock.Ticker { //nolint:ireturn // the clock's own shape
+	return failingTicker{}
 }
 
-type silentTicker struct{}
+type failingTicker struct{}
 
-func (silentTicker) C() <-chan time.Time { return nil }
+func (failingTicker) C() <-chan time.Time { return nil }
 
-func (silentTicker) Stop() {}
+func (failingTicker) Stop() {}

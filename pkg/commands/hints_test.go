@@ -45,8 +45,8 @@ func TestHintsKeepTheFlagsOfTheConnection(t *testing.T) {
 			g.denied = denied
 			file := g.kubeconfig()
 			typed := []string{"--kubeconfig", file, "--context", "test", "--user", "u1", "--as", "bob", "--as-group", "g1", "--as-group", "g2", "--token", "secret"}
-			g.world.Record.Status.ProcessGroups[1].MarkForRemoval(g.world.Now())
-			id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+			g.cluster.Resource.Status.ProcessGroups[1].MarkForRemoval(g.cluster.Now())
+			id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 			g.run(append(strings.Fields(strings.ReplaceAll(line, "GROUP", id)), typed...)...)
 			printed := g.out.String() + g.err.String()
 			if strings.Contains(printed, "secret") {

@@ -76,8 +76,8 @@ func TestHistoryAsText(t *testing.T) {
 		"the actions of one run": {args: []string{"--run", "run1"}, out: []string{"MarkForRemoval", "ReplaceGroups", "reason:", "its disk fails"}},
 		"those of the latest":    {args: []string{"--run", "latest"}, out: []string{"MarkForRemoval"}},
 		"an unknown run":         {args: []string{"--run", "absent"}, want: exit.ExitUsage, err: `run "absent" not found among the 1 run`},
-		"none in that time":      {given: func(g *given) { g.world.Tick(2 * time.Hour) }, args: []string{"--since", "1h"}, err: "no recorded changes of sample"},
-		"no latest one":          {given: func(g *given) { g.world.Tick(2 * time.Hour) }, args: []string{"--since", "1h", "--run", "latest"}, err: "no recorded changes of sample"},
+		"none in that time":      {given: func(g *given) { g.cluster.Tick(2 * time.Hour) }, args: []string{"--since", "1h"}, err: "no recorded changes of sample"},
+		"no latest one":          {given: func(g *given) { g.cluster.Tick(2 * time.Hour) }, args: []string{"--since", "1h", "--run", "latest"}, err: "no recorded changes of sample"},
 		"a negative time":        {args: []string{"--since", "-1h"}, want: exit.ExitUsage, err: "--since must not be negative"},
 		"Events that may not be read": {
 			given: func(g *given) { g.eventsHidden = forbidden }, out: []string{"replace sample "}, err: "runs of other users may be missing",

@@ -20,7 +20,7 @@ func removedAfterARecovery(t *testing.T) (g *given, id string) {
 	if code := g.run("replace", "sample", id, "--wait", "--yes"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if group := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)); group == nil || g.world.Pods["sample-"+id] != nil {
+	if group := g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)); group == nil || g.cluster.Pods["sample-"+id] != nil {
 		t.Fatalf("nothing is left to a later pass: %s", &g.out)
 	}
 	return g, id

@@ -69,7 +69,7 @@ func podTemplates(t *testing.T) map[string]corev1.PodTemplateSpec {
 // detectorTemplate is the pod of the jobs of a failure detector, which no manifest has.
 func detectorTemplate(t *testing.T) corev1.PodTemplateSpec {
 	t.Helper()
-	c := newWorld(t).Record
+	c := newCluster(t).Resource
 	c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
 	normalized, err := c.Normalized()
 	if err != nil {
@@ -136,7 +136,7 @@ func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
 	if code := g.run(args...); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	delete(g.world.Pods, "sample-"+g.storage()[0])
+	delete(g.cluster.Pods, "sample-"+g.storage()[0])
 	if code := g.run(args...); code != exit.ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

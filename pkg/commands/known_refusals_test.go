@@ -12,17 +12,17 @@ import (
 // A control-plane instance that will get no lock is refused before a group is marked, a pod is
 // created, or anything is waited for.
 func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
-	nameless := func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(bool) }
+	nameless := func(g *given) { g.cluster.Resource.Spec.LockOptions.DisableLocks = new(bool) }
 	denied := func(g *given) {
 		nameless(g)
-		g.world.Record.Spec.ProcessGroupIDPrefix = "dc1"
-		g.world.Shared.DenyList["dc1"] = true
+		g.cluster.Resource.Spec.ProcessGroupIDPrefix = "dc1"
+		g.cluster.Shared.DenyList["dc1"] = true
 	}
 	grows := func(with func(*given)) func(*given) {
 		return func(g *given) {
 			with(g)
-			g.world.Record.Spec.ProcessCounts.Storage = 4
-			g.world.Record.Generation++
+			g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+			g.cluster.Resource.Generation++
 		}
 	}
 	tests := map[string]struct {
@@ -44,7 +44,7 @@ func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
 			tc.given(g)
-			g.world.Acted = nil
+			g.cluster.Acted = nil
 			ids := strings.NewReplacer("STORAGE0", g.storage()[0])
 			for i, word := range tc.args {
 				tc.args[i] = ids.Replace(word)
@@ -52,7 +52,7 @@ func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
 			if code := g.run(tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
 				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, tc.says, &g.out, &g.err)
 			}
-			for _, a := range g.world.Acted {
+			for _, a := range g.cluster.Acted {
 				if !plan.Records(a) {
 					t.Errorf("it did: %s", a.Describe())
 				}
@@ -70,15 +70,15 @@ func TestARefusalThatIsKnownKeepsNobodyFromWhatNeedsNoLock(t *testing.T) {
 		"an instance is allowed again": {func(*given) {}, []string{"locks", "allow", "sample", "dc1"}},
 		"operators are paused":         {func(*given) {}, []string{"pause", "sample"}},
 		"the spec takes the instance off": {func(g *given) {
-			g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc1", Allow: true}}
-			g.world.Record.Generation++
+			g.cluster.Resource.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc1", Allow: true}}
+			g.cluster.Resource.Generation++
 		}, []string{"reconcile", "sample", "--yes", "--wait"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := together(t)
 			g.run("reconcile", "sample", "--yes", "--wait")
-			g.world.Shared.DenyList["dc1"] = true
+			g.cluster.Shared.DenyList["dc1"] = true
 			tc.given(g)
 			if code := g.run(tc.args...); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)

@@ -18,8 +18,8 @@ import (
 func together(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
-	g.world.Record.Spec.ProcessGroupIDPrefix = "dc1"
-	g.world.Record.Spec.LockOptions.DisableLocks = new(bool)
+	g.cluster.Resource.Spec.ProcessGroupIDPrefix = "dc1"
+	g.cluster.Resource.Spec.LockOptions.DisableLocks = new(bool)
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
@@ -30,9 +30,9 @@ func together(t *testing.T) *given {
 func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
 	g := together(t)
 	g.run("locks", "deny", "sample", "dc2", "--reason", "dc2 is lost")
-	g.world.Shared.DenyList["dc3"] = true // as an operator does
-	g.world.Shared.Denials["dc4"] = fdb.Denial{By: "an earlier one", At: g.world.Now()}
-	g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc5"}}
+	g.cluster.Shared.DenyList["dc3"] = true // as an operator does
+	g.cluster.Shared.Denials["dc4"] = fdb.Denial{By: "an earlier one", At: g.cluster.Now()}
+	g.cluster.Resource.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc5"}}
 	g.run("reconcile", "sample", "--yes")
 	if code := g.run("locks", "list", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
@@ -63,7 +63,7 @@ func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
 
 func TestLocksDenyAndAllow(t *testing.T) {
 	spec := func(entries ...v1beta2.LockDenyListEntry) func(*given) {
-		return func(g *given) { g.world.Record.Spec.LockOptions.DenyList = entries }
+		return func(g *given) { g.cluster.Resource.Spec.LockOptions.DenyList = entries }
 	}
 	const patch = "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p "
 	tests := map[string]struct {
@@ -90,7 +90,7 @@ func TestLocksDenyAndAllow(t *testing.T) {
 		"this one itself":                   {lines: [][]string{{"deny", "sample", "dc1", "--yes"}}, denied: []string{"dc1"}, says: "warning: dc1 is this control-plane instance itself", lacks: "refused "},
 		"twice is once":                     {lines: [][]string{{"deny", "sample", "dc2"}, {"deny", "dc2", "-c", "sample"}}, denied: []string{"dc2"}, says: "dc2 is on the deny list"},
 		"a dry run denies none":             {lines: [][]string{{"deny", "sample", "dc2", "--dry-run"}}, want: exit.ExitNo, says: "UpdateDenyList"},
-		"no locks, none to deny":            {given: func(g *given) { *g.world.Record.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
+		"no locks, none to deny":            {given: func(g *given) { *g.cluster.Resource.Spec.LockOptions.DisableLocks = true }, lines: [][]string{{"deny", "sample", "dc2"}}, want: exit.ExitRefused, says: "locks are not used here"},
 		"what is no prefix is no instance":  {lines: [][]string{{"deny", "sample", "dc2/x"}}, want: exit.ExitUsage, says: "invalid control-plane instance"},
 	}
 	for name, tc := range tests {
@@ -103,12 +103,12 @@ func TestLocksDenyAndAllow(t *testing.T) {
 			for _, line := range tc.lines {
 				code = g.run(append([]string{"locks"}, line...)...)
 			}
-			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, tc.says) || tc.lacks != "" && strings.Contains(said, tc.lacks) {
-				t.Errorf("exit code %d, want %d and %q without %q: %s", code, tc.want, tc.says, tc.lacks, said)
+			output := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(output, tc.says) || tc.lacks != "" && strings.Contains(output, tc.lacks) {
+				t.Errorf("exit code %d, want %d and %q without %q: %s", code, tc.want, tc.says, tc.lacks, output)
 			}
 			var denied []string
-			for owner, is := range g.world.Shared.DenyList {
+			for owner, is := range g.cluster.Shared.DenyList {
 				if is {
 					denied = append(denied, owner)
 				}

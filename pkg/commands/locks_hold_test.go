@@ -10,13 +10,13 @@ import (
 )
 
 // lockOf makes an owner hold the lock for a time, manually if a user is named.
-func lockOf(owner, person string, left time.Duration) func(*given) {
+func lockOf(owner, user string, left time.Duration) func(*given) {
 	return func(g *given) {
-		l := fdb.Lock{Owner: owner, Start: g.world.Now().Add(-time.Minute), End: g.world.Now().Add(left), Nonce: owner}
-		if person != "" {
-			l.Nonce = fdb.NonceByHand(person, "n")
+		l := fdb.Lock{Owner: owner, Start: g.cluster.Now().Add(-time.Minute), End: g.cluster.Now().Add(left), Nonce: owner}
+		if user != "" {
+			l.Nonce = fdb.NonceByHand(user, "n")
 		}
-		g.world.Shared.Lock = &l
+		g.cluster.Shared.Lock = &l
 	}
 }
 
@@ -36,8 +36,8 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
 		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is held manually", holder: "dc1, held manually by me@here"},
 		"take what a colleague keeps":       {given: []func(*given){lockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1, held manually by bob@b", holder: "dc1, held manually by bob@b"},
-		"take while denied":                 {given: []func(*given){func(g *given) { g.world.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1 is on the deny list"},
-		"take where no locks are used":      {given: []func(*given){func(g *given) { g.world.Record.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: exit.ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
+		"take while denied":                 {given: []func(*given){func(g *given) { g.cluster.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1 is on the deny list"},
+		"take where no locks are used":      {given: []func(*given){func(g *given) { g.cluster.Resource.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: exit.ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
 		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: exit.ExitUsage, says: "from 1m to 24h"},
 		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: exit.ExitUsage, says: "from 1m to 24h"},
 		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "the lock is free"},
@@ -48,18 +48,18 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		"nor by force":                      {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, want: exit.ExitConflict, says: "held by dc2 until", holder: "dc2"},
 		"release another's that ran out":    {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample"}, want: exit.ExitConflict, says: "held by dc2 until", holder: "dc2"},
 		"by force":                          {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
-		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.world.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
+		"by force of a denied one":          {given: []func(*given){lockOf("dc2", "", time.Hour), func(g *given) { g.cluster.Shared.DenyList["dc2"] = true }}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
 		"force asks":                        {given: []func(*given){lockOf("dc2", "", -time.Minute)}, args: []string{"release", "sample", "--force"}, want: exit.ExitUnconfirmed, says: "use --yes", holder: "dc2"},
 		"force shows whose it was":          {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("n\n")}, args: []string{"release", "sample", "--force"}, want: exit.ExitUnconfirmed, says: "the lock of dc2 expired 1m0s ago", holder: "dc2"},
 		"force on a terminal":               {given: []func(*given){lockOf("dc2", "", -time.Minute), answers("y\n")}, args: []string{"release", "sample", "--force"}, says: "the lock is free"},
 		"release what a colleague keeps":    {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample"}, want: exit.ExitConflict, says: "held manually by bob@b", holder: "dc1, held manually by bob@b"},
 		"release that by force":             {given: []func(*given){lockOf("dc1", "bob@b", time.Hour)}, args: []string{"release", "sample", "--force", "--yes"}, says: "the lock is free"},
-		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.world.Record.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: exit.ExitConflict, says: "the database lock is held by dc1, held manually by me@here until", holder: "dc1, held manually by me@here"},
+		"a pass waits for the one it is by": {given: []func(*given){lockOf("dc1", "me@here", time.Hour), func(g *given) { g.cluster.Resource.Spec.DatabaseConfiguration.Logs = 4 }}, args: nil, want: exit.ExitConflict, says: "the database lock is held by dc1, held manually by me@here until", holder: "dc1, held manually by me@here"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := together(t)
-			g.world.Tick(11 * time.Minute)
+			g.cluster.Tick(11 * time.Minute)
 			for _, edit := range tc.given {
 				edit(g)
 			}
@@ -68,16 +68,16 @@ func TestLocksTakeAndRelease(t *testing.T) {
 				args = []string{"reconcile", "sample", "--yes"}
 			}
 			code := g.run(args...)
-			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			output := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
 			}
 			holder := ""
-			if l := g.world.Shared.Lock; l != nil {
+			if l := g.cluster.Shared.Lock; l != nil {
 				holder = l.Holder()
 			}
 			if holder != tc.holder {
-				t.Errorf("%q has the lock, want %q: %s", holder, tc.holder, said)
+				t.Errorf("%q has the lock, want %q: %s", holder, tc.holder, output)
 			}
 		})
 	}

@@ -13,9 +13,9 @@ import (
 
 func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 	g := up(t)
-	g.world.Shared.Lock = &fdb.Lock{Owner: "west", Start: g.world.Now().Add(-time.Minute), End: g.world.Now().Add(9 * time.Minute)}
-	g.world.Shared.DenyList["north"] = true
-	g.world.Record.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "south"}}
+	g.cluster.Shared.Lock = &fdb.Lock{Owner: "west", Start: g.cluster.Now().Add(-time.Minute), End: g.cluster.Now().Add(9 * time.Minute)}
+	g.cluster.Shared.DenyList["north"] = true
+	g.cluster.Resource.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "south"}}
 	tests := map[string]struct {
 		args []string
 		want []string
@@ -44,7 +44,7 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 
 func TestNobodyCanTellWhoHasTheLockOfADatabaseThatIsSilent(t *testing.T) {
 	g := up(t)
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	if code := g.run("locks", "list", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

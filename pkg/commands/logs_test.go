@@ -34,9 +34,9 @@ type logged struct {
 	storage, log string // process groups
 	mu           sync.Mutex
 	// traces are the trace files of every pod by name, and lines what every container printed.
-	traces map[string]string
-	lines  func(pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
-	asked  []corev1.PodLogOptions
+	traces    map[string]string
+	lines     func(pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
+	requested []corev1.PodLogOptions
 }
 
 const someTraces = `<?xml version="1.0"?>
@@ -48,9 +48,9 @@ const someTraces = `<?xml version="1.0"?>
 func newLogged(t *testing.T) *logged {
 	t.Helper()
 	l := &logged{given: dumpable(t)}
-	now := l.world.Now()
+	now := l.cluster.Now()
 	l.now = clocktesting.NewFakeClock(now)
-	for _, g := range l.world.Record.Status.ProcessGroups {
+	for _, g := range l.cluster.Resource.Status.ProcessGroups {
 		if g.ProcessClass == v1beta2.ProcessClassStorage {
 			l.storage = string(g.ProcessGroupID)
 		}
@@ -66,7 +66,7 @@ func newLogged(t *testing.T) *logged {
 	l.logs = func(_ context.Context, _, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.asked = append(l.asked, *o)
+		l.requested = append(l.requested, *o)
 		return l.lines(pod, o)
 	}
 	before := l.tool
@@ -148,9 +148,9 @@ ID trace <Event Severity="40" Ti
 
 func TestLogsAreFiltered(t *testing.T) {
 	l := newLogged(t)
-	pod := l.world.Pods["sample-"+l.storage]
+	pod := l.cluster.Pods["sample-"+l.storage]
 	zone := ""
-	for _, g := range l.world.Record.Status.ProcessGroups {
+	for _, g := range l.cluster.Resource.Status.ProcessGroups {
 		if string(g.ProcessGroupID) == l.storage {
 			zone = string(g.FaultDomain)
 		}
@@ -222,7 +222,7 @@ func TestALogThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
 
 func TestAContainerThatHasNotRunHasNoLog(t *testing.T) {
 	l := newLogged(t)
-	pod := l.world.Pods["sample-"+l.storage]
+	pod := l.cluster.Pods["sample-"+l.storage]
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
 	if code := l.run("logs", "sample", l.storage, "--container", "foundationdb"); code != exit.ExitDone || l.out.Len() > 0 {
@@ -255,7 +255,7 @@ func TestWhatIsReadOfLogsIsBounded(t *testing.T) {
 
 func TestLogsOfContainersThatRanBefore(t *testing.T) {
 	l := newLogged(t)
-	for name, pod := range l.world.Pods {
+	for name, pod := range l.cluster.Pods {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain}}
 		if name == "sample-"+l.storage {
 			pod.Status.ContainerStatuses[0].RestartCount = 1
@@ -264,8 +264,8 @@ func TestLogsOfContainersThatRanBefore(t *testing.T) {
 	if code := l.run("logs", "sample", "--previous", "--container", "foundationdb"); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s", code, &l.err)
 	}
-	if len(l.asked) != 1 || !l.asked[0].Previous || strings.Contains(l.out.String(), " trace ") {
-		t.Errorf("%v\n%s", l.asked, &l.out)
+	if len(l.requested) != 1 || !l.requested[0].Previous || strings.Contains(l.out.String(), " trace ") {
+		t.Errorf("%v\n%s", l.requested, &l.out)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestLogsOfADumpAreThoseOfTheCluster(t *testing.T) {
 	}
 	want := l.out.String()
 	whole, without := l.dumped(), l.dumped("--max-log-bytes", "0")
-	l.connect, l.tool, l.logs, l.objects, l.world.Record = nil, nil, nil, nil, nil // nothing but the dump can answer
+	l.connect, l.tool, l.logs, l.objects, l.cluster.Resource = nil, nil, nil, nil, nil // nothing but the dump can answer
 	if code := l.run(append(words, "--from", whole)...); code != exit.ExitDone || l.out.String() != want {
 		t.Errorf("exit code %d: %s%s", code, &l.err, cmp.Diff(want, l.out.String()))
 	}
@@ -327,7 +327,7 @@ func (b *syncedBuffer) String() string {
 
 func TestLogsAreFollowedAlsoThoseOfANewTraceFile(t *testing.T) {
 	l := newLogged(t)
-	clock := clocktesting.NewFakeClock(l.world.Now())
+	clock := clocktesting.NewFakeClock(l.cluster.Now())
 	l.now = clock
 	stream, written := io.Pipe()
 	l.lines = func(string, *corev1.PodLogOptions) (io.ReadCloser, error) { return stream, nil }
@@ -349,7 +349,7 @@ func TestLogsAreFollowedAlsoThoseOfANewTraceFile(t *testing.T) {
 		}
 	}
 	until("SlowTask")
-	fmt.Fprintln(written, l.world.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)+" a new line")
+	fmt.Fprintln(written, l.cluster.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)+" a new line")
 	until("a new line")
 	l.mu.Lock()
 	l.traces["trace.10.1.0.1.4501.1.xml"] += "me=\"1\" Type=\"Completed\" />\n"

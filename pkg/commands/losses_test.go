@@ -25,7 +25,7 @@ func doomed(t *testing.T) *vault {
 	v := newVault(t)
 	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.DeletionPolicy = new(v1beta2.BackupDeletionPolicyCleanup) })
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes")
 	v.tool(v.t.Context(), "fdbbackup", "abort", "-t", "default")
 	b := &v1beta2.FoundationDBBackup{}
@@ -50,13 +50,13 @@ func (v *vault) deleted() bool {
 
 func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 	tests := map[string]struct {
-		args  []string // PLAN is a plan of it
-		typed string   // on a terminal; empty for none
-		want  int
-		says  string
-		gone  bool
+		args    []string // PLAN is a plan of it
+		typed   string   // on a terminal; empty for none
+		want    int
+		says    string
+		removed bool
 	}{
-		"all four": {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "it is old"}, gone: true},
+		"all four": {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN", "--reason", "it is old"}, removed: true},
 		"--yes alone": {
 			args: []string{"--yes"}, want: exit.ExitUnconfirmed,
 			says: "hint: apply: kubectl fdb reconcile fdbbackup/nightly --plan plan.json --yes --confirm nightly --reason",
@@ -66,11 +66,11 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 		"without --yes":                     {args: []string{"--confirm", "nightly", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "nightly", "--reason", "x"}, want: exit.ExitUnconfirmed},
 		"without a reason":                  {args: []string{"--yes", "--confirm", "nightly", "--plan", "PLAN"}, want: exit.ExitUnconfirmed},
-		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", gone: true},
-		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "nightly\n", gone: true},
+		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", removed: true},
+		"the name is typed for a plan":      {args: []string{"--plan", "PLAN"}, typed: "nightly\n", removed: true},
 		"y is typed":                        {typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match nightly"},
 		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match nightly"},
-		"--yes and the name":                {args: []string{"--yes"}, typed: "nightly\n", gone: true},
+		"--yes and the name":                {args: []string{"--yes"}, typed: "nightly\n", removed: true},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
 	}
 	for name, tc := range tests {
@@ -85,8 +85,8 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 				v.input = &tc.typed
 			}
 			v.must(tc.want, tc.says, args...)
-			if v.deleted() != tc.gone {
-				t.Errorf("deleted %t, want %t: %v", v.deleted(), tc.gone, v.ran)
+			if v.deleted() != tc.removed {
+				t.Errorf("deleted %t, want %t: %v", v.deleted(), tc.removed, v.ran)
 			}
 		})
 	}
@@ -160,7 +160,7 @@ func TestAPlanOfARestoreIsCarriedOutOnce(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(exit.ExitDone, "", "backup", "stop", "nightly", "--yes", "--wait")
 	path := v.planned("reconcile", "fdbrestore/again")

@@ -12,7 +12,7 @@ import (
 
 // zoneOf is the zone of the n-th storage group.
 func (g *given) zoneOf(n int) string {
-	return string(g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[n])).FaultDomain)
+	return string(g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.storage()[n])).FaultDomain)
 }
 
 // settled is a cluster that has been up for a while: a new database does not know yet how
@@ -20,7 +20,7 @@ func (g *given) zoneOf(n int) string {
 func settled(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.world.Tick(2 * time.Minute)
+	g.cluster.Tick(2 * time.Minute)
 	return g
 }
 
@@ -31,28 +31,28 @@ func TestMaintenance(t *testing.T) {
 		want  int
 		// says is on stderr or stdout of the last line, tells in the output of maintenance
 		// status after it.
-		says, tells string
+		says, reports string
 	}{
 		"a zone is put under it": {
 			lines: [][]string{{"on", "sample", "ZONE0", "--for", "10m"}},
-			says:  "undo: kubectl fdb maintenance off sample -n fdb --context test", tells: "ZONE0",
+			says:  "undo: kubectl fdb maintenance off sample -n fdb --context test", reports: "ZONE0",
 		},
-		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is in maintenance mode", tells: "ZONE0"},
-		"the time is set again":              {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", tells: "59m"},
+		"with one argument that is the zone": {lines: [][]string{{"on", "ZONE0", "-c", "sample"}}, says: "zone ZONE0 is in maintenance mode", reports: "ZONE0"},
+		"the time is set again":              {lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE0", "--for", "1h"}}, says: "for 1h0m0s", reports: "59m"},
 		"never while another zone is": {
 			lines: [][]string{{"on", "sample", "ZONE0"}, {"on", "sample", "ZONE1"}}, want: exit.ExitWaiting,
-			says: "zone ZONE0 is, and its maintenance would end silently", tells: "ZONE0",
+			says: "zone ZONE0 is, and its maintenance would end silently", reports: "ZONE0",
 		},
-		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, tells: "ZONE1"},
-		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
-		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is in maintenance mode", tells: "no zone"},
-		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is in maintenance mode", tells: "no zone"},
-		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: exit.ExitNo, says: "StartMaintenance   zone ZONE0", tells: "no zone"},
-		"a zone without processes is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: exit.ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, tells: "no zone"},
-		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: exit.ExitUsage, says: "--for must be whole seconds", tells: "no zone"},
-		"maintenance has a longest duration":          {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", tells: "no zone"},
-		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: exit.ExitUsage, says: "cluster name is required", tells: "no zone"},
-		"an unknown word":                             {lines: [][]string{{"onn"}}, want: exit.ExitUsage, says: "must be status, on or off", tells: "no zone"},
+		"with --wait the next zone's begins when it is over": {lines: [][]string{{"on", "sample", "ZONE0", "--for", "40s"}, {"on", "sample", "ZONE1", "--wait"}}, reports: "ZONE1"},
+		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is in maintenance mode", reports: "no zone"},
+		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is in maintenance mode", reports: "no zone"},
+		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is in maintenance mode", reports: "no zone"},
+		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: exit.ExitNo, says: "StartMaintenance   zone ZONE0", reports: "no zone"},
+		"a zone without processes is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: exit.ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, reports: "no zone"},
+		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: exit.ExitUsage, says: "--for must be whole seconds", reports: "no zone"},
+		"maintenance has a longest duration":          {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", reports: "no zone"},
+		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: exit.ExitUsage, says: "cluster name is required", reports: "no zone"},
+		"an unknown word":                             {lines: [][]string{{"onn"}}, want: exit.ExitUsage, says: "must be status, on or off", reports: "no zone"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -66,12 +66,12 @@ func TestMaintenance(t *testing.T) {
 				}
 				code = g.run(args...)
 			}
-			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, zones.Replace(tc.says)) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, zones.Replace(tc.says), said)
+			output := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(output, zones.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, zones.Replace(tc.says), output)
 			}
-			if code := g.run("maintenance", "status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), zones.Replace(tc.tells)) {
-				t.Errorf("status: exit code %d, want %q: %s%s", code, zones.Replace(tc.tells), &g.out, &g.err)
+			if code := g.run("maintenance", "status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), zones.Replace(tc.reports)) {
+				t.Errorf("status: exit code %d, want %q: %s%s", code, zones.Replace(tc.reports), &g.out, &g.err)
 			}
 		})
 	}
@@ -82,15 +82,15 @@ func TestMaintenance(t *testing.T) {
 func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
 	g := settled(t)
 	yes := true
-	g.world.Record.Spec.AutomationOptions.MaintenanceModeOptions.ResetMaintenanceMode = &yes
+	g.cluster.Resource.Spec.AutomationOptions.MaintenanceModeOptions.ResetMaintenanceMode = &yes
 	if code := g.run("maintenance", "on", "sample", g.zoneOf(0)); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	if code := g.run("maintenance", "status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), g.storage()[0]+"(") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("maintenance", "off", "sample"); code != exit.ExitDone || len(g.world.Shared.Maintenance) != 0 {
-		t.Errorf("exit code %d, left are %v: %s", code, g.world.Shared.Maintenance, &g.err)
+	if code := g.run("maintenance", "off", "sample"); code != exit.ExitDone || len(g.cluster.Shared.Maintenance) != 0 {
+		t.Errorf("exit code %d, left are %v: %s", code, g.cluster.Shared.Maintenance, &g.err)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 
 func TestWhoIsUnderMaintenanceIsNotGuessed(t *testing.T) {
 	g := up(t)
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	for _, args := range [][]string{{"status", "sample"}, {"on", "sample", "nowhere"}} {
 		if code := g.run(append([]string{"maintenance"}, args...)...); code != exit.ExitUnreachable || g.out.Len() > 0 {
 			t.Errorf("%v: exit code %d: %s%s", args, code, &g.out, &g.err)

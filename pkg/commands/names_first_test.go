@@ -43,10 +43,10 @@ func TestApprovalIsRequiredBeforeAnythingIsChanged(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			v := newVault(t)
-			v.world.Acted = nil
+			v.cluster.Acted = nil
 			code := v.run(strings.Fields(strings.ReplaceAll(line, "STORAGE", v.group("storage")))...)
-			if code != exit.ExitUnconfirmed || !strings.Contains(v.err.String(), "nothing was changed") || len(v.world.Acted) > 0 {
-				t.Errorf("exit code %d: %s%s, did %v", code, &v.out, &v.err, v.world.Acted)
+			if code != exit.ExitUnconfirmed || !strings.Contains(v.err.String(), "nothing was changed") || len(v.cluster.Acted) > 0 {
+				t.Errorf("exit code %d: %s%s, did %v", code, &v.out, &v.err, v.cluster.Acted)
 			}
 		})
 	}
@@ -54,7 +54,7 @@ func TestApprovalIsRequiredBeforeAnythingIsChanged(t *testing.T) {
 
 // group returns the ID of the first process group of a class.
 func (v *vault) group(class string) string {
-	for _, g := range v.world.Record.Status.ProcessGroups {
+	for _, g := range v.cluster.Resource.Status.ProcessGroups {
 		if string(g.ProcessClass) == class {
 			return string(g.ProcessGroupID)
 		}

@@ -39,7 +39,7 @@ func TestWhichNodesAreLookedAt(t *testing.T) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: g.PodName(c)}, Spec: corev1.PodSpec{NodeName: "node-1"}}
 		tc.given(g, pod)
 		f := inspect.Facts{Snapshot: plan.Snapshot{Cluster: c, Pods: map[string]*corev1.Pod{pod.Name: pod}}}
-		if got := slices.Contains(session.NodesInTrouble(f), "node-1"); got != tc.want {
+		if got := slices.Contains(session.NodesWithProblems(f), "node-1"); got != tc.want {
 			t.Errorf("%s: looked at %t, want %t", name, got, tc.want)
 		}
 	}

@@ -25,7 +25,7 @@ func operated(t *testing.T, edit func(*reconcile.Operation)) (*given, client.Cli
 	g := up(t)
 	o := &reconcile.Operation{
 		ID: "run7", Command: "replace sample storage-1 storage-2 --wait", Holder: "ann@laptop process 7 (1 2) (CHG-42)", User: "ann@laptop", Reason: "CHG-42",
-		Since: g.world.Now().Add(-10 * time.Minute).UTC(), Seen: g.world.Now().UTC(),
+		Since: g.cluster.Now().Add(-10 * time.Minute).UTC(), Seen: g.cluster.Now().UTC(),
 		Progress: reconcile.OperationProgress{Passes: 3, Actions: 9, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"},
 	}
 	if edit != nil {
@@ -47,7 +47,7 @@ func (g *given) runOn(c client.Client, args ...string) int {
 	env := g.environment()
 	env.Client = func() (client.Client, error) { return c, nil }
 	code := Run(g.t.Context(), env, args)
-	if jsonAsked(args) {
+	if jsonRequested(args) {
 		valid(g.t, strings.Join(args, " "), g.out.Bytes())
 	}
 	return code
@@ -91,9 +91,9 @@ func TestOperationsAreListed(t *testing.T) {
 			if code := g.runOn(c, tc.args...); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s", code, &g.err)
 			}
-			said := strings.Join(strings.Fields(g.out.String()), " ")
+			output := strings.Join(strings.Fields(g.out.String()), " ")
 			for _, part := range tc.want {
-				if !strings.Contains(said, strings.Join(strings.Fields(part), " ")) {
+				if !strings.Contains(output, strings.Join(strings.Fields(part), " ")) {
 					t.Errorf("does not say %q: %s", part, &g.out)
 				}
 			}
@@ -104,8 +104,8 @@ func TestOperationsAreListed(t *testing.T) {
 // What is pending is in the hands of the operation: following it comes before another pass.
 func TestWhyLeavesWhatIsPendingToTheOperation(t *testing.T) {
 	g, c := operated(t, nil)
-	g.world.Record.Spec.ProcessCounts.Storage = 5
-	g.world.Record.Generation++
+	g.cluster.Resource.Spec.ProcessCounts.Storage = 5
+	g.cluster.Resource.Generation++
 	code := g.runOn(c, "why", "sample")
 	for _, part := range []string{"an operation is active: run7: replace sample storage-1 storage-2 --wait, by ann@laptop", "next: kubectl fdb operations follow sample"} {
 		if code != exit.ExitNo || !strings.Contains(strings.Join(strings.Fields(g.out.String()), " "), part) {
@@ -143,8 +143,8 @@ func TestAnOperationIsFollowedToItsEnd(t *testing.T) {
 			g, c := operated(t, tc.edit)
 			g.endsAfter(c, tc.ends)
 			code := g.runOn(c, append([]string{"operations", "follow", "sample"}, tc.args...)...)
-			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
 			}
 		})
 	}
@@ -190,8 +190,8 @@ func TestAnOperationIsAborted(t *testing.T) {
 			g.input = tc.input
 			g.endsAfter(c, tc.ends)
 			code := g.runOn(c, append([]string{"operations", "abort", cmp.Or(tc.cluster, "sample")}, tc.args...)...)
-			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
 			}
 			lease, by := &coordinationv1.Lease{}, ""
 			if err := c.Get(t.Context(), leaseKey, lease); err != nil {
@@ -235,15 +235,15 @@ func TestAnAbortPrintsWhatIsHalfDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, c := operated(t, tc.edit)
 			if tc.mark {
-				g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now().Add(-time.Minute))
+				g.cluster.Resource.Status.ProcessGroups[0].MarkForRemoval(g.cluster.Now().Add(-time.Minute))
 			}
 			g.endsAfter(c, tc.ends)
 			code := g.runOn(c, "operations", "abort", "sample", "--yes")
-			said := strings.Join(strings.Fields(g.out.String()+g.err.String()), " ")
+			output := strings.Join(strings.Fields(g.out.String()+g.err.String()), " ")
 			for _, part := range tc.says {
-				part = strings.ReplaceAll(part, "ID", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID))
-				if code != tc.want || !strings.Contains(said, part) {
-					t.Errorf("exit code %d, does not contain %q: %s", code, part, said)
+				part = strings.ReplaceAll(part, "ID", string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID))
+				if code != tc.want || !strings.Contains(output, part) {
+					t.Errorf("exit code %d, does not contain %q: %s", code, part, output)
 				}
 			}
 			if !tc.mark {
@@ -251,7 +251,7 @@ func TestAnAbortPrintsWhatIsHalfDone(t *testing.T) {
 			}
 			_, revert, _ := strings.Cut(g.out.String(), "revert:   kubectl fdb ")
 			revert, _, _ = strings.Cut(revert, "\n")
-			if code := g.runOn(c, append(strings.Fields(revert), "--yes", "--join")...); code != exit.ExitDone || g.world.Record.Status.ProcessGroups[0].IsMarkedForRemoval() {
+			if code := g.runOn(c, append(strings.Fields(revert), "--yes", "--join")...); code != exit.ExitDone || g.cluster.Resource.Status.ProcessGroups[0].IsMarkedForRemoval() {
 				t.Errorf("%s: exit code %d: %s", revert, code, &g.err)
 			}
 		})

@@ -23,7 +23,7 @@ func TestPauseAndResume(t *testing.T) {
 		"a cluster is paused":                         {lines: [][]string{{"pause", "sample"}}, paused: true, says: "undo: kubectl fdb resume sample -n fdb --context test"},
 		"and resumed":                                 {lines: [][]string{{"pause", "sample"}, {"resume", "sample"}}, says: "resumed: operators act on it again"},
 		"also while an operator acts on it":           {given: operator, lines: [][]string{{"pause", "sample"}}, paused: true, says: "paused for operators"},
-		"not while another run acts on it":            {given: func(g *given) { g.world.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: exit.ExitConflict, says: "alice"},
+		"not while another run acts on it":            {given: func(g *given) { g.cluster.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: exit.ExitConflict, says: "alice"},
 		"a dry run changes nothing":                   {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: exit.ExitNo, says: "SetSkip"},
 		"what is paused already stays as it is":       {lines: [][]string{{"pause", "sample", "--reason", "first"}, {"pause", "sample"}}, paused: true, says: "paused for operators"},
 		"time cannot run backwards":                   {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: exit.ExitUsage, says: "--for must not be negative"},
@@ -39,15 +39,15 @@ func TestPauseAndResume(t *testing.T) {
 			for _, line := range tc.lines {
 				code = g.run(line...)
 			}
-			said := g.out.String() + g.err.String()
-			if code != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, said)
+			output := g.out.String() + g.err.String()
+			if code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
 			}
-			if g.world.Record.Spec.Skip != tc.paused {
-				t.Errorf("spec.skip is %t", g.world.Record.Spec.Skip)
+			if g.cluster.Resource.Spec.Skip != tc.paused {
+				t.Errorf("spec.skip is %t", g.cluster.Resource.Spec.Skip)
 			}
-			if left := len(g.world.Record.Annotations); !tc.paused && left > 0 {
-				t.Errorf("%d annotations are left: %v", left, g.world.Record.Annotations)
+			if left := len(g.cluster.Resource.Annotations); !tc.paused && left > 0 {
+				t.Errorf("%d annotations are left: %v", left, g.cluster.Resource.Annotations)
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "paused: spec.skip makes operators skip the cluster, set by me@here") {
 		t.Errorf("a pass does not say that the cluster is paused: %s", &g.err)
 	}
-	g.world.Tick(3 * time.Hour)
+	g.cluster.Tick(3 * time.Hour)
 	shows("overdue for 6")
 	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "to end the pause: kubectl fdb resume sample -n fdb --context test") {
 		t.Errorf("a pass does not say that the pause should be over: %s", &g.err)
@@ -78,7 +78,7 @@ func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 
 // A user who looks at the cluster must see that operators skip it, until when, and why.
 func TestAPauseIsShownWhereverAClusterIsLookedAt(t *testing.T) {
-	g := calm(t)
+	g := healthy(t)
 	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}

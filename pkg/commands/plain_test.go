@@ -12,7 +12,7 @@ import (
 
 // looks are commands that only look, in the order in which a terminal runs them.
 func looks(g *given) [][]string {
-	storage := string(g.world.Record.Status.ProcessGroups[len(g.world.Record.Status.ProcessGroups)-1].ProcessGroupID)
+	storage := string(g.cluster.Resource.Status.ProcessGroups[len(g.cluster.Resource.Status.ProcessGroups)-1].ProcessGroupID)
 	return [][]string{
 		{"status", "sample"},
 		{"status", "-A"},

@@ -32,9 +32,9 @@ func (g *given) planned(args ...string) string {
 	if err := os.WriteFile(path, g.out.Bytes(), 0o600); err != nil {
 		g.t.Fatal(err)
 	}
-	g.world.Acted = nil
+	g.cluster.Acted = nil
 	g.seed = 7 // the next run would choose otherwise
-	g.world.Tick(5 * time.Second)
+	g.cluster.Tick(5 * time.Second)
 	return path
 }
 
@@ -64,7 +64,7 @@ func actionsIn(t *testing.T, path string) []string {
 // changes are the actions that were carried out, without what only records.
 func (g *given) changes() []string {
 	did := []string{}
-	for _, a := range g.world.Acted {
+	for _, a := range g.cluster.Acted {
 		if _, records := a.(plan.WriteStatus); !records {
 			did = append(did, plan.KindOf(a)+" "+a.Subject()+" "+plan.Fingerprint(a))
 		}
@@ -76,18 +76,18 @@ func (g *given) changes() []string {
 func spacious(t *testing.T) *given {
 	t.Helper()
 	g := newGiven(t)
-	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
+	g.cluster.Resource.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 3}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	g.world.Tick(time.Hour)
+	g.cluster.Tick(time.Hour)
 	return g
 }
 
 // grow asks for more storage.
 func grow(g *given) {
-	g.world.Record.Spec.ProcessCounts.Storage = 6
-	g.world.Record.Generation++
+	g.cluster.Resource.Spec.ProcessCounts.Storage = 6
+	g.cluster.Resource.Generation++
 }
 
 func exclude(g *given) {
@@ -101,26 +101,26 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		args  []string
-		// asked is true for commands that take --yes.
-		asked bool
+		// requested is true for commands that take --yes.
+		requested bool
 		// later is true for commands that wait, and so also carry out what the plan forecasts.
 		later bool
 		want  int
 	}{
-		"reconcile":           {given: grow, args: []string{"reconcile", "sample"}, asked: true, want: exit.ExitWaiting},
-		"replace":             {args: []string{"replace", "sample", "STORAGE0"}, asked: true},
-		"replace, undone":     {given: func(g *given) { g.run("replace", "sample", g.storage()[0], "--yes") }, args: []string{"replace", "sample", "STORAGE0", "--undo"}, asked: true},
-		"restart":             {args: []string{"restart", "sample", "STORAGE0"}, asked: true},
-		"exclude":             {args: []string{"exclude", "sample", "STORAGE0"}, asked: true},
+		"reconcile":           {given: grow, args: []string{"reconcile", "sample"}, requested: true, want: exit.ExitWaiting},
+		"replace":             {args: []string{"replace", "sample", "STORAGE0"}, requested: true},
+		"replace, undone":     {given: func(g *given) { g.run("replace", "sample", g.storage()[0], "--yes") }, args: []string{"replace", "sample", "STORAGE0", "--undo"}, requested: true},
+		"restart":             {args: []string{"restart", "sample", "STORAGE0"}, requested: true},
+		"exclude":             {args: []string{"exclude", "sample", "STORAGE0"}, requested: true},
 		"include":             {given: exclude, args: []string{"include", "sample", "--all"}},
-		"cordon":              {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, asked: true, want: exit.ExitWaiting},
-		"uncordon":            {given: func(g *given) { g.world.Cordoned = map[string]bool{g.nodeOfStorage(): true} }, args: []string{"uncordon", "NODE", "-c", "sample"}},
-		"drain":               {args: []string{"drain", "NODE", "-c", "sample"}, asked: true, later: true},
-		"drain, without wait": {args: []string{"drain", "NODE", "-c", "sample", "--wait=false"}, asked: true, want: exit.ExitWaiting},
-		"coordinators change": {args: []string{"coordinators", "change", "sample", "--away-from", "COORDINATOR"}, asked: true},
+		"cordon":              {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, requested: true, want: exit.ExitWaiting},
+		"uncordon":            {given: func(g *given) { g.cluster.Cordoned = map[string]bool{g.nodeOfStorage(): true} }, args: []string{"uncordon", "NODE", "-c", "sample"}},
+		"drain":               {args: []string{"drain", "NODE", "-c", "sample"}, requested: true, later: true},
+		"drain, without wait": {args: []string{"drain", "NODE", "-c", "sample", "--wait=false"}, requested: true, want: exit.ExitWaiting},
+		"coordinators change": {args: []string{"coordinators", "change", "sample", "--away-from", "COORDINATOR"}, requested: true},
 		"maintenance on":      {args: []string{"maintenance", "on", "sample", "ZONE"}},
 		"pause":               {args: []string{"pause", "sample", "--for", "2h"}},
-		"resume":              {given: func(g *given) { g.world.Record.Spec.Skip = true }, args: []string{"resume", "sample"}},
+		"resume":              {given: func(g *given) { g.cluster.Resource.Spec.Skip = true }, args: []string{"resume", "sample"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -128,14 +128,14 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 			if tc.given != nil {
 				tc.given(g)
 			}
-			args := g.inWords(tc.args...)
+			args := g.inText(tc.args...)
 			path := g.planned(args...)
 			if len(actionsIn(t, path)) == 0 {
 				t.Fatalf("the plan has nothing: %s", &g.out)
 			}
 			args = append(args, "--plan", path)
-			if tc.asked {
-				if code := g.run(args...); code != exit.ExitUnconfirmed || len(g.world.Acted) > 0 {
+			if tc.requested {
+				if code := g.run(args...); code != exit.ExitUnconfirmed || len(g.cluster.Acted) > 0 {
 					t.Fatalf("without --yes: exit code %d, did %v", code, g.changes())
 				}
 				args = append(args, "--yes")
@@ -156,8 +156,8 @@ func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
 	}
 }
 
-// inWords puts names of this very world into a command line.
-func (g *given) inWords(args ...string) []string {
+// inText puts names of this very world into a command line.
+func (g *given) inText(args ...string) []string {
 	names := strings.NewReplacer("STORAGE0", g.storage()[0], "NODE", g.nodeOfStorage(), "COORDINATOR", g.coordinating()[0], "ZONE", g.zoneOfStorage())
 	out := make([]string, len(args))
 	for i, arg := range args {
@@ -167,11 +167,11 @@ func (g *given) inWords(args ...string) []string {
 }
 
 func (g *given) nodeOfStorage() string {
-	return g.world.Pods["sample-"+g.storage()[0]].Spec.NodeName
+	return g.cluster.Pods["sample-"+g.storage()[0]].Spec.NodeName
 }
 
 func (g *given) zoneOfStorage() string {
-	return string(g.world.Record.Status.ProcessGroups[slices.IndexFunc(g.world.Record.Status.ProcessGroups, func(p *v1beta2.ProcessGroupStatus) bool {
+	return string(g.cluster.Resource.Status.ProcessGroups[slices.IndexFunc(g.cluster.Resource.Status.ProcessGroups, func(p *v1beta2.ProcessGroupStatus) bool {
 		return string(p.ProcessGroupID) == g.storage()[0]
 	})].FaultDomain)
 }
@@ -183,11 +183,11 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 		says  []string
 	}{
 		"another spec": {
-			moved: func(g *given) { g.world.Record.Spec.ProcessCounts.Storage = 7; g.world.Record.Generation++ },
+			moved: func(g *given) { g.cluster.Resource.Spec.ProcessCounts.Storage = 7; g.cluster.Resource.Generation++ },
 			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3", "approved, and no longer planned: AddGroups", "planned now, and not approved: AddGroups"},
 		},
 		"a spec that wants the same in another way": {
-			moved: func(g *given) { g.world.Record.Generation++ },
+			moved: func(g *given) { g.cluster.Resource.Generation++ },
 			says:  []string{"the spec of the cluster: generation 2 when it was approved, now generation 3"},
 		},
 		"a user did part of it": {
@@ -200,12 +200,12 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 		},
 		"a database that is down": {
 			moved: func(g *given) {
-				g.world.Broken = map[string]bool{}
-				for name := range g.world.Pods {
-					g.world.Broken[name] = true
-					g.world.KillServers(name)
+				g.cluster.Broken = map[string]bool{}
+				for name := range g.cluster.Pods {
+					g.cluster.Broken[name] = true
+					g.cluster.KillServers(name)
 				}
-				g.world.Tick(time.Minute)
+				g.cluster.Tick(time.Minute)
 			},
 			says: []string{"the database: available when it was approved, now"},
 		},
@@ -219,9 +219,9 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 			if tc.moved != nil {
 				tc.moved(g)
 			}
-			g.world.Acted = nil
+			g.cluster.Acted = nil
 			args := append([]string{"reconcile", "sample", "--yes", "--plan", path}, tc.args...)
-			if code := g.run(args...); code != exit.ExitConflict || len(g.world.Acted) > 0 {
+			if code := g.run(args...); code != exit.ExitConflict || len(g.cluster.Acted) > 0 {
 				t.Errorf("exit code %d, did %v\n%s%s", code, g.changes(), &g.out, &g.err)
 			}
 			for _, says := range append(tc.says, "G-PLAN", "hint: create a new plan: kubectl fdb reconcile sample", "--dry-run -o json -n fdb --context test > "+path) {
@@ -281,8 +281,8 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 			if args == nil {
 				args = []string{"reconcile", "sample"}
 			}
-			args = append(append([]string{args[0]}, "--plan", path, "--yes"), g.inWords(args[1:]...)...)
-			if code := g.run(args...); code != exit.ExitUsage || !strings.Contains(g.err.String(), tc.says) || len(g.world.Acted) > 0 {
+			args = append(append([]string{args[0]}, "--plan", path, "--yes"), g.inText(args[1:]...)...)
+			if code := g.run(args...); code != exit.ExitUsage || !strings.Contains(g.err.String(), tc.says) || len(g.cluster.Acted) > 0 {
 				t.Errorf("exit code %d, did %v, want %q:\n%s", code, g.changes(), tc.says, &g.err)
 			}
 		})
@@ -305,12 +305,12 @@ func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
 			g := up(t)
 			grow(g)
 			path := g.planned("reconcile", "sample")
-			g.world.Refuse = refuse("CreatePod", errNoAnswer)
+			g.cluster.Refuse = refuse("CreatePod", errNoAnswer)
 			args := []string{"reconcile", "sample", "--yes", "--plan", path}
-			if code := g.run(args...); code == exit.ExitDone || len(g.world.Acted) == 0 {
+			if code := g.run(args...); code == exit.ExitDone || len(g.cluster.Acted) == 0 {
 				t.Fatalf("exit code %d, did %v", code, g.changes())
 			}
-			g.world.Refuse, g.objects = nil, []client.Object{lastRun(t, path, tc.digest)}
+			g.cluster.Refuse, g.objects = nil, []client.Object{lastRun(t, path, tc.digest)}
 			if code := g.run(args...); code != tc.want {
 				t.Errorf("exit code %d, want %d:\n%s%s", code, tc.want, &g.out, &g.err)
 			}

@@ -59,7 +59,7 @@ func (g *given) answers(r admin.Result, err error) {
 
 func firstPod(g *given) string {
 	var names []string
-	for name := range g.world.Pods {
+	for name := range g.cluster.Pods {
 		names = append(names, name)
 	}
 	return slices.Min(names)
@@ -89,12 +89,12 @@ func TestExec(t *testing.T) {
 		},
 		"in the pod of a process group": {
 			args: func(g *given) []string {
-				return []string{"--process-group", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--", "ls"}
+				return []string{"--process-group", string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID), "--", "ls"}
 			}, want: exit.ExitDone, ran: ": ls",
 		},
 		"in the pod at an address": {
 			args: func(g *given) []string {
-				return []string{"--process-group", g.world.Record.Status.ProcessGroups[0].Addresses[0], "--", "ls"}
+				return []string{"--process-group", g.cluster.Resource.Status.ProcessGroups[0].Addresses[0], "--", "ls"}
 			}, want: exit.ExitDone, ran: ": ls",
 		},
 		"stdin is passed on when asked for":     {input: "words", args: toolLine("-i", "--", "cat"), want: exit.ExitDone, ran: ": cat", read: "words"},
@@ -111,7 +111,7 @@ func TestExec(t *testing.T) {
 	healthy := up(t)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: &worldClock{world: healthy.world}}
+			g := &given{t: t, cluster: healthy.cluster, env: map[string]string{}, clock: &clusterClock{cluster: healthy.cluster}}
 			g.answers(tc.result, tc.err)
 			if tc.input != "" {
 				g.input = &tc.input
@@ -138,14 +138,14 @@ func TestNothingIsRunInAPodThatDoesNotRun(t *testing.T) {
 	g := up(t)
 	g.answers(admin.Result{}, nil)
 	name := firstPod(g)
-	g.world.Pods[name].Status.Phase = corev1.PodPending
+	g.cluster.Pods[name].Status.Phase = corev1.PodPending
 	if code := g.run("exec", "--pod", name, "--", "ls"); code != exit.ExitUnreachable || len(g.ran) > 0 {
 		t.Errorf("exit code %d, ran %q: %s", code, g.ran, &g.err)
 	}
 }
 
 func TestCLI(t *testing.T) {
-	said := admin.Result{Stdout: []byte("The database is available.\n")}
+	output := admin.Result{Stdout: []byte("The database is available.\n")}
 	tests := map[string]struct {
 		result admin.Result
 		err    error
@@ -155,16 +155,16 @@ func TestCLI(t *testing.T) {
 		script string // empty: nothing was run
 		says   string
 	}{
-		"a question":                             {result: said, args: []string{"sample", "--", "status", "minimal"}, want: exit.ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
-		"with another limit":                     {result: said, args: []string{"--timeout", "7s", "--", "status"}, want: exit.ExitDone, script: "--timeout 7 --exec status"},
+		"a question":                             {result: output, args: []string{"sample", "--", "status", "minimal"}, want: exit.ExitDone, script: "--exec status minimal", says: "The database is available.\n"},
+		"with another limit":                     {result: output, args: []string{"--timeout", "7s", "--", "status"}, want: exit.ExitDone, script: "--timeout 7 --exec status"},
 		"its exit code is ours":                  {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: unknown")}, args: []string{"--", "help", "x"}, want: 1, script: "help x", says: "ERROR: unknown"},
 		"a mistake is fdbcli's to tell":          {result: admin.Result{ExitCode: 1, Stderr: []byte("ERROR: Unknown command `statuss'. Try `help'?\n")}, args: []string{"--", "help", "statuss"}, want: 1, script: "help statuss", says: "ERROR: Unknown command `statuss'. Try `help'?\n"},
 		"a usage is fdbcli's to tell":            {result: admin.Result{ExitCode: 1, Stdout: []byte("Usage: status [minimal|details|json]\n")}, args: []string{"--", "status", "x"}, want: 1, script: "status x", says: "Usage: status [minimal|details|json]\n"},
 		"too much for one command line":          {args: []string{"--", "status " + strings.Repeat("x", 200_000)}, want: exit.ExitUsage, says: "too many or too long arguments"},
 		"a change, and no terminal to ask on":    {args: []string{"sample", "--", "writemode on; clear x"}, want: exit.ExitUnconfirmed, says: "may change the database: writemode on; clear x"},
-		"a change that is agreed to":             {result: said, args: []string{"sample", "--yes", "--", "configure", "double"}, want: exit.ExitDone, script: "configure double", says: "warning: commands that may change the database of sample, without safety gates: configure double"},
+		"a change that is agreed to":             {result: output, args: []string{"sample", "--yes", "--", "configure", "double"}, want: exit.ExitDone, script: "configure double", says: "warning: commands that may change the database of sample, without safety gates: configure double"},
 		"a change without a terminal or cluster": {args: []string{"--yes", "--", "configure", "double"}, want: exit.ExitUsage, says: "stdin is not a terminal"},
-		"a yes on the terminal":                  {result: said, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: exit.ExitDone, script: "include all", says: "Run them? [y/N]"},
+		"a yes on the terminal":                  {result: output, input: "y\n", args: []string{"sample", "--", "include", "all"}, want: exit.ExitDone, script: "include all", says: "Run them? [y/N]"},
 		"a no on the terminal":                   {input: "n\n", args: []string{"sample", "--", "include", "all"}, want: exit.ExitUnconfirmed, says: "(nothing was changed)"},
 		"no pod can be reached": {
 			err:  &admin.TransportError{Where: "pod x", Err: errors.New("connection refused")},
@@ -178,12 +178,12 @@ func TestCLI(t *testing.T) {
 		"an unknown cluster":     {args: []string{"absent", "--", "status"}, want: exit.ExitUsage},
 		"a cluster too many":     {args: []string{"sample", "two", "--", "status"}, want: exit.ExitUsage},
 		"no dashes at all":       {args: []string{"sample", "status"}, want: exit.ExitUsage},
-		"a list of coordinators": {result: said, args: []string{"--", "coordinators"}, want: exit.ExitDone, script: "coordinators"},
+		"a list of coordinators": {result: output, args: []string{"--", "coordinators"}, want: exit.ExitDone, script: "coordinators"},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: &worldClock{world: healthy.world}}
+			g := &given{t: t, cluster: healthy.cluster, env: map[string]string{}, clock: &clusterClock{cluster: healthy.cluster}}
 			g.answers(tc.result, tc.err)
 			if tc.input != "" {
 				g.input = &tc.input
@@ -215,12 +215,12 @@ func TestExcludeFailedIsWarnedOfByVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
-			g.world.Record.Status.RunningVersion = tc.running
+			g.cluster.Resource.Status.RunningVersion = tc.running
 			g.answers(admin.Result{}, nil)
 			g.run(append([]string{"cli", "sample", "--yes", "--"}, tc.command...)...)
-			said := g.err.String()
-			if warned := strings.Contains(said, "exclude failed c"); warned != (tc.warns != "") || !strings.Contains(said, tc.warns) {
-				t.Errorf("want %q: %s%s", tc.warns, &g.out, said)
+			output := g.err.String()
+			if warned := strings.Contains(output, "exclude failed c"); warned != (tc.warns != "") || !strings.Contains(output, tc.warns) {
+				t.Errorf("want %q: %s%s", tc.warns, &g.out, output)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 }
 
 func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
-	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), apply.FindRecordPermissions(), apply.AbortPermissions())
+	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), apply.FindResourcePermissions(), apply.AbortPermissions())
 	rules := rulesOf(t, "backups.yaml")
 	for _, p := range needed {
 		if !granted(rules, p) {
@@ -117,12 +117,12 @@ func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 }
 
 func TestTheRoleForDumpsOnlyReadsAndIsWhatADumpAsksFor(t *testing.T) {
-	asked, err := cmdutil.RequirementsOf([]string{"dump"})
+	requested, err := cmdutil.RequirementsOf([]string{"dump"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range permissionsOf(rulesOf(t, "dump.yaml")) {
-		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(asked[0].Requirements, func(r cmdutil.Requirement) bool { return r.Permission == p }) {
+		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(requested[0].Requirements, func(r cmdutil.Requirement) bool { return r.Permission == p }) {
 			t.Errorf("manifests/rbac/dump.yaml grants %q, which no dump asks for", p)
 		}
 	}

@@ -48,13 +48,13 @@ var (
 )
 
 func contradictRegions(g *given) {
-	d := &g.world.Record.Spec.DatabaseConfiguration
+	d := &g.cluster.Resource.Spec.DatabaseConfiguration
 	d.UsableRegions = 1
 	d.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}, {Datacenters: []v1beta2.DataCenter{{ID: "dc2"}}}}
 }
 
 func blindStatus(g *given) {
-	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 		v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_min_trace_severity=20"}},
 	}
 }
@@ -99,7 +99,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"an unknown cluster":                              {args: []string{"other", "--yes"}, want: exit.ExitUsage, says: "FoundationDBCluster other not found in namespace fdb, which has sample"},
 		"something else than a cluster":                   {args: []string{"pod/other", "--yes"}, want: exit.ExitUsage, says: "fdb/NAME"},
 		"two clusters":                                    {args: []string{"sample", "-c", "other", "--yes"}, want: exit.ExitUsage, says: "only one cluster is allowed, not"},
-		"a record that contradicts itself":                {given: func(g *given) { g.world.Record.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "is invalid"},
+		"a record that contradicts itself":                {given: func(g *given) { g.cluster.Resource.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "is invalid"},
 		"regions that contradict each other":              {given: contradictRegions, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "spec.databaseConfiguration.usable_regions: Invalid value: 1: must be 2 while data centers dc1 and dc2"},
 		"the same with --wait":                            {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitUsage, says: "give one a negative priority"},
 		"a knob that blinds the status document":          {given: blindStatus, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
@@ -116,19 +116,19 @@ func TestReconcileExitCodes(t *testing.T) {
 		"a bad color":                                     {args: []string{"sample", "--yes", "--color", "blue"}, want: exit.ExitUsage, says: "auto, always or never"},
 		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes"}, want: exit.ExitRefused},
 		"--coexist acts beside a live operator":           {given: func(g *given) { g.gates = operatorLives }, args: []string{"sample", "--yes", "--coexist", "--wait"}, want: exit.ExitDone},
-		"another run has the Lease":                       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
-		"waiting for the Lease ends at the timeout":       {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting, says: "still waiting: the lease is held by alice"},
+		"another run has the Lease":                       {given: func(g *given) { g.cluster.LeaseHolder = "alice" }, args: []string{"sample", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb reconcile sample --yes"},
+		"waiting for the Lease ends at the timeout":       {given: func(g *given) { g.cluster.LeaseHolder = "alice" }, args: []string{"sample", "--yes", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting, says: "still waiting: the lease is held by alice"},
 		"missing rights": {given: func(g *given) {
 			g.denied = []string{"create pods/exec", "update foundationdbclusters.apps.foundationdb.org/status"}
 		}, args: []string{"sample", "--yes"}, want: exit.ExitForbidden, says: "not permitted in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec (nothing was changed)"},
-		"rights that are missing in the middle of a pass": {given: func(g *given) { g.world.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: exit.ExitForbidden},
-		"someone else's write":                            {given: func(g *given) { g.world.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: exit.ExitConflict},
-		"some of it failed":                               {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: exit.ExitPartly},
-		"a failure is not waited out":                     {given: func(g *given) { g.world.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitPartly},
-		"all of it failed":                                {given: func(g *given) { g.world.Refuse = func(plan.Action) error { return errors.New("no") } }, args: []string{"sample", "--yes"}, want: exit.ExitInternal},
-		"no API server in the middle of a pass":           {given: func(g *given) { g.world.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: errNoAnswer}) }, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable},
+		"rights that are missing in the middle of a pass": {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: exit.ExitForbidden},
+		"someone else's write":                            {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: exit.ExitConflict},
+		"some of it failed":                               {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: exit.ExitPartly},
+		"a failure is not waited out":                     {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitPartly},
+		"all of it failed":                                {given: func(g *given) { g.cluster.Refuse = func(plan.Action) error { return errors.New("no") } }, args: []string{"sample", "--yes"}, want: exit.ExitInternal},
+		"no API server in the middle of a pass":           {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", &reconcile.UnreachableError{Err: errNoAnswer}) }, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable},
 		"no way into the pods": {given: func(g *given) {
-			g.world.Refuse = refuse("CreatePod", &admin.Error{Kind: admin.KindTransport, Doing: "x"})
+			g.cluster.Refuse = refuse("CreatePod", &admin.Error{Kind: admin.KindTransport, Operation: "x"})
 		}, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable},
 		"no API server at all":                     {given: func(g *given) { g.connect = func() (session.Session, error) { return nil, errNoAnswer } }, args: []string{"sample", "--yes"}, want: exit.ExitUnreachable, says: "https://api"},
 		"only a step by the operator's newer name": {args: []string{"sample", "--yes", "--only", "UpdateMetadata"}, want: exit.ExitDone},
@@ -143,11 +143,11 @@ func TestReconcileExitCodes(t *testing.T) {
 			if got != tc.want || !strings.Contains(g.err.String(), tc.says) {
 				t.Errorf("exit code %d, want %d, and %q on stderr\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
-			if g.world.Locked() {
+			if g.cluster.Locked() {
 				t.Error("the lock was not released")
 			}
-			if unstarted := []int{exit.ExitUsage, exit.ExitUnconfirmed, exit.ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.world.Acted) > 0 {
-				t.Errorf("refused, and yet it did: %s", g.world.Acted[0].Describe())
+			if unstarted := []int{exit.ExitUsage, exit.ExitUnconfirmed, exit.ExitRefused}; slices.Contains(unstarted, tc.want) && len(g.cluster.Acted) > 0 {
+				t.Errorf("refused, and yet it did: %s", g.cluster.Acted[0].Describe())
 			}
 		})
 	}
@@ -184,12 +184,12 @@ func TestANewClusterOnATerminal(t *testing.T) {
 // A log in CI stays readable however large the cluster is.
 func TestALargeNewClusterIsFewLines(t *testing.T) {
 	g := newGiven(t)
-	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 60, Log: 16, Stateless: 9, ClusterController: -1}
+	g.cluster.Resource.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 60, Log: 16, Stateless: 9, ClusterController: -1}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	const most, pods = 40, 85
-	if n := len(g.world.Pods); n != pods {
+	if n := len(g.cluster.Pods); n != pods {
 		t.Errorf("%d pods, want %d", n, pods)
 	}
 	if lines := strings.Count(g.out.String(), "\n"); lines > most {
@@ -199,9 +199,9 @@ func TestALargeNewClusterIsFewLines(t *testing.T) {
 
 func TestASecondReconcileDoesNothing(t *testing.T) {
 	g := up(t)
-	g.world.Acted = nil
-	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitDone || len(g.world.Acted) > 0 {
-		t.Errorf("exit code %d, acted %v", code, g.world.Acted)
+	g.cluster.Acted = nil
+	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitDone || len(g.cluster.Acted) > 0 {
+		t.Errorf("exit code %d, acted %v", code, g.cluster.Acted)
 	}
 	if diff := cmp.Diff("sample: already reconciled, no changes\n", g.out.String()); diff != "" {
 		t.Error(diff)
@@ -219,7 +219,7 @@ func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := up(t)
-			g.world.Record.Spec.ProcessCounts.Storage = 4
+			g.cluster.Resource.Spec.ProcessCounts.Storage = 4
 			code := g.run(append([]string{"reconcile", "sample", "--yes"}, tc.args...)...)
 			if text := g.out.String(); strings.Contains(text, ": reconciled (") || (code == exit.ExitDone && !strings.HasSuffix(text, tc.want)) {
 				t.Errorf("exit code %d and %q, want %q at the end", code, text, tc.want)
@@ -250,7 +250,7 @@ func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
 			t.Errorf("no event %q", event)
 		}
 	}
-	if last.Kind != "ReconcileResult" || last.Outcome != "waiting" || last.ExitCode != exit.ExitWaiting || last.Acted != len(g.world.Acted) {
+	if last.Kind != "ReconcileResult" || last.Outcome != "waiting" || last.ExitCode != exit.ExitWaiting || last.Acted != len(g.cluster.Acted) {
 		t.Errorf("the last line is %+v", last)
 	}
 	var failure struct {
@@ -290,7 +290,7 @@ func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
 			if got := g.run("reconcile", "sample"); got != tc.want {
 				t.Errorf("exit code %d, want %d: %s", got, tc.want, &g.err)
 			}
-			if acted := len(g.world.Acted) > 0; acted != tc.acted {
+			if acted := len(g.cluster.Acted) > 0; acted != tc.acted {
 				t.Errorf("acted %t, want %t", acted, tc.acted)
 			}
 			if !strings.Contains(g.err.String(), "AddPods") || !strings.Contains(g.err.String(), "[y/N]") {
@@ -323,9 +323,9 @@ func TestOneApprovalCoversTheForecast(t *testing.T) {
 func TestWhatWasNotForecastIsAskedForAgain(t *testing.T) {
 	g := up(t)
 	grow(g)
-	g.world.Acted = nil
+	g.cluster.Acted = nil
 	g.meddleAfter(1, func(*v1beta2.FoundationDBCluster) {
-		g.world.KillPod(g.world.Record.Status.ProcessGroups[0].PodName(g.world.Record))
+		g.cluster.KillPod(g.cluster.Resource.Status.ProcessGroups[0].PodName(g.cluster.Resource))
 	})
 	g.input = new("y\nn\n")
 	code := g.run("reconcile", "sample", "--wait")
@@ -357,7 +357,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
-			g.world.Refuse = func(a plan.Action) error {
+			g.cluster.Refuse = func(a plan.Action) error {
 				if plan.KindOf(a) == "ApplyConfigMap" {
 					cancel(&exit.InterruptedError{Signal: tc.signal})
 				}
@@ -366,7 +366,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 			if code := g.runIn(ctx, "reconcile", "sample", "--yes"); code != tc.want {
 				t.Errorf("exit code %d, want %d", code, tc.want)
 			}
-			if last := g.world.Acted[len(g.world.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
+			if last := g.cluster.Acted[len(g.cluster.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
 				t.Errorf("the last action is %s", last.Describe())
 			}
 			if want := "hint: resume: kubectl fdb reconcile sample --yes -n fdb --context test\n"; !strings.Contains(g.err.String(), want) {
@@ -377,15 +377,15 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 }
 
 func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
-	const claim, trouble = "all locks released", "release the Lease: too many requests"
-	for name, endErr := range map[string]error{"given back": nil, "kept": errors.New(trouble)} {
+	const claim, problem = "all locks released", "release the Lease: too many requests"
+	for name, endErr := range map[string]error{"given back": nil, "kept": errors.New(problem)} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
 			g.endErr = endErr
 			ctx, cancel := context.WithCancelCause(t.Context())
-			g.world.Refuse = func(plan.Action) error { cancel(&exit.InterruptedError{Signal: os.Interrupt}); return nil }
+			g.cluster.Refuse = func(plan.Action) error { cancel(&exit.InterruptedError{Signal: os.Interrupt}); return nil }
 			code, kept := g.runIn(ctx, "reconcile", "sample", "--yes"), endErr != nil
-			if code != exit.ExitInterrupted || strings.Contains(g.out.String(), claim) == kept || strings.Contains(g.out.String(), trouble) != kept {
+			if code != exit.ExitInterrupted || strings.Contains(g.out.String(), claim) == kept || strings.Contains(g.out.String(), problem) != kept {
 				t.Errorf("exit code %d: %s", code, &g.out)
 			}
 		})
@@ -395,8 +395,8 @@ func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
 func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
 	g := newGiven(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	g.world.LeaseHolder = "alice"
-	g.world.OnLock = nil
+	g.cluster.LeaseHolder = "alice"
+	g.cluster.OnLock = nil
 	time.AfterFunc(50*time.Millisecond, func() { cancel(&exit.InterruptedError{Signal: os.Interrupt}) })
 	if code := g.runIn(ctx, "reconcile", "sample", "--yes", "--wait"); code != exit.ExitInterrupted {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -410,8 +410,8 @@ func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
 			t.Errorf("%q: exit code %d, want 1: %s", args, code, &g.err)
 		}
 	}
-	if len(g.world.Acted) > 0 {
-		t.Errorf("a plan did: %s", g.world.Acted[0].Describe())
+	if len(g.cluster.Acted) > 0 {
+		t.Errorf("a plan did: %s", g.cluster.Acted[0].Describe())
 	}
 	g.run("reconcile", "sample", "--yes", "--wait")
 	if code := g.run("plan", "sample"); code != exit.ExitDone {
@@ -446,8 +446,8 @@ func TestPlanOfANewCluster(t *testing.T) {
 }
 
 func TestTwoPlansOfTheSameWorldHaveTheSameDigest(t *testing.T) {
-	digest := func(w *sim.World) string {
-		g := &given{t: t, world: w, env: map[string]string{}, clock: &worldClock{world: w}}
+	digest := func(w *sim.Cluster) string {
+		g := &given{t: t, cluster: w, env: map[string]string{}, clock: &clusterClock{cluster: w}}
 		g.run("plan", "sample", "-o", "json")
 		var v struct{ Digest string }
 		if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
@@ -455,12 +455,12 @@ func TestTwoPlansOfTheSameWorldHaveTheSameDigest(t *testing.T) {
 		}
 		return v.Digest
 	}
-	a, b := newWorld(t), newWorld(t)
+	a, b := newCluster(t), newCluster(t)
 	b.Tick(time.Second)
 	if digest(a) != digest(b) {
 		t.Error("the same plan a second later has another digest")
 	}
-	b.Record.Spec.ProcessCounts.Storage = 4
+	b.Resource.Spec.ProcessCounts.Storage = 4
 	if digest(a) == digest(b) {
 		t.Error("another plan has the same digest")
 	}

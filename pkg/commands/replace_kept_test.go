@@ -13,9 +13,9 @@ import (
 // keeps makes the spec keep process groups from being replaced.
 func (g *given) keeps(ids ...string) {
 	for _, id := range ids {
-		g.world.Record.Spec.CancelReplacementsForInstance = append(g.world.Record.Spec.CancelReplacementsForInstance, v1beta2.ProcessGroupID(id))
+		g.cluster.Resource.Spec.CancelReplacementsForInstance = append(g.cluster.Resource.Spec.CancelReplacementsForInstance, v1beta2.ProcessGroupID(id))
 	}
-	g.world.Record.Generation++
+	g.cluster.Resource.Generation++
 }
 
 // excluded is a cluster of which the first storage group is marked for removal and excluded.
@@ -24,7 +24,7 @@ func excluded(t *testing.T) (g *given, id string) {
 	g = up(t)
 	id = g.storage()[0]
 	g.run("replace", "sample", id, "--yes")
-	if _, err := g.world.Type("exclude no_wait locality_instance_id:" + id); err != nil {
+	if _, err := g.cluster.Type("exclude no_wait locality_instance_id:" + id); err != nil {
 		t.Fatal(err)
 	}
 	return g, id
@@ -42,7 +42,7 @@ func TestAReplacementIsRevertedWithItsExclusion(t *testing.T) {
 	if code := g.run("replace", "sample", id, "--undo", "--include", "--wait", "--yes"); code != exit.ExitDone || len(g.marked()) > 0 {
 		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
-	if left := g.world.FDB.Databases()[0].Excluded(); len(left) > 0 {
+	if left := g.cluster.FDB.Databases()[0].Excluded(); len(left) > 0 {
 		t.Errorf("still excluded: %v", left)
 	}
 	const hint = "hint: to keep them from being marked again: kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p "
@@ -72,7 +72,7 @@ func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := spacious(t)
 			id := g.storage()[0]
-			names := strings.NewReplacer("STORAGE", id, "NODE", g.world.Pods["sample-"+id].Spec.NodeName)
+			names := strings.NewReplacer("STORAGE", id, "NODE", g.cluster.Pods["sample-"+id].Spec.NodeName)
 			line := make([]string, len(args))
 			for i, arg := range args {
 				if line[i] = names.Replace(arg); arg == "PLAN" {
@@ -88,8 +88,8 @@ func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
 			if printed := g.out.String() + g.err.String(); code != want || !strings.Contains(printed, says) {
 				t.Errorf("exit code %d, want %d: %s", code, want, printed)
 			}
-			if group := g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)); group.IsMarkedForRemoval() || len(g.world.FDB.Databases()[0].Excluded()) > 0 {
-				t.Errorf("marked %v, excluded %v", g.marked(), g.world.FDB.Databases()[0].Excluded())
+			if group := g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)); group.IsMarkedForRemoval() || len(g.cluster.FDB.Databases()[0].Excluded()) > 0 {
+				t.Errorf("marked %v, excluded %v", g.marked(), g.cluster.FDB.Databases()[0].Excluded())
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
 // What the spec keeps is in every view of the process group.
 func TestAKeptGroupIsShown(t *testing.T) {
 	g, id := excluded(t)
-	g.world.Tick(20 * time.Minute)
+	g.cluster.Tick(20 * time.Minute)
 	g.keeps(id)
 	for _, tc := range []struct {
 		args []string

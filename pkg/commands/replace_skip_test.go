@@ -74,9 +74,9 @@ func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 	if now := g.storage(); slices.Contains(now, old) || len(now) != 4 || len(g.did("Exclude")) > 0 {
 		t.Errorf("%v after %s, excluded %v", now, old, g.did("Exclude"))
 	}
-	g.world.Tick(5 * time.Minute)
+	g.cluster.Tick(5 * time.Minute)
 	var s plan.Snapshot
-	if err := g.world.Observe(t.Context(), &s, plan.Record|plan.Database); err != nil {
+	if err := g.cluster.Observe(t.Context(), &s, plan.ClusterResource|plan.Database); err != nil {
 		t.Fatal(err)
 	}
 	if n, known := s.Database.Status.MinReplicasRemaining(); !known || n != 2 || !s.Database.Available() {
@@ -86,12 +86,12 @@ func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 
 func TestTheLastCopyIsNotGivenUp(t *testing.T) {
 	g := newGiven(t)
-	g.world.Record.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
-	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "single"
+	g.cluster.Resource.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
+	g.cluster.Resource.Spec.DatabaseConfiguration.RedundancyMode = "single"
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
-	g.world.Tick(time.Hour)
+	g.cluster.Tick(time.Hour)
 	args := []string{"replace", "sample", g.storage()[0], "--skip-exclusion"}
 	path := g.planned(args...)
 	code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "x")...)

@@ -21,7 +21,7 @@ import (
 // storage are the storage groups of a cluster that is up.
 func (g *given) storage() []string {
 	var ids []string
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if group.ProcessClass == v1beta2.ProcessClassStorage {
 			ids = append(ids, string(group.ProcessGroupID))
 		}
@@ -31,7 +31,7 @@ func (g *given) storage() []string {
 
 func (g *given) marked() []string {
 	var ids []string
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if group.IsMarkedForRemoval() {
 			ids = append(ids, string(group.ProcessGroupID))
 		}
@@ -46,7 +46,7 @@ func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	now := g.storage()
-	if slices.Contains(now, old[0]) || len(now) != len(old) || g.world.Pods["sample-"+old[0]] != nil {
+	if slices.Contains(now, old[0]) || len(now) != len(old) || g.cluster.Pods["sample-"+old[0]] != nil {
 		t.Errorf("%v after %v", now, old)
 	}
 	golden.RequireEqual(t, g.out.Bytes())
@@ -74,7 +74,7 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := settled(t)
-			g.world.Tick(time.Hour)
+			g.cluster.Tick(time.Hour)
 			old := g.storage()[0]
 			ids := strings.NewReplacer("OLD", old)
 			args := make([]string, len(tc.args))
@@ -91,16 +91,16 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 // A change of the spec that this command is not about has to wait for a pass.
 func TestReplaceDoesNothingElseThatTheSpecAsksFor(t *testing.T) {
 	g := up(t)
-	g.world.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple"
-	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+	g.cluster.Resource.Spec.DatabaseConfiguration.RedundancyMode = "triple"
+	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 		v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_max_trace_lines=3000"}},
 	}
-	g.world.Record.Generation++
-	g.world.Acted = nil
+	g.cluster.Resource.Generation++
+	g.cluster.Acted = nil
 	if code := g.run("replace", "sample", g.storage()[0], "--wait", "--yes", "--timeout", "30m"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	for _, a := range g.world.Acted {
+	for _, a := range g.cluster.Acted {
 		if kind := plan.KindOf(a); kind == "Configure" || kind == "RestartProcesses" || kind == "DeletePods" {
 			t.Errorf("it did: %s", a.Describe())
 		}
@@ -123,11 +123,11 @@ func TestReplaceExitCodes(t *testing.T) {
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval"},
 		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitNo, says: "the API server accepts the only action"},
 		"shows what the API server rejects": {
-			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
+			given: func(g *given) { g.cluster.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
 			args:  []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitRefused, says: "rejects 1 of 1 action: ReplaceGroups: admission webhook says no",
 		},
 		"or may not be asked": {
-			given: func(g *given) { g.world.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitForbidden, says: "rejects 1",
+			given: func(g *given) { g.cluster.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitForbidden, says: "rejects 1",
 		},
 		"nothing chosen":                        {args: []string{"--yes"}, want: exit.ExitUsage, says: "process groups are required"},
 		"a selection that is empty":             {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
@@ -135,9 +135,9 @@ func TestReplaceExitCodes(t *testing.T) {
 		"none at a time":                        {args: []string{"STORAGE0", "--max-concurrent", "0", "--yes"}, want: exit.ExitUsage},
 		"without a terminal it is not approved": {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
 		"a live operator":                       {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
-		"in another name, also in hints":        {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: exit.ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
+		"in another name, also in hints":        {given: func(g *given) { g.cluster.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes", "--field-manager", "ci"}, want: exit.ExitConflict, says: "replace sample STORAGE0 --yes --field-manager ci -n fdb"},
 		"in too long a name":                    {args: []string{"STORAGE0", "--yes", "--field-manager", strings.Repeat("x", 129)}, want: exit.ExitUsage, says: "128 characters"},
-		"another run":                           {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
+		"another run":                           {given: func(g *given) { g.cluster.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb replace sample STORAGE0 --yes -n fdb --context test"},
 		"missing rights":                        {given: func(g *given) { g.denied = []string{"create pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
 		"undo without a mark":                   {args: []string{"STORAGE0", "--undo", "--yes"}, want: exit.ExitDone},
 		"an inclusion without undo":             {args: []string{"STORAGE0", "--include", "--yes"}, want: exit.ExitUsage, says: "--include requires --undo"},
@@ -158,8 +158,8 @@ func TestReplaceExitCodes(t *testing.T) {
 				args = append(args, ids.Replace(arg))
 			}
 			got := g.run(args...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, ids.Replace(tc.says)) {
-				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, ids.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, output)
 			}
 			if marked := g.marked(); len(marked) != tc.marked {
 				t.Errorf("marked: %v", marked)
@@ -176,7 +176,7 @@ func TestReplaceCanBeTakenBackWhileNothingWasMoved(t *testing.T) {
 		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
 	g.run("replace", "sample", id, "--yes")
-	if _, err := g.world.Type("exclude no_wait " + g.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()); err != nil {
+	if _, err := g.cluster.Type("exclude no_wait " + g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()); err != nil {
 		t.Fatal(err)
 	}
 	code := g.run("replace", "sample", id, "--undo", "--yes")
@@ -215,9 +215,9 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 		"the audit file knows": {},
 		"Events know, on another machine": {forget: func(g *given) {
 			g.env["XDG_STATE_HOME"] = t.TempDir()
-			for i, told := range g.events {
-				told.Name = fmt.Sprintf("told-%d", i)
-				g.objects = append(g.objects, told)
+			for i, reported := range g.events {
+				reported.Name = fmt.Sprintf("told-%d", i)
+				g.objects = append(g.objects, reported)
 			}
 			g.events = nil
 		}},
@@ -242,8 +242,8 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 			}
 			names := strings.NewReplacer("STORAGE0", before[0], "STORAGE1", before[1])
 			code := g.run(append(append(args, "--yes"), tc.more...)...)
-			if said := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(said, names.Replace(tc.says)) {
-				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, names.Replace(tc.says), said)
+			if output := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(output, names.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, names.Replace(tc.says), output)
 			}
 			if still := slices.Contains(g.storage(), before[1]); still != (tc.want != exit.ExitDone) {
 				t.Errorf("%s is still there: %t", before[1], still)
@@ -256,10 +256,10 @@ func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
 	for after := 1; after <= 12; after++ {
 		g := up(t)
 		id := g.storage()[0]
-		g.world.Crash = len(g.world.Acted) + after
+		g.cluster.Crash = len(g.cluster.Acted) + after
 		g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h")
-		g.world.Crash = 0
-		g.world.LeaseHolder = ""
+		g.cluster.Crash = 0
+		g.cluster.LeaseHolder = ""
 		if code := g.run("replace", "sample", id, "--wait=all", "--yes", "--timeout", "1h"); code != exit.ExitDone || slices.Contains(g.storage(), id) {
 			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
 		}

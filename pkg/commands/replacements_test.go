@@ -13,10 +13,10 @@ import (
 func withFileGroup(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.world.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 		v1beta2.ProcessClassStorage: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{FSGroup: new(int64(4059))}}}},
 	}
-	g.world.Record.Generation++
+	g.cluster.Resource.Generation++
 	return g
 }
 

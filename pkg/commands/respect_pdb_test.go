@@ -14,9 +14,9 @@ import (
 // that ends when the budget allows it.
 func TestARemovalRespectsDisruptionBudgetsOnRequest(t *testing.T) {
 	g := roomy(t)
-	g.world.Tick(20 * time.Minute)
+	g.cluster.Tick(20 * time.Minute)
 	refusals, evicted, deleted := 0, 0, 0
-	g.world.Refuse = func(a plan.Action) error {
+	g.cluster.Refuse = func(a plan.Action) error {
 		d, is := a.(plan.DeleteGroupObjects)
 		switch {
 		case !is || d.Pod == "":
@@ -32,7 +32,7 @@ func TestARemovalRespectsDisruptionBudgetsOnRequest(t *testing.T) {
 		evicted++
 		return nil
 	}
-	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 	if code := g.run("replace", "sample", id, "--yes", "--wait", "--respect-pdb", "--timeout", "3h"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

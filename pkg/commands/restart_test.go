@@ -18,16 +18,16 @@ import (
 func aged(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.world.Record.Spec.MinimumUptimeSecondsForBounce = 120
-	g.world.Tick(3 * time.Minute)
-	g.world.Acted = nil
+	g.cluster.Resource.Spec.MinimumUptimeSecondsForBounce = 120
+	g.cluster.Tick(3 * time.Minute)
+	g.cluster.Acted = nil
 	return g
 }
 
 // kills are the process groups of each restart that was done.
 func (g *given) kills() [][]string {
 	var waves [][]string
-	for _, a := range g.world.Acted {
+	for _, a := range g.cluster.Acted {
 		if kill, ok := a.(plan.RestartProcesses); ok {
 			waves = append(waves, phrase.Strings(kill.Groups))
 		}
@@ -61,8 +61,8 @@ func TestRestartExitCodes(t *testing.T) {
 		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "RestartProcesses"},
 		"too soon after the last start": {given: func(g *given) {
 			g.run("restart", "sample", g.storage()[1], "--yes")
-			g.world.Tick(time.Minute)
-			g.world.Acted = nil
+			g.cluster.Tick(time.Minute)
+			g.cluster.Acted = nil
 		}, args: []string{"STORAGE0", "--yes"}, want: exit.ExitWaiting, says: "have all processes been up for 2m0s?"},
 		"nothing to do since then":                        {args: []string{"STORAGE0", "--yes", "--since", "2000-01-01T00:00:00Z"}, want: exit.ExitDone, says: "restarted: STORAGE0"},
 		"a time in the future":                            {args: []string{"STORAGE0", "--yes", "--since", "2999-01-01T00:00:00Z"}, want: exit.ExitUsage, says: "must not be in the future"},
@@ -72,11 +72,11 @@ func TestRestartExitCodes(t *testing.T) {
 		"a selection that is empty":                       {args: []string{"--zone", "nowhere", "--yes"}, want: exit.ExitUsage, says: "(nothing was changed)"},
 		"without a terminal it is not approved":           {args: []string{"STORAGE0"}, want: exit.ExitUnconfirmed},
 		"a live operator":                                 {given: func(g *given) { g.gates = operatorLives }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused},
-		"another run":                                     {given: func(g *given) { g.world.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
+		"another run":                                     {given: func(g *given) { g.cluster.LeaseHolder = "alice" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitConflict, says: "hint: later: kubectl fdb restart sample STORAGE0 --since="},
 		"missing rights":                                  {given: func(g *given) { g.denied = []string{"update foundationdbclusters.apps.foundationdb.org/status"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitForbidden},
 		"rights that only replacements need":              {given: func(g *given) { g.denied = []string{"create pods", "delete pods"} }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1},
-		"a database that does not answer has no clock":    {given: func(g *given) { g.world.Record.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitUnreachable, says: "cannot determine the age of processes"},
-		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.world.Record.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is in progress"},
+		"a database that does not answer has no clock":    {given: func(g *given) { g.cluster.Resource.Status.ConnectionString = "" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitUnreachable, says: "cannot determine the age of processes"},
+		"an upgrade to another protocol is not disturbed": {given: func(g *given) { g.cluster.Resource.Spec.Version = "7.4.6" }, args: []string{"STORAGE0", "--yes"}, want: exit.ExitRefused, says: "an upgrade from 7.3.79 to 7.4.6 is in progress"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,8 +90,8 @@ func TestRestartExitCodes(t *testing.T) {
 				args = append(args, ids.Replace(arg))
 			}
 			got := g.run(args...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, ids.Replace(tc.says)) {
-				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, ids.Replace(tc.says)) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", got, tc.want, tc.says, output)
 			}
 			if kills := g.kills(); len(kills) != tc.kills {
 				t.Errorf("restarted: %v", kills)
@@ -105,14 +105,14 @@ func TestRestartExitCodes(t *testing.T) {
 func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 	for after := 1; after <= 4; after++ {
 		g := aged(t)
-		g.world.Crash = after
+		g.cluster.Crash = after
 		g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "-o", "json", "--timeout", "2h")
 		first := g.kills()
-		_, rest, told := strings.Cut(g.err.String(), "--since=")
-		if !told {
+		_, rest, reported := strings.Cut(g.err.String(), "--since=")
+		if !reported {
 			t.Fatalf("killed before action %d, and no hint how to resume: %s", after, &g.err)
 		}
-		g.world.Crash, g.world.LeaseHolder, g.world.Acted = 0, "", nil
+		g.cluster.Crash, g.cluster.LeaseHolder, g.cluster.Acted = 0, "", nil
 		if code := g.run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "2h", "--since", strings.Fields(rest)[0]); code != exit.ExitDone {
 			t.Errorf("killed before action %d, then exit code %d: %s%s", after, code, &g.out, &g.err)
 		}

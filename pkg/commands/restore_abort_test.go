@@ -21,7 +21,7 @@ func restoring(t *testing.T) *vault {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(exit.ExitWaiting, "the restore is queued", "reconcile", "fdbrestore/again", "--yes")
 	v.tool(v.t.Context(), "fdbbackup", "pause")
@@ -64,10 +64,10 @@ func (v *vault) aborts() int {
 func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
-	said := v.must(exit.ExitDone, "Type the name of the restore", "restore", "abort", "again")
+	output := v.must(exit.ExitDone, "Type the name of the restore", "restore", "abort", "again")
 	for _, want := range []string{"fdbrestore/again: the restore is aborted and will not continue", "the database is not locked: clients can read and write it"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("want %q in %s", want, said)
+		if !strings.Contains(output, want) {
+			t.Errorf("want %q in %s", want, output)
 		}
 	}
 	if s := v.restore().Status; s.State != v1beta2.RestoreStateAborted || s.Running {
@@ -142,7 +142,7 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 			t.Helper()
 			v := restoring(t)
 			v.tool(v.t.Context(), "fdbbackup", "resume")
-			v.world.FDB.Advance(time.Minute)
+			v.cluster.FDB.Advance(time.Minute)
 			return v
 		}, want: exit.ExitRefused, says: "nothing to abort: the restore is completed"},
 		"one that another record may have started": {given: func(t *testing.T) *vault {

@@ -21,7 +21,7 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		v := newVault(t)
 		v.fdbcli("writemode on; set greeting hello")
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 		return v
 	}
 	empty := func(t *testing.T) *vault {
@@ -151,8 +151,8 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 			}
 			v.ran = nil
 			v.must(tt.want, tt.says, tt.args...)
-			if said := v.out.String() + v.err.String(); strings.Contains(said, "ready") || strings.Contains(said, "clearrange") {
-				t.Errorf("got %s", said)
+			if output := v.out.String() + v.err.String(); strings.Contains(output, "ready") || strings.Contains(output, "clearrange") {
+				t.Errorf("got %s", output)
 			}
 			if ran := strings.Join(v.ran, "\n"); strings.Contains(ran, "fdbrestore start") || !strings.Contains(ran, "getrangekeys") {
 				t.Errorf("ran %s", ran)
@@ -166,9 +166,9 @@ func TestNoHintEmptiesADatabaseForARestore(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	v.must(exit.ExitRefused, `hint: show the data: kubectl fdb cli sample -n fdb --context test -- 'getrangekeys "" \xff 10'`, "restore", "start", "again", "--yes")
-	if said := v.out.String() + v.err.String(); strings.Contains(said, "clear") || strings.Contains(said, "writemode") {
-		t.Errorf("got %s", said)
+	if output := v.out.String() + v.err.String(); strings.Contains(output, "clear") || strings.Contains(output, "writemode") {
+		t.Errorf("got %s", output)
 	}
 }

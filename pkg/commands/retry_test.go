@@ -53,16 +53,16 @@ func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := roomy(t)
-			g.world.Tick(time.Hour)
-			args, calls := g.inWords(tc.args...), 0
+			g.cluster.Tick(time.Hour)
+			args, calls := g.inText(tc.args...), 0
 			g.connect = func() (session.Session, error) {
-				return flaky{simulated{g.world, g}, &calls, tc.from, tc.many, tc.err}, nil
+				return flaky{simulated{g.cluster, g}, &calls, tc.from, tc.many, tc.err}, nil
 			}
 			before := g.clock.Now()
 			if code := g.run(args...); code != tc.want || !regexp.MustCompile(tc.says).MatchString(g.err.String()) {
 				t.Errorf("exit code %d, want %d and %q, after %d calls:\n%s%s", code, tc.want, tc.says, calls, &g.out, &g.err)
 			}
-			if tc.many == forEver && g.clock.Now().Sub(before) > 2*apply.TroublePatience {
+			if tc.many == forEver && g.clock.Now().Sub(before) > 2*apply.MaxErrorDuration {
 				t.Errorf("it took %s", g.clock.Now().Sub(before))
 			}
 			if tc.want == exit.ExitDone && calls < tc.from+tc.many {
@@ -99,9 +99,9 @@ func TestALostAnswerToTheLeaseIsRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := roomy(t)
-			g.world.Tick(time.Hour)
-			g.connect = func() (session.Session, error) { return lostLease{simulated{g.world, g}, &tc.many}, nil }
-			code := g.run(g.inWords("replace", "sample", "STORAGE0", "--wait", "--yes")...)
+			g.cluster.Tick(time.Hour)
+			g.connect = func() (session.Session, error) { return lostLease{simulated{g.cluster, g}, &tc.many}, nil }
+			code := g.run(g.inText("replace", "sample", "STORAGE0", "--wait", "--yes")...)
 			if code != tc.want || !regexp.MustCompile(tc.says).MatchString(g.err.String()) {
 				t.Errorf("exit code %d, want %d and %q:\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
 			}

@@ -240,9 +240,9 @@ func logs(e *session.Env) {
 	klog.SetOutput(e.ErrOut)
 }
 
-// jsonAsked reports whether the arguments request JSON. It reads the words themselves, since
+// jsonRequested reports whether the arguments request JSON. It reads the words themselves, since
 // the command line may be invalid.
-func jsonAsked(args []string) bool {
+func jsonRequested(args []string) bool {
 	for i, arg := range args {
 		switch arg {
 		case "--":
@@ -266,7 +266,7 @@ func printError(e *session.Env, err error, args []string) {
 	if known := new(*exit.Error); errors.As(err, known) {
 		f.Hints, f.Printed, f.Differences = (*known).Hints, (*known).Printed, (*known).Differences
 	}
-	if jsonAsked(args) {
+	if jsonRequested(args) {
 		printErrorJSON(e, f)
 		return
 	}

@@ -64,8 +64,8 @@ func TestThePipelinesOfCISystemsRollOutAChange(t *testing.T) {
 				t.Fatalf("%d commands, want 2: %q", len(lines), lines)
 			}
 			g := up(t)
-			g.world.Record.Spec.ProcessCounts.Storage = 4
-			g.world.Record.Generation++
+			g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+			g.cluster.Resource.Generation++
 			dir := t.TempDir()
 			run := func(line, digest string) int {
 				here := strings.NewReplacer("$CLUSTER", "sample", "$DIGEST", digest, `"`, "", "run/", dir+"/")
@@ -77,7 +77,7 @@ func TestThePipelinesOfCISystemsRollOutAChange(t *testing.T) {
 			if code := run(lines[1], stateOf(t, filepath.Join(dir, "state.json")).Steps[2].Digest); code != exit.ExitDone {
 				t.Fatalf("apply: exit code %d: %s%s", code, &g.out, &g.err)
 			}
-			if n := len(g.world.Record.Status.ProcessGroups); n != 10 {
+			if n := len(g.cluster.Resource.Status.ProcessGroups); n != 10 {
 				t.Errorf("%d process groups, want 10", n)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "junit.xml")); err != nil {

@@ -53,8 +53,8 @@ func (k *kept) state() (*corev1.ConfigMap, *runbook.Progress) {
 
 func TestAStateInAConfigMapIsContinuedOnAnotherMachine(t *testing.T) {
 	k := newKept(t)
-	k.world.Record.Spec.ProcessCounts.Storage = 4
-	k.world.Record.Generation++
+	k.cluster.Resource.Spec.ProcessCounts.Storage = 4
+	k.cluster.Resource.Generation++
 	file := book(t, approvedSteps)
 	if code := k.runKept(t.Context(), "run", file, "--state", "configmap/change"); code != exit.ExitUnconfirmed {
 		t.Fatalf("exit code %d: %s%s", code, &k.out, &k.err)
@@ -77,7 +77,7 @@ func TestAStateInAConfigMapIsContinuedOnAnotherMachine(t *testing.T) {
 	if _, p := k.state(); p.Outcome != runbook.Succeeded {
 		t.Errorf("outcome %s", p.Outcome)
 	}
-	if n := len(k.world.Record.Status.ProcessGroups); n != 10 {
+	if n := len(k.cluster.Resource.Status.ProcessGroups); n != 10 {
 		t.Errorf("%d process groups", n)
 	}
 }
@@ -88,7 +88,7 @@ func TestASecondRunWithTheSameConfigMapIsRefused(t *testing.T) {
 	second, during := -1, ""
 	k.clock.onTimer = func(time.Duration) bool { // while the first run waits
 		if second < 0 {
-			other := &kept{given: &given{t: t, world: k.world, env: k.env, clock: &worldClock{world: k.world}}, api: k.api}
+			other := &kept{given: &given{t: t, cluster: k.cluster, env: k.env, clock: &clusterClock{cluster: k.cluster}}, api: k.api}
 			second = other.runKept(t.Context(), "run", file, "--state", "configmap/change")
 			during = other.err.String()
 		}
@@ -129,14 +129,14 @@ func TestAStateWhoseRunWasKilledIsContinuedAMinuteLater(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, &k.out, &k.err)
 	}
 	found, _ := k.state()
-	found.Annotations = map[string]string{"kubectl-fdb/runbook-holder": "bob@laptop", "kubectl-fdb/runbook-renewed": k.world.Now().UTC().Format(time.RFC3339)}
+	found.Annotations = map[string]string{"kubectl-fdb/runbook-holder": "bob@laptop", "kubectl-fdb/runbook-renewed": k.cluster.Now().UTC().Format(time.RFC3339)}
 	if err := k.api.Update(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
 	if code := k.runKept(t.Context(), "run", file, "--state", "configmap/change"); code != exit.ExitConflict || !strings.Contains(k.err.String(), "in use by bob@laptop") {
 		t.Errorf("exit code %d: %s", code, &k.err)
 	}
-	k.world.Tick(2 * time.Minute)
+	k.cluster.Tick(2 * time.Minute)
 	if code := k.runKept(t.Context(), "run", file, "--state", "configmap/change"); code != exit.ExitUsage || !strings.Contains(k.err.String(), "[2/2] b: ") {
 		t.Errorf("exit code %d: %s", code, &k.err)
 	}

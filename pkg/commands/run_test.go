@@ -74,8 +74,8 @@ const approvedSteps = `- name: plan
 
 func TestARunbookAppliesWhatWasApproved(t *testing.T) {
 	g := up(t)
-	g.world.Record.Spec.ProcessCounts.Storage = 4
-	g.world.Record.Generation++
+	g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+	g.cluster.Resource.Generation++
 	file, state := book(t, approvedSteps), filepath.Join(t.TempDir(), "state.json")
 	if code := g.run("run", file, "--state", state); code != exit.ExitUnconfirmed {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -87,7 +87,7 @@ func TestARunbookAppliesWhatWasApproved(t *testing.T) {
 	if hint == nil {
 		t.Fatalf("the digest is not in the hint: %s", &g.err)
 	}
-	if n := len(g.world.Record.Status.ProcessGroups); n != 9 {
+	if n := len(g.cluster.Resource.Status.ProcessGroups); n != 9 {
 		t.Fatalf("%d process groups before the approval", n)
 	}
 	if code := g.run("run", file, "--state", state, "--approve", "approval=sha256:00"); code != exit.ExitConflict {
@@ -103,7 +103,7 @@ func TestARunbookAppliesWhatWasApproved(t *testing.T) {
 	if a := p.Steps[1].Approval; a == nil || a.Who != "the team lead" || a.By != "me@here pid 1" || a.How != "digest" || "approval="+a.Digest != hint[1] {
 		t.Errorf("approval %+v", a)
 	}
-	if n := len(g.world.Record.Status.ProcessGroups); n != 10 {
+	if n := len(g.cluster.Resource.Status.ProcessGroups); n != 10 {
 		t.Errorf("%d process groups", n)
 	}
 	if code := g.run("run", file, "--state", state); code != exit.ExitUsage {
@@ -252,8 +252,8 @@ func killed(t *testing.T, g *given, file string) (state string) {
 		t.Fatal(err)
 	}
 	b, _ := runbook.Parse(text)
-	p := runbook.Begin(runbook.Checked{Runbook: b, Values: map[string]string{"cluster": "sample"}}, runbook.Digest(text), g.world.Now())
-	b.Next(p).Start([]string{"pause", "sample", "--yes"}, g.world.Now())
+	p := runbook.Begin(runbook.Checked{Runbook: b, Values: map[string]string{"cluster": "sample"}}, runbook.Digest(text), g.cluster.Now())
+	b.Next(p).Start([]string{"pause", "sample", "--yes"}, g.cluster.Now())
 	p.Approved = true
 	out, err := p.Encode()
 	if err != nil {
@@ -334,8 +334,8 @@ func TestWaitsAndRunsHaveTimeLimits(t *testing.T) {
 		"the whole run": {bookFile(t, "apiVersion: runbook.kubectl-fdb/v1\nkind: Runbook\nmetadata: {name: book}\ntimeout: 5m\nvars:\n- {name: cluster, default: sample}\nsteps:\n"+wait), "a=interrupted"},
 	} {
 		g := up(t)
-		g.world.Record.Spec.ProcessCounts.Storage = 4
-		g.world.Record.Generation++
+		g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+		g.cluster.Resource.Generation++
 		state := filepath.Join(t.TempDir(), "state.json")
 		code := g.run("run", row.text, "--state", state)
 		if got := statuses(stateOf(t, state)); code != exit.ExitWaiting || got != row.ran {
@@ -423,8 +423,8 @@ func TestACapturedValueCannotMakeAStepChangeSomething(t *testing.T) {
 
 func TestADryRunForecastsEveryStep(t *testing.T) {
 	g := up(t)
-	g.world.Record.Spec.ProcessCounts.Storage = 4
-	g.world.Record.Generation++
+	g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+	g.cluster.Resource.Generation++
 	if code := g.run("run", book(t, approvedSteps), "--dry-run", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
@@ -445,7 +445,7 @@ func TestADryRunForecastsEveryStep(t *testing.T) {
 	if diff := cmp.Diff([]string{"reconcile", "sample", "--wait", "--dry-run"}, f.Steps[2].Forecast); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(g.world.Record.Status.ProcessGroups); n != 9 {
+	if n := len(g.cluster.Resource.Status.ProcessGroups); n != 9 {
 		t.Errorf("%d process groups after a dry run", n)
 	}
 }
@@ -538,8 +538,8 @@ var shippedRunbooks = map[string]struct {
 		func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)
-			g.world.Record.Spec.Version = "7.3.80"
-			g.world.Record.Generation++
+			g.cluster.Resource.Spec.Version = "7.3.80"
+			g.cluster.Resource.Generation++
 			return g
 		},
 		[]string{"version=7.3.80"},
@@ -556,7 +556,7 @@ var shippedRunbooks = map[string]struct {
 		func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)
-			g.run("exclude", "sample", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID), "--yes", "--wait")
+			g.run("exclude", "sample", string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID), "--yes", "--wait")
 			return g
 		}, nil, exit.ExitDone,
 		"exclusions=done causes=done processes=done capacity=done plan=done approval=done include=done",
@@ -595,8 +595,8 @@ var shippedRunbooks = map[string]struct {
 		func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)
-			g.world.Record.Spec.ProcessCounts.Storage = 4
-			g.world.Record.Generation++
+			g.cluster.Resource.Spec.ProcessCounts.Storage = 4
+			g.cluster.Resource.Generation++
 			return g
 		}, nil, exit.ExitDone,
 		"healthy-before=done plan=done approval=done apply=done reconciled=done",
@@ -610,7 +610,7 @@ func TestShippedRunbooksRun(t *testing.T) {
 			g := row.prepare(t)
 			args := []string{"run", name, "--var", "cluster=sample"}
 			for _, v := range row.vars {
-				args = append(args, "--var", strings.ReplaceAll(v, "GROUP", string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)))
+				args = append(args, "--var", strings.ReplaceAll(v, "GROUP", string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)))
 			}
 			if code := g.run(append(args, "--dry-run")...); code != exit.ExitDone {
 				t.Fatalf("dry run: exit code %d: %s%s", code, &g.out, &g.err)

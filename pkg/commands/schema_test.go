@@ -226,8 +226,8 @@ func TestSchemaCommand(t *testing.T) {
 			g := newGiven(t)
 			g.env["KUBECONFIG"] = "/nowhere"
 			got := g.run(append([]string{"schema"}, tc.args...)...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, tc.says) {
-				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, said)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, output)
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestSchemaCommand(t *testing.T) {
 func TestDocumentsFitTheirSchemasWithoutADatabase(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"status"}, {"status", "-A"}, {"get", "pg"}, {"plan"}} {
-		silentSession(g)
+		unresponsiveSession(g)
 		if g.run(append(args, "-o", "json")...); g.out.Len() == 0 {
 			t.Errorf("%q prints nothing: %s", args, &g.err)
 		}

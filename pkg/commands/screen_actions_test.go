@@ -22,14 +22,14 @@ type pressed struct {
 	*dashboard.ScreenActions
 	lines []string
 	// yes is what is answered to what passes ask.
-	yes   bool
-	asked []string
+	yes       bool
+	requested []string
 }
 
 func atTheScreen(t *testing.T) *pressed {
 	t.Helper()
 	g := up(t)
-	g.world.Tick(time.Hour) // since the last recovery
+	g.cluster.Tick(time.Hour) // since the last recovery
 	g.out.Reset()
 	g.err.Reset()
 	return &pressed{given: g, ScreenActions: dashboard.NewScreenActions(g.environment(), "fdb")}
@@ -49,14 +49,14 @@ func (k *pressed) send(e tui.Entry) {
 		k.lines = append(k.lines, string(e.Pass))
 		return
 	}
-	k.asked = append(k.asked, e.Question.Words...)
+	k.requested = append(k.requested, e.Question.Words...)
 	e.Question.Answer(k.yes)
 }
 
 // storage is a storage group that is no coordinator.
 func (k *pressed) storage() string {
 	k.t.Helper()
-	for _, g := range k.world.Record.Status.ProcessGroups {
+	for _, g := range k.cluster.Resource.Status.ProcessGroups {
 		if g.ProcessClass == v1beta2.ProcessClassStorage {
 			return string(g.ProcessGroupID)
 		}
@@ -79,26 +79,26 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 		"revert a replacement": {
 			verb: "keep", confirm: "y", line: "kubectl fdb replace sample STORAGE --undo --include --wait -n fdb --context test",
 			given: func(k *pressed) {
-				k.world.Record.ProcessGroup(v1beta2.ProcessGroupID(k.storage())).MarkForRemoval(k.world.Now())
+				k.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(k.storage())).MarkForRemoval(k.cluster.Now())
 			},
 			words: `{"spec":{"cancelReplacementsForInstance":["STORAGE"]}}`,
 		},
 		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "undo: kubectl fdb include sample STORAGE"},
 		"include, which is taken back by another": {
 			verb: "include", line: "kubectl fdb include sample STORAGE -n fdb --context test",
-			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.world.Tick(time.Hour) },
+			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.cluster.Tick(time.Hour) },
 		},
 		"restart": {verb: "restart", confirm: "y", line: "kubectl fdb restart sample STORAGE --since="},
 		"cordon moves nothing": {
-			given: func(k *pressed) { withTaintRule(k.given) }, verb: "cordon", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
+			given: func(k *pressed) { withTaintRule(k.given) }, verb: "cordon", subject: func(k *pressed) []string { return k.cluster.Nodes[:1] }, line: "kubectl fdb cordon node-1 -c sample --evacuate=none -n fdb --context test",
 			words: "undo: kubectl fdb uncordon node-1",
 		},
 		"uncordon": {
-			verb: "uncordon", given: func(k *pressed) { k.world.Cordoned = map[string]bool{k.world.Nodes[0]: true} }, subject: func(k *pressed) []string { return k.world.Nodes[:1] },
+			verb: "uncordon", given: func(k *pressed) { k.cluster.Cordoned = map[string]bool{k.cluster.Nodes[0]: true} }, subject: func(k *pressed) []string { return k.cluster.Nodes[:1] },
 			line: "kubectl fdb uncordon node-1 -c sample -n fdb --context test",
 		},
 		"drain": {
-			verb: "drain", subject: func(k *pressed) []string { return k.world.Nodes[:1] }, confirm: "y",
+			verb: "drain", subject: func(k *pressed) []string { return k.cluster.Nodes[:1] }, confirm: "y",
 			line: "kubectl fdb drain node-1 -c sample", words: "undo: kubectl fdb uncordon node-1",
 		},
 		"coordinators that match the spec": {
@@ -131,7 +131,7 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 			if tc.subject != nil {
 				subjects = tc.subject(k)
 			}
-			k.world.Acted = nil
+			k.cluster.Acted = nil
 			p := k.propose(tc.verb, subjects...)
 			if p.Confirm != tc.confirm || !strings.Contains(p.Refused, tc.refused) || (p.Refused == "") != (tc.refused == "") {
 				t.Errorf("confirm %q, refused %q", p.Confirm, p.Refused)
@@ -143,8 +143,8 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 			if words := strings.Join(p.Words, "\n"); !strings.Contains(words, strings.ReplaceAll(tc.words, "STORAGE", k.storage())) {
 				t.Errorf("words: %s", words)
 			}
-			if len(k.world.Acted) > 0 || k.out.Len()+k.err.Len() > 0 {
-				t.Errorf("acted %d times, and printed %s%s", len(k.world.Acted), &k.out, &k.err)
+			if len(k.cluster.Acted) > 0 || k.out.Len()+k.err.Len() > 0 {
+				t.Errorf("acted %d times, and printed %s%s", len(k.cluster.Acted), &k.out, &k.err)
 			}
 		})
 	}
@@ -158,7 +158,7 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	if err := k.CarryOut(t.Context(), p, k.send); err != nil {
 		t.Fatalf("%v: %s", err, strings.Join(k.lines, "\n"))
 	}
-	if k.world.Record.ProcessGroup(v1beta2.ProcessGroupID(id)) != nil || k.world.Locked() {
+	if k.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)) != nil || k.cluster.Locked() {
 		t.Errorf("%s is still there, or the lock is", id)
 	}
 	last := k.lines[len(k.lines)-1]
@@ -171,28 +171,28 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	if k.out.Len()+k.err.Len() > 0 {
 		t.Errorf("something was printed while the TUI is up: %s%s", &k.out, &k.err)
 	}
-	if !strings.Contains(strings.Join(k.asked, "\n"), "plan") || len(k.asked) == 0 {
+	if !strings.Contains(strings.Join(k.requested, "\n"), "plan") || len(k.requested) == 0 {
 		t.Error("passes went beyond the approved plan without a prompt")
 	}
-	if strings.Contains(strings.Join(k.asked, "\n"), "still waiting") {
-		t.Errorf("a prompt includes earlier reasons to wait: %s", strings.Join(k.asked, "\n"))
+	if strings.Contains(strings.Join(k.requested, "\n"), "still waiting") {
+		t.Errorf("a prompt includes earlier reasons to wait: %s", strings.Join(k.requested, "\n"))
 	}
 }
 
 func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
 	k := atTheScreen(t)
 	p := k.propose("replace", k.storage())
-	k.world.Acted = nil
+	k.cluster.Acted = nil
 	err := k.CarryOut(t.Context(), p, k.send)
 	if err == nil || !strings.Contains(err.Error(), "declined") {
 		t.Errorf("%v", err)
 	}
-	for _, a := range k.world.Acted {
+	for _, a := range k.cluster.Acted {
 		if kind := plan.KindOf(a); kind == "Exclude" || kind == "DeleteGroupObjects" {
 			t.Errorf("%s, which was not approved", a.Describe())
 		}
 	}
-	if k.world.Locked() {
+	if k.cluster.Locked() {
 		t.Error("the lock is kept")
 	}
 }
@@ -201,17 +201,17 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 	k := atTheScreen(t)
 	first := k.propose("replace", k.storage())
 	second := k.propose("restart", k.storage())
-	k.world.Acted = nil
+	k.cluster.Acted = nil
 	other := second
 	other.Plan = &planned.PlanView{Digest: "another"}
 	for name, p := range map[string]tui.Proposal{"an earlier one": first, "another plan": other, "no plan": {Ask: first.Ask}} {
-		k.Proposed = &dashboard.Proposed{Proposal: second, At: k.world.Now()}
+		k.Proposed = &dashboard.Proposed{Proposal: second, At: k.cluster.Now()}
 		if err := k.CarryOut(t.Context(), p, k.send); err == nil || !strings.Contains(err.Error(), "not the last proposal") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if len(k.world.Acted) > 0 {
-		t.Errorf("%s", k.world.Acted[0].Describe())
+	if len(k.cluster.Acted) > 0 {
+		t.Errorf("%s", k.cluster.Acted[0].Describe())
 	}
 	p := k.propose("exclude", k.storage())
 	if err := k.CarryOut(t.Context(), p, k.send); err != nil {
@@ -229,20 +229,20 @@ func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
 		says  string // empty where it is carried out
 	}{
 		"as it was":       {moved: func(*pressed) {}},
-		"another spec":    {moved: func(k *pressed) { recompute(k.world.Record) }, says: "declined (nothing was changed)"},
-		"another cluster": {moved: func(k *pressed) { remake(k.world.Record) }, says: "declined (nothing was changed)"},
-		"minutes later":   {moved: func(k *pressed) { k.world.Tick(6 * time.Minute) }, says: "the proposal is 6m0s old and expired after 5m0s (nothing was changed)"},
+		"another spec":    {moved: func(k *pressed) { recompute(k.cluster.Resource) }, says: "declined (nothing was changed)"},
+		"another cluster": {moved: func(k *pressed) { remake(k.cluster.Resource) }, says: "declined (nothing was changed)"},
+		"minutes later":   {moved: func(k *pressed) { k.cluster.Tick(6 * time.Minute) }, says: "the proposal is 6m0s old and expired after 5m0s (nothing was changed)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			k := atTheScreen(t)
 			k.exclude("locality_instance_id:" + k.storage())
-			k.world.Tick(time.Hour)
+			k.cluster.Tick(time.Hour)
 			p := k.propose("include", k.storage())
 			if p.Confirm != "" || p.Refused != "" {
 				t.Fatalf("confirm %q, refused %q", p.Confirm, p.Refused)
 			}
-			k.world.Acted = nil
+			k.cluster.Acted = nil
 			tc.moved(k)
 			err := k.CarryOut(t.Context(), p, k.send)
 			if (err == nil) != (tc.says == "") || err != nil && !strings.Contains(err.Error(), tc.says) {
@@ -258,9 +258,9 @@ func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
 func TestNothingBeyondWhatWasShownIsDoneByAKeyThatAsksNobody(t *testing.T) {
 	k := atTheScreen(t)
 	k.exclude("locality_instance_id:" + k.storage())
-	k.world.Tick(time.Hour)
+	k.cluster.Tick(time.Hour)
 	p := k.propose("include", k.storage())
-	k.world.Acted = nil
+	k.cluster.Acted = nil
 	seen := *k.Proposed.Plan
 	seen.Items = nil // as if something else had been shown
 	k.Proposed.Plan = &seen
@@ -277,16 +277,16 @@ func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.world.Acted = nil
+	k.cluster.Acted = nil
 	ctx, leave := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- k.CarryOut(ctx, p, k.send) }()
 	time.Sleep(50 * time.Millisecond)
-	if len(k.world.Acted) > 0 {
-		t.Errorf("%s, while another pass runs", k.world.Acted[0].Describe())
+	if len(k.cluster.Acted) > 0 {
+		t.Errorf("%s, while another pass runs", k.cluster.Acted[0].Describe())
 	}
 	leave()
-	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || len(k.world.Acted) > 0 {
+	if err := <-ran; err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || len(k.cluster.Acted) > 0 {
 		t.Errorf("%v", err)
 	}
 	end()
@@ -307,8 +307,8 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 		}
 		k.send(e)
 	})
-	if err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || k.world.Locked() {
-		t.Errorf("%v, locked %t", err, k.world.Locked())
+	if err == nil || !strings.Contains(err.Error(), "stopped in the dashboard") || k.cluster.Locked() {
+		t.Errorf("%v, locked %t", err, k.cluster.Locked())
 	}
 	env := k.environment()
 	k.Wait(env)
@@ -347,10 +347,10 @@ func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
 			if err := r.End(); (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v, want %q", err, tc.want)
 			}
-			if k.world.Record.Status.Configured != tc.yes {
-				t.Errorf("configured %t: %s", k.world.Record.Status.Configured, strings.Join(k.lines, "\n"))
+			if k.cluster.Resource.Status.Configured != tc.yes {
+				t.Errorf("configured %t: %s", k.cluster.Resource.Status.Configured, strings.Join(k.lines, "\n"))
 			}
-			if tc.yes && len(k.asked) == 0 {
+			if tc.yes && len(k.requested) == 0 {
 				t.Error("no prompt")
 			}
 			for _, line := range k.lines {

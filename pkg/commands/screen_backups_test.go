@@ -20,7 +20,7 @@ func gazeAtVault(t *testing.T, test func(g *gazed, v *vault)) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVault(t)
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 		v.now = clock.RealClock{}
 		test(&gazed{given: v.given}, v)
 	})
@@ -53,7 +53,7 @@ func TestAFrameHasBackups(t *testing.T) {
 		if s := b.Backups[0].Status; !*s.Running || !*s.Restorable || s.Agents.Ready != 1 || s.Snapshot == nil {
 			t.Errorf("got %+v", s)
 		}
-		if s := seen.Source(frame.SourceOfBackups); s.AsOf == nil || s.Trouble != "" {
+		if s := seen.Source(frame.SourceOfBackups); s.AsOf == nil || s.Problem != "" {
 			t.Errorf("got %+v", s)
 		}
 		line := ui.Line(seen)

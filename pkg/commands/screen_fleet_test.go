@@ -34,7 +34,7 @@ func TestTheListOfClustersShowsWhatCannotBeRead(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if len(last.Clusters) != 1 {
-				t.Fatalf("%d clusters: %s", len(last.Clusters), last.Trouble)
+				t.Fatalf("%d clusters: %s", len(last.Clusters), last.Problem)
 			}
 			return last.Clusters[0]
 		}

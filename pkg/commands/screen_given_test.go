@@ -21,20 +21,20 @@ import (
 type gazed struct {
 	*given
 
-	mu      sync.Mutex
-	hangs   plan.Facet // facets without an answer
-	fails   error      // what reading the record meets
-	asked   map[plan.Facet]int
-	entries []tui.Entry
+	mu        sync.Mutex
+	hangs     plan.Facet // facets without an answer
+	fails     error      // what reading the record meets
+	requested map[plan.Facet]int
+	entries   []tui.Entry
 }
 
 // gaze runs a test over a reconciled cluster.
 func gaze(t *testing.T, test func(g *gazed)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gazed{given: up(t), asked: map[plan.Facet]int{}}
+		g := &gazed{given: up(t), requested: map[plan.Facet]int{}}
 		g.now = clock.RealClock{}
-		g.connect = func() (session.Session, error) { return busySession{simulated{g.world, g.given}, g}, nil }
+		g.connect = func() (session.Session, error) { return busySession{simulated{g.cluster, g.given}, g}, nil }
 		test(g)
 	})
 }
@@ -72,8 +72,8 @@ func (g *gazed) after(d time.Duration) frame.Frame {
 func (g *gazed) times(f plan.Facet) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	n := g.asked[f]
-	g.asked[f] = 0
+	n := g.requested[f]
+	g.requested[f] = 0
 	return n
 }
 
@@ -105,9 +105,9 @@ type busySession struct {
 func (s busySession) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	s.g.mu.Lock()
 	defer s.g.mu.Unlock()
-	for _, f := range []plan.Facet{plan.Record, plan.Pods, plan.Nodes, plan.Database, plan.PodFiles} {
+	for _, f := range []plan.Facet{plan.ClusterResource, plan.Pods, plan.Nodes, plan.Database, plan.PodFiles} {
 		if facets&f != 0 {
-			s.g.asked[f]++
+			s.g.requested[f]++
 		}
 	}
 	if s.g.hangs&facets != 0 {
@@ -116,7 +116,7 @@ func (s busySession) Observe(ctx context.Context, into *plan.Snapshot, facets pl
 		s.g.mu.Lock()
 		return ctx.Err()
 	}
-	if facets&plan.Record != 0 && s.g.fails != nil {
+	if facets&plan.ClusterResource != 0 && s.g.fails != nil {
 		return s.g.fails
 	}
 	return s.simulated.Observe(ctx, into, facets)

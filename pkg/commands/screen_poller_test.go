@@ -29,7 +29,7 @@ func TestOneLookMakesOneWholeFrame(t *testing.T) {
 			t.Errorf("no preview: %+v, %+v", v.Plan, v.Why)
 		}
 		for _, s := range v.Sources {
-			if s.AsOf == nil || s.Trouble != "" {
+			if s.AsOf == nil || s.Problem != "" {
 				t.Errorf("%s: %+v", s.Name, s)
 			}
 		}
@@ -74,7 +74,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 		if n := g.times(plan.Database); n != 0 {
 			t.Errorf("asked %d times more while an answer is awaited", n)
 		}
-		g.change(func() { g.world.Record.Spec.ProcessCounts.Storage++ })
+		g.change(func() { g.cluster.Resource.Spec.ProcessCounts.Storage++ })
 		if v := g.after(3 * time.Second); v.Status.ProcessGroups.Desired != 10 {
 			t.Errorf("a change of the record does not show: %d", v.Status.ProcessGroups.Desired)
 		}
@@ -85,7 +85,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
-		leaves := g.world.Record.Status.ProcessGroups[0]
+		leaves := g.cluster.Resource.Status.ProcessGroups[0]
 		leaves.MarkForRemoval(time.Now())
 		_, end := g.follow(2 * time.Second)
 		defer end()
@@ -103,7 +103,7 @@ func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
-		g.hang(plan.Record)
+		g.hang(plan.ClusterResource)
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		v := g.after(5 * time.Second)
@@ -125,16 +125,16 @@ func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
 		g.after(time.Second)
 		g.fail(errors.New("quota"))
 		v := g.after(10 * time.Second)
-		if s := v.Source(frame.SourceOfKubernetes); s.Trouble != "quota" || s.AsOf == nil {
+		if s := v.Source(frame.SourceOfKubernetes); s.Problem != "quota" || s.AsOf == nil {
 			t.Errorf("%+v", s)
 		}
-		g.times(plan.Record)
+		g.times(plan.ClusterResource)
 		g.after(time.Minute)
-		if n := g.times(plan.Record); n > 4 {
+		if n := g.times(plan.ClusterResource); n > 4 {
 			t.Errorf("asked %d times in a minute", n)
 		}
 		g.fail(nil)
-		if v := g.after(monitor.LongestBackOff); v.Source(frame.SourceOfKubernetes).Trouble != "" {
+		if v := g.after(monitor.LongestBackOff); v.Source(frame.SourceOfKubernetes).Problem != "" {
 			t.Errorf("%+v", v.Sources)
 		}
 	})
@@ -177,7 +177,7 @@ func TestWhatNobodyTellsOfIsListed(t *testing.T) {
 		defer end()
 		g.after(time.Second)
 		g.times(plan.Pods)
-		g.follower.trouble(plan.Pods, errors.New("forbidden"))
+		g.follower.problem(plan.Pods, errors.New("forbidden"))
 		g.after(time.Minute)
 		if n := g.times(plan.Pods); n < 5 || n > 7 {
 			t.Errorf("pods were listed %d times in a minute", n)
@@ -206,8 +206,8 @@ func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
 		_, end := g.follow(2 * time.Second)
 		defer end()
 		g.after(time.Second)
-		id := g.world.Record.Status.ProcessGroups[0].ProcessGroupID
-		g.change(func() { delete(g.world.Pods, g.world.Record.Status.ProcessGroups[0].PodName(g.world.Record)) })
+		id := g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID
+		g.change(func() { delete(g.cluster.Pods, g.cluster.Resource.Status.ProcessGroups[0].PodName(g.cluster.Resource)) })
 		g.follower.changed(plan.Pods)
 		since := func(v frame.Frame) time.Time {
 			t.Helper()
@@ -232,9 +232,9 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 	up.Client.DatabaseStatus.Available = true
 	up.Cluster.Processes = map[string]fdb.Process{"a": {}}
 	tests := map[string]struct {
-		told  plan.DatabaseFacts
-		asked time.Duration // ago; 0 is not now
-		holds bool
+		reported  plan.DatabaseFacts
+		requested time.Duration // ago; 0 is not now
+		holds     bool
 	}{
 		"nothing is asked":                    {plan.DatabaseFacts{Status: up, AsOf: now.Add(-time.Hour)}, 0, true},
 		"the next answer is not late":         {plan.DatabaseFacts{Status: up, AsOf: now.Add(-6 * time.Second)}, 4 * time.Second, true},
@@ -246,11 +246,11 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := &monitor.SourceState{}
-			if tc.asked > 0 {
-				a.Begin(now.Add(-tc.asked))
+			if tc.requested > 0 {
+				a.Begin(now.Add(-tc.requested))
 			}
-			got := monitor.CurrentDatabase(tc.told, a, now)
-			if holds := got.Status == tc.told.Status && got.Why() == tc.told.Why(); holds != tc.holds {
+			got := monitor.CurrentDatabase(tc.reported, a, now)
+			if holds := got.Status == tc.reported.Status && got.Why() == tc.reported.Why(); holds != tc.holds {
 				t.Errorf("%+v", got)
 			}
 		})

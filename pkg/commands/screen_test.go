@@ -99,9 +99,9 @@ func (g *gazed) watchPlain(steps []func(), args ...string) int {
 func TestPlainSaysInWordsWhatChanges(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
-		id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+		id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 		code := g.watchPlain([]func(){
-			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
+			func() { g.cluster.Resource.Status.ProcessGroups[0].MarkForRemoval(g.cluster.Now()) },
 		}, "watch", "--plain")
 		if code != exit.ExitInterrupted {
 			t.Errorf("exit code %d: %s", code, &g.err)
@@ -141,7 +141,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		code := g.watchPlain([]func(){
-			func() { g.world.Record.Status.ProcessGroups[0].MarkForRemoval(g.world.Now()) },
+			func() { g.cluster.Resource.Status.ProcessGroups[0].MarkForRemoval(g.cluster.Now()) },
 		}, "watch", "sample", "--plain", "--record", path)
 		if code != exit.ExitInterrupted {
 			t.Errorf("exit code %d: %s", code, &g.err)
@@ -151,7 +151,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, rest, _ := strings.Cut(g.world.Record.Status.ConnectionString, ":")
+		_, rest, _ := strings.Cut(g.cluster.Resource.Status.ConnectionString, ":")
 		secret, _, _ := strings.Cut(rest, "@")
 		if secret == "" || bytes.Contains(text, []byte(secret+"@")) {
 			t.Errorf("the secret %q of the connection string is in the recording", secret)

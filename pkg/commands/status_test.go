@@ -67,17 +67,17 @@ func TestStatusExitCodes(t *testing.T) {
 		"columns":                           {args: []string{"-o", "custom-columns=NAME:.metadata.cluster,STATE:.state", "--no-headers"}, want: exit.ExitDone, says: "sample   healthy\n"},
 		"columns of all":                    {args: []string{"-A", "-o", "custom-columns=NAME:metadata.cluster,X:.x"}, want: exit.ExitDone, says: "sample   <none>\n"},
 		"no answer from the database": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 		}, args: []string{"sample"}, want: exit.ExitUnreachable, says: "Unknown: no answer from the database: timed out"},
 		"pods/exec is forbidden": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, forbidden}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, forbidden}, nil }
 		}, args: []string{"sample"}, want: exit.ExitUnreachable, says: "Unknown: no answer from the database: forbidden"},
 		"a cluster that does not answer, -A": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 		}, args: []string{"-A"}, want: exit.ExitUnreachable, says: "unknown"},
 		"a pod is gone": {given: func(g *given) {
-			for name := range g.world.Pods {
-				delete(g.world.Pods, name)
+			for name := range g.cluster.Pods {
+				delete(g.cluster.Pods, name)
 				return
 			}
 		}, args: []string{"sample"}, want: exit.ExitNo, says: "Degraded"},
@@ -92,16 +92,16 @@ func TestStatusExitCodes(t *testing.T) {
 		"two arguments":               {args: []string{"sample", "other"}, want: exit.ExitUsage},
 		"--wait of a healthy cluster": {args: []string{"sample", "--wait"}, want: exit.ExitDone, says: "Healthy"},
 		"--wait ends at --timeout": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 		}, args: []string{"sample", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: healthy.clock}
+			g := &given{t: t, cluster: healthy.cluster, env: map[string]string{}, clock: healthy.clock}
 			if tc.given != nil {
-				g.world = up(t).world
-				g.clock = &worldClock{world: g.world}
+				g.cluster = up(t).cluster
+				g.clock = &clusterClock{cluster: g.cluster}
 				tc.given(g)
 			}
 			got := g.run(append([]string{"status"}, tc.args...)...)
@@ -129,7 +129,7 @@ func TestAmbiguityNamesTheCandidates(t *testing.T) {
 }
 
 // impatient is a clock whose tickers tick once, at once.
-type impatient struct{ *worldClock }
+type impatient struct{ *clusterClock }
 
 func (c impatient) NewTicker(time.Duration) clock.Ticker { //nolint:ireturn // the clock's own shape
 	ticks := make(chan time.Time, 1)
@@ -146,7 +146,7 @@ func (t oneTick) Stop() {}
 // slow is a database that takes its time.
 type slow struct {
 	simulated
-	asked chan struct{}
+	requested chan struct{}
 }
 
 func (s slow) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
@@ -154,7 +154,7 @@ func (s slow) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Face
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.asked:
+		case <-s.requested:
 		}
 	}
 	return s.simulated.Observe(ctx, into, facets)
@@ -162,9 +162,9 @@ func (s slow) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Face
 
 func TestASlowDatabaseIsWaitedForWithOneLine(t *testing.T) {
 	g := up(t)
-	g.world.Pods[g.podsOf("stateless")[0]].DeletionTimestamp = new(metav1.NewTime(g.world.Now()))
+	g.cluster.Pods[g.podsOf("stateless")[0]].DeletionTimestamp = new(metav1.NewTime(g.cluster.Now()))
 	answer := make(chan struct{})
-	g.connect = func() (session.Session, error) { return slow{simulated{g.world, g}, answer}, nil }
+	g.connect = func() (session.Session, error) { return slow{simulated{g.cluster, g}, answer}, nil }
 	env := g.environment()
 	env.Clock = impatient{g.clock}
 	env.ErrOut = onWrite(func(text string) {
@@ -193,7 +193,7 @@ func (f onWrite) Write(p []byte) (int, error) {
 
 func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
 	g := up(t)
-	g.connect = func() (session.Session, error) { return slow{simulated{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return slow{simulated{g.cluster, g}, nil}, nil }
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(&exit.InterruptedError{Signal: os.Interrupt}) })
 	if code := g.runIn(ctx, "status", "sample"); code != exit.ExitInterrupted {
@@ -206,7 +206,7 @@ func TestStatusShowsWhoHasTheLease(t *testing.T) {
 	g.objects = append(g.objects, &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: live.LeaseName("sample")},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new("alice@laptop pid 7"), RenewTime: &metav1.MicroTime{Time: g.world.Now()}, LeaseDurationSeconds: new(int32(60)),
+			HolderIdentity: new("alice@laptop pid 7"), RenewTime: &metav1.MicroTime{Time: g.cluster.Now()}, LeaseDurationSeconds: new(int32(60)),
 		},
 	})
 	g.run("status", "sample", "-o", "json")
@@ -218,9 +218,9 @@ func TestStatusShowsWhoHasTheLease(t *testing.T) {
 
 func TestProcessGroupSelectors(t *testing.T) {
 	g := up(t)
-	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
-	onNode, address := 0, g.world.Record.Status.ProcessGroups[0].Addresses[0]
-	for _, pod := range g.world.Pods {
+	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
+	onNode, address := 0, g.cluster.Resource.Status.ProcessGroups[0].Addresses[0]
+	for _, pod := range g.cluster.Pods {
 		if pod.Spec.NodeName == "node-1" {
 			onNode++
 		}
@@ -312,22 +312,22 @@ func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
 
 func TestCompletionOffersLiveNames(t *testing.T) {
 	g := up(t)
-	g.world.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
+	g.cluster.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
 	tests := map[string]struct {
 		args []string
 		want string
 	}{
 		"clusters":                            {args: []string{"status", ""}, want: "sample\n"},
-		"process groups":                      {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"after a cluster, its process groups": {args: []string{"exclusion", "wait", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"process groups of why":               {args: []string{"why", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"process groups to describe":          {args: []string{"describe", "pg", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"process groups to ask about":         {args: []string{"can", "delete", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"process groups to replace":           {args: []string{"can", "replace", "-c", "sample", ""}, want: string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups":                      {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"after a cluster, its process groups": {args: []string{"exclusion", "wait", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups of why":               {args: []string{"why", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups to describe":          {args: []string{"describe", "pg", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups to ask about":         {args: []string{"can", "delete", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"process groups to replace":           {args: []string{"can", "replace", "-c", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"nodes of process groups":             {args: []string{"get", "pg", "sample", "--node", ""}, want: "node-1\n"},
 		"nodes to drain":                      {args: []string{"can", "drain", ""}, want: "node-1\n"},
 		"keys of taints":                      {args: []string{"cordon", "--taint", ""}, want: "example.com/maintenance\n"},
-		"pods":                                {args: []string{"exec", "sample", "--pod", ""}, want: "sample-" + string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"pods":                                {args: []string{"exec", "sample", "--pod", ""}, want: "sample-" + string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"conditions":                          {args: []string{"get", "pg", "sample", "--condition", "Pod"}, want: "PodFailing\n"},
 		"steps":                               {args: []string{"plan", "--only", ""}, want: "AddPods\n"},
 		"contexts":                            {args: []string{"status", "--context", ""}, want: "test\n"},
@@ -378,7 +378,7 @@ func TestCodesOfErrors(t *testing.T) {
 		"someone's write": {conflict, exit.ExitConflict},
 		"no answer":       {errNoAnswer, exit.ExitUnreachable},
 		"not there":       {&live.NotFoundError{}, exit.ExitUsage},
-		"not valid":       {&live.InvalidRecordError{Err: errors.New("x")}, exit.ExitUsage},
+		"not valid":       {&live.InvalidResourceError{Err: errors.New("x")}, exit.ExitUsage},
 		"a mistake":       {exit.Usagef("x"), exit.ExitUsage},
 		"Ctrl-C":          {&exit.InterruptedError{Signal: os.Interrupt}, exit.ExitInterrupted},
 		"a lost terminal": {&exit.InterruptedError{Signal: syscall.SIGHUP}, exit.ExitHungUp},

@@ -9,7 +9,7 @@ import (
 
 func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
 	g := up(t)
-	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 	for line, meant := range map[string]string{
 		"status smaple":                     "sample",
 		"status sam":                        "sample",

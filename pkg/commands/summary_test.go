@@ -46,7 +46,7 @@ func TestTheReasonOfAWaitIsTheOneThatHoldsThingsUp(t *testing.T) {
 			for _, e := range tc.events {
 				s.Report(e)
 			}
-			if got := s.Words(reconcile.PassDone{}); got != tc.want {
+			if got := s.Text(reconcile.PassDone{}); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
@@ -65,8 +65,8 @@ func TestQuietPrintsOneLine(t *testing.T) {
 			t.Errorf("%s: %s%s", line, out, &g.err)
 		}
 	}
-	g := calm(t)
-	id := string(g.world.Record.Status.ProcessGroups[0].ProcessGroupID)
+	g := healthy(t)
+	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 	if code := g.run("restart", "sample", id, "--yes", "--wait", "-q"); code != exit.ExitDone || strings.Count(g.out.String(), "\n") != 1 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

@@ -11,14 +11,14 @@ import (
 // Without permission to list nodes all else still works, and what is missing is reported.
 func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
 	g := newGiven(t)
-	g.world.NodesHidden = "listing nodes is forbidden"
-	g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("*"), DurationInSeconds: new(int64(60))}}
+	g.cluster.NodesHidden = "listing nodes is forbidden"
+	g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("*"), DurationInSeconds: new(int64(60))}}
 	for _, command := range [][]string{{"reconcile", "sample", "--yes", "--wait"}, {"status", "sample"}, {"get", "pg", "sample"}} {
 		if code := g.run(command...); code != exit.ExitDone {
 			t.Errorf("%v: exit code %d: %s", command, code, &g.err)
 		}
-		if said := g.out.String() + g.err.String(); !strings.Contains(said, "listing nodes is forbidden; recorded taints stay unchanged") {
-			t.Errorf("%v does not report that taints are unknown:\n%s", command, said)
+		if output := g.out.String() + g.err.String(); !strings.Contains(output, "listing nodes is forbidden; recorded taints stay unchanged") {
+			t.Errorf("%v does not report that taints are unknown:\n%s", command, output)
 		}
 	}
 }

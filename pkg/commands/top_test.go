@@ -15,10 +15,10 @@ import (
 // loaded gives the database some data, and clients that read and write so much per second.
 func loaded(reads, writes int64) func(*given) {
 	return func(g *given) {
-		db := g.world.FDB.Databases()[0]
+		db := g.cluster.FDB.Databases()[0]
 		db.LoadBytes(1_000_000_000)
 		db.SetFaults(fdbsim.Faults{ClientReads: reads, ClientWrites: writes})
-		g.world.Tick(10 * time.Minute)
+		g.cluster.Tick(10 * time.Minute)
 	}
 }
 
@@ -34,7 +34,7 @@ func TestLoadOfADatabase(t *testing.T) {
 		"by name":                            {given: aMinuteLater, args: "top sample -o name", out: []string{"foundationdbcluster/sample\n"}},
 		"in JSON":                            {given: saturated, args: "top sample -o json", out: []string{`"kind": "Workload"`, `"limitingStorageBytes"`}},
 		"in YAML":                            {given: aMinuteLater, args: "top sample -o yaml", out: []string{"kind: Workload"}},
-		"the load without an answer":         {given: silent, args: "top sample", code: exit.ExitUnreachable, err: []string{"cannot determine the load: timed out"}},
+		"the load without an answer":         {given: withSilentStorage, args: "top sample", code: exit.ExitUnreachable, err: []string{"cannot determine the load: timed out"}},
 		"all processes":                      {given: aMinuteLater, args: "top processes sample", out: []string{"PROCESS", "storage-"}},
 		"all processes with more columns":    {given: aMinuteLater, args: "top processes sample -o wide", out: []string{"RUN-LOOP", "DISK-FREE", "10.1.0.7:4501"}},
 		"the processes of a class":           {given: aMinuteLater, args: "top processes sample --class log -o custom-columns=C:.class --no-headers", out: []string{"log\n"}, notOut: "storage"},
@@ -42,7 +42,7 @@ func TestLoadOfADatabase(t *testing.T) {
 		"processes in JSON":                  {given: aMinuteLater, args: "top processes sample -o json", out: []string{`"kind": "ProcessLoadList"`}},
 		"processes in an order that is none": {args: "top processes sample --sort-by age", code: exit.ExitUsage, err: []string{`invalid order "age": must be one of cpu, disk, queue, lag`}},
 		"processes of a class that is none":  {args: "top processes sample --class x", code: exit.ExitUsage},
-		"processes without an answer":        {given: silent, args: "top processes sample", code: exit.ExitUnreachable, err: []string{"cannot determine the load of the processes"}},
+		"processes without an answer":        {given: withSilentStorage, args: "top processes sample", code: exit.ExitUnreachable, err: []string{"cannot determine the load of the processes"}},
 		"processes that no condition has":    {given: aMinuteLater, args: "top processes sample --condition PodFailing", err: []string{"the database of sample reports no matching process"}},
 	}
 	healthy := up(t)
@@ -76,9 +76,9 @@ func TestWhyPerformanceEndsAsTheDatabaseIs(t *testing.T) {
 		"in JSON":                               {given: saturated, args: "why sample --performance -o json", code: exit.ExitNo, out: []string{`"kind": "PerformanceReport"`}},
 		"the causes by name":                    {given: saturated, args: "why sample --performance -o name", code: exit.ExitNo, out: []string{"cause/ratekeeper-limit\n"}},
 		"a figure close to a threshold is fine": {given: loaded(145_000, 0), args: "why sample --performance", out: []string{"nothing slows the database, but ", "process-cpu  near"}},
-		"a database without an answer":          {given: silent, args: "why sample --performance", code: exit.ExitUnreachable, out: []string{"cannot determine what slows the database: timed out", "next: kubectl fdb why sample"}},
-		"an incomplete document":                {given: func(g *given) { g.world.FDB.Databases()[0].SetFaults(fdbsim.Faults{StatusDeadline: true}) }, args: "why sample --performance", code: exit.ExitUnreachable, out: []string{"the status document is incomplete"}},
-		"figures of processes are missing":      {given: func(g *given) { g.world.FDB.Databases()[0].SetFaults(fdbsim.Faults{PartialStatus: true}) }, args: "why sample --performance", code: exit.ExitUnreachable, out: []string{": unknown for "}},
+		"a database without an answer":          {given: withSilentStorage, args: "why sample --performance", code: exit.ExitUnreachable, out: []string{"cannot determine what slows the database: timed out", "next: kubectl fdb why sample"}},
+		"an incomplete document":                {given: func(g *given) { g.cluster.FDB.Databases()[0].SetFaults(fdbsim.Faults{StatusDeadline: true}) }, args: "why sample --performance", code: exit.ExitUnreachable, out: []string{"the status document is incomplete"}},
+		"figures of processes are missing":      {given: func(g *given) { g.cluster.FDB.Databases()[0].SetFaults(fdbsim.Faults{PartialStatus: true}) }, args: "why sample --performance", code: exit.ExitUnreachable, out: []string{": unknown for "}},
 		"process groups":                        {args: "why sample storage-1 --performance", code: exit.ExitUsage, err: []string{"--performance requires a cluster alone"}},
 		"a backup":                              {args: "why fdbbackup/nightly --performance", code: exit.ExitUsage},
 	}

@@ -34,7 +34,7 @@ func TestNativeTransportOfACommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w, is := s.(*live.World); !is || (w.Direct != nil) != c.native {
+		if w, is := s.(*live.Cluster); !is || (w.Direct != nil) != c.native {
 			t.Errorf("%s: got %v", c.args, w.Direct)
 		}
 		env.Connection().CloseDirect()

@@ -12,10 +12,10 @@ import (
 )
 
 // One pod cannot be scheduled, and a storage group has lost its PVC.
-func troubled(t *testing.T) (g *given, pod string) {
+func failing(t *testing.T) (g *given, pod string) {
 	t.Helper()
 	g, pod = withoutNode(t)
-	delete(g.world.Volumes, lostVolume(g))
+	delete(g.cluster.Volumes, lostVolume(g))
 	return g, pod
 }
 
@@ -28,7 +28,7 @@ func TestTreeShowsAllObjects(t *testing.T) {
 	}
 	for name, args := range tests {
 		t.Run(name, func(t *testing.T) {
-			g, _ := troubled(t)
+			g, _ := failing(t)
 			if code := g.run(args...); code != exit.ExitDone {
 				t.Errorf("exit code %d: %s", code, &g.err)
 			}
@@ -39,7 +39,7 @@ func TestTreeShowsAllObjects(t *testing.T) {
 
 // Every process group of the cluster is there with its pod, and what is missing is named.
 func TestTreeNamesWhatIsMissing(t *testing.T) {
-	g, pod := troubled(t)
+	g, pod := failing(t)
 	if code := g.run("tree", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
@@ -47,7 +47,7 @@ func TestTreeNamesWhatIsMissing(t *testing.T) {
 	if err := json.Unmarshal(g.out.Bytes(), &v); err != nil {
 		t.Fatal(err)
 	}
-	trouble := map[string]string{}
+	problem := map[string]string{}
 	groups := 0
 	var walk func(i describe.TreeItem)
 	walk = func(i describe.TreeItem) {
@@ -57,20 +57,20 @@ func TestTreeNamesWhatIsMissing(t *testing.T) {
 				t.Errorf("%s has no pod: %+v", i.Name, i.Children)
 			}
 		}
-		if i.Trouble {
-			trouble[i.Kind+"/"+i.Name] = i.State
+		if i.Problem {
+			problem[i.Kind+"/"+i.Name] = i.State
 		}
 		for _, child := range i.Children {
 			walk(child)
 		}
 	}
 	walk(v.Root)
-	if want := len(g.world.Record.Status.ProcessGroups); groups != want {
+	if want := len(g.cluster.Resource.Status.ProcessGroups); groups != want {
 		t.Errorf("%d process groups, want %d", groups, want)
 	}
 	volume := "PersistentVolumeClaim/" + lostVolume(g)
-	if trouble[volume] != "not found" || trouble["Pod/"+pod] != "Pending" {
-		t.Errorf("want %s not found and %s pending, got %v", volume, pod, trouble)
+	if problem[volume] != "not found" || problem["Pod/"+pod] != "Pending" {
+		t.Errorf("want %s not found and %s pending, got %v", volume, pod, problem)
 	}
 }
 
@@ -86,8 +86,8 @@ func TestTreeNamesWhatIsKnownOfNodes(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g, pod := troubled(t)
-			g.world.Pods[pod].Spec.NodeName = "lost-1"
+			g, pod := failing(t)
+			g.cluster.Pods[pod].Spec.NodeName = "lost-1"
 			g.nodesHidden = tc.hidden
 			if code := g.run("tree", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), tc.out) || !strings.Contains(g.err.String(), tc.warn) {
 				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -98,7 +98,7 @@ func TestTreeNamesWhatIsKnownOfNodes(t *testing.T) {
 
 // Names that do not exist are errors, as everywhere.
 func TestTreeOfAnUnknownCluster(t *testing.T) {
-	g, _ := troubled(t)
+	g, _ := failing(t)
 	if code := g.run("tree", "absent"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "absent") || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

@@ -25,24 +25,24 @@ func TestUncordonUndoesWhatCordonDid(t *testing.T) {
 			g := roomy(t)
 			withTaintRule(g)
 			// The taint of the disk is not about replacements.
-			g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = nil
+			g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = nil
 			g.taint(disk)
 			node := g.nodeOf(v1beta2.ProcessClassStorage)
-			if code := g.run(append([]string{"cordon", node, "-c", "sample", "--yes"}, words...)...); code != exit.ExitDone || !g.world.Cordoned[node] {
+			if code := g.run(append([]string{"cordon", node, "-c", "sample", "--yes"}, words...)...); code != exit.ExitDone || !g.cluster.Cordoned[node] {
 				t.Fatalf("cordon: exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			g.out.Reset()
-			if code := g.run("uncordon", node, "-c", "sample"); code != exit.ExitDone || g.world.Cordoned[node] {
+			if code := g.run("uncordon", node, "-c", "sample"); code != exit.ExitDone || g.cluster.Cordoned[node] {
 				t.Fatalf("uncordon: exit code %d: %s%s", code, &g.out, &g.err)
 			}
-			if diff := cmp.Diff([]corev1.Taint{disk}, g.world.Taints[node]); diff != "" {
+			if diff := cmp.Diff([]corev1.Taint{disk}, g.cluster.Taints[node]); diff != "" {
 				t.Errorf("taints (-want +got):\n%s", diff)
 			}
-			if len(g.world.NodeAnnotations[node]) > 0 {
-				t.Errorf("annotations are left: %v", g.world.NodeAnnotations[node])
+			if len(g.cluster.NodeAnnotations[node]) > 0 {
+				t.Errorf("annotations are left: %v", g.cluster.NodeAnnotations[node])
 			}
-			if said := g.out.String(); !strings.Contains(said, "schedulable: "+node) {
-				t.Errorf("%s", said)
+			if output := g.out.String(); !strings.Contains(output, "schedulable: "+node) {
+				t.Errorf("%s", output)
 			}
 		})
 	}
@@ -74,15 +74,15 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 		},
 		"changed since cordon set it": {
 			given: func(g *given, node string) {
-				g.world.Taints = nil
+				g.cluster.Taints = nil
 				g.run("cordon", node, "-c", "sample", "--evacuate=by-taint", "--yes")
-				g.world.Taints[node][0].Value = "4711"
+				g.cluster.Taints[node][0].Value = "4711"
 			}, taint: theirs,
 			says: "NODE: it still has the taint example.com/maintenance=4711:NoSchedule: replaced once", lacks: "new pods may come", wants: exit.ExitWaiting,
 		},
 		"that no rule is about": {
 			given: func(g *given, _ string) {
-				g.world.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = nil
+				g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = nil
 			}, taint: theirs,
 			says: "NODE: only pods that tolerate its taints are scheduled: example.com/maintenance=4711:NoSchedule", lacks: "new pods may come", wants: exit.ExitDone,
 		},
@@ -96,12 +96,12 @@ func TestUncordonReportsTaintsThatItLeaves(t *testing.T) {
 			tc.given(g, node)
 			g.out.Reset()
 			code := g.run("uncordon", node, "-c", "sample")
-			said := g.out.String()
-			if code != exit.ExitDone || !strings.Contains(said, strings.ReplaceAll(tc.says, "NODE", node)) || strings.Contains(said, tc.lacks) {
-				t.Errorf("exit code %d, want %q and not %q:\n%s%s", code, tc.says, tc.lacks, said, &g.err)
+			output := g.out.String()
+			if code != exit.ExitDone || !strings.Contains(output, strings.ReplaceAll(tc.says, "NODE", node)) || strings.Contains(output, tc.lacks) {
+				t.Errorf("exit code %d, want %q and not %q:\n%s%s", code, tc.says, tc.lacks, output, &g.err)
 			}
-			if g.world.Cordoned[node] || !slices.Contains(g.world.Taints[node], tc.taint) {
-				t.Errorf("cordoned %t, taints %v", g.world.Cordoned[node], g.world.Taints[node])
+			if g.cluster.Cordoned[node] || !slices.Contains(g.cluster.Taints[node], tc.taint) {
+				t.Errorf("cordoned %t, taints %v", g.cluster.Cordoned[node], g.cluster.Taints[node])
 			}
 			if code := g.run("uncordon", node, "-c", "sample", "--wait", "--timeout", "1m"); code != tc.wants {
 				t.Errorf("with --wait: exit code %d, want %d: %s", code, tc.wants, &g.err)

@@ -39,7 +39,7 @@ func TestAWaitEndsWhenAPodChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := roomy(t)
 			g.denied, g.follower = tc.denied, nil
-			g.world.Tick(time.Hour)
+			g.cluster.Tick(time.Hour)
 			var began, read time.Time // the first wait longer than the shortest one, and the end of it
 			g.clock.onTimer = func(d time.Duration) (still bool) {
 				if !began.IsZero() || d <= 2*time.Second {
@@ -53,13 +53,13 @@ func TestAWaitEndsWhenAPodChanges(t *testing.T) {
 				return false
 			}
 			g.connect = func() (session.Session, error) {
-				return observing{simulated{g.world, g}, func() {
+				return observing{simulated{g.cluster, g}, func() {
 					if !began.IsZero() && read.IsZero() {
 						read = g.clock.Now()
 					}
 				}}, nil
 			}
-			if code := g.run(g.inWords("replace", "sample", "STORAGE0", "--wait", "--yes")...); code != exit.ExitDone {
+			if code := g.run(g.inText("replace", "sample", "STORAGE0", "--wait", "--yes")...); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 			if took := read.Sub(began); began.IsZero() || took > tc.most || took < tc.least {
@@ -68,7 +68,7 @@ func TestAWaitEndsWhenAPodChanges(t *testing.T) {
 			if watches := g.follower != nil; watches != (len(tc.denied) == 0) {
 				t.Errorf("it watches: %t", watches)
 			}
-			if g.follower != nil && (!g.follower.stopped || g.follower.facets != plan.Record|plan.Pods|plan.Volumes) {
+			if g.follower != nil && (!g.follower.stopped || g.follower.facets != plan.ClusterResource|plan.Pods|plan.Volumes) {
 				t.Errorf("stopped %t, followed %s", g.follower.stopped, g.follower.facets)
 			}
 			if g.follower == nil && strings.Contains(g.err.String(), "watch") {

@@ -27,8 +27,8 @@ func TestWaitExitCodes(t *testing.T) {
 		"the only cluster":      {args: []string{"--for=available"}, want: exit.ExitDone, says: ""},
 		"its name":              {args: []string{"--for=available", "-o", "name"}, want: exit.ExitDone, says: "foundationdbcluster/sample\n"},
 		"a removed group":       {args: []string{"--for=pg=storage-1:removed"}, want: exit.ExitDone, says: "pg=storage-1:removed"},
-		"a silent database":     {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: exit.ExitWaiting, says: "error: timed out after 1m0s: available: no answer from the database: timed out"},
-		"the result of it":      {given: silentSession, args: []string{"--for=available", "--timeout", "1m"}, want: exit.ExitWaiting, says: "available   ?     -       no answer"},
+		"a silent database":     {given: unresponsiveSession, args: []string{"--for=available", "--timeout", "1m"}, want: exit.ExitWaiting, says: "error: timed out after 1m0s: available: no answer from the database: timed out"},
+		"the result of it":      {given: unresponsiveSession, args: []string{"--for=available", "--timeout", "1m"}, want: exit.ExitWaiting, says: "available   ?     -       no answer"},
 		"nothing to wait for":   {want: exit.ExitUsage, says: "one or more of available, healthy"},
 		"no such condition":     {args: []string{"--for=happy"}, want: exit.ExitUsage, says: `unknown condition "happy"`},
 		"a value too many":      {args: []string{"--for=healthy=true"}, want: exit.ExitUsage, says: `must be healthy, not "healthy=true"`},
@@ -59,20 +59,20 @@ func TestWaitExitCodes(t *testing.T) {
 	healthy := up(t)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := &given{t: t, world: healthy.world, env: map[string]string{}, clock: &worldClock{world: healthy.world}}
+			g := &given{t: t, cluster: healthy.cluster, env: map[string]string{}, clock: &clusterClock{cluster: healthy.cluster}}
 			if tc.given != nil {
 				tc.given(g)
 			}
 			got := g.run(append([]string{"wait"}, tc.args...)...)
-			if said := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(said, tc.says) {
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, tc.says) {
 				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
 		})
 	}
 }
 
-func silentSession(g *given) {
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+func unresponsiveSession(g *given) {
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 }
 
 // moody is a cluster with different observations: each is one of its moods, the last forever.
@@ -83,7 +83,7 @@ type moody struct {
 }
 
 func (m moody) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if facets&plan.Record != 0 {
+	if facets&plan.ClusterResource != 0 {
 		mood := m.moods[min(*m.look, len(m.moods)-1)]
 		*m.look++
 		if mood != nil {
@@ -96,7 +96,7 @@ func (m moody) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fac
 func moods(moods ...error) func(*given) {
 	return func(g *given) {
 		look := 0
-		g.connect = func() (session.Session, error) { return moody{simulated{g.world, g}, moods, &look}, nil }
+		g.connect = func() (session.Session, error) { return moody{simulated{g.cluster, g}, moods, &look}, nil }
 	}
 }
 
@@ -114,8 +114,8 @@ func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 	if !v.Met || held < 20*time.Second || v.WaitedSeconds < held.Seconds()+2 {
 		t.Errorf("met %v; held for %s, waited %v s", v.Met, held, v.WaitedSeconds)
 	}
-	if said := strings.Count(g.err.String(), "waiting: available: "+errNoAnswer.Error()); said != 1 {
-		t.Errorf("the reason was printed %d times, want once: %s", said, &g.err)
+	if output := strings.Count(g.err.String(), "waiting: available: "+errNoAnswer.Error()); output != 1 {
+		t.Errorf("the reason was printed %d times, want once: %s", output, &g.err)
 	}
 }
 

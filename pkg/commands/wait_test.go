@@ -16,15 +16,15 @@ func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
 	h := &session.Heartbeat{Env: g.environment()}
 	h.Report(reconcile.Observing{Facets: plan.Database})
 	for range 35 {
-		g.world.Tick(time.Second)
+		g.cluster.Tick(time.Second)
 		h.Beat()
 	}
-	if said := strings.Count(g.err.String(), "reading database"); said != 3 {
-		t.Errorf("printed %d times in 35 s, want 3: %s", said, &g.err)
+	if output := strings.Count(g.err.String(), "reading database"); output != 3 {
+		t.Errorf("printed %d times in 35 s, want 3: %s", output, &g.err)
 	}
 	h.Report(reconcile.Observed{})
 	g.err.Reset()
-	g.world.Tick(time.Minute)
+	g.cluster.Tick(time.Minute)
 	h.Beat()
 	if g.err.Len() > 0 {
 		t.Errorf("nothing goes on, and yet: %s", &g.err)
@@ -33,22 +33,22 @@ func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
 
 func TestAWaitIsToldOnceAndThenEveryTenSeconds(t *testing.T) {
 	g := newGiven(t)
-	g.world.LeaseHolder = "alice"
-	start := g.world.Now()
+	g.cluster.LeaseHolder = "alice"
+	start := g.cluster.Now()
 	g.run("reconcile", "sample", "--yes", "--wait", "--timeout", "1m")
-	if said := strings.Count(g.out.String(), "waiting  the lease"); said != 1 {
-		t.Errorf("the reason was printed %d times on stdout, want once: %s", said, &g.out)
+	if output := strings.Count(g.out.String(), "waiting  the lease"); output != 1 {
+		t.Errorf("the reason was printed %d times on stdout, want once: %s", output, &g.out)
 	}
 	// Simulated time flies until the limit is noticed, so it may be over by some.
-	tens := int(g.world.Now().Sub(start) / (10 * time.Second))
-	if said := strings.Count(g.err.String(), "still waiting: the lease is held by alice"); said < tens-2 || said > tens {
-		t.Errorf("printed %d times in %d times ten seconds: %s", said, tens, &g.err)
+	tens := int(g.cluster.Now().Sub(start) / (10 * time.Second))
+	if output := strings.Count(g.err.String(), "still waiting: the lease is held by alice"); output < tens-2 || output > tens {
+		t.Errorf("printed %d times in %d times ten seconds: %s", output, tens, &g.err)
 	}
 }
 
 // One stage may wait for minutes while another could go on in seconds.
 func TestNoRestKeepsOtherStagesWaiting(t *testing.T) {
-	tests := map[string]struct{ asked, interval, want time.Duration }{
+	tests := map[string]struct{ requested, interval, want time.Duration }{
 		"as long as the pass asks for":  {10 * time.Second, 2 * time.Second, 10 * time.Second},
 		"--interval at least":           {0, 2 * time.Second, 2 * time.Second},
 		"a quarter of a minute at most": {10 * time.Minute, 2 * time.Second, 15 * time.Second},
@@ -56,7 +56,7 @@ func TestNoRestKeepsOtherStagesWaiting(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := apply.RestAfter(reconcile.PassDone{RetryAfter: tc.asked}, tc.interval); got != tc.want {
+			if got := apply.RestAfter(reconcile.PassDone{RetryAfter: tc.requested}, tc.interval); got != tc.want {
 				t.Errorf("rests %s, want %s", got, tc.want)
 			}
 		})

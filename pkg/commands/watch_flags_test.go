@@ -39,8 +39,8 @@ func TestFlagsOfAWatch(t *testing.T) {
 			if code := g.run(append([]string{"reconcile", "sample"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.says) {
 				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, &g.err)
 			}
-			if len(g.world.Acted) > 0 {
-				t.Errorf("did %s", g.world.Acted[0].Describe())
+			if len(g.cluster.Acted) > 0 {
+				t.Errorf("did %s", g.cluster.Acted[0].Describe())
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestAWatchOnATerminalAsksOnce(t *testing.T) {
 			if code != want || strings.Count(w.err.String(), "[y/N]") != 1 || !strings.Contains(w.err.String(), "without another prompt?") {
 				t.Errorf("exit code %d, want %d: %s", code, want, &w.err)
 			}
-			if done := w.world.Record.Status.Configured; done != (want == exit.ExitDone) {
+			if done := w.cluster.Resource.Status.Configured; done != (want == exit.ExitDone) {
 				t.Errorf("the cluster came up: %t", done)
 			}
 		})

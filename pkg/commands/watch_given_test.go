@@ -60,7 +60,7 @@ func (w *watched) rest(d time.Duration, cancel context.CancelCauseFunc) (still b
 		w.steps[w.next-1]()
 	}
 	if d > sleepsMost && !w.rung {
-		w.world.Tick(d)
+		w.cluster.Tick(d)
 	}
 	return w.rung
 }

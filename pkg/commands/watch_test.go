@@ -28,22 +28,22 @@ import (
 
 func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	w := &watched{given: up(t)}
-	w.world.Acted = nil
+	w.cluster.Acted = nil
 	w.steps = []func(){
 		func() {
-			if len(w.world.Acted) > 0 {
-				t.Errorf("a reconciled cluster was changed: %s", w.world.Acted[0].Describe())
+			if len(w.cluster.Acted) > 0 {
+				t.Errorf("a reconciled cluster was changed: %s", w.cluster.Acted[0].Describe())
 			}
-			w.world.Record.Spec.ProcessCounts.Storage++
-			w.world.Record.Generation++
-			w.ring(plan.Record)
+			w.cluster.Resource.Spec.ProcessCounts.Storage++
+			w.cluster.Resource.Generation++
+			w.ring(plan.ClusterResource)
 		},
 	}
 	if code := w.run("--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
-	if len(w.world.Acted) == 0 || w.world.Record.Status.Generations.Reconciled != w.world.Record.Generation {
-		t.Errorf("generation %d, reconciled %d: %s%s", w.world.Record.Generation, w.world.Record.Status.Generations.Reconciled, &w.out, &w.err)
+	if len(w.cluster.Acted) == 0 || w.cluster.Resource.Status.Generations.Reconciled != w.cluster.Resource.Generation {
+		t.Errorf("generation %d, reconciled %d: %s%s", w.cluster.Resource.Generation, w.cluster.Resource.Status.Generations.Reconciled, &w.out, &w.err)
 	}
 	if n := strings.Count(w.out.String(), "reconciled; waiting for changes"); n != 2 {
 		t.Errorf("printed %d times that all is well, want before and after the change: %s", n, &w.out)
@@ -51,14 +51,14 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	if !strings.Contains(w.out.String(), "sample: the watch ended after ") || !strings.HasSuffix(w.out.String(), "passes: signal: terminated\n") {
 		t.Errorf("the last line: %s", &w.out)
 	}
-	if w.world.Locked() || !w.follower.stopped || w.follower.follows == 0 {
-		t.Errorf("locked %t, followed %d times, stopped %t", w.world.Locked(), w.follower.follows, w.follower.stopped)
+	if w.cluster.Locked() || !w.follower.stopped || w.follower.follows == 0 {
+		t.Errorf("locked %t, followed %d times, stopped %t", w.cluster.Locked(), w.follower.follows, w.follower.stopped)
 	}
 }
 
 func TestAWatchOfANewClusterGoesOnUntilItIsUp(t *testing.T) {
 	w := &watched{given: newGiven(t)}
-	if code := w.run("--yes"); code != exit.ExitDone || !w.world.Record.Status.Configured {
+	if code := w.run("--yes"); code != exit.ExitDone || !w.cluster.Resource.Status.Configured {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
 }
@@ -87,22 +87,22 @@ func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
 			t.Errorf("printed %d times %q: %s", n, line, &w.out)
 		}
 	}
-	if len(w.world.Acted) == 0 {
+	if len(w.cluster.Acted) == 0 {
 		t.Error("did nothing once the operator had ended")
 	}
 }
 
 func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
-	w.world.LeaseHolder = "alice"
-	w.steps = []func(){func() {}, func() {}, func() { w.world.LeaseHolder = "" }}
+	w.cluster.LeaseHolder = "alice"
+	w.steps = []func(){func() {}, func() {}, func() { w.cluster.LeaseHolder = "" }}
 	if code := w.run("--yes"); code != exit.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	if n := strings.Count(w.out.String(), "waiting: another run is active: the lease is held by alice"); n != 1 {
 		t.Errorf("printed it %d times: %s", n, &w.out)
 	}
-	if len(w.world.Acted) == 0 {
+	if len(w.cluster.Acted) == 0 {
 		t.Error("did nothing once alice had ended")
 	}
 }
@@ -115,13 +115,13 @@ func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
 		"someone else's write":   conflict,
 		"the context of a limit": context.DeadlineExceeded,
 	}
-	for name, trouble := range tests {
+	for name, problem := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
-			w.world.Refuse = refuse("CreatePod", trouble)
+			w.cluster.Refuse = refuse("CreatePod", problem)
 			var rests []time.Duration
 			note := func() { rests = append(rests, w.timers[len(w.timers)-1]) }
-			w.steps = []func(){note, note, note, func() { note(); w.world.Refuse = nil }}
+			w.steps = []func(){note, note, note, func() { note(); w.cluster.Refuse = nil }}
 			if code := w.run("--yes"); code != exit.ExitDone {
 				t.Errorf("exit code %d", code)
 			}
@@ -141,11 +141,11 @@ func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
 }
 
 func TestOnlyAChangedResourceHurriesAWatchThatFailed(t *testing.T) {
-	for what, hurries := range map[plan.Facet]bool{plan.Record: true, plan.Pods: false} {
+	for what, hurries := range map[plan.Facet]bool{plan.ClusterResource: true, plan.Pods: false} {
 		t.Run(what.String(), func(t *testing.T) {
 			w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
-			w.world.Refuse = refuse("CreatePod", errors.New("quota"))
-			w.steps = []func(){func() {}, func() {}, func() { w.world.Refuse = nil; w.ring(what) }}
+			w.cluster.Refuse = refuse("CreatePod", errors.New("quota"))
+			w.steps = []func(){func() {}, func() {}, func() { w.cluster.Refuse = nil; w.ring(what) }}
 			w.run("--yes")
 			third := slices.IndexFunc(w.timers, func(d time.Duration) bool { return d >= 8*time.Second })
 			if after := w.timers[third+1]; (after <= pace.DefaultInterval) != hurries {
@@ -171,7 +171,7 @@ func TestHowAWatchEnds(t *testing.T) {
 			g := newGiven(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			g.endErr = tc.kept
-			g.world.Refuse = func(a plan.Action) error {
+			g.cluster.Refuse = func(a plan.Action) error {
 				if plan.KindOf(a) == "ApplyConfigMap" {
 					cancel(&exit.InterruptedError{Signal: tc.signal})
 				}
@@ -181,24 +181,24 @@ func TestHowAWatchEnds(t *testing.T) {
 			if code != tc.want || !strings.Contains(g.out.String(), tc.says) {
 				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, tc.says, &g.out, &g.err)
 			}
-			if last := g.world.Acted[len(g.world.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
+			if last := g.cluster.Acted[len(g.cluster.Acted)-1]; plan.KindOf(last) != "ApplyConfigMap" {
 				t.Errorf("the action that ran was not the last: %s", last.Describe())
 			}
-			if g.world.Locked() || !g.follower.stopped {
-				t.Errorf("locked %t, follower stopped %t", g.world.Locked(), g.follower.stopped)
+			if g.cluster.Locked() || !g.follower.stopped {
+				t.Errorf("locked %t, follower stopped %t", g.cluster.Locked(), g.follower.stopped)
 			}
 		})
 	}
 }
 
-// goneLater is a session whose cluster is deleted at some time.
-type goneLater struct {
+// removedLater is a session whose cluster is deleted at some time.
+type removedLater struct {
 	session.Session
-	gone *bool
+	removed *bool
 }
 
-func (s goneLater) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if *s.gone {
+func (s removedLater) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if *s.removed {
 		return &live.NotFoundError{}
 	}
 	return s.Session.Observe(ctx, into, facets)
@@ -206,9 +206,9 @@ func (s goneLater) Observe(ctx context.Context, into *plan.Snapshot, facets plan
 
 func TestAWatchEndsWithItsCluster(t *testing.T) {
 	w := &watched{given: up(t)}
-	gone := false
-	w.connect = func() (session.Session, error) { return goneLater{simulated{w.world, w.given}, &gone}, nil }
-	w.steps = []func(){func() { gone = true; w.ring(plan.Record) }}
+	removed := false
+	w.connect = func() (session.Session, error) { return removedLater{simulated{w.cluster, w.given}, &removed}, nil }
+	w.steps = []func(){func() { removed = true; w.ring(plan.ClusterResource) }}
 	if code := w.run("--yes"); code != exit.ExitDone || !strings.HasSuffix(w.out.String(), ": the cluster was deleted\n") {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
 	}
@@ -267,11 +267,11 @@ func TestAWatchServesMetrics(t *testing.T) {
 	w := &watched{given: up(t)}
 	var address string
 	w.steps = []func(){func() {
-		said := regexp.MustCompile(`metrics on (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(w.err.String())
-		if said == nil {
+		output := regexp.MustCompile(`metrics on (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(w.err.String())
+		if output == nil {
 			t.Fatalf("stderr does not say where: %s", &w.err)
 		}
-		address = said[1]
+		address = output[1]
 		for path, want := range map[string]string{"/metrics": `kubectl_fdb_passes_total{fdb_cluster="sample",fdb_namespace="fdb",outcome="done"} 1`, "/healthz": "ok", "/readyz": "ok"} {
 			if text := ask(t, address+path); !strings.Contains(text, want) {
 				t.Errorf("%s: %s", path, text)
@@ -324,10 +324,10 @@ func ask(t *testing.T, url string) string {
 func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.steps = []func(){func() {
-		w.follower.trouble(plan.Nodes, forbidden)
-		w.follower.trouble(plan.Nodes, forbidden)
-		w.world.Tick(session.TroubleInterval)
-		w.follower.trouble(plan.Nodes, forbidden)
+		w.follower.problem(plan.Nodes, forbidden)
+		w.follower.problem(plan.Nodes, forbidden)
+		w.cluster.Tick(session.ProblemInterval)
+		w.follower.problem(plan.Nodes, forbidden)
 		w.ring(plan.Pods)
 	}}
 	w.run("--yes")
@@ -339,7 +339,7 @@ func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
 func TestAWatchFollowsWhatItsStepsLookAt(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.run("--yes", "--only", "AddServices")
-	if want := plan.Record | plan.Services; w.follower.facets != want {
+	if want := plan.ClusterResource | plan.Services; w.follower.facets != want {
 		t.Errorf("follows %s, want %s", w.follower.facets, want)
 	}
 }

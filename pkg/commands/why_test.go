@@ -19,9 +19,9 @@ import (
 // podsOf are the names of the pods of a class, in the order of the record.
 func (g *given) podsOf(class string) []string {
 	var names []string
-	for _, group := range g.world.Record.Status.ProcessGroups {
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
 		if string(group.ProcessClass) == class {
-			names = append(names, group.PodName(g.world.Record))
+			names = append(names, group.PodName(g.cluster.Resource))
 		}
 	}
 	return names
@@ -32,15 +32,15 @@ func withoutNode(t *testing.T) (g *given, pod string) {
 	t.Helper()
 	g = up(t)
 	pod = g.podsOf("storage")[1]
-	g.world.Unschedulable = map[string]bool{pod: true}
-	g.world.KillPod(pod)
+	g.cluster.Unschedulable = map[string]bool{pod: true}
+	g.cluster.KillPod(pod)
 	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	g.world.Tick(38 * time.Minute)
-	g.world.Pods[pod].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+	g.cluster.Tick(38 * time.Minute)
+	g.cluster.Pods[pod].Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/5 nodes are available: 5 Insufficient memory.",
-		LastTransitionTime: metav1.NewTime(g.world.Now().Add(-38 * time.Minute)),
+		LastTransitionTime: metav1.NewTime(g.cluster.Now().Add(-38 * time.Minute)),
 	}}}
 	return g, pod
 }
@@ -110,39 +110,39 @@ func unscheduled(t *testing.T) *given {
 func withoutAnswer(t *testing.T) *given {
 	t.Helper()
 	g := up(t)
-	g.connect = func() (session.Session, error) { return mute{simulated{g.world, g}, nil}, nil }
+	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	return g
 }
 
 // countingLooks counts the reads of the database.
 type countingLooks struct {
 	simulated
-	asked *int
+	requested *int
 }
 
 func (c countingLooks) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.Database != 0 {
-		*c.asked++
+		*c.requested++
 	}
 	return c.simulated.Observe(ctx, into, facets)
 }
 
 func TestWhyAsksTheDatabaseOnce(t *testing.T) {
 	g, _ := withoutNode(t)
-	asked := 0
-	g.connect = func() (session.Session, error) { return countingLooks{simulated{g.world, g}, &asked}, nil }
+	requested := 0
+	g.connect = func() (session.Session, error) { return countingLooks{simulated{g.cluster, g}, &requested}, nil }
 	g.run("why", "sample")
-	if asked != 1 {
-		t.Errorf("asked %d times", asked)
+	if requested != 1 {
+		t.Errorf("asked %d times", requested)
 	}
 }
 
 func TestWhyChangesNothing(t *testing.T) {
 	g, _ := withoutNode(t)
-	acted := len(g.world.Acted)
+	acted := len(g.cluster.Acted)
 	g.run("why", "sample")
-	if len(g.world.Acted) != acted {
-		t.Errorf("%v", g.world.Acted[acted:])
+	if len(g.cluster.Acted) != acted {
+		t.Errorf("%v", g.cluster.Acted[acted:])
 	}
 }
 
@@ -157,7 +157,7 @@ func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g, pod := withoutNode(t)
-			g.world.Pods[pod].Spec.NodeName = "lost-1"
+			g.cluster.Pods[pod].Spec.NodeName = "lost-1"
 			g.nodesHidden = tc.hidden
 			g.run("why", "sample", "-o", "json")
 			var v why.Report

@@ -140,8 +140,8 @@ func manyGroups(t *testing.T) (g *given, storage string) {
 	for n := range 15 {
 		w.Nodes = append(w.Nodes, "gke-production-europe-west1-pool-"+strconv.Itoa(n))
 	}
-	g = &given{t: t, world: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir(), "TERM": "xterm-256color"}, clock: &worldClock{world: w}}
-	name := w.Record.Name
+	g = &given{t: t, cluster: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir(), "TERM": "xterm-256color"}, clock: &clusterClock{cluster: w}}
+	name := w.Resource.Name
 	for _, width := range terminalWidths {
 		g.showsWithin(width, "plan", name)
 	}
@@ -149,14 +149,14 @@ func manyGroups(t *testing.T) (g *given, storage string) {
 	if code != exit.ExitDone || len(tooLong) > 0 {
 		t.Fatalf("exit code %d, too long %v: %s", code, tooLong, &g.err)
 	}
-	groups := w.Record.Status.ProcessGroups
+	groups := w.Resource.Status.ProcessGroups
 	if len(groups) < 85 {
 		t.Fatalf("%d process groups", len(groups))
 	}
 	storage = string(groups[len(groups)-1].ProcessGroupID)
 	key := "example.com/maintenance"
-	w.Record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &key, DurationInSeconds: new(int64(60))}}
-	w.Record.Spec.ProcessCounts.Storage, w.Record.Generation = 75, 2
+	w.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &key, DurationInSeconds: new(int64(60))}}
+	w.Resource.Spec.ProcessCounts.Storage, w.Resource.Generation = 75, 2
 	w.Taints = map[string][]corev1.Taint{w.Nodes[0]: {{Key: key, Effect: corev1.TaintEffectNoSchedule}}}
 	pods := slices.Sorted(maps.Keys(w.Pods))
 	w.KillServers(pods[len(pods)-1])
@@ -169,7 +169,7 @@ func manyGroups(t *testing.T) (g *given, storage string) {
 
 func TestTheOutputAboutManyProcessGroupsFitsTheTerminal(t *testing.T) {
 	g, storage := manyGroups(t)
-	name, node := g.world.Record.Name, g.world.Nodes[0]
+	name, node := g.cluster.Resource.Name, g.cluster.Nodes[0]
 	commands := [][]string{
 		{"status", "-A"},
 		{"describe", "process-group", name, storage},

@@ -59,7 +59,7 @@ func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
 	v := vaultOfAll(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	out := v.must(exit.ExitRefused, "", "reconcile", "sample", "--with-backups", "--yes", "--wait", "-o", "json")
 	seen := map[string]bool{}
 	var last struct {
@@ -97,7 +97,7 @@ func TestOneQuestionIsForAllOfACluster(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": exit.ExitWaiting, "n\n": exit.ExitUnconfirmed} {
 		v := vaultOfAll(t)
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-		v.world.FDB.Advance(time.Minute)
+		v.cluster.FDB.Advance(time.Minute)
 		v.ran, v.input = nil, &answer
 		v.must(want, "restore everything", "reconcile", "sample", "--with-backups")
 		if n := strings.Count(v.err.String(), "[y/N]"); n != 1 {
@@ -112,9 +112,9 @@ func TestOneQuestionIsForAllOfACluster(t *testing.T) {
 func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 	v := vaultOfAll(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-	v.world.FDB.Advance(time.Minute)
-	for name := range v.world.Pods {
-		v.world.KillServers(name)
+	v.cluster.FDB.Advance(time.Minute)
+	for name := range v.cluster.Pods {
+		v.cluster.KillServers(name)
 	}
 	v.ran = nil
 	v.run("reconcile", "sample", "--with-backups", "--yes")

@@ -50,8 +50,8 @@ func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
 	if code := w.run("--with-backups", "--yes"); code != exit.ExitDone || v.follower.facets&ofBackups != plan.Backup {
 		t.Errorf("exit code %d, followed %s: %s", code, v.follower.facets, &v.err)
 	}
-	const said = "some changes of backups and restores are only seen every 1m0s: not permitted to list deployments.apps, watch foundationdbrestores.apps.foundationdb.org in namespace fdb"
-	if n := strings.Count(v.err.String(), said); n != 1 {
+	const output = "some changes of backups and restores are only seen every 1m0s: not permitted to list deployments.apps, watch foundationdbrestores.apps.foundationdb.org in namespace fdb"
+	if n := strings.Count(v.err.String(), output); n != 1 {
 		t.Errorf("printed %d times: %s", n, &v.err)
 	}
 }

@@ -58,11 +58,11 @@ const (
 	Busy Outcome = "busy"
 	// Unknown: the answer could not be determined, which denies.
 	Unknown Outcome = "unknown"
-	// NotJudged: the pod is none of a cluster, does not run, or is one of this webhook.
-	NotJudged Outcome = "not-judged"
+	// NotApplicable: the pod is none of a cluster, does not run, or is one of this webhook.
+	NotApplicable Outcome = "not-judged"
 	// Invalid: the request is malformed.
 	Invalid Outcome = "invalid"
 )
 
 // Outcomes are all outcomes, in the order of documentation.
-func Outcomes() []Outcome { return []Outcome{Allowed, Denied, Busy, Unknown, NotJudged, Invalid} }
+func Outcomes() []Outcome { return []Outcome{Allowed, Denied, Busy, Unknown, NotApplicable, Invalid} }

@@ -48,15 +48,15 @@ type given struct {
 
 // scripted is a Decider that answers what a test wants.
 type scripted struct {
-	mu     sync.Mutex
-	decide func(context.Context, Eviction, Epoch) ([]plan.Check, error)
-	asked  []Eviction
-	epochs []Epoch
+	mu        sync.Mutex
+	decide    func(context.Context, Eviction, Epoch) ([]plan.Check, error)
+	requested []Eviction
+	epochs    []Epoch
 }
 
 func (s *scripted) Decide(ctx context.Context, e Eviction, epoch Epoch) ([]plan.Check, error) {
 	s.mu.Lock()
-	s.asked, s.epochs = append(s.asked, e), append(s.epochs, epoch)
+	s.requested, s.epochs = append(s.requested, e), append(s.epochs, epoch)
 	decide := s.decide
 	s.mu.Unlock()
 	return decide(ctx, e, epoch)

@@ -55,7 +55,7 @@ func TestBadInputIsRefused(t *testing.T) {
 			if code != tc.want || !strings.Contains(text, tc.says) {
 				t.Errorf("%d %s, want %d with %q", code, text, tc.want, tc.says)
 			}
-			if len(g.requests) > 0 || len(g.decider.asked) > 0 {
+			if len(g.requests) > 0 || len(g.decider.requested) > 0 {
 				t.Errorf("asked %v", g.requests)
 			}
 		})

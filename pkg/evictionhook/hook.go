@@ -71,7 +71,7 @@ func (h *Hook) Review(ctx context.Context, r *admissionv1.AdmissionRequest) *adm
 		h.Report(answer)
 	}
 	response := allow()
-	if answer.Outcome != Allowed && answer.Outcome != NotJudged {
+	if answer.Outcome != Allowed && answer.Outcome != NotApplicable {
 		response = deny(answer.Message, answer.Refused)
 	} else if answer.Message != "" {
 		response.Warnings = []string{answer.Message}
@@ -82,7 +82,7 @@ func (h *Hook) Review(ctx context.Context, r *admissionv1.AdmissionRequest) *adm
 
 func (h *Hook) judge(ctx context.Context, r *admissionv1.AdmissionRequest) Answer {
 	if !isEviction(r) {
-		return Answer{Outcome: NotJudged, Message: "kubectl fdb eviction-webhook answers for the creation of pods/eviction only; correct the rules of its ValidatingWebhookConfiguration"}
+		return Answer{Outcome: NotApplicable, Message: "kubectl fdb eviction-webhook answers for the creation of pods/eviction only; correct the rules of its ValidatingWebhookConfiguration"}
 	}
 	name, dryRun, err := evictionOf(r)
 	if err != nil {
@@ -92,11 +92,11 @@ func (h *Hook) judge(ctx context.Context, r *admissionv1.AdmissionRequest) Answe
 	pod := &corev1.Pod{}
 	switch err := h.Client.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: name}, pod); {
 	case apierrors.IsNotFound(err):
-		return Answer{Outcome: NotJudged, Eviction: e} // the API server answers that itself
+		return Answer{Outcome: NotApplicable, Eviction: e} // the API server answers that itself
 	case err != nil:
 		return unknown(e, fmt.Errorf("read pod %s: %w", name, err))
 	case h.isOwn(pod), !runs(pod):
-		return Answer{Outcome: NotJudged, Eviction: e}
+		return Answer{Outcome: NotApplicable, Eviction: e}
 	}
 	e.UID, e.Node = pod.UID, pod.Spec.NodeName
 	c, err := h.clusterOf(ctx, pod)
@@ -104,7 +104,7 @@ func (h *Hook) judge(ctx context.Context, r *admissionv1.AdmissionRequest) Answe
 	case err != nil:
 		return unknown(e, err)
 	case c == nil:
-		return Answer{Outcome: NotJudged, Eviction: e}
+		return Answer{Outcome: NotApplicable, Eviction: e}
 	}
 	e.Cluster.Name = c.Name
 	if dryRun {

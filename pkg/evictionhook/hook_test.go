@@ -24,7 +24,7 @@ func TestAnEvictionIsAllowedByTheRules(t *testing.T) {
 		t.Errorf("%+v, %+v", r, g.last())
 	}
 	want := Eviction{Cluster: client.ObjectKey{Namespace: "fdb", Name: "sample"}, Pod: "sample-storage-1", UID: "uid-of-storage-1", Node: "node-1", User: "ann"}
-	if got := g.decider.asked; len(got) != 1 || got[0] != want {
+	if got := g.decider.requested; len(got) != 1 || got[0] != want {
 		t.Errorf("asked about %+v, want %+v", got, want)
 	}
 }
@@ -128,7 +128,7 @@ func TestWhatIsNoneOfItsBusinessIsAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t, pod("other", edit))
 			g.decider.decide = says(refuses)
-			if r := g.review(request("sample-other")); !r.Allowed || g.last().Outcome != NotJudged || len(g.writes()) > 0 {
+			if r := g.review(request("sample-other")); !r.Allowed || g.last().Outcome != NotApplicable || len(g.writes()) > 0 {
 				t.Errorf("%+v, %+v, wrote %v", r, g.last(), g.writes())
 			}
 		})
@@ -151,7 +151,7 @@ func TestItsOwnPodsMayAlwaysLeave(t *testing.T) {
 	in := func(namespace string) func(*admissionv1.AdmissionRequest) {
 		return func(r *admissionv1.AdmissionRequest) { r.Namespace = namespace }
 	}
-	if r := g.review(request("sample-own", in("webhook"))); !r.Allowed || len(g.decider.asked) > 0 {
+	if r := g.review(request("sample-own", in("webhook"))); !r.Allowed || len(g.decider.requested) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if r := g.review(request("sample-foreign")); r.Allowed {
@@ -202,8 +202,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 			if r := g.review(request("sample-storage-1", edit)); r.Allowed || g.last().Acts {
 				t.Errorf("%+v, %+v", r, g.last())
 			}
-			if len(g.writes()) > 0 || actor.count() > 0 || !g.decider.asked[0].DryRun || g.decider.epochs[0] != NoEpoch {
-				t.Errorf("wrote %v, acted %d times, asked %+v", g.writes(), actor.count(), g.decider.asked)
+			if len(g.writes()) > 0 || actor.count() > 0 || !g.decider.requested[0].DryRun || g.decider.epochs[0] != NoEpoch {
+				t.Errorf("wrote %v, acted %d times, asked %+v", g.writes(), actor.count(), g.decider.requested)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestOtherRequestsAreAnsweredWithAWarning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
 			g.decider.decide = says(refuses)
-			if r := g.review(request("sample-storage-1", edit)); !r.Allowed || len(r.Warnings) != 1 || len(g.decider.asked) > 0 {
+			if r := g.review(request("sample-storage-1", edit)); !r.Allowed || len(r.Warnings) != 1 || len(g.decider.requested) > 0 {
 				t.Errorf("%+v", r)
 			}
 		})

@@ -40,7 +40,7 @@ type observed struct {
 const reuseFor = 5 * time.Second
 
 // decisive are the facets that the rules read.
-const decisive = plan.Record | plan.Pods | plan.Volumes | plan.Database | plan.Coordination
+const decisive = plan.ClusterResource | plan.Pods | plan.Volumes | plan.Database | plan.Coordination
 
 // Decide implements Decider.
 func (r *Rules) Decide(ctx context.Context, e Eviction, epoch Epoch) ([]plan.Check, error) {

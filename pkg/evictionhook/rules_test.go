@@ -182,7 +182,7 @@ func TestAFailedObservationIsNoAnswer(t *testing.T) {
 func TestPodsWithoutADatabaseMayGo(t *testing.T) {
 	r, _, _ := judging(t, func(s *plan.Snapshot) {
 		s.Cluster.Status.Configured, s.Cluster.Status.ConnectionString = false, ""
-		s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+		s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	})
 	if checks, err := r.Decide(t.Context(), evictionOfPod("sample-stateless-105"), 0); err != nil || !safety.Met(checks) {
 		t.Errorf("%+v, %v", checks, err)

@@ -47,11 +47,11 @@ func (e *busyError) Error() string { return e.why }
 type slots struct {
 	mu    sync.Mutex
 	turns map[types.NamespacedName]chan struct{}
-	seen  map[types.NamespacedName]sighting
+	seen  map[types.NamespacedName]observation
 }
 
-// sighting is since when this process has seen a Lease unchanged, and its epoch.
-type sighting struct {
+// observation is since when this process has seen a Lease unchanged, and its epoch.
+type observation struct {
 	version       string
 	epoch         Epoch
 	since, begins time.Time
@@ -89,7 +89,7 @@ func (s *slots) turnOf(cluster types.NamespacedName) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turns == nil {
-		s.turns, s.seen = map[types.NamespacedName]chan struct{}{}, map[types.NamespacedName]sighting{}
+		s.turns, s.seen = map[types.NamespacedName]chan struct{}{}, map[types.NamespacedName]observation{}
 	}
 	if s.turns[cluster] == nil {
 		s.turns[cluster] = make(chan struct{}, 1)

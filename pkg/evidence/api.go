@@ -145,13 +145,13 @@ func selectorOf(r *http.Request) (func(fieldsOfObject) bool, error) {
 }
 
 func (s APIServer) review(r *http.Request, q query, body []byte) any {
-	var asked struct {
+	var requested struct {
 		Spec json.RawMessage `json:"spec"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil {
+	if err := json.Unmarshal(body, &requested); err != nil {
 		return refusal(http.StatusBadRequest, metav1.StatusReasonBadRequest, "decode the review: "+err.Error())
 	}
-	raw, failure := s.Facts.review(r.Context(), q.resource, asked.Spec)
+	raw, failure := s.Facts.review(r.Context(), q.resource, requested.Spec)
 	if failure != nil {
 		return failure
 	}

@@ -63,8 +63,8 @@ func TestRecordedBackupStatusesAreRead(t *testing.T) {
 		if s.Known() == (s.Restorable == nil) || s.CanBeRestored() != (s.LatestRestorable != nil) || s.State.Running == (s.State.Completed || s.State.Name == BackupAborted) && s.Known() {
 			t.Errorf("%s: %s: %+v", name, stdout, s)
 		}
-		if _, told := s.SnapshotPeriod(); told != (s.State.Name == BackupRunning || s.State.Name == BackupDifferential) {
-			t.Errorf("%s: %s: period reported %t", name, stdout, told)
+		if _, reported := s.SnapshotPeriod(); reported != (s.State.Name == BackupRunning || s.State.Name == BackupDifferential) {
+			t.Errorf("%s: %s: period reported %t", name, stdout, reported)
 		}
 	})
 	for _, want := range []string{"", BackupSubmitted, BackupRunning} {

@@ -35,7 +35,7 @@ func ResolvedStorageEngine(engine string, v Version) string {
 // settings that are only reported or not set in the desired configuration, so that
 // the two can be compared. Normalize the desired configuration with itself.
 // Settings that it does not set are therefore never reset.
-func (c Configuration) Normalized(wanted Configuration, v Version) Configuration {
+func (c Configuration) Normalized(desired Configuration, v Version) Configuration {
 	n := Configuration{
 		RedundancyMode: cmp.Or(c.RedundancyMode, RedundancyDouble),
 		StorageEngine:  ResolvedStorageEngine(c.StorageEngine, v),
@@ -46,32 +46,32 @@ func (c Configuration) Normalized(wanted Configuration, v Version) Configuration
 		LogRouters:     cmp.Or(c.LogRouters, unset),
 		RemoteLogs:     cmp.Or(c.RemoteLogs, unset),
 	}
-	if wanted.SeparateProxies() {
+	if desired.SeparateProxies() {
 		n.CommitProxies, n.GrvProxies = c.CommitProxies, c.GrvProxies
 	} else {
 		n.Proxies = c.Proxies
 	}
-	if wanted.LogSpill != 0 {
+	if desired.LogSpill != 0 {
 		n.LogSpill = c.LogSpill
 	}
-	if wanted.LogVersion != 0 {
+	if desired.LogVersion != 0 {
 		n.LogVersion = c.LogVersion
 	}
-	n.copyMigration(c, wanted, v)
+	n.copyMigration(c, desired, v)
 	return n
 }
 
-func (c *Configuration) copyMigration(from, wanted Configuration, v Version) {
-	if wanted.StorageMigrationType != nil {
+func (c *Configuration) copyMigration(from, desired Configuration, v Version) {
+	if desired.StorageMigrationType != nil {
 		c.StorageMigrationType = from.StorageMigrationType
 	}
-	if wanted.PerpetualStorageWiggle != nil {
+	if desired.PerpetualStorageWiggle != nil {
 		c.PerpetualStorageWiggle = from.PerpetualStorageWiggle
 	}
-	if wanted.PerpetualStorageWiggleLocality != nil {
+	if desired.PerpetualStorageWiggleLocality != nil {
 		c.PerpetualStorageWiggleLocality = from.PerpetualStorageWiggleLocality
 	}
-	if wanted.PerpetualStorageWiggleEngine != nil && from.PerpetualStorageWiggleEngine != nil {
+	if desired.PerpetualStorageWiggleEngine != nil && from.PerpetualStorageWiggleEngine != nil {
 		engine := *from.PerpetualStorageWiggleEngine
 		if engine != "none" && engine != "" {
 			engine = ResolvedStorageEngine(engine, v)
@@ -105,24 +105,24 @@ func mainThenPriority(a, b DataCenter) int {
 }
 
 // Equal reports whether a database in configuration c matches the desired one.
-func (c Configuration) Equal(wanted Configuration, v Version) bool {
-	return len(c.Differences(wanted, v)) == 0
+func (c Configuration) Equal(desired Configuration, v Version) bool {
+	return len(c.Differences(desired, v)) == 0
 }
 
 // Difference is one setting that differs from the desired one. Values are as
 // in the configure command, "unset" for an absent one.
 type Difference struct {
-	Setting, Current, Wanted string
+	Setting, Current, Desired string
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("%s: %s, desired %s", d.Setting, d.Current, d.Wanted)
+	return fmt.Sprintf("%s: %s, desired %s", d.Setting, d.Current, d.Desired)
 }
 
 // Differences returns the settings in which c differs from the desired
 // configuration, in the order of the configure command.
-func (c Configuration) Differences(wanted Configuration, v Version) []Difference {
-	have, want := c.Settings(wanted, v), wanted.Settings(wanted, v)
+func (c Configuration) Differences(desired Configuration, v Version) []Difference {
+	have, want := c.Settings(desired, v), desired.Settings(desired, v)
 	var different []Difference
 	for i := range want {
 		if have[i] != want[i] {
@@ -138,8 +138,8 @@ type Setting struct{ Name, Value string }
 
 // Settings returns all settings that can be compared with the desired ones, always the
 // same ones in the order of the configure command.
-func (c Configuration) Settings(wanted Configuration, v Version) []Setting {
-	return c.Normalized(wanted, v).settings()
+func (c Configuration) Settings(desired Configuration, v Version) []Setting {
+	return c.Normalized(desired, v).settings()
 }
 
 func (c Configuration) settings() []Setting {

@@ -41,8 +41,8 @@ func (c Configuration) TokensOf(p Part) ([]string, error) {
 
 // EqualIn reports whether one part of a database in configuration c matches the
 // desired one.
-func (c Configuration) EqualIn(p Part, wanted Configuration, v Version) bool {
-	return !slices.ContainsFunc(c.Differences(wanted, v), func(d Difference) bool {
+func (c Configuration) EqualIn(p Part, desired Configuration, v Version) bool {
+	return !slices.ContainsFunc(c.Differences(desired, v), func(d Difference) bool {
 		return p == Whole || d.Setting == string(p)
 	})
 }

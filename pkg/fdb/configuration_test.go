@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// wanted is an ordinary desired configuration.
-func wanted() Configuration {
+// desired is an ordinary desired configuration.
+func desired() Configuration {
 	return Configuration{
 		RedundancyMode: "double", StorageEngine: "ssd-2", UsableRegions: 1,
 		Logs: 3, Proxies: 3, Resolvers: 1, LogRouters: -1, RemoteLogs: -1,
@@ -62,7 +62,7 @@ func TestConfigureTokens(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			configuration := wanted()
+			configuration := desired()
 			c.given(&configuration)
 			got, err := configuration.Tokens()
 			if err != nil {
@@ -120,7 +120,7 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			configuration := wanted()
+			configuration := desired()
 			c.given(&configuration)
 			tokens, err := configuration.Tokens()
 			if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -132,9 +132,9 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 
 func TestWhatCountsAsADifference(t *testing.T) {
 	cases := map[string]struct {
-		wanted, current func(*Configuration)
-		version         string
-		want            []Difference
+		desired, current func(*Configuration)
+		version          string
+		want             []Difference
 	}{
 		"the recorded database reports more than was configured": {
 			current: func(c *Configuration) { *c = *recorded(t, "05-healthy").Cluster.Configuration },
@@ -144,15 +144,15 @@ func TestWhatCountsAsADifference(t *testing.T) {
 			want:    []Difference{{"logs", "4", "3"}},
 		},
 		"engine aliases": {
-			wanted: func(c *Configuration) { c.StorageEngine = "ssd" },
+			desired: func(c *Configuration) { c.StorageEngine = "ssd" },
 		},
 		"an engine that a version renamed": {
-			wanted:  func(c *Configuration) { c.StorageEngine = "ssd-redwood-1-experimental" },
+			desired: func(c *Configuration) { c.StorageEngine = "ssd-redwood-1-experimental" },
 			current: func(c *Configuration) { c.StorageEngine = "ssd-redwood-1" },
 			version: "7.3.79",
 		},
 		"an engine that the version did not rename yet": {
-			wanted:  func(c *Configuration) { c.StorageEngine = "ssd-redwood-1-experimental" },
+			desired: func(c *Configuration) { c.StorageEngine = "ssd-redwood-1-experimental" },
 			current: func(c *Configuration) { c.StorageEngine = "ssd-redwood-1" },
 			version: "7.1.67",
 			want:    []Difference{{"storage_engine", "ssd-redwood-1", "ssd-redwood-1-experimental"}},
@@ -164,15 +164,15 @@ func TestWhatCountsAsADifference(t *testing.T) {
 			current: func(c *Configuration) { c.PerpetualStorageWiggle, c.LogSpill = new(1), 2 },
 		},
 		"a wiggle that is configured and not reported": {
-			wanted: func(c *Configuration) { c.PerpetualStorageWiggle = new(0) },
-			want:   []Difference{{"perpetual_storage_wiggle", "unset", "0"}},
+			desired: func(c *Configuration) { c.PerpetualStorageWiggle = new(0) },
+			want:    []Difference{{"perpetual_storage_wiggle", "unset", "0"}},
 		},
 		"proxies asked apart": {
-			wanted:  func(c *Configuration) { c.Proxies, c.CommitProxies, c.GrvProxies = 0, 2, 1 },
+			desired: func(c *Configuration) { c.Proxies, c.CommitProxies, c.GrvProxies = 0, 2, 1 },
 			current: func(c *Configuration) { c.CommitProxies, c.GrvProxies = 2, 1 },
 		},
 		"regions in another order": {
-			wanted: func(c *Configuration) { c.Regions = twoRegions() },
+			desired: func(c *Configuration) { c.Regions = twoRegions() },
 			current: func(c *Configuration) {
 				c.Regions = twoRegions()
 				slices.Reverse(c.Regions)
@@ -180,19 +180,19 @@ func TestWhatCountsAsADifference(t *testing.T) {
 			},
 		},
 		"custom replication has no redundancy mode": {
-			wanted:  func(c *Configuration) { c.RedundancyMode = "triple" },
+			desired: func(c *Configuration) { c.RedundancyMode = "triple" },
 			current: func(c *Configuration) { c.RedundancyMode = "" },
 			want:    []Difference{{"redundancy_mode", "double", "triple"}},
 		},
 		"regions gone": {
-			wanted: func(c *Configuration) { c.Regions = twoRegions()[1:] },
-			want:   []Difference{{"regions", "[]", `[{"datacenters":[{"id":"dc2","priority":0}]}]`}},
+			desired: func(c *Configuration) { c.Regions = twoRegions()[1:] },
+			want:    []Difference{{"regions", "[]", `[{"datacenters":[{"id":"dc2","priority":0}]}]`}},
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			want, current := wanted(), wanted()
-			for given, to := range map[*Configuration]func(*Configuration){&want: c.wanted, &current: c.current} {
+			want, current := desired(), desired()
+			for given, to := range map[*Configuration]func(*Configuration){&want: c.desired, &current: c.current} {
 				if to != nil {
 					to(given)
 				}
@@ -212,7 +212,7 @@ func TestWhatCountsAsADifference(t *testing.T) {
 }
 
 func TestNormalizingChangesNothingInPlace(t *testing.T) {
-	c := wanted()
+	c := desired()
 	c.Regions = twoRegions()
 	slices.Reverse(c.Regions)
 	before := slices.Clone(c.Regions)

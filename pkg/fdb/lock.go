@@ -110,8 +110,8 @@ type LockRequest struct {
 	Now      time.Time
 	Duration time.Duration
 	Nonce    string
-	// Person is the user, "user@host", who requests to hold the lock manually; empty for a run.
-	Person string
+	// User is the user, "user@host", who requests to hold the lock manually; empty for a run.
+	User string
 	// AllowEmptyOwner accepts an empty owner ID. All of those share one lock, so
 	// they do not exclude each other.
 	AllowEmptyOwner bool
@@ -176,7 +176,7 @@ func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 		return refuse(LockDenied)
 	case found == nil:
 		return grant(LockTaken, r.Now)
-	case found.Owner == r.Owner && found.heldManuallyFrom(r.Person, r.Now):
+	case found.Owner == r.Owner && found.heldManuallyFrom(r.User, r.Now):
 		return refuse(LockHeld)
 	case found.Owner == r.Owner:
 		return grant(LockExtended, found.Start)
@@ -189,10 +189,10 @@ func DecideLock(found *Lock, denied []string, r LockRequest) LockDecision {
 
 // WrittenNonce returns the nonce of the lock that a granted request writes.
 func (r LockRequest) WrittenNonce() string {
-	if r.Person == "" {
+	if r.User == "" {
 		return r.Nonce
 	}
-	return NonceByHand(r.Person, r.Nonce)
+	return NonceByHand(r.User, r.Nonce)
 }
 
 func (r LockRequest) record(start time.Time) *Lock {

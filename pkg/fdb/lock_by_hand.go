@@ -11,38 +11,38 @@ import (
 const manualNonce = "by hand: "
 
 // NonceByHand returns the nonce of a lock that a user, "user@host", holds manually.
-func NonceByHand(person, nonce string) string {
+func NonceByHand(user, nonce string) string {
 	printable := strings.Map(func(r rune) rune {
 		if r < ' ' || r == ';' {
 			return -1
 		}
 		return r
-	}, person)
+	}, user)
 	return manualNonce + printable + "; " + nonce
 }
 
-// Person returns the user who holds the lock manually; empty if a run holds it.
-func (l Lock) Person() string {
+// User returns the user who holds the lock manually; empty if a run holds it.
+func (l Lock) User() string {
 	rest, found := strings.CutPrefix(l.Nonce, manualNonce)
 	if !found {
 		return ""
 	}
-	person, _, _ := strings.Cut(rest, "; ")
-	return person
+	user, _, _ := strings.Cut(rest, "; ")
+	return user
 }
 
 // Holder describes the holder of the lock for users.
 func (l Lock) Holder() string {
-	if person := l.Person(); person != "" {
-		return l.Owner + ", held manually by " + person
+	if user := l.User(); user != "" {
+		return l.Owner + ", held manually by " + user
 	}
 	return l.Owner
 }
 
 // heldManuallyFrom reports whether a user other than person holds the lock manually,
 // with the same owner ID.
-func (l Lock) heldManuallyFrom(person string, now time.Time) bool {
-	return l.Person() != "" && l.Person() != person && !l.ExpiredAt(now)
+func (l Lock) heldManuallyFrom(user string, now time.Time) bool {
+	return l.User() != "" && l.User() != user && !l.ExpiredAt(now)
 }
 
 // Same reports whether two locks are identical.
@@ -55,8 +55,8 @@ type ReleaseRequest struct {
 	// Seen is the lock as it was printed. Any other is not released.
 	Seen Lock
 	// Owner is the owner ID of the request, and Person its user.
-	Owner, Person string
-	Now           time.Time
+	Owner, User string
+	Now         time.Time
 	// Force also clears an expired or denied lock of another owner, and a lock that another
 	// user holds manually with this owner ID. It never clears a lock on which another
 	// control-plane instance may rely.
@@ -96,8 +96,8 @@ func DecideRelease(found *Lock, denied []string, r ReleaseRequest) ReleaseOutcom
 		return ReleaseFree
 	case !found.Same(r.Seen):
 		return ReleaseChanged
-	case found.Owner == r.Owner && (r.Owner != "" || r.Person != "" && found.Person() == r.Person):
-		if found.heldManuallyFrom(r.Person, r.Now) {
+	case found.Owner == r.Owner && (r.Owner != "" || r.User != "" && found.User() == r.User):
+		if found.heldManuallyFrom(r.User, r.Now) {
 			return forced()
 		}
 		return ReleaseGranted

@@ -6,8 +6,8 @@ import (
 )
 
 // kept is a lock that a user holds manually as dc1.
-func kept(person string, end time.Time) *Lock {
-	return &Lock{Owner: "dc1", Start: noon.Add(-time.Minute), End: end, Nonce: NonceByHand(person, "n1")}
+func kept(user string, end time.Time) *Lock {
+	return &Lock{Owner: "dc1", Start: noon.Add(-time.Minute), End: end, Nonce: NonceByHand(user, "n1")}
 }
 
 func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
@@ -15,25 +15,25 @@ func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
 	tests := map[string]struct {
 		found  *Lock
 		denied []string
-		person string
+		user   string
 		want   LockOutcome
 	}{
 		"a run waits":                             {found: kept("ann@a", later), want: LockHeld},
-		"another user waits":                      {found: kept("ann@a", later), person: "bob@b", want: LockHeld},
-		"whoever keeps it may keep it longer":     {found: kept("ann@a", later), person: "ann@a", want: LockExtended},
+		"another user waits":                      {found: kept("ann@a", later), user: "bob@b", want: LockHeld},
+		"whoever keeps it may keep it longer":     {found: kept("ann@a", later), user: "ann@a", want: LockExtended},
 		"its time ends":                           {found: kept("ann@a", over), want: LockExtended},
-		"a user gets what a run has":              {found: &Lock{Owner: "dc1", End: later}, person: "ann@a", want: LockExtended},
-		"a user gets nothing from another":        {found: &Lock{Owner: "dc2", End: later}, person: "ann@a", want: LockHeld},
-		"a user with a denied owner ID gets none": {denied: []string{"dc1"}, person: "ann@a", want: LockDenied},
+		"a user gets what a run has":              {found: &Lock{Owner: "dc1", End: later}, user: "ann@a", want: LockExtended},
+		"a user gets nothing from another":        {found: &Lock{Owner: "dc2", End: later}, user: "ann@a", want: LockHeld},
+		"a user with a denied owner ID gets none": {denied: []string{"dc1"}, user: "ann@a", want: LockDenied},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := DecideLock(tc.found, tc.denied, LockRequest{Owner: "dc1", Now: noon, Duration: time.Hour, Nonce: "n2", Person: tc.person})
+			d := DecideLock(tc.found, tc.denied, LockRequest{Owner: "dc1", Now: noon, Duration: time.Hour, Nonce: "n2", User: tc.user})
 			if d.Outcome != tc.want {
 				t.Errorf("%s, want %s", d.Outcome, tc.want)
 			}
-			if d.Write != nil && d.Write.Person() != tc.person {
-				t.Errorf("kept by %q", d.Write.Person())
+			if d.Write != nil && d.Write.User() != tc.user {
+				t.Errorf("kept by %q", d.Write.User())
 			}
 		})
 	}
@@ -42,10 +42,10 @@ func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
 func TestARecordSaysWhoKeepsIt(t *testing.T) {
 	l := kept("ann; root@a\n", noon)
 	read, err := DecodeLock(l.Encode())
-	if err != nil || read.Person() != "ann root@a" || read.Holder() != "dc1, held manually by ann root@a" || !read.Same(*l) {
-		t.Errorf("%+v, user %q: %v", read, read.Person(), err)
+	if err != nil || read.User() != "ann root@a" || read.Holder() != "dc1, held manually by ann root@a" || !read.Same(*l) {
+		t.Errorf("%+v, user %q: %v", read, read.User(), err)
 	}
-	if l := (Lock{Owner: "dc1", Nonce: "XYZ"}); l.Person() != "" || l.Holder() != "dc1" {
+	if l := (Lock{Owner: "dc1", Nonce: "XYZ"}); l.User() != "" || l.Holder() != "dc1" {
 		t.Errorf("a run's lock is of %q", l.Holder())
 	}
 }
@@ -76,7 +76,7 @@ func TestWhichLocksAreReleasedByHand(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := ReleaseRequest{Owner: "dc1", Person: "ann@a", Now: noon}
+			r := ReleaseRequest{Owner: "dc1", User: "ann@a", Now: noon}
 			if tc.owner != "" {
 				r.Owner = ""
 			}

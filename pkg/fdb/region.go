@@ -41,14 +41,14 @@ func regionOf(regions []Region, dc string) (Region, bool) {
 	return regions[i], true
 }
 
-func without(regions []Region, gone Region) []Region {
-	return slices.DeleteFunc(slices.Clone(regions), func(r Region) bool { return r.id() == gone.id() })
+func without(regions []Region, removed Region) []Region {
+	return slices.DeleteFunc(slices.Clone(regions), func(r Region) bool { return r.id() == removed.id() })
 }
 
 // joined adds missing desired regions by descending priority, with a priority that
 // does not allow them to serve, up to the maximum number of regions.
-func joined(regions, wanted []Region) []Region {
-	for _, w := range normalizedRegions(wanted) {
+func joined(regions, desired []Region) []Region {
+	for _, w := range normalizedRegions(desired) {
 		if _, there := regionOf(regions, w.id()); !there && len(regions) < mostRegions {
 			regions = append(regions, w.ranked(unusedPriority))
 		}

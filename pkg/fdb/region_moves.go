@@ -45,8 +45,8 @@ func (c regionChange) begin() (regionMove, bool) {
 	if home == "" {
 		home = best(c.want).id()
 	}
-	first, wanted := regionOf(c.want, home)
-	if !wanted {
+	first, desired := regionOf(c.want, home)
+	if !desired {
 		first = Region{DataCenters: []DataCenter{{ID: home, Priority: 1}}}
 	}
 	regions := joined([]Region{first.ranked(max(first.priority(), 0))}, c.want)
@@ -62,8 +62,8 @@ func (c regionChange) shape() (regionMove, bool) {
 	}
 	kept := slices.Clone(c.have)
 	for i, r := range kept {
-		if wanted, ok := regionOf(c.want, r.id()); ok {
-			kept[i] = wanted.ranked(r.priority())
+		if desired, ok := regionOf(c.want, r.id()); ok {
+			kept[i] = desired.ranked(r.priority())
 		}
 	}
 	regions := joined(kept, c.want)
@@ -82,9 +82,9 @@ func (c regionChange) shape() (regionMove, bool) {
 func (c regionChange) retire() (regionMove, bool) {
 	primary := c.primary()
 	for _, r := range c.have {
-		_, wanted := regionOf(c.want, r.id())
+		_, desired := regionOf(c.want, r.id())
 		switch {
-		case wanted || r.id() == primary.id():
+		case desired || r.id() == primary.id():
 		case r.MayServe():
 			return c.lowered(r), true
 		case c.usable > 1:
@@ -120,8 +120,8 @@ func (c regionChange) handOver() (regionMove, bool) {
 }
 
 func (c regionChange) mayStayPrimary(primary Region) bool {
-	wanted, ok := regionOf(c.want, primary.id())
-	return ok && wanted.priority() == best(c.want).priority()
+	desired, ok := regionOf(c.want, primary.id())
+	return ok && desired.priority() == best(c.want).priority()
 }
 
 // settle is for the desired regions with the right primary: only numbers remain.

@@ -36,11 +36,11 @@ var errUnserved = errors.New("two regions have a priority of 0 or more, but usab
 // becomes primary, and only then the other one is removed, in reverse order:
 // changing priorities at once ends in an error half a minute later, and takes
 // effect nevertheless.
-func (c Configuration) RegionSteps(wanted Configuration, home string) ([]RegionStep, error) {
-	if sameRegions(c, wanted) {
+func (c Configuration) RegionSteps(desired Configuration, home string) ([]RegionStep, error) {
+	if sameRegions(c, desired) {
 		return nil, nil
 	}
-	if max(wanted.UsableRegions, 1) == 1 && len(serving(wanted.Regions)) > 1 {
+	if max(desired.UsableRegions, 1) == 1 && len(serving(desired.Regions)) > 1 {
 		return nil, errUnserved
 	}
 	if len(c.Regions) > mostRegions {
@@ -48,7 +48,7 @@ func (c Configuration) RegionSteps(wanted Configuration, home string) ([]RegionS
 	}
 	var steps []RegionStep
 	for now := c; len(steps) < mostRegionSteps; {
-		step, found := (regionChange{have: now.Regions, usable: max(now.UsableRegions, 1), want: wanted.Regions, wantUsable: max(wanted.UsableRegions, 1), home: home}).next()
+		step, found := (regionChange{have: now.Regions, usable: max(now.UsableRegions, 1), want: desired.Regions, wantUsable: max(desired.UsableRegions, 1), home: home}).next()
 		if !found {
 			return steps, nil
 		}

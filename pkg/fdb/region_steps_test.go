@@ -12,7 +12,7 @@ import (
 // regioned is a configuration with regions written as "dc1 1+dc3, dc2 -1": main data
 // center, priority, satellites.
 func regioned(usable int, regions string) Configuration {
-	c := wanted()
+	c := desired()
 	c.UsableRegions = usable
 	for text := range strings.SplitSeq(regions, ", ") {
 		var dc DataCenter
@@ -235,7 +235,7 @@ func TestEveryChainOfRegionStepsIsSafeAndEnds(t *testing.T) {
 }
 
 func anyRegions(random *rand.Rand) Configuration {
-	c := wanted()
+	c := desired()
 	dcs := []string{"dc1", "dc2", "dc3", "dc4"}
 	random.Shuffle(len(dcs), func(i, j int) { dcs[i], dcs[j] = dcs[j], dcs[i] })
 	for i := range random.IntN(mostRegions + 1) {

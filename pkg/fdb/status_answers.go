@@ -57,9 +57,9 @@ func (s *Status) RecoveryAge() (age time.Duration, ok bool) {
 // the database's uptimes are based. An uptime advances in steps of 5 s, so the process may
 // have started that much earlier. ok is false when not reported.
 func (s *Status) StartOf(p Process) (start time.Time, ok bool) {
-	now, told := s.Time()
+	now, reported := s.Time()
 	uptime, known := p.Uptime()
-	return now.Add(-uptime), told && known
+	return now.Add(-uptime), reported && known
 }
 
 // Time returns when the document was created, by the clock of the cluster controller; ok

@@ -254,14 +254,14 @@ func TestAnswersOfRecordedDocuments(t *testing.T) {
 	})
 	t.Run("a dying process' entry reports nothing", func(t *testing.T) {
 		s := recorded(t, "70-one-storage-down-t01")
-		silent := 0
+		unresponsive := 0
 		for _, p := range s.ProcessList() {
 			if !p.Reporting() {
-				silent++
+				unresponsive++
 			}
 		}
-		if silent != 1 || !s.HasMessage(MessageUnreachableProcesses) {
-			t.Errorf("got %d silent entries, messages %+v", silent, s.Cluster.Messages)
+		if unresponsive != 1 || !s.HasMessage(MessageUnreachableProcesses) {
+			t.Errorf("got %d silent entries, messages %+v", unresponsive, s.Cluster.Messages)
 		}
 	})
 	t.Run("the protocol is known without a quorum", func(t *testing.T) {

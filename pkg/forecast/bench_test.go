@@ -57,8 +57,8 @@ func upgrading(b *testing.B, groups int) plan.Snapshot {
 		}
 		w.Tick(30 * time.Second)
 	}
-	w.Record.Spec.Version = "7.4.6"
-	w.Record.Generation++
+	w.Resource.Spec.Version = "7.4.6"
+	w.Resource.Generation++
 	var s plan.Snapshot
 	if err := w.Observe(b.Context(), &s, plan.Everything); err != nil {
 		b.Fatal(err)

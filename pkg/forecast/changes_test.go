@@ -18,7 +18,7 @@ func TestSettingsAreShownWithOldAndNewValues(t *testing.T) {
 	if found := planned.SettingChanges(observed(t, w)); len(found) > 0 {
 		t.Errorf("of a cluster that matches its spec: %+v", found)
 	}
-	spec := &w.Record.Spec
+	spec := &w.Resource.Spec
 	spec.Version, spec.ProcessCounts.Storage, spec.DatabaseConfiguration.RedundancyMode = "7.4.6", 7, "triple"
 	spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 		v1beta2.ProcessClassLog: {

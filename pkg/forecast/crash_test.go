@@ -16,41 +16,41 @@ import (
 // before all others restart. The upgrade completes nevertheless, as a forecast from that moment
 // shows.
 func TestAnUpgradeCompletesWhenProcessesCrashBeforeTheCommonRestart(t *testing.T) {
-	for name, crashing := range map[string]func(*sim.World) []v1beta2.ProcessGroupID{
-		"a storage process": func(w *sim.World) []v1beta2.ProcessGroupID {
+	for name, crashing := range map[string]func(*sim.Cluster) []v1beta2.ProcessGroupID{
+		"a storage process": func(w *sim.Cluster) []v1beta2.ProcessGroupID {
 			return []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
 		},
-		"a log process": func(w *sim.World) []v1beta2.ProcessGroupID {
+		"a log process": func(w *sim.Cluster) []v1beta2.ProcessGroupID {
 			return []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
 		},
-		"a coordinator": func(w *sim.World) []v1beta2.ProcessGroupID { return []v1beta2.ProcessGroupID{coordinatorOf(w)} },
-		"two of a kind": func(w *sim.World) []v1beta2.ProcessGroupID {
+		"a coordinator": func(w *sim.Cluster) []v1beta2.ProcessGroupID { return []v1beta2.ProcessGroupID{coordinatorOf(w)} },
+		"two of a kind": func(w *sim.Cluster) []v1beta2.ProcessGroupID {
 			return []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStateless), groupOf(w, v1beta2.ProcessClassStorage)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := settled(t, nil)
-			w.Record.Spec.Version = "7.4.6"
-			w.Record.Generation++
+			w.Resource.Spec.Version = "7.4.6"
+			w.Resource.Generation++
 			prepare(t, w)
 			for _, id := range crashing(w) {
-				w.KillServers(w.Record.ProcessGroup(id).PodName(w.Record))
+				w.KillServers(w.Resource.ProcessGroup(id).PodName(w.Resource))
 			}
 			w.Tick(10 * time.Second)
 			if f := forecastOf(t, w); f.End != planned.ForecastComplete {
 				t.Errorf("the forecast ends %s:\n%s", f.End, summary(f))
 			}
 			happens(t, w, stages.Cluster())
-			if w.Record.Status.RunningVersion != "7.4.6" {
-				t.Errorf("runs %s", w.Record.Status.RunningVersion)
+			if w.Resource.Status.RunningVersion != "7.4.6" {
+				t.Errorf("runs %s", w.Resource.Status.RunningVersion)
 			}
 		})
 	}
 }
 
 // prepare runs passes until the pods have the new configuration, and none of the restart.
-func prepare(t *testing.T, w *sim.World) {
+func prepare(t *testing.T, w *sim.Cluster) {
 	t.Helper()
 	prepared := false
 	for range 5 {

@@ -37,11 +37,11 @@ const (
 )
 
 const (
-	// horizon bounds how far a forecast looks ahead.
-	horizon = 48 * time.Hour
-	// hopeless is after how long without an action a forecast ends: longer than all waits that end
+	// longestForecast bounds how far a forecast looks ahead.
+	longestForecast = 48 * time.Hour
+	// idleLimit is after how long without an action a forecast ends: longer than all waits that end
 	// by themselves.
-	hopeless = 3 * time.Hour
+	idleLimit = 3 * time.Hour
 	// blocked is the same for what requires manual intervention.
 	blocked = time.Hour
 	// passTime is how long the reads of a pass take.
@@ -74,7 +74,7 @@ func (r Request) withDefaults() Request {
 	return r
 }
 
-func newPlayer(r Request, w *sim.World) *player {
+func newPlayer(r Request, w *sim.Cluster) *player {
 	return &player{Request: r, w: w, start: w.Now(), acted: w.Now(), record: newRecorder(w, r)}
 }
 
@@ -92,7 +92,7 @@ func unavailable(ctx context.Context, err error) (planned.Forecast, error) {
 // player runs passes over a simulation.
 type player struct {
 	Request
-	w      *sim.World
+	w      *sim.Cluster
 	record *recorder
 	start  time.Time
 	acted  time.Time // when the last pass acted
@@ -130,7 +130,7 @@ func (p *player) letPass(rest time.Duration) {
 	}
 	for left := rest; left > 0; left -= shortestRest {
 		p.w.Tick(min(left, shortestRest))
-		p.disaster.strike()
+		p.disaster.inject()
 	}
 }
 
@@ -155,9 +155,9 @@ func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
 		return planned.ForecastFailed, true
 	case done.Outcome == reconcile.Blocked && quiet > blocked:
 		return planned.ForecastBlocked, true
-	case quiet > hopeless:
+	case quiet > idleLimit:
 		return planned.ForecastWaiting, true
-	case p.w.Now().Sub(p.start) > horizon:
+	case p.w.Now().Sub(p.start) > longestForecast:
 		return planned.ForecastUnfinished, true
 	}
 	return "", false

@@ -20,7 +20,7 @@ import (
 )
 
 // everything are the facets of a pass over a cluster.
-const everything = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles |
+const everything = plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles |
 	plan.Database | plan.Coordination | plan.Detector | plan.DisruptionBudgets
 
 func clusterOf(edit func(*v1beta2.FoundationDBCluster)) *v1beta2.FoundationDBCluster {
@@ -36,7 +36,7 @@ func clusterOf(edit func(*v1beta2.FoundationDBCluster)) *v1beta2.FoundationDBClu
 }
 
 // happens runs passes until nothing is left, and returns what they did by stage and kind.
-func happens(t *testing.T, w *sim.World, list []plan.Stage) map[string]int {
+func happens(t *testing.T, w *sim.Cluster, list []plan.Stage) map[string]int {
 	t.Helper()
 	done := map[string]int{}
 	report := func(e reconcile.Event) {
@@ -59,7 +59,7 @@ func happens(t *testing.T, w *sim.World, list []plan.Stage) map[string]int {
 	return nil
 }
 
-func observed(t *testing.T, w *sim.World) plan.Snapshot {
+func observed(t *testing.T, w *sim.Cluster) plan.Snapshot {
 	t.Helper()
 	var s plan.Snapshot
 	if err := w.Observe(t.Context(), &s, everything); err != nil {
@@ -69,11 +69,11 @@ func observed(t *testing.T, w *sim.World) plan.Snapshot {
 }
 
 // passes runs some passes of each control-plane instance, in turn.
-func passes(t *testing.T, worlds ...*sim.World) (settled bool) {
+func passes(t *testing.T, clusters ...*sim.Cluster) (settled bool) {
 	t.Helper()
 	for range 20 {
 		settled = true
-		for _, w := range worlds {
+		for _, w := range clusters {
 			p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: func(reconcile.Event) {}, Seed: 42}
 			end, err := p.Run(t.Context())
 			if err != nil {
@@ -84,24 +84,24 @@ func passes(t *testing.T, worlds ...*sim.World) (settled bool) {
 		if settled {
 			break
 		}
-		worlds[0].Tick(70 * time.Second)
+		clusters[0].Tick(70 * time.Second)
 	}
 	return settled
 }
 
 // rest runs passes until no control-plane instance has anything to do, and lets time pass.
-func rest(t *testing.T, worlds ...*sim.World) {
+func rest(t *testing.T, clusters ...*sim.Cluster) {
 	t.Helper()
 	for range 5 {
-		if passes(t, worlds...) {
-			worlds[0].Tick(20 * time.Minute)
+		if passes(t, clusters...) {
+			clusters[0].Tick(20 * time.Minute)
 			return
 		}
 	}
 	t.Fatal("not reconciled")
 }
 
-func settled(t *testing.T, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+func settled(t *testing.T, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster {
 	t.Helper()
 	w, err := sim.New(clusterOf(edit), 7)
 	if err != nil {
@@ -113,7 +113,7 @@ func settled(t *testing.T, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
 	return w
 }
 
-func forecastOf(t *testing.T, w *sim.World) planned.Forecast {
+func forecastOf(t *testing.T, w *sim.Cluster) planned.Forecast {
 	t.Helper()
 	f, err := forecast.Play(t.Context(), forecast.Request{Observed: observed(t, w), Stages: stages.Cluster(), Seed: 42, PodStart: time.Second})
 	if err != nil {
@@ -141,9 +141,9 @@ func withoutMetadata(done map[string]int) map[string]int {
 	return done
 }
 
-func groupOf(w *sim.World, class v1beta2.ProcessClass) v1beta2.ProcessGroupID {
-	at := slices.IndexFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class })
-	return w.Record.Status.ProcessGroups[at].ProcessGroupID
+func groupOf(w *sim.Cluster, class v1beta2.ProcessClass) v1beta2.ProcessGroupID {
+	at := slices.IndexFunc(w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class })
+	return w.Resource.Status.ProcessGroups[at].ProcessGroupID
 }
 
 func summary(f planned.Forecast) string {
@@ -181,8 +181,8 @@ func TestWhatCannotBeSimulatedIsNotForecast(t *testing.T) {
 // The same facts give the same forecast.
 func TestAForecastIsTheSameEveryTime(t *testing.T) {
 	w := settled(t, nil)
-	w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
-	w.Record.Generation++
+	w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
+	w.Resource.Generation++
 	if diff := cmp.Diff(forecastOf(t, w), forecastOf(t, w)); diff != "" {
 		t.Error(diff)
 	}
@@ -191,8 +191,8 @@ func TestAForecastIsTheSameEveryTime(t *testing.T) {
 // Simulations with failures complete, and tell what happened in the worst one.
 func TestSimulationsWithFailuresComplete(t *testing.T) {
 	w := settled(t, nil)
-	w.Record.Spec.Version = "7.3.81"
-	w.Record.Generation++
+	w.Resource.Spec.Version = "7.3.81"
+	w.Resource.Generation++
 	all, err := forecast.Simulate(t.Context(), forecast.Request{Observed: observed(t, w), Stages: stages.Cluster(), Seed: 42}, 4)
 	if err != nil {
 		t.Fatal(err)

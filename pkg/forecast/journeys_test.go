@@ -24,11 +24,11 @@ import (
 // journey is a change that the pages describe, of a cluster that matches its spec.
 type journey struct {
 	// begin returns the cluster; nil for one with the defaults.
-	begin func(*testing.T) *sim.World
+	begin func(*testing.T) *sim.Cluster
 	// change is what the user changes; nil for nothing.
-	change func(*sim.World)
+	change func(*sim.Cluster)
 	// stages are those of the command; nil for all of a pass.
-	stages func(*sim.World) []plan.Stage
+	stages func(*sim.Cluster) []plan.Stage
 	// surprises are the actions that differ, by stage and kind: forecast, and done.
 	surprises map[string][2]int
 }
@@ -37,68 +37,68 @@ type journey struct {
 var journeys = map[string]journey{
 	"nothing to do": {},
 	"creation":      {begin: unborn},
-	"growth":        {change: func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage += 2 }},
-	"shrinking":     {change: func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage-- }},
-	"replacement of a storage process group": {change: func(w *sim.World) {
-		w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
+	"growth":        {change: func(w *sim.Cluster) { w.Resource.Spec.ProcessCounts.Storage += 2 }},
+	"shrinking":     {change: func(w *sim.Cluster) { w.Resource.Spec.ProcessCounts.Storage-- }},
+	"replacement of a storage process group": {change: func(w *sim.Cluster) {
+		w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
 	}},
-	"replacement of a log process group": {change: func(w *sim.World) {
-		w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
+	"replacement of a log process group": {change: func(w *sim.Cluster) {
+		w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassLog)}
 	}},
-	"replace": {stages: func(w *sim.World) []plan.Stage {
-		return stages.Replacing(operations.ReplaceGroups(operations.Replacement{Groups: []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}, Most: 1}))
+	"replace": {stages: func(w *sim.Cluster) []plan.Stage {
+		return stages.Replacing(operations.ReplaceGroups(operations.Replacement{Groups: []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}, Max: 1}))
 	}},
-	"drain of a node": {stages: func(w *sim.World) []plan.Stage {
-		return stages.Draining([]string{w.Pods[w.Record.ProcessGroup(groupOf(w, v1beta2.ProcessClassStorage)).PodName(w.Record)].Spec.NodeName}, 1)
+	"drain of a node": {stages: func(w *sim.Cluster) []plan.Stage {
+		return stages.Draining([]string{w.Pods[w.Resource.ProcessGroup(groupOf(w, v1beta2.ProcessClassStorage)).PodName(w.Resource)].Spec.NodeName}, 1)
 	}},
-	"restart": {stages: func(w *sim.World) []plan.Stage {
+	"restart": {stages: func(w *sim.Cluster) []plan.Stage {
 		return stages.Marking(operations.RestartGroups(operations.Restart{Groups: groupsOf(w), Since: w.Now(), Strategy: operations.RestartStrategies()[0]}))
 	}},
 	"knob change":            {change: setKnob},
 	"pod template change":    {change: setCPU},
-	"patch upgrade":          {change: func(w *sim.World) { w.Record.Spec.Version = "7.3.81" }},
-	"minor upgrade":          {change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" }},
+	"patch upgrade":          {change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.3.81" }},
+	"minor upgrade":          {change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" }},
 	"storage engine change":  {change: migrateEngine},
-	"redundancy mode change": {change: func(w *sim.World) { w.Record.Spec.DatabaseConfiguration.RedundancyMode = "triple" }},
-	"coordinators change": {stages: func(w *sim.World) []plan.Stage {
+	"redundancy mode change": {change: func(w *sim.Cluster) { w.Resource.Spec.DatabaseConfiguration.RedundancyMode = "triple" }},
+	"coordinators change": {stages: func(w *sim.Cluster) []plan.Stage {
 		return stages.Marking(cluster.MoveCoordinators(coordinatorOf(w)))
 	}},
-	"exclusion": {stages: func(w *sim.World) []plan.Stage {
+	"exclusion": {stages: func(w *sim.Cluster) []plan.Stage {
 		return stages.Excluding([]v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)})
 	}},
-	"maintenance": {stages: func(w *sim.World) []plan.Stage {
+	"maintenance": {stages: func(w *sim.Cluster) []plan.Stage {
 		return stages.Marking(operations.MaintainZone(zoneOf(w), 10*time.Minute))
 	}},
-	"lost pod": {change: func(w *sim.World) {
-		w.KillPod(w.Record.Status.ProcessGroups[0].PodName(w.Record))
+	"lost pod": {change: func(w *sim.Cluster) {
+		w.KillPod(w.Resource.Status.ProcessGroups[0].PodName(w.Resource))
 		w.Tick(time.Minute)
 	}},
 	"three data halls, knob change": {begin: threeHalls, change: setKnob},
 	"three data halls, minor upgrade": {
-		begin: threeHalls, change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
+		begin: threeHalls, change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
 		surprises: map[string][2]int{"RemovePods IncludeAndForget": {1, 2}}, // removals end in other passes
 	},
-	"two regions, replacement": {begin: twoRegions, change: func(w *sim.World) {
-		w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
+	"two regions, replacement": {begin: twoRegions, change: func(w *sim.Cluster) {
+		w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
 	}},
-	"two regions, change of the primary region": {begin: twoRegions, change: func(w *sim.World) {
-		w.Record.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{region("dc1", 0), region("dc2", 1)}
+	"two regions, change of the primary region": {begin: twoRegions, change: func(w *sim.Cluster) {
+		w.Resource.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{region("dc1", 0), region("dc2", 1)}
 	}},
 	"split image, creation":       {begin: unbornWith(splitImage)},
 	"split image, knob change":    {begin: settledWith(splitImage), change: setKnob},
-	"split image, patch upgrade":  {begin: settledWith(splitImage), change: func(w *sim.World) { w.Record.Spec.Version = "7.3.81" }},
-	"split image, minor upgrade":  {begin: settledWith(splitImage), change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" }},
-	"split image, growth":         {begin: settledWith(splitImage), change: func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage += 2 }},
+	"split image, patch upgrade":  {begin: settledWith(splitImage), change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.3.81" }},
+	"split image, minor upgrade":  {begin: settledWith(splitImage), change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" }},
+	"split image, growth":         {begin: settledWith(splitImage), change: func(w *sim.Cluster) { w.Resource.Spec.ProcessCounts.Storage += 2 }},
 	"service addresses, creation": {begin: unbornWith(serviceIPs)},
-	"service addresses, growth":   {begin: settledWith(serviceIPs), change: func(w *sim.World) { w.Record.Spec.ProcessCounts.Storage += 2 }},
+	"service addresses, growth":   {begin: settledWith(serviceIPs), change: func(w *sim.Cluster) { w.Resource.Spec.ProcessCounts.Storage += 2 }},
 	"service addresses, minor upgrade": {
-		begin: settledWith(serviceIPs), change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
+		begin: settledWith(serviceIPs), change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
 	},
 	"IPv6, creation": {begin: unbornWith(sixth)},
-	"IPv6, replacement": {begin: settledWith(sixth), change: func(w *sim.World) {
-		w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
+	"IPv6, replacement": {begin: settledWith(sixth), change: func(w *sim.Cluster) {
+		w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
 	}},
-	"IPv6, minor upgrade":               {begin: settledWith(sixth), change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" }},
+	"IPv6, minor upgrade":               {begin: settledWith(sixth), change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" }},
 	"IPv6 in split images, knob change": {begin: settledWith(splitImage, sixth), change: setKnob},
 }
 
@@ -129,7 +129,7 @@ func TestForecastsComeTrue(t *testing.T) {
 	}
 }
 
-func (j journey) start(t *testing.T) *sim.World {
+func (j journey) start(t *testing.T) *sim.Cluster {
 	t.Helper()
 	if j.begin == nil {
 		j.begin = settledWith()
@@ -137,12 +137,12 @@ func (j journey) start(t *testing.T) *sim.World {
 	w := j.begin(t)
 	if j.change != nil {
 		j.change(w)
-		w.Record.Generation++
+		w.Resource.Generation++
 	}
 	return w
 }
 
-func (j journey) list(w *sim.World) []plan.Stage {
+func (j journey) list(w *sim.Cluster) []plan.Stage {
 	if j.stages == nil {
 		return stages.Cluster()
 	}
@@ -179,8 +179,8 @@ func TestSurprisesAreFew(t *testing.T) {
 	}
 }
 
-func settledWith(edits ...func(*v1beta2.FoundationDBCluster)) func(*testing.T) *sim.World {
-	return func(t *testing.T) *sim.World {
+func settledWith(edits ...func(*v1beta2.FoundationDBCluster)) func(*testing.T) *sim.Cluster {
+	return func(t *testing.T) *sim.Cluster {
 		t.Helper()
 		return settled(t, func(c *v1beta2.FoundationDBCluster) {
 			for _, edit := range edits {
@@ -190,8 +190,8 @@ func settledWith(edits ...func(*v1beta2.FoundationDBCluster)) func(*testing.T) *
 	}
 }
 
-func unbornWith(edit func(*v1beta2.FoundationDBCluster)) func(*testing.T) *sim.World {
-	return func(t *testing.T) *sim.World {
+func unbornWith(edit func(*v1beta2.FoundationDBCluster)) func(*testing.T) *sim.Cluster {
+	return func(t *testing.T) *sim.Cluster {
 		t.Helper()
 		w, err := sim.New(clusterOf(edit), 7)
 		if err != nil {
@@ -201,7 +201,7 @@ func unbornWith(edit func(*v1beta2.FoundationDBCluster)) func(*testing.T) *sim.W
 	}
 }
 
-func unborn(t *testing.T) *sim.World {
+func unborn(t *testing.T) *sim.Cluster {
 	t.Helper()
 	return unbornWith(nil)(t)
 }
@@ -214,36 +214,36 @@ func serviceIPs(c *v1beta2.FoundationDBCluster) {
 
 func sixth(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.PodIPFamily = new(6) }
 
-func setKnob(w *sim.World) {
-	general := w.Record.Spec.Processes[v1beta2.ProcessClassGeneral]
+func setKnob(w *sim.Cluster) {
+	general := w.Resource.Spec.Processes[v1beta2.ProcessClassGeneral]
 	general.CustomParameters = append(slices.Clone(general.CustomParameters), "knob_disable_posix_kernel_aio=1")
-	w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: general}
+	w.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: general}
 }
 
-func setCPU(w *sim.World) {
-	w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {
+func setCPU(w *sim.Cluster) {
+	w.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {
 		PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
 			Name: v1beta2.ContainerMain, Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
 		}}}},
 	}}
 }
 
-func groupsOf(w *sim.World) []v1beta2.ProcessGroupID {
+func groupsOf(w *sim.Cluster) []v1beta2.ProcessGroupID {
 	var ids []v1beta2.ProcessGroupID
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		ids = append(ids, g.ProcessGroupID)
 	}
 	return ids
 }
 
-func zoneOf(w *sim.World) string {
-	return w.Pods[w.Record.ProcessGroup(groupOf(w, v1beta2.ProcessClassStorage)).PodName(w.Record)].Spec.NodeName
+func zoneOf(w *sim.Cluster) string {
+	return w.Pods[w.Resource.ProcessGroup(groupOf(w, v1beta2.ProcessClassStorage)).PodName(w.Resource)].Spec.NodeName
 }
 
 // coordinatorOf is the process group of a coordinator.
-func coordinatorOf(w *sim.World) v1beta2.ProcessGroupID {
-	for _, g := range w.Record.Status.ProcessGroups {
-		if strings.Contains(w.Record.Status.ConnectionString, g.DNSName(w.Record)+":") {
+func coordinatorOf(w *sim.Cluster) v1beta2.ProcessGroupID {
+	for _, g := range w.Resource.Status.ProcessGroups {
+		if strings.Contains(w.Resource.Status.ConnectionString, g.DNSName(w.Resource)+":") {
 			return g.ProcessGroupID
 		}
 	}
@@ -251,7 +251,7 @@ func coordinatorOf(w *sim.World) v1beta2.ProcessGroupID {
 }
 
 // threeHalls is a cluster whose nodes are in three data halls.
-func threeHalls(t *testing.T) *sim.World {
+func threeHalls(t *testing.T) *sim.Cluster {
 	t.Helper()
 	w := unbornWith(func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.DatabaseConfiguration = v1beta2.DatabaseConfiguration{
@@ -277,7 +277,7 @@ func region(dc string, priority int) v1beta2.Region {
 }
 
 // twoRegions is the resource in the primary data center of a database in two.
-func twoRegions(t *testing.T) *sim.World {
+func twoRegions(t *testing.T) *sim.Cluster {
 	t.Helper()
 	in := func(dc string) func(*v1beta2.FoundationDBCluster) {
 		return func(c *v1beta2.FoundationDBCluster) {
@@ -287,24 +287,24 @@ func twoRegions(t *testing.T) *sim.World {
 	}
 	w := unbornWith(in("dc1"))(t)
 	passes(t, w)
-	record := w.Record.DeepCopy()
-	record.Status = v1beta2.FoundationDBClusterStatus{}
-	record.Spec.SeedConnectionString = w.Record.Status.ConnectionString
-	in("dc2")(record)
-	other, err := w.Join(record)
+	object := w.Resource.DeepCopy()
+	object.Status = v1beta2.FoundationDBClusterStatus{}
+	object.Spec.SeedConnectionString = w.Resource.Status.ConnectionString
+	in("dc2")(object)
+	other, err := w.Join(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, each := range []*sim.World{w, other} {
-		configuration := &each.Record.Spec.DatabaseConfiguration
+	for _, each := range []*sim.Cluster{w, other} {
+		configuration := &each.Resource.Spec.DatabaseConfiguration
 		configuration.UsableRegions, configuration.Regions = 2, []v1beta2.Region{region("dc1", 1), region("dc2", 0)}
-		each.Record.Generation++
+		each.Resource.Generation++
 	}
 	rest(t, w, other)
 	return w
 }
 
-func migrateEngine(w *sim.World) {
-	w.Record.Spec.DatabaseConfiguration.StorageEngine = v1beta2.StorageEngineRedwood
-	w.Record.Spec.DatabaseConfiguration.StorageMigrationType = new(v1beta2.StorageMigrationAggressive)
+func migrateEngine(w *sim.Cluster) {
+	w.Resource.Spec.DatabaseConfiguration.StorageEngine = v1beta2.StorageEngineRedwood
+	w.Resource.Spec.DatabaseConfiguration.StorageMigrationType = new(v1beta2.StorageMigrationAggressive)
 }

@@ -15,30 +15,30 @@ func TestAForecastHasWhatTheLossOfANodeDoes(t *testing.T) {
 		stage plan.StageName
 		kind  string
 	}
-	knob := func(w *sim.World) {
-		w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+	knob := func(w *sim.Cluster) {
+		w.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_disable_posix_kernel_aio=1"}},
 		}
 	}
 	for name, tc := range map[string]struct {
 		redundancy string
-		change     func(*sim.World)
+		change     func(*sim.Cluster)
 		want       map[key]planned.NodeLoss
 	}{
 		"all processes restart at once": {
 			change: knob, want: map[key]planned.NodeLoss{{plan.StageBounceProcesses, plan.KindOf(plan.RestartProcesses{})}: planned.NodeLossAlreadyPaused},
 		},
 		"pods of one fault domain at a time leave one of two copies": {
-			change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
+			change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
 			want:   map[key]planned.NodeLoss{{plan.StageUpdatePods, plan.KindOf(plan.DeletePods{})}: planned.NodeLossPauses},
 		},
 		"and two of three": {
-			redundancy: "triple", change: func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
+			redundancy: "triple", change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
 			want: map[key]planned.NodeLoss{{plan.StageUpdatePods, plan.KindOf(plan.DeletePods{})}: planned.NodeLossTolerated},
 		},
 		"data is drained with all of its copies": {
-			change: func(w *sim.World) {
-				w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
+			change: func(w *sim.Cluster) {
+				w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
 			},
 			want: map[key]planned.NodeLoss{{plan.StageExcludeInstances, plan.KindOf(plan.Exclude{})}: planned.NodeLossTolerated},
 		},
@@ -51,7 +51,7 @@ func TestAForecastHasWhatTheLossOfANodeDoes(t *testing.T) {
 				}
 			})
 			tc.change(w)
-			w.Record.Generation++
+			w.Resource.Generation++
 			f := forecastOf(t, w)
 			for k, want := range tc.want {
 				phase := f.Phase(k.stage, k.kind)

@@ -12,8 +12,8 @@ import (
 
 // Observations have the pods of a simulation themselves, and a forecast begins with those of another.
 func TestWhatWasObservedNeverChanges(t *testing.T) {
-	for change, with := range map[string]func(*sim.World){
-		"upgrade": func(w *sim.World) { w.Record.Spec.Version = "7.4.6" },
+	for change, with := range map[string]func(*sim.Cluster){
+		"upgrade": func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
 		"knob":    setKnob,
 		"CPU":     setCPU,
 	} {
@@ -29,7 +29,7 @@ func TestWhatWasObservedNeverChanges(t *testing.T) {
 				volumes[name] = claim.DeepCopy()
 			}
 			with(w)
-			w.Record.Generation++
+			w.Resource.Generation++
 			forecastOf(t, w)
 			happens(t, w, stages.Cluster())
 			if diff := cmp.Diff(pods, s.Pods); diff != "" {

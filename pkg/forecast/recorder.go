@@ -15,9 +15,9 @@ import (
 
 // recorder makes a forecast of the events of all passes.
 type recorder struct {
-	w      *sim.World
+	w      *sim.Cluster
 	start  time.Time
-	before sim.Effort
+	before sim.Counters
 	// known are the process groups that exist when the forecast begins.
 	known    map[v1beta2.ProcessGroupID]bool
 	forecast planned.Forecast
@@ -32,12 +32,12 @@ type recorder struct {
 	essential *float64
 }
 
-func newRecorder(w *sim.World, r Request) *recorder {
+func newRecorder(w *sim.Cluster, r Request) *recorder {
 	known := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range r.Observed.Groups() {
 		known[g.ProcessGroupID] = true
 	}
-	rec := &recorder{w: w, start: w.Now(), known: known, before: w.Effort()}
+	rec := &recorder{w: w, start: w.Now(), known: known, before: w.Counters()}
 	rec.forecast.Assumed = planned.ForecastAssumptions{PodStartSeconds: r.PodStart.Seconds(), MoveBytesPerSecond: r.MoveRate}
 	rec.forecast.Totals.PodsNow = len(w.Pods)
 	rec.countPods()
@@ -196,7 +196,7 @@ func (r *recorder) ends(end planned.ForecastEnd) {
 	if r.essential != nil {
 		f.Seconds, f.HousekeepingSeconds = *r.essential, f.Seconds-*r.essential
 	}
-	now := r.w.Effort()
+	now := r.w.Counters()
 	f.Totals.Recoveries = now.Recoveries - r.before.Recoveries
 	f.Totals.PausedSeconds = (now.Paused - r.before.Paused).Seconds()
 	f.Totals.MovedBytes = now.MovedBytes - r.before.MovedBytes

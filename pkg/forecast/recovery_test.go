@@ -23,8 +23,8 @@ func TestAForecastKnowsHowOldTheLastRecoveryIs(t *testing.T) {
 				db.Recover()
 			}
 			w.Tick(c.ago)
-			w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
-			w.Record.Generation++
+			w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}
+			w.Resource.Generation++
 			f := forecastOf(t, w)
 			phase := f.Phase("ExcludeInstances", "Exclude")
 			if f.End != planned.ForecastComplete || phase == nil || phase.FromSeconds < c.least || phase.FromSeconds > c.most {

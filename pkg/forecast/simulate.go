@@ -16,9 +16,9 @@ import (
 
 // How often something fails in a simulation, and for how long.
 const (
-	// shortestCalm and longestCalm bound the time between two failures.
-	shortestCalm = 2 * time.Minute
-	longestCalm  = 10 * time.Minute
+	// shortestPause and longestCalm bound the time between two failures.
+	shortestPause = 2 * time.Minute
+	longestPause  = 10 * time.Minute
 	// outage is how long a lost node stays away.
 	outage = 4 * time.Minute
 	// mostFailures bounds the failures of one simulation, so that it can complete.
@@ -59,7 +59,7 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 		return planned.Simulation{}, f.Unavailable, err
 	}
 	f := p.record.result()
-	d.tell(f.Phases)
+	d.addPhases(f.Phases)
 	if f.End != planned.ForecastComplete {
 		for _, hold := range p.record.holds {
 			d.story = append(d.story, planned.SimulatedEvent{Seconds: f.Seconds, What: string(hold.Stage) + " waits: " + hold.Reason})
@@ -72,7 +72,7 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 
 // disaster lets processes, pods and nodes fail.
 type disaster struct {
-	w      *sim.World
+	w      *sim.Cluster
 	random *rand.Rand
 	start  time.Time
 	due    time.Time
@@ -82,8 +82,8 @@ type disaster struct {
 	story  []planned.SimulatedEvent
 }
 
-// strike lets something fail if it is time for that.
-func (d *disaster) strike() {
+// inject lets something fail if it is time for that.
+func (d *disaster) inject() {
 	now := d.w.Now()
 	for node, at := range d.back {
 		if !now.Before(at) {
@@ -92,20 +92,20 @@ func (d *disaster) strike() {
 			d.note("node " + node + " is back")
 		}
 	}
-	d.look()
+	d.observe()
 	switch {
 	case d.due.IsZero():
-		d.due = now.Add(d.calm())
+		d.due = now.Add(d.pauseLength())
 	case d.count < mostFailures && len(d.back) == 0 && !now.Before(d.due):
 		d.count++
-		d.due = now.Add(d.calm())
+		d.due = now.Add(d.pauseLength())
 		d.fail()
-		d.look()
+		d.observe()
 	}
 }
 
-func (d *disaster) calm() time.Duration {
-	return shortestCalm + time.Duration(d.random.Int64N(int64(longestCalm-shortestCalm)))
+func (d *disaster) pauseLength() time.Duration {
+	return shortestPause + time.Duration(d.random.Int64N(int64(longestPause-shortestPause)))
 }
 
 func (d *disaster) fail() {
@@ -132,8 +132,8 @@ func (d *disaster) fail() {
 	}
 }
 
-// look notes how many copies of all data there are.
-func (d *disaster) look() {
+// observe notes how many copies of all data there are.
+func (d *disaster) observe() {
 	copies, known := d.w.LiveCopies()
 	if known && (d.fewest < 0 || copies < d.fewest) {
 		d.fewest = copies
@@ -144,8 +144,8 @@ func (d *disaster) note(what string) {
 	d.story = append(d.story, planned.SimulatedEvent{Seconds: d.w.Now().Sub(d.start).Seconds(), What: what})
 }
 
-// tell adds what the passes did to the story.
-func (d *disaster) tell(phases []planned.ForecastPhase) {
+// addPhases adds what the passes did to the story.
+func (d *disaster) addPhases(phases []planned.ForecastPhase) {
 	for _, p := range phases {
 		if p.Impact == plan.NoImpact {
 			continue

@@ -34,8 +34,8 @@ func NewPauseView(f Facts) *PauseView {
 	return &PauseView{By: p.By, Since: Known(p.At), Until: Known(p.Until), Reason: p.Reason, Overdue: p.OverdueAt(f.Now)}
 }
 
-// Words returns the user who paused the cluster, for how long and why.
-func (v PauseView) Words(now time.Time) string {
+// Text returns the user who paused the cluster, for how long and why.
+func (v PauseView) Text(now time.Time) string {
 	words := []string{"spec.skip makes operators skip the cluster"}
 	if v.By != "" {
 		words = append(words, "set by "+v.By)
@@ -104,8 +104,8 @@ func timeOf(at *metav1.Time) *time.Time {
 	return Known(at.Time)
 }
 
-// Words returns how often the failure detector runs, and what it saw.
-func (v DetectorView) Words(now time.Time) string {
+// Text returns how often the failure detector runs, and what it saw.
+func (v DetectorView) Text(now time.Time) string {
 	words := []string{fmt.Sprintf("schedule %q", v.Schedule)}
 	if v.PeriodSeconds != nil {
 		words = []string{"every " + phrase.Seconds(*v.PeriodSeconds)}
@@ -147,7 +147,7 @@ func Resumed(f Facts) Target {
 func pauseTarget(f Facts) Target {
 	t := Target{ID: f.Cluster.Name, Phase: "not-paused"}
 	if v := NewPauseView(f); v != nil {
-		t.Phase, t.Note = "paused", v.Words(f.Now)
+		t.Phase, t.Note = "paused", v.Text(f.Now)
 	}
 	return t
 }

@@ -47,7 +47,7 @@ func TestTheFailureDetectorIsDescribed(t *testing.T) {
 			}
 			got := ""
 			if v := NewStatusView(Metadata{}, f).Reconciliation.FailureDetector; v != nil {
-				got = v.Words(noon)
+				got = v.Text(noon)
 			}
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)

@@ -81,7 +81,7 @@ type BackupStatusView struct {
 	Agents     BackupAgentsView `json:"agents"`
 	// Recorded is what the last pass wrote into the status of the resource; null before
 	// the first.
-	Recorded *BackupRecordView `json:"recorded"`
+	Recorded *BackupResourceView `json:"recorded"`
 }
 
 // BackupMoveView is a move of a backup to another destination that is not complete.
@@ -136,8 +136,8 @@ type BackupAgentView struct {
 	Ready bool   `json:"ready"`
 }
 
-// BackupRecordView is the state in the status of the resource. It may be out of date.
-type BackupRecordView struct {
+// BackupResourceView is the state in the status of the resource. It may be out of date.
+type BackupResourceView struct {
 	Running    bool   `json:"running"`
 	Paused     bool   `json:"paused"`
 	Restorable bool   `json:"restorable"`
@@ -244,12 +244,12 @@ func agentReady(pod *corev1.Pod) bool {
 	})
 }
 
-func recordedBackup(b *v1beta2.FoundationDBBackup) *BackupRecordView {
+func recordedBackup(b *v1beta2.FoundationDBBackup) *BackupResourceView {
 	d := b.Status.BackupDetails
 	if d == nil {
 		return nil
 	}
-	return &BackupRecordView{Running: d.Running, Paused: d.Paused, Restorable: d.Restorable, URL: fdb.WithoutSecrets(d.URL)}
+	return &BackupResourceView{Running: d.Running, Paused: d.Paused, Restorable: d.Restorable, URL: fdb.WithoutSecrets(d.URL)}
 }
 
 func (v BackupStatusView) RestorableVersion() string {

@@ -27,7 +27,7 @@ type ClusterBackups struct {
 
 // SeenBackup is a backup of the cluster, and its state.
 type SeenBackup struct {
-	Record *v1beta2.FoundationDBBackup
+	Resource *v1beta2.FoundationDBBackup
 	// View is its state; nil when it could not be read.
 	View *BackupStatusView
 	// Unread is why its state could not be read; empty when it could.
@@ -36,7 +36,7 @@ type SeenBackup struct {
 
 // SeenRestore is a restore into the cluster, and its progress.
 type SeenRestore struct {
-	Record *v1beta2.FoundationDBRestore
+	Resource *v1beta2.FoundationDBRestore
 	// View is its progress; nil when it could not be read.
 	View *RestoreStatusView
 	// Unread is why its state could not be read; empty when it could.
@@ -54,12 +54,12 @@ func (f Facts) UnreadBackups() []string {
 	}
 	for _, b := range f.Backups.Backups {
 		if b.View == nil {
-			warnings = append(warnings, "backup "+b.Record.Name+" could not be read: "+b.Unread)
+			warnings = append(warnings, "backup "+b.Resource.Name+" could not be read: "+b.Unread)
 		}
 	}
 	for _, r := range f.Backups.Restores {
 		if r.View == nil {
-			warnings = append(warnings, "restore "+r.Record.Name+" could not be read: "+r.Unread)
+			warnings = append(warnings, "restore "+r.Resource.Name+" could not be read: "+r.Unread)
 		}
 	}
 	return warnings
@@ -70,7 +70,7 @@ func (f Facts) UnreadBackups() []string {
 func (b ClusterBackups) Use() versionfacts.BackupUse {
 	use := versionfacts.BackupUse{Read: b.Unread == ""}
 	for _, seen := range b.Backups {
-		spec := seen.Record.Spec
+		spec := seen.Resource.Spec
 		use.Encrypted = use.Encrypted || spec.EncryptionKeyPath != ""
 		use.OverTLS = use.OverTLS || (spec.BlobStoreConfiguration != nil && objects.StoreUsesTLS(*spec.BlobStoreConfiguration))
 	}

@@ -18,7 +18,7 @@ func BackedUpBy(written int64, edit func(*BackupStatusView)) ClusterBackups {
 		Snapshot: &BackupSnapshotView{IntervalSeconds: new(int64(3600)), ExpectedPercent: new(25.0)},
 	}
 	edit(v)
-	return ClusterBackups{Backups: []SeenBackup{{Record: b, View: v}}}
+	return ClusterBackups{Backups: []SeenBackup{{Resource: b, View: v}}}
 }
 
 func TestTheRateOfABackupIsMadeOfSeveralLooks(t *testing.T) {

@@ -21,7 +21,7 @@ func TestChangesAreWrittenOnceOfBackups(t *testing.T) {
 	restoring := func(percent float64, problem string) inspect.ClusterBackups {
 		r := &v1beta2.FoundationDBRestore{}
 		r.Name = "again"
-		return inspect.ClusterBackups{Restores: []inspect.SeenRestore{{Record: r, View: &inspect.RestoreStatusView{State: new("running"), Percent: &percent, LastError: problem, Summary: "it is running"}}}}
+		return inspect.ClusterBackups{Restores: []inspect.SeenRestore{{Resource: r, View: &inspect.RestoreStatusView{State: new("running"), Percent: &percent, LastError: problem, Summary: "it is running"}}}}
 	}
 	tests := map[string]struct {
 		before, then inspect.ClusterBackups

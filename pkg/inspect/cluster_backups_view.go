@@ -46,7 +46,7 @@ type BackupHistory struct{ written map[string]*Progress }
 func NewClusterBackupsView(found ClusterBackups, at time.Time, h *BackupHistory) ClusterBackupsView {
 	v := ClusterBackupsView{AsOf: Known(at), Unread: found.Unread, Backups: []BackupRowView{}, Restores: []RestoreRowView{}}
 	for _, b := range found.Backups {
-		row := BackupRowView{Name: b.Record.Name, Unread: b.Unread, Status: b.View}
+		row := BackupRowView{Name: b.Resource.Name, Unread: b.Unread, Status: b.View}
 		if b.View != nil {
 			row.RateBytesPerSecond = h.rate(*b.View, at)
 			row.SnapshotETASeconds = b.View.Snapshot.left()
@@ -54,7 +54,7 @@ func NewClusterBackupsView(found ClusterBackups, at time.Time, h *BackupHistory)
 		v.Backups = append(v.Backups, row)
 	}
 	for _, r := range found.Restores {
-		v.Restores = append(v.Restores, RestoreRowView{Name: r.Record.Name, Unread: r.Unread, Status: r.View})
+		v.Restores = append(v.Restores, RestoreRowView{Name: r.Resource.Name, Unread: r.Unread, Status: r.View})
 	}
 	return v
 }

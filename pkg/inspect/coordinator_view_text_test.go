@@ -11,10 +11,10 @@ import (
 )
 
 func TestCoordinatorTable(t *testing.T) {
-	leaving := healthy(t)
-	leaving.Cluster.ProcessGroup("log-1").MarkForRemoval(noon)
-	leaving.Database.Status.Client.Coordinators.Coordinators[1].Reachable = false
-	for name, f := range map[string]inspect.Facts{"one leaves": leaving, "no answer": unanswered(t)} {
+	marked := healthy(t)
+	marked.Cluster.ProcessGroup("log-1").MarkForRemoval(noon)
+	marked.Database.Status.Client.Coordinators.Coordinators[1].Reachable = false
+	for name, f := range map[string]inspect.Facts{"one leaves": marked, "no answer": unanswered(t)} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			if err := ui.WriteCoordinators(&b, inspect.NewCoordinatorListView(meta, f), ui.ListOptions{Now: noon}); err != nil {

@@ -83,9 +83,9 @@ func TestWhyAPackedPodIsPending(t *testing.T) {
 			} else {
 				pod.Labels[v1beta2.LabelDistributionKey] = f.Pod(f.Cluster.ProcessGroup("storage-1")).Labels[v1beta2.LabelDistributionKey]
 			}
-			trouble := f.TroubleOf(g)
-			if trouble == nil || !strings.Contains(trouble.Message, "is Pending") || !strings.Contains(trouble.Message, tc.want) || (tc.want == "") == strings.Contains(trouble.Message, "required") {
-				t.Errorf("%+v, want %q", trouble, tc.want)
+			problem := f.ProblemOf(g)
+			if problem == nil || !strings.Contains(problem.Message, "is Pending") || !strings.Contains(problem.Message, tc.want) || (tc.want == "") == strings.Contains(problem.Message, "required") {
+				t.Errorf("%+v, want %q", problem, tc.want)
 			}
 		})
 	}

@@ -42,8 +42,8 @@ type Source string
 const (
 	// SourceLive is a fact that was read just now.
 	SourceLive Source = "live"
-	// SourceRecord is the status of the custom resource, as the last pass wrote it.
-	SourceRecord Source = "cr-status"
+	// SourceResource is the status of the custom resource, as the last pass wrote it.
+	SourceResource Source = "cr-status"
 )
 
 // NewDocument returns the head of a document of a kind. A zero time is an unknown one.

@@ -46,7 +46,7 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 		}, want: ExclusionRequested, reason: "roles are unknown before the last recovery is over: its state is fully_recovered with 2 generations of logs"},
 		"exclusions could not be read": {given: func(f *Facts) { inspecttest.Drain(f.Snapshot, "storage-1"); f.Coordination = plan.CoordinationFacts{} }, want: ExclusionRequested, reason: "exclusions in progress are unknown"},
 		"it died this minute": {
-			given: func(f *Facts) { inspecttest.Silence(f.Snapshot, "storage-1", 10*time.Second) }, want: ExclusionUnverified,
+			given: func(f *Facts) { inspecttest.Unresponsiveness(f.Snapshot, "storage-1", 10*time.Second) }, want: ExclusionUnverified,
 			reason: "it stopped reporting 9s ago, and the database notices a loss only after 1m30s",
 		},
 		"a user ended the exclusion": {given: func(f *Facts) {
@@ -121,7 +121,7 @@ func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
 	store := func(left int64) DrainView {
 		return DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleStorage}, LeftBytes: &left}
 	}
-	silent, log := DrainView{State: ExclusionUnverified}, DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleLog}}
+	unresponsive, log := DrainView{State: ExclusionUnverified}, DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleLog}}
 	safe := DrainView{State: ExclusionSafe}
 	tests := map[string]struct {
 		items []DrainView
@@ -132,8 +132,8 @@ func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
 		"several that are safe":       {items: []DrainView{safe, safe}, want: "all 2 are safe: the database does not depend on them"},
 		"one of two":                  {items: []DrainView{safe, store(4 << 10)}, want: "1 of 2 is not safe to remove; 4.0KiB left on it"},
 		"a log, which stores nothing": {items: []DrainView{log, store(4 << 10)}, want: "2 of 2 are not safe to remove; 4.0KiB left on them"},
-		"one that is silent":          {items: []DrainView{silent}, want: "1 of 1 is not safe to remove; an unknown amount is left on it"},
-		"one of them is silent":       {items: []DrainView{silent, store(4 << 10)}, want: "2 of 2 are not safe to remove; at least 4.0KiB left on them"},
+		"one that is silent":          {items: []DrainView{unresponsive}, want: "1 of 1 is not safe to remove; an unknown amount is left on it"},
+		"one of them is silent":       {items: []DrainView{unresponsive, store(4 << 10)}, want: "2 of 2 are not safe to remove; at least 4.0KiB left on them"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func TestExclusionTable(t *testing.T) {
 	f := inspect.Excluded(t)
 	f.Coordination.Exclusions = append(f.Coordination.Exclusions, "10.9.9.9:4501", "locality_instance_id:west-storage-1")
 	f.Cluster.ProcessGroup("storage-2").MarkForRemoval(noon)
-	inspecttest.Silence(f.Snapshot, "log-4", time.Hour)
+	inspecttest.Unresponsiveness(f.Snapshot, "log-4", time.Hour)
 	inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: f.Cluster.ProcessGroup("log-4").ExclusionString()})
 	observed := func() *inspect.DrainHistory {
 		h := &inspect.DrainHistory{}

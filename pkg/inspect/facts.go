@@ -85,12 +85,12 @@ type Origin struct {
 // FromDatabase returns the origin of what only the database reports.
 func (f Facts) FromDatabase() Origin {
 	if f.Database.Status == nil {
-		return f.fromRecord()
+		return f.fromResource()
 	}
 	return Origin{SourceLive, Known(f.Database.AsOf)}
 }
 
-func (f Facts) fromRecord() Origin { return Origin{SourceRecord, Known(f.recordedAt())} }
+func (f Facts) fromResource() Origin { return Origin{SourceResource, Known(f.recordedAt())} }
 
 func (f Facts) fromKubernetes() Origin { return Origin{SourceLive, Known(f.Now)} }
 
@@ -98,7 +98,7 @@ func (f Facts) fromKubernetes() Origin { return Origin{SourceLive, Known(f.Now)}
 // database that exists does not answer, or the resource contradicts itself.
 func (f Facts) Judged() Origin {
 	if f.Unjudged != "" || (f.Cluster.Status.Configured && !f.Database.Available()) {
-		return f.fromRecord()
+		return f.fromResource()
 	}
 	return f.fromKubernetes()
 }

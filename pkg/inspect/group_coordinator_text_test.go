@@ -38,7 +38,7 @@ func TestADeadCoordinatorIsCalledOne(t *testing.T) {
 	}{
 		"its process does not report": {func(*inspect.Facts, string) {}, "yes, not reachable", new(false), "coordinator(not reachable)"},
 		"the database does not answer": {func(f *inspect.Facts, _ string) {
-			f.Database = plan.DatabaseFacts{NotAsked: "no pod runs"}
+			f.Database = plan.DatabaseFacts{NotQueried: "no pod runs"}
 		}, "yes", nil, "?"},
 		"another process came to its address": {func(f *inspect.Facts, _ string) {
 			for key, p := range f.Database.Status.Cluster.Processes {

@@ -28,13 +28,13 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 		"excluded and silent proves nothing": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
 				inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
-				inspecttest.Silence(f.Snapshot, g.ProcessGroupID, 0)
+				inspecttest.Unresponsiveness(f.Snapshot, g.ProcessGroupID, 0)
 			}, want: ExclusionUnverified,
 		},
 		"excluded while old log generations are left": {
 			given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
 				inspecttest.Exclude(f.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
-				inspecttest.Silence(f.Snapshot, g.ProcessGroupID, 0)
+				inspecttest.Unresponsiveness(f.Snapshot, g.ProcessGroupID, 0)
 				f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 			}, want: ExclusionRequested,
 		},

@@ -21,7 +21,7 @@ func busy(t *testing.T) inspect.Facts {
 	f := healthy(t)
 	f.Database.Status = inspecttest.Recorded(t, "12-exclude-in-progress-1")
 	f.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
-	inspecttest.Silence(f.Snapshot, "storage-3", 12*time.Minute)
+	inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 12*time.Minute)
 	f.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
 	f.Cluster.ProcessGroup("log-4").MarkForRemoval(noon.Add(-time.Hour))
 	f.Pods["sample-stateless-2"].Status.Phase = corev1.PodPending
@@ -49,7 +49,7 @@ func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
 	if err := ui.WriteGroups(&b, v, ui.ListOptions{Now: noon}); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Warnings) != 1 || v.Source != inspect.SourceRecord {
+	if len(v.Warnings) != 1 || v.Source != inspect.SourceResource {
 		t.Errorf("source %s, warnings %q", v.Source, v.Warnings)
 	}
 	golden.RequireEqual(t, b.Bytes())

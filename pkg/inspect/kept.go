@@ -48,7 +48,7 @@ func (f Facts) expectedBytes(g *v1beta2.ProcessGroupStatus) *int64 {
 		return nil
 	}
 	var sum, n int64
-	for _, other := range f.Staying() {
+	for _, other := range f.Remaining() {
 		if other.ProcessClass != g.ProcessClass || other == g || f.IsExcludedInDatabase(other) {
 			continue
 		}

@@ -133,7 +133,7 @@ func (f Facts) Lock() LockView {
 		mine := l.Owner == f.Cluster.LockOwner()
 		v.Mine = &mine
 	}
-	if user := l.Person(); user != "" {
+	if user := l.User(); user != "" {
 		v.ManualHolder = &user
 	}
 	switch {

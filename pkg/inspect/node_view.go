@@ -249,8 +249,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Words returns the rule as a sentence about its key.
-func (v TaintRuleView) Words() string {
+// Text returns the rule as a sentence about its key.
+func (v TaintRuleView) Text() string {
 	if v.Never {
 		return v.Key + " never causes a replacement"
 	}

@@ -33,8 +33,8 @@ func (v OperationView) By() string {
 	return reconcile.Operation{Holder: v.Holder, User: v.User}.By()
 }
 
-// Words returns its ID, the command, and who runs it, as text for users.
-func (v OperationView) Words() string {
+// Text returns its ID, the command, and who runs it, as text for users.
+func (v OperationView) Text() string {
 	words := v.Command + ", by " + v.By()
 	if v.ID != "" {
 		words = v.ID + ": " + words

@@ -71,7 +71,7 @@ func RecordHold(h *plan.Hold) *HoldRecord {
 	if h == nil {
 		return nil
 	}
-	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: InSeconds(h.RetryAfter), ManualIntervention: h.Human, Follows: h.Follows}
+	return &HoldRecord{Code: h.Code, Subjects: h.Subjects, Reason: h.Text(), Brief: h.Reason, RetryAfterSeconds: InSeconds(h.RetryAfter), ManualIntervention: h.Manual, Follows: h.Follows}
 }
 
 // InSeconds is a duration for a document, nil when there is none.

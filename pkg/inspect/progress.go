@@ -22,7 +22,7 @@ type sample struct {
 // has none.
 type Progress struct {
 	// first is what was seen first, and least the least since then.
-	first, least sample
+	first, lowest sample
 	// window are the newest samples, the oldest first.
 	window []sample
 	// gap is how far apart the samples of the window are at least.
@@ -33,10 +33,10 @@ type Progress struct {
 func (p *Progress) add(at time.Time, left int64) {
 	s := sample{at, left}
 	if len(p.window) == 0 {
-		p.first, p.least = s, s
+		p.first, p.lowest = s, s
 	}
-	if left < p.least.left {
-		p.least = s
+	if left < p.lowest.left {
+		p.lowest = s
 	}
 	if p.isTooSoon(at) {
 		p.window[len(p.window)-1] = s
@@ -121,7 +121,7 @@ func (p *Progress) stalled() *float64 {
 	if last.left == 0 {
 		return nil
 	}
-	seconds := last.at.Sub(p.least.at).Seconds()
+	seconds := last.at.Sub(p.lowest.at).Seconds()
 	return &seconds
 }
 

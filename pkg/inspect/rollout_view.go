@@ -161,8 +161,8 @@ func (f Facts) anyHas(condition v1beta2.ProcessGroupConditionType) bool {
 	return false
 }
 
-// Words describes the rollout: "upgrade 7.3.79 → 7.4.6: processes 16 of 16, storage pods 0 of 3".
-func (v RolloutView) Words() string {
+// Text describes the rollout: "upgrade 7.3.79 → 7.4.6: processes 16 of 16, storage pods 0 of 3".
+func (v RolloutView) Text() string {
 	words := map[RolloutKind]string{
 		RolloutUpgrade: "upgrade " + v.From + " → " + v.To, RolloutPods: "new pod spec", RolloutProcesses: "new arguments",
 	}[v.Kind]

@@ -89,7 +89,7 @@ func TestRollouts(t *testing.T) {
 			tc.given(t, &f)
 			got := ""
 			if v := f.Rollout(); v != nil {
-				got = v.Words()
+				got = v.Text()
 			}
 			if got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)

@@ -18,7 +18,7 @@ type RecordedBackupView struct {
 	AgentsReady   int `json:"agentsReady"`
 	AgentsDesired int `json:"agentsDesired"`
 	// Recorded is null before the first pass over it.
-	Recorded *BackupRecordView `json:"recorded"`
+	Recorded *BackupResourceView `json:"recorded"`
 }
 
 // RecordedRestoreView is one restore.
@@ -34,15 +34,15 @@ func (f Facts) recordedBackups() *RecordedBackupsView {
 	if b == nil || b.Unread == "" && len(b.Backups)+len(b.Restores) == 0 {
 		return nil
 	}
-	v := &RecordedBackupsView{Origin: Origin{Source: SourceRecord}, Unread: b.Unread, Backups: []RecordedBackupView{}, Restores: []RecordedRestoreView{}}
+	v := &RecordedBackupsView{Origin: Origin{Source: SourceResource}, Unread: b.Unread, Backups: []RecordedBackupView{}, Restores: []RecordedRestoreView{}}
 	for _, seen := range b.Backups {
-		r := seen.Record
+		r := seen.Resource
 		v.Backups = append(v.Backups, RecordedBackupView{
 			Name: r.Name, Desired: desiredState(r), AgentsReady: r.Status.AgentCount, AgentsDesired: r.AgentCount(), Recorded: recordedBackup(r),
 		})
 	}
 	for _, seen := range b.Restores {
-		v.Restores = append(v.Restores, RecordedRestoreView{Name: seen.Record.Name, State: string(seen.Record.Status.State)})
+		v.Restores = append(v.Restores, RecordedRestoreView{Name: seen.Resource.Name, State: string(seen.Resource.Status.State)})
 	}
 	return v
 }

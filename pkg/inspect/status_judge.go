@@ -34,8 +34,8 @@ const (
 func (f Facts) Judge(v StatusView) (State, []string) {
 	s := f.Database.Status
 	switch {
-	case s == nil && !f.Cluster.Status.Configured && f.Database.NotAsked != "":
-		return StateNotConfigured, []string{f.Database.NotAsked}
+	case s == nil && !f.Cluster.Status.Configured && f.Database.NotQueried != "":
+		return StateNotConfigured, []string{f.Database.NotQueried}
 	case s == nil:
 		return StateUnknown, []string{NoAnswer(f.Database.Why())}
 	case s.NeverConfigured() && !f.Cluster.Status.Configured:
@@ -60,7 +60,7 @@ func (f Facts) unavailable(v StatusView) []string {
 
 func (f Facts) degraded(v StatusView) []string {
 	reasons := f.LossReasons()
-	reasons = append(reasons, f.troubles()...)
+	reasons = append(reasons, f.problems()...)
 	reasons = append(reasons, dataReasons(v.Database)...)
 	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
 	switch t := v.FaultTolerance; {
@@ -141,9 +141,9 @@ func (f Facts) notReportingReasons() []string {
 
 // lostNode is a node that does not work.
 type lostNode struct {
-	name  string
-	since time.Time // zero for unknown
-	gone  bool      // the node no longer exists
+	name    string
+	since   time.Time // zero for unknown
+	deleted bool      // the node no longer exists
 }
 
 // lostWithNode returns the node of a group, if it is not ready or no longer exists, and the group's
@@ -165,7 +165,7 @@ func (f Facts) lost(name string) (lostNode, bool) {
 	case !read:
 		return lostNode{}, false
 	case node == nil:
-		return lostNode{name: name, gone: true}, true
+		return lostNode{name: name, deleted: true}, true
 	}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
@@ -196,7 +196,7 @@ func (f Facts) nodeReasons() []string {
 			on += "; " + phrase.Count(n, "coordinator")
 		}
 		what := "is not ready"
-		if node.gone {
+		if node.deleted {
 			what = "no longer exists"
 		}
 		reasons = append(reasons, fmt.Sprintf("node %s %s%s (%s)%s", node.name, what, f.forHowLong(node.since), on, f.maintained(ids)))
@@ -214,9 +214,9 @@ func countIn(items, set []string) int {
 	return n
 }
 
-// troubles names the groups that report and have a condition that causes a replacement
+// problems names the groups that report and have a condition that causes a replacement
 // if it persists.
-func (f Facts) troubles() []string {
+func (f Facts) problems() []string {
 	var reasons []string
 	for _, condition := range v1beta2.ReplacementConditions() {
 		if condition.IsInformational() || condition == v1beta2.ConditionMissingProcesses {
@@ -234,14 +234,14 @@ func (f Facts) troubles() []string {
 const MostNamed = 3
 
 // byClass returns the groups that a question is true of: "2 storage groups missing 14m (a, b)".
-func (f Facts) byClass(what string, asked func(*v1beta2.ProcessGroupStatus) (first safety.Outage, is bool)) []string {
+func (f Facts) byClass(what string, requested func(*v1beta2.ProcessGroupStatus) (first safety.Outage, is bool)) []string {
 	type found struct {
 		ids   []string
 		first safety.Outage
 	}
 	classes := map[v1beta2.ProcessClass]*found{}
 	for _, g := range f.Groups() {
-		since, is := asked(g)
+		since, is := requested(g)
 		if !is {
 			continue
 		}

@@ -195,7 +195,7 @@ func (f Facts) Distribution() *distribution.Use {
 		return nil
 	}
 	var placed []distribution.Placed
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		if pod := f.Pod(g); pod != nil {
 			placed = append(placed, distribution.Placed{Group: g, Key: objects.DistributionKeyOf(pod), Domain: f.Group(g).Zone})
 		}

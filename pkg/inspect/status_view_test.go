@@ -32,37 +32,37 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 			given: func(_ *testing.T, f *Facts) { f.Database.Status.Client.DatabaseStatus.Healthy = false }, state: StateDegraded, zones: 1,
 		},
 		"a silent storage process counts at once, though the database reports full tolerance": {
-			given: func(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
+			given: func(_ *testing.T, f *Facts) { inspecttest.Unresponsiveness(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
 		},
 		"two silent processes of one zone count once": {
 			given: func(_ *testing.T, f *Facts) {
 				f.Cluster.ProcessGroup("storage-2").FaultDomain = "zone-3"
 				f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeTriple
-				inspecttest.Silence(f.Snapshot, "storage-2", 0)
-				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				inspecttest.Unresponsiveness(f.Snapshot, "storage-2", 0)
+				inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 			}, state: StateDegraded, zones: 1,
 		},
 		"a silent process that may hold data counts while it is being removed": {
 			given: func(_ *testing.T, f *Facts) {
-				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
 			}, state: StateDegraded, zones: 0,
 		},
 		"an excluded one does not": {
 			given: func(_ *testing.T, f *Facts) {
-				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
 				f.Cluster.ProcessGroup("storage-3").SetExcluded(noon)
 			}, state: StateHealthy, zones: 1,
 		},
 		"one that never reported degrades and costs no tolerance": {
 			given: func(_ *testing.T, f *Facts) {
-				inspecttest.Silence(f.Snapshot, "storage-3", 0)
+				inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").FaultDomain = ""
 			}, state: StateDegraded, zones: 1,
 		},
 		"a silent stateless process degrades and costs no tolerance": {
-			given: func(_ *testing.T, f *Facts) { inspecttest.Silence(f.Snapshot, "stateless-1", 0) }, state: StateDegraded, zones: 1,
+			given: func(_ *testing.T, f *Facts) { inspecttest.Unresponsiveness(f.Snapshot, "stateless-1", 0) }, state: StateDegraded, zones: 1,
 		},
 		"a coordinator that does not answer": {
 			given: func(t *testing.T, f *Facts) {
@@ -157,7 +157,7 @@ func TestALostNodeIsNamedBeforeTheGroupsOnIt(t *testing.T) {
 	place := func(f *Facts, node string, ids ...string) {
 		for _, id := range ids {
 			f.Pod(f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id))).Spec.NodeName = node
-			inspecttest.Silence(f.Snapshot, v1beta2.ProcessGroupID(id), time.Minute)
+			inspecttest.Unresponsiveness(f.Snapshot, v1beta2.ProcessGroupID(id), time.Minute)
 		}
 	}
 	notReady := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-5"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
@@ -197,7 +197,7 @@ func TestALostNodeIsNamedBeforeTheGroupsOnIt(t *testing.T) {
 		"others are named beside it": {
 			given: func(_ *testing.T, f *Facts) {
 				place(f, "node-5", "storage-3")
-				inspecttest.Silence(f.Snapshot, "storage-1", time.Minute)
+				inspecttest.Unresponsiveness(f.Snapshot, "storage-1", time.Minute)
 				f.Nodes = map[string]*corev1.Node{"node-5": notReady}
 			},
 			want: []string{"node node-5 is not ready 3m (storage-3)", "1 storage group missing, first seen 60s ago (storage-1)"},

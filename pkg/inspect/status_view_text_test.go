@@ -41,7 +41,7 @@ func TestScreens(t *testing.T) {
 		"a storage process died and the database has not noticed": {facts: func(t *testing.T) inspect.Facts {
 			t.Helper()
 			f := healthy(t)
-			inspecttest.Silence(f.Snapshot, "storage-3", 20*time.Second)
+			inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 20*time.Second)
 			f.Gaps.ReconciledProcessGroups = 11
 			f.Gaps.Reasons = []string{"process group storage-3 has condition MissingProcesses", "11 of 12 process groups are as desired"}
 			return f
@@ -59,7 +59,7 @@ func TestScreens(t *testing.T) {
 			f := healthy(t)
 			f.Cluster.Status = v1beta2.FoundationDBClusterStatus{}
 			f.Cluster.ManagedFields = nil
-			f.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+			f.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 			f.Gaps = v1beta2.Gaps{Reasons: []string{"the database was never configured"}}
 			return f
 		}},
@@ -103,7 +103,7 @@ func TestStatusJSON(t *testing.T) {
 
 func TestStatusList(t *testing.T) {
 	degraded := healthy(t)
-	inspecttest.Silence(degraded.Snapshot, "storage-3", time.Minute)
+	inspecttest.Unresponsiveness(degraded.Snapshot, "storage-3", time.Minute)
 	degraded.Cluster.ProcessGroup("storage-3").RemovalTimestamp = &metav1.Time{Time: noon}
 	views := []inspect.StatusView{inspect.NewStatusView(meta, healthy(t)), inspect.NewStatusView(meta, degraded), inspect.NewStatusView(meta, unanswered(t))}
 	for _, o := range []ui.ListOptions{{Now: noon}, {Now: noon, Wide: true, Absolute: true}, {Now: noon, NoHeaders: true}} {

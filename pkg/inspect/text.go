@@ -10,9 +10,9 @@ import (
 // CheckWords is a check in one line: its code, the question, the evidence.
 func CheckWords(c plan.Check) string {
 	if c.Gate == "" {
-		return c.Words()
+		return c.Text()
 	}
-	return string(c.Gate) + ": " + c.Words()
+	return string(c.Gate) + ": " + c.Text()
 }
 
 // OneLine keeps an error that holds several in one line.

@@ -82,7 +82,7 @@ func (f *Fleet) due(ctx context.Context, send func(fleet.List)) []types.Namespac
 	now := f.Env.Clock.Now()
 	if err != nil {
 		if ctx.Err() == nil {
-			f.list.Trouble = exit.Explain(err)
+			f.list.Problem = exit.Explain(err)
 			send(f.list)
 		}
 		return nil

@@ -32,7 +32,7 @@ func (e *poller) showSoon(d time.Duration) {
 
 // showWith shows an answer together with the other half of the same read, if that is quick.
 func (e *poller) showWith(other *SourceState) {
-	if other.askedAt.IsZero() {
+	if other.queriedAt.IsZero() {
 		e.showSoon(0)
 		return
 	}
@@ -43,9 +43,9 @@ func (e *poller) showWith(other *SourceState) {
 // responding.
 func (e *poller) showWhatIsDue() {
 	now := e.env.Clock.Now()
-	silent := func(a SourceState) bool { return !a.askedAt.IsZero() && now.Sub(a.askedAt) >= a.every }
+	unresponsive := func(a SourceState) bool { return !a.queriedAt.IsZero() && now.Sub(a.queriedAt) >= a.every }
 	due := !e.showBy.IsZero() && !now.Before(e.showBy)
-	if !due && !silent(e.kubernetes) && !silent(e.database) {
+	if !due && !unresponsive(e.kubernetes) && !unresponsive(e.database) {
 		return
 	}
 	e.showBy = time.Time{}
@@ -89,8 +89,8 @@ func (e *poller) unknown() string {
 		return "the cluster was deleted"
 	case e.seen.Cluster != nil:
 		return ""
-	case e.kubernetes.trouble != "":
-		return e.kubernetes.trouble
+	case e.kubernetes.problem != "":
+		return e.kubernetes.problem
 	default:
 		return "waiting for the API server"
 	}
@@ -104,7 +104,7 @@ func (e *poller) facts(now time.Time) inspect.Facts {
 	}
 	s := e.whole(now)
 	if !e.databaseKnown() {
-		s.Database.NotAsked = "no answer yet"
+		s.Database.NotQueried = "no answer yet"
 	}
 	facts = session.Judged(facts, s)
 	facts.Cluster = e.conditions.Keep(facts.Cluster)

@@ -69,7 +69,7 @@ func (e *poller) askKubernetes(ctx context.Context, now time.Time) {
 // stale returns the facets of Kubernetes to read now. Nodes count as unwatched here: a Follower
 // only reports changes of their taints.
 func (e *poller) stale(now time.Time) plan.Facet {
-	facets := plan.Record
+	facets := plan.ClusterResource
 	if e.changedFacets&plan.Pods != 0 {
 		facets |= plan.Nodes
 	}
@@ -132,15 +132,15 @@ func (e *poller) askDatabase(ctx context.Context, now time.Time) {
 	})
 }
 
-func (e *poller) tookDatabase(told plan.DatabaseFacts, err error) {
+func (e *poller) tookDatabase(reported plan.DatabaseFacts, err error) {
 	if err != nil {
-		told = plan.DatabaseFacts{Unreachable: exit.Explain(err)}
+		reported = plan.DatabaseFacts{Unreachable: exit.Explain(err)}
 	}
-	if !told.Available() { // exclusions and locks are unknown now
+	if !reported.Available() { // exclusions and locks are unknown now
 		e.coordination, e.sharedAt, e.unread = plan.CoordinationFacts{}, time.Time{}, ""
 	}
-	e.databaseFacts = told
-	e.database.end(e.env.Clock.Now(), told.AsOf, told.Unreachable)
+	e.databaseFacts = reported
+	e.database.end(e.env.Clock.Now(), reported.AsOf, reported.Unreachable)
 	e.showWith(&e.kubernetes)
 }
 
@@ -213,14 +213,14 @@ func (e *poller) askBackups(ctx context.Context, now time.Time) {
 // CurrentDatabase returns what is still valid of the database facts. Once the next query has
 // taken too long, an earlier answer is void: an available database may have become unavailable.
 // A down database counts as down for longer, since it takes up to 19 s to report that again.
-func CurrentDatabase(told plan.DatabaseFacts, asked *SourceState, now time.Time) plan.DatabaseFacts {
+func CurrentDatabase(reported plan.DatabaseFacts, requested *SourceState, now time.Time) plan.DatabaseFacts {
 	const downFor = 40 * time.Second
-	waited := now.Sub(asked.askedAt)
+	waited := now.Sub(requested.queriedAt)
 	switch {
-	case asked.askedAt.IsZero(), waited < session.SlowDatabase, told.Status == nil && told.Why() != "":
-		return told
-	case told.Status != nil && !told.Available() && now.Sub(told.AsOf) < downFor:
-		return told
+	case requested.queriedAt.IsZero(), waited < session.SlowDatabase, reported.Status == nil && reported.Why() != "":
+		return reported
+	case reported.Status != nil && !reported.Available() && now.Sub(reported.AsOf) < downFor:
+		return reported
 	}
 	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("waiting for database status for %s", waited.Truncate(time.Second))}
 }

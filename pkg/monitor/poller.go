@@ -89,7 +89,7 @@ func newPoller(env *session.Env, key types.NamespacedName, interval time.Duratio
 func (e *poller) follow(ctx context.Context) {
 	defer e.workers.Wait()
 	if err := e.open(ctx); err != nil {
-		e.kubernetes.trouble = exit.Explain(err)
+		e.kubernetes.problem = exit.Explain(err)
 		e.show(e.frame())
 		return
 	}
@@ -192,14 +192,14 @@ func (e *poller) untilNext() time.Duration {
 	now := e.env.Clock.Now()
 	next := now.Add(e.kubernetes.every)
 	for _, a := range e.sources() {
-		if a.askedAt.IsZero() && a.due.After(now) && a.due.Before(next) {
+		if a.queriedAt.IsZero() && a.due.After(now) && a.due.Before(next) {
 			next = a.due
 		}
 	}
 	if !e.showBy.IsZero() && e.showBy.Before(next) {
 		next = e.showBy
 	}
-	if late := e.database.askedAt.Add(session.SlowDatabase); late.After(now) && late.Before(next) {
+	if late := e.database.queriedAt.Add(session.SlowDatabase); late.After(now) && late.Before(next) {
 		next = late
 	}
 	return max(next.Sub(now), time.Millisecond)

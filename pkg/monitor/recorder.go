@@ -80,8 +80,8 @@ type recorder struct {
 
 // keptFrames are the recorded frames of one cluster.
 type keptFrames struct {
-	teller ui.ChangeWriter
-	last   time.Time
+	reporter ui.ChangeWriter
+	last     time.Time
 }
 
 // isNews reports whether to record a frame: something changed that has a text, or the last one
@@ -95,7 +95,7 @@ func (r *recorder) isNews(e tui.Entry) bool {
 		k = &keptFrames{}
 		r.clusters[e.Cluster] = k
 	}
-	news := len(k.teller.Changes(*e.Frame)) > 0
+	news := len(k.reporter.Changes(*e.Frame)) > 0
 	if !news && e.At.Sub(k.last) < unchangedInterval {
 		return false
 	}

@@ -24,23 +24,23 @@ type SourceState struct {
 	// every is the interval between queries without errors.
 	every time.Duration
 
-	asOf    time.Time // of the last answer; zero before the first
-	askedAt time.Time // start of the pending query; zero if none
-	last    time.Time // start of the last query
-	due     time.Time // start of the next query
-	trouble string    // why the last query failed
+	asOf      time.Time // of the last answer; zero before the first
+	queriedAt time.Time // start of the pending query; zero if none
+	last      time.Time // start of the last query
+	due       time.Time // start of the next query
+	problem   string    // why the last query failed
 	// failures counts failed queries since the last answer.
 	failures int
 }
 
-func (a *SourceState) isDue(now time.Time) bool { return a.askedAt.IsZero() && !now.Before(a.due) }
+func (a *SourceState) isDue(now time.Time) bool { return a.queriedAt.IsZero() && !now.Before(a.due) }
 
-func (a *SourceState) Begin(now time.Time) { a.askedAt, a.last = now, now }
+func (a *SourceState) Begin(now time.Time) { a.queriedAt, a.last = now, now }
 
 // end records an answer as of a time, or the error instead of one.
-func (a *SourceState) end(now, asOf time.Time, trouble string) {
-	a.askedAt, a.trouble = time.Time{}, trouble
-	if trouble == "" {
+func (a *SourceState) end(now, asOf time.Time, problem string) {
+	a.queriedAt, a.problem = time.Time{}, problem
+	if problem == "" {
 		a.asOf, a.failures = asOf, 0
 		a.due = later(a.last.Add(a.every), now.Add(a.every/4)) // also spaces the queries of a slow source
 		return
@@ -70,7 +70,7 @@ func (a *SourceState) sooner(at time.Time) {
 
 // source returns the source as a frame shows it.
 func (a *SourceState) source() frame.Source {
-	return frame.NewSource(a.name, a.asOf, a.askedAt, a.trouble)
+	return frame.NewSource(a.name, a.asOf, a.queriedAt, a.problem)
 }
 
 func later(a, b time.Time) time.Time {

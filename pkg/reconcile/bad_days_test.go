@@ -18,36 +18,36 @@ import (
 
 // badDay is a cluster that has a lot to do while something goes wrong.
 type badDay struct {
-	begins func(*sim.World)
-	ends   func(*sim.World)
+	begins func(*sim.Cluster)
+	ends   func(*sim.Cluster)
 }
 
 // faulty is a database with faults.
 func faulty(f fdbsim.Faults) badDay {
 	return badDay{
-		begins: func(w *sim.World) { w.FDB.Databases()[0].SetFaults(f) },
-		ends:   func(w *sim.World) { w.FDB.Databases()[0].SetFaults(fdbsim.Faults{}) },
+		begins: func(w *sim.Cluster) { w.FDB.Databases()[0].SetFaults(f) },
+		ends:   func(w *sim.Cluster) { w.FDB.Databases()[0].SetFaults(fdbsim.Faults{}) },
 	}
 }
 
 // refusing is an API server, or whatever else is written to, that says no.
-func refusing(err error, wanted func(plan.Action) bool) badDay {
+func refusing(err error, desired func(plan.Action) bool) badDay {
 	return badDay{
-		begins: func(w *sim.World) {
+		begins: func(w *sim.Cluster) {
 			w.Refuse = func(a plan.Action) error {
-				if wanted(a) {
+				if desired(a) {
 					return err
 				}
 				return nil
 			}
 		},
-		ends: func(w *sim.World) { w.Refuse = nil },
+		ends: func(w *sim.Cluster) { w.Refuse = nil },
 	}
 }
 
 // off is a plugin whose clock is wrong.
 func off(d time.Duration) badDay {
-	return badDay{begins: func(w *sim.World) { w.Skew = d }, ends: func(w *sim.World) { w.Skew = 0 }}
+	return badDay{begins: func(w *sim.Cluster) { w.Skew = d }, ends: func(w *sim.Cluster) { w.Skew = 0 }}
 }
 
 // Whatever goes wrong, a pass ends: with a reason, and when to look again or whom to
@@ -60,7 +60,7 @@ func TestOnABadDayAPassEndsWithAReason(t *testing.T) {
 		"409 on every write":                       refusing(conflict, func(plan.Action) bool { return true }),
 		"no quota for pods":                        refusing(quota, func(a plan.Action) bool { return plan.KindOf(a) == "CreatePod" }),
 		"no quota for volumes":                     refusing(quota, func(a plan.Action) bool { return plan.KindOf(a) == "CreatePVC" }),
-		"no node takes a pod":                      {begins: cordonAll, ends: func(w *sim.World) { w.Taints = nil }},
+		"no node takes a pod":                      {begins: cordonAll, ends: func(w *sim.Cluster) { w.Taints = nil }},
 		"status that lags":                         faulty(fdbsim.Faults{StaleStatus: true}),
 		"status that is cut short":                 faulty(fdbsim.Faults{PartialStatus: true}),
 		"status that times out":                    faulty(fdbsim.Faults{StatusTimeout: true}),
@@ -96,18 +96,18 @@ func TestOnABadDayAPassEndsWithAReason(t *testing.T) {
 }
 
 // askForALot changes a knob, the pods of storage, and the numbers of two classes.
-func askForALot(w *sim.World) {
+func askForALot(w *sim.Cluster) {
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) {
 		s.ProcessCounts.Storage, s.ProcessCounts.Log = 5, 4
 		s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_max_trace_lines=1000"}},
 			v1beta2.ProcessClassStorage: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{ServiceAccountName: "other"}}},
 		}
-		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{w.Record.Status.ProcessGroups[0].ProcessGroupID}
+		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{w.Resource.Status.ProcessGroups[0].ProcessGroupID}
 	})
 }
 
-func cordonAll(w *sim.World) {
+func cordonAll(w *sim.Cluster) {
 	w.Taints = map[string][]corev1.Taint{}
 	for _, node := range w.Nodes {
 		w.Taints[node] = []corev1.Taint{{Key: "node.kubernetes.io/unschedulable", Effect: corev1.TaintEffectNoSchedule}}
@@ -130,7 +130,7 @@ func endsWithAReason(t *testing.T, done reconcile.PassDone) {
 	}
 }
 
-func settleSlowly(t *testing.T, w *sim.World) {
+func settleSlowly(t *testing.T, w *sim.Cluster) {
 	t.Helper()
 	const most = 120
 	for range most {

@@ -33,7 +33,7 @@ func TestANewEngineIsReconciledOnceEveryServerRunsOnIt(t *testing.T) {
 			reached := false
 			for range 30 {
 				pass(t, w, func(reconcile.Event) {})
-				reached = w.Record.Status.Generations.Reconciled == w.Record.Generation
+				reached = w.Resource.Status.Generations.Reconciled == w.Resource.Generation
 				engines := enginesOf(t, w)
 				if len(engines) > 1 || engines["ssd-2"] > 0 {
 					if reached {
@@ -52,10 +52,10 @@ func TestANewEngineIsReconciledOnceEveryServerRunsOnIt(t *testing.T) {
 }
 
 // enginesOf counts the storage servers by the engine that they run on.
-func enginesOf(t *testing.T, w *sim.World) map[string]int {
+func enginesOf(t *testing.T, w *sim.Cluster) map[string]int {
 	t.Helper()
 	var s plan.Snapshot
-	if err := w.Observe(t.Context(), &s, plan.Record|plan.Database); err != nil {
+	if err := w.Observe(t.Context(), &s, plan.ClusterResource|plan.Database); err != nil {
 		t.Fatal(err)
 	}
 	if s.Database.Status == nil {

@@ -29,7 +29,7 @@ func (e *HeldError) Error() string {
 type ActiveOperationError struct{ Operation Operation }
 
 func (e *ActiveOperationError) Error() string {
-	words := e.Operation.Words()
+	words := e.Operation.Text()
 	if e.Operation.ID != "" {
 		words = e.Operation.ID + ": " + words
 	}
@@ -40,7 +40,7 @@ func (e *ActiveOperationError) Error() string {
 type RefusedError struct{ Check plan.Check }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%s: %s", e.Check.Gate, e.Check.Words())
+	return fmt.Sprintf("%s: %s", e.Check.Gate, e.Check.Text())
 }
 
 // BeyondPlanError means that the pass decided on an action which was not approved, or that the
@@ -126,6 +126,6 @@ func NatureOf(err error) plan.Nature {
 	case errors.As(err, &refused):
 		return refused.Check.Nature()
 	default:
-		return plan.Trouble
+		return plan.Problem
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestAStageThatPanicsIsAFailedStageAndThePassGoesOn(t *testing.T) {
 	l := &ledger{fact: "x"}
-	faulty := plan.Stage{Name: "Faulty", Reads: plan.Record, Decide: func(plan.Snapshot) plan.Decision {
+	faulty := plan.Stage{Name: "Faulty", Reads: plan.ClusterResource, Decide: func(plan.Snapshot) plan.Decision {
 		var groups []string
 		return plan.Decision{Why: groups[3]}
 	}}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-var evictionTroubles = []trouble{
+var evictionProblems = []problem{
 	{"a budget or tolerations are requested, or not any more", 3, func(h *history, dice *rand.Rand) {
 		annotations := map[string]string{}
 		for _, name := range []string{plan.AnnotationDisruptionBudgets, plan.AnnotationTolerations} {
@@ -17,20 +17,20 @@ var evictionTroubles = []trouble{
 				annotations[name] = "true"
 			}
 		}
-		h.w.Record.Annotations = annotations
-		h.tell("annotations: %v", annotations)
+		h.w.Resource.Annotations = annotations
+		h.logf("annotations: %v", annotations)
 	}},
 }
 
 // requested reports whether the resource has an annotation that is true.
-func requested(w *sim.World, annotation string) bool {
-	return w.Record.Annotations[annotation] == "true"
+func requested(w *sim.Cluster, annotation string) bool {
+	return w.Resource.Annotations[annotation] == "true"
 }
 
 // allowsTwoEvictions judges budgets as if all pods were ready, which is the most that they ever allow.
 func allowsTwoEvictions(h *history, _ *deed) string {
-	for _, w := range h.worlds {
-		budget := w.DisruptionBudgets[objects.DisruptionBudgetName(w.Record)]
+	for _, w := range h.clusters {
+		budget := w.DisruptionBudgets[objects.DisruptionBudgetName(w.Resource)]
 		if budget == nil || !requested(w, plan.AnnotationDisruptionBudgets) {
 			continue
 		}
@@ -43,8 +43,8 @@ func allowsTwoEvictions(h *history, _ *deed) string {
 
 // endsWithoutBudget judges clusters that are reconciled.
 func endsWithoutBudget(h *history, _ *deed) string {
-	for _, w := range h.worlds {
-		budget := w.DisruptionBudgets[objects.DisruptionBudgetName(w.Record)]
+	for _, w := range h.clusters {
+		budget := w.DisruptionBudgets[objects.DisruptionBudgetName(w.Resource)]
 		if want := requested(w, plan.AnnotationDisruptionBudgets); h.settling && want != (budget != nil) {
 			return fmt.Sprintf("requested: %t, there: %t", want, budget != nil)
 		}

@@ -11,22 +11,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-var distributionTroubles = []trouble{
+var distributionProblems = []problem{
 	{"how pods are packed changes", 3, func(h *history, dice *rand.Rand) {
-		if key := h.w.Record.FaultDomainKey(); key == v1beta2.FaultDomainKeyNone || key == v1beta2.FaultDomainKeyKubernetesCluster {
+		if key := h.w.Resource.FaultDomainKey(); key == v1beta2.FaultDomainKeyNone || key == v1beta2.FaultDomainKeyKubernetesCluster {
 			return
 		}
 		pack := []v1beta2.BinPack{v1beta2.BinPackAll, v1beta2.BinPackStateful, v1beta2.BinPackClass}[dice.IntN(3)]
 		config := packs(h.fewestDomains()+dice.IntN(3), pack, dice.IntN(4) == 0)
 		config.Enabled = new(dice.IntN(4) > 0)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.DistributionConfig = config })
-		h.tell("spec: packed into %d fault domains by %s: enabled %t, required %t", *config.DesiredFaultDomains, pack, *config.Enabled, *config.Required)
+		h.logf("spec: packed into %d fault domains by %s: enabled %t, required %t", *config.DesiredFaultDomains, pack, *config.Enabled, *config.Required)
 	}},
 }
 
 // fewestDomains is how many fault domains are enough for coordinators and redundancy.
 func (h *history) fewestDomains() int {
-	if h.w.Record.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeTriple {
+	if h.w.Resource.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeTriple {
 		return 5
 	}
 	return 3
@@ -36,7 +36,7 @@ func (h *history) fewestDomains() int {
 // ones, which a pod waits for until all others of its bucket have left a node.
 func (h *history) repack() {
 	h.inTurn(func() {
-		have := h.w.Record.Spec.DistributionConfig
+		have := h.w.Resource.Spec.DistributionConfig
 		if have == nil {
 			return
 		}
@@ -46,7 +46,7 @@ func (h *history) repack() {
 			return
 		}
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.DistributionConfig = config })
-		h.tell("spec: packed into %d fault domains, preferred", *config.DesiredFaultDomains)
+		h.logf("spec: packed into %d fault domains, preferred", *config.DesiredFaultDomains)
 	})
 }
 
@@ -87,7 +87,7 @@ func marksAgain(h *history, d *deed) string {
 		return ""
 	}
 	for _, id := range a.Groups {
-		if g := h.w.Record.ProcessGroup(id); g != nil && g.IsMarkedForRemoval() {
+		if g := h.w.Resource.ProcessGroup(id); g != nil && g.IsMarkedForRemoval() {
 			return string(id)
 		}
 	}
@@ -96,7 +96,7 @@ func marksAgain(h *history, d *deed) string {
 
 // changesKey judges pods that stay.
 func changesKey(_ *history, d *deed) string {
-	recreated := d.gonePods()
+	recreated := d.removedPods()
 	for name, key := range d.before.buckets {
 		now, there := d.after.buckets[name]
 		if there && now != key && !slices.Contains(recreated, name) {
@@ -108,7 +108,7 @@ func changesKey(_ *history, d *deed) string {
 
 // endsUnpacked judges clusters that are reconciled.
 func endsUnpacked(h *history, _ *deed) string {
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		if wrong := packedWrong(w); wrong != "" && h.settling {
 			return wrong
 		}
@@ -147,8 +147,8 @@ func unevenly(_ *history, all []plan.Stage) []plan.Stage {
 
 // twoOnOneNode moves the second storage pod to the node of the first.
 func (h *history) twoOnOneNode() {
-	storage := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)
-	first, second := storage[0].PodName(h.w.Record), storage[1].PodName(h.w.Record)
+	storage := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStorage)
+	first, second := storage[0].PodName(h.w.Resource), storage[1].PodName(h.w.Resource)
 	h.w.Cordoned = map[string]bool{}
 	for _, node := range h.w.Nodes {
 		h.w.Cordoned[node] = node != h.w.Pods[first].Spec.NodeName

@@ -27,7 +27,7 @@ type life struct {
 
 // step is one trouble, a pass, and the time until the next.
 type step struct {
-	trouble trouble
+	problem problem
 	dice    uint64
 	wait    time.Duration
 }
@@ -40,7 +40,7 @@ func lifeOf(seed uint64) life {
 	l := life{seed: seed}
 	for range stepsOfALife {
 		l.steps = append(l.steps, step{
-			trouble: drawTrouble(random), dice: random.Uint64(), wait: time.Duration(1+random.IntN(600)) * time.Second,
+			problem: drawProblem(random), dice: random.Uint64(), wait: time.Duration(1+random.IntN(600)) * time.Second,
 		})
 	}
 	return l
@@ -51,15 +51,15 @@ type violation struct{ sentence, why string }
 
 // history is a life while it is played.
 type history struct {
-	t      *testing.T
-	worlds []*sim.World // of all instances that share the database
-	w      *sim.World   // of the one whose turn it is
-	life   life
-	story  io.Writer // nil without a reader
-	listen func(reconcile.Event)
-	change mutation
-	stages []plan.Stage
-	passes int
+	t        *testing.T
+	clusters []*sim.Cluster // of all instances that share the database
+	w        *sim.Cluster   // of the one whose turn it is
+	life     life
+	story    io.Writer // nil without a reader
+	listen   func(reconcile.Event)
+	change   mutation
+	stages   []plan.Stage
+	passes   int
 
 	// What troubles it now.
 	operator  bool
@@ -75,9 +75,9 @@ type history struct {
 	cramped   bool // the last pass asked for another fault domain for coordinators
 	added     int  // how many storage groups a user added for them
 
-	down       map[string]string         // nodes of the pods that are down by our hand
-	buckets    map[string]string         // distribution keys that these had
-	endings    map[*sim.World]conclusion // of the last pass of each
+	down       map[string]string           // nodes of the pods that are down by our hand
+	buckets    map[string]string           // distribution keys that these had
+	endings    map[*sim.Cluster]conclusion // of the last pass of each
 	passError  error
 	settling   bool
 	violations []violation
@@ -92,7 +92,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 			break
 		}
 		h.startRoutine()
-		s.trouble.happen(h, rand.New(rand.NewPCG(s.dice, 17)))
+		s.problem.happen(h, rand.New(rand.NewPCG(s.dice, 17)))
 		h.passOfEach()
 		h.w.Tick(s.wait)
 	}
@@ -103,7 +103,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
 	h := &history{
-		t: t, life: l, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.World]conclusion{}, change: change, story: story,
+		t: t, life: l, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, change: change, story: story,
 		listen: func(reconcile.Event) {},
 	}
 	if story != nil {
@@ -125,19 +125,19 @@ func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history
 	if change.stages != nil {
 		h.stages = change.stages(h, h.stages)
 	}
-	h.tell("a cluster of %d storage groups is up", h.w.Record.Spec.ProcessCounts.Storage)
+	h.logf("a cluster of %d storage groups is up", h.w.Resource.Spec.ProcessCounts.Storage)
 	return h
 }
 
 // alone brings up a database that one instance has to itself.
 func (h *history) alone(t *testing.T, random *rand.Rand) {
 	t.Helper()
-	h.w = world(t, h.life.seed, func(c *v1beta2.FoundationDBCluster) {
+	h.w = cluster(t, h.life.seed, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 4}
 		c.Spec.LockOptions.DisableLocks = new(random.IntN(2) == 0)
 		draw(&c.Spec, random)
 	})
-	h.worlds = []*sim.World{h.w}
+	h.clusters = []*sim.Cluster{h.w}
 	h.w.Nodes = nodeNames(14) // room for all groups and all their replacements, each in a zone of its own
 	settle(t, h.w, 14, io.Discard)
 }
@@ -163,14 +163,14 @@ func nodeNames(n int) []string {
 
 func (h *history) database() *fdbsim.Database { return h.w.FDB.Databases()[0] }
 
-func (h *history) tell(format string, args ...any) {
+func (h *history) logf(format string, args ...any) {
 	if h.story != nil {
 		fmt.Fprintf(h.story, "%s  %s\n", h.w.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
 	}
 }
 
 func (h *history) report(e reconcile.Event) {
-	if decided, ok := e.(reconcile.StageDecided); ok && decided.Hold != nil && decided.Hold.Human && decided.Hold.Code == plan.HoldNoBetterCoordinators {
+	if decided, ok := e.(reconcile.StageDecided); ok && decided.Hold != nil && decided.Hold.Manual && decided.Hold.Code == plan.HoldNoBetterCoordinators {
 		h.cramped = true
 	}
 	h.listen(e)
@@ -181,14 +181,14 @@ func (h *history) violated() bool { return len(h.violations) > 0 }
 // judge asks the invariants of an occasion.
 func (h *history) judge(asked occasion, d *deed) {
 	for _, i := range invariants {
-		if i.asked != asked {
+		if i.requested != asked {
 			continue
 		}
 		if why := i.broken(h, d); why != "" {
 			if d != nil {
 				why = d.String() + ": " + why
 			}
-			h.tell("VIOLATED: %s: %s", i.sentence, why)
+			h.logf("VIOLATED: %s: %s", i.sentence, why)
 			h.violations = append(h.violations, violation{i.sentence, why})
 		}
 	}
@@ -197,7 +197,7 @@ func (h *history) judge(asked occasion, d *deed) {
 // pass runs one pass of the plugin, as far as it gets.
 func (h *history) pass(ctx context.Context) {
 	h.passes++
-	h.tell("pass %d%s", h.passes, h.whose())
+	h.logf("pass %d%s", h.passes, h.whose())
 	ctx, die := context.WithCancel(ctx)
 	defer die()
 	k := newWitness(h, die)
@@ -220,10 +220,10 @@ func (h *history) pass(ctx context.Context) {
 
 // whose says whose pass it is, where there are several.
 func (h *history) whose() string {
-	if len(h.worlds) == 1 {
+	if len(h.clusters) == 1 {
 		return ""
 	}
-	return " of " + h.w.Record.LockOwner()
+	return " of " + h.w.Resource.LockOwner()
 }
 
 // mostPasses is how many passes of each instance a history may need to converge.
@@ -234,8 +234,8 @@ func (h *history) converge() {
 	if h.violated() {
 		return
 	}
-	h.tell("all troubles end")
-	h.calm()
+	h.logf("all troubles end")
+	h.healthy()
 	h.repack()
 	h.leaveOneTainted()
 	if h.keepWhatIsListed(); h.violated() {
@@ -287,7 +287,7 @@ func (h *history) loseLock(n int) bool {
 		return false
 	}
 	h.loseAt = 0
-	h.tell("dc2 takes the lock away")
+	h.logf("dc2 takes the lock away")
 	h.w.LoseLock("dc2")
 	return true
 }
@@ -317,7 +317,7 @@ func (h *history) loses(plan.Action) error {
 
 // group is one of the groups of the record by a throw of the dice, or nil.
 func (h *history) group(dice *rand.Rand, classes ...v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
-	groups := slices.DeleteFunc(slices.Clone(h.w.Record.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool {
+	groups := slices.DeleteFunc(slices.Clone(h.w.Resource.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool {
 		return len(classes) > 0 && !slices.Contains(classes, g.ProcessClass)
 	})
 	n := dice.IntN(1 << 16)

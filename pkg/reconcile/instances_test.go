@@ -22,19 +22,19 @@ func (h *history) share(t *testing.T, edit func(*v1beta2.FoundationDBClusterSpec
 	t.Helper()
 	s := instances(t, h.life.seed, edit, "kc1", "kc2")
 	for _, name := range s.names {
-		w := s.worlds[name]
+		w := s.clusters[name]
 		for n := len(w.Nodes); n < 14; n++ {
 			w.Nodes = append(w.Nodes, strings.TrimRight(w.Nodes[0], "1")+string(rune('a'+n)))
 		}
-		h.worlds = append(h.worlds, w)
+		h.clusters = append(h.clusters, w)
 	}
-	h.w = h.worlds[0]
+	h.w = h.clusters[0]
 }
 
 // inTurn does something for each instance, as if it were the only one.
 func (h *history) inTurn(do func()) {
 	first := h.w
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		h.w = w
 		do()
 	}
@@ -59,24 +59,24 @@ func (h *history) overtaken(ctx context.Context) {
 	}
 	h.faster = false
 	mine := h.w
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		if w != mine {
 			h.w = w
-			h.tell("the other instance is faster")
+			h.logf("the other instance is faster")
 			h.pass(ctx)
 		}
 	}
 	h.w = mine
 }
 
-var instanceTroubles = []trouble{
-	{"the other instance is faster", 2, func(h *history, _ *rand.Rand) { h.faster = len(h.worlds) > 1 }},
+var instanceProblems = []problem{
+	{"the other instance is faster", 2, func(h *history, _ *rand.Rand) { h.faster = len(h.clusters) > 1 }},
 }
 
 // home is the world that a pod is of.
-func (h *history) home(pod string) *sim.World {
-	for _, w := range h.worlds {
-		if strings.HasPrefix(pod, w.Record.Name+"-") {
+func (h *history) home(pod string) *sim.Cluster {
+	for _, w := range h.clusters {
+		if strings.HasPrefix(pod, w.Resource.Name+"-") {
 			return w
 		}
 	}

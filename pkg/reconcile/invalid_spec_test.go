@@ -18,7 +18,7 @@ func (invalidSpec) Observe(context.Context, *plan.Snapshot, plan.Facet) error {
 }
 
 func TestAnInvalidSpecEndsThePass(t *testing.T) {
-	w := world(t, 1, nil)
+	w := cluster(t, 1, nil)
 	decided := 0
 	p := reconcile.Pass{Stages: stages.Cluster(), Observer: invalidSpec{}, Actor: w, Report: func(e reconcile.Event) {
 		if _, ok := e.(reconcile.StageDone); ok {

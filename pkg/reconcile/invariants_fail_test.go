@@ -101,7 +101,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		},
 		"a pod is made again while another is down": {
 			"one zone is down by our hand at most, and only when all others are complete", func(h *history) {
-				h.w.KillPod(pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)[0].PodName(h.w.Record))
+				h.w.KillPod(pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStorage)[0].PodName(h.w.Resource))
 			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
 				return []plan.Action{renewalOf(s, pick(s, isStorage)[:1])}
 			}),
@@ -158,7 +158,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			"nothing is included while its pod or PVC is being deleted", func(h *history) {
 				g := h.excludeOne(isStorage)
 				h.edit(keep(g.ProcessGroupID))
-				h.w.DeleteClaim(g.PVCName(h.w.Record))
+				h.w.DeleteClaim(g.PVCName(h.w.Resource))
 			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action { return inclusionOf(pick(s, isStorage)[0]) }),
 		},
 		"a class shrinks without regard to the list": {
@@ -185,7 +185,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		},
 		"what is listed stays marked": {
 			"what the spec keeps stays, and is not excluded, within 60 passes without troubles", func(h *history) {
-				g := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)[0]
+				g := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStorage)[0]
 				g.MarkForRemoval(h.w.Now())
 				h.edit(keep(g.ProcessGroupID))
 			}, without("CancelReplacements"),
@@ -199,7 +199,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			"no class ends with more process groups than are desired or kept", func(h *history) {
 				kept := h.ids(isStateless)
 				for _, id := range kept {
-					h.w.Record.ProcessGroup(id).MarkForRemoval(h.w.Now())
+					h.w.Resource.ProcessGroup(id).MarkForRemoval(h.w.Now())
 				}
 				h.pass(h.t.Context()) // adds the replacements
 				h.edit(keep(kept...))
@@ -223,7 +223,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		proven[tc.breaks] = true
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := life{seed: 2, steps: []step{{trouble: trouble{happen: func(h *history, _ *rand.Rand) {
+			l := life{seed: 2, steps: []step{{problem: problem{happen: func(h *history, _ *rand.Rand) {
 				h.w.Tick(2 * time.Minute) // no server is young
 				tc.given(h)
 			}}, wait: time.Minute}}}
@@ -248,13 +248,13 @@ func nothing(*history) {}
 
 // protected requests a disruption budget.
 func protected(h *history) {
-	h.w.Record.Annotations = map[string]string{plan.AnnotationDisruptionBudgets: "true"}
+	h.w.Resource.Annotations = map[string]string{plan.AnnotationDisruptionBudgets: "true"}
 }
 
 // restartedAMomentAgo has the servers of the last storage pod restart, with their data.
 func restartedAMomentAgo(h *history) {
-	storage := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, isStorage)
-	h.w.KillServers(storage[len(storage)-1].PodName(h.w.Record))
+	storage := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStorage)
+	h.w.KillServers(storage[len(storage)-1].PodName(h.w.Resource))
 	h.w.Tick(10 * time.Second)
 }
 
@@ -275,7 +275,7 @@ func removed(is func(*v1beta2.ProcessGroupStatus, string) bool) func(*history) {
 // ids are the IDs of the groups that a question is true of.
 func (h *history) ids(is func(*v1beta2.ProcessGroupStatus, string) bool) []v1beta2.ProcessGroupID {
 	var ids []v1beta2.ProcessGroupID
-	for _, g := range pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, is) {
+	for _, g := range pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, is) {
 		ids = append(ids, g.ProcessGroupID)
 	}
 	return ids
@@ -289,7 +289,7 @@ func isStateful(g *v1beta2.ProcessGroupStatus, _ string) bool { return g.Process
 
 // excludeOne lets a user exclude the first group that a question is true of.
 func (h *history) excludeOne(is func(*v1beta2.ProcessGroupStatus, string) bool) *v1beta2.ProcessGroupStatus {
-	g := pick(plan.Snapshot{Cluster: h.w.Record, Pods: h.w.Pods}, is)[0]
+	g := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, is)[0]
 	h.typed("exclude no_wait " + g.ExclusionString())
 	return g
 }

@@ -26,9 +26,9 @@ const (
 // tells. Questions are asked of the model and the world, never of status; the answer is
 // empty when the sentence holds, else what is wrong.
 type invariant struct {
-	sentence string
-	asked    occasion
-	broken   func(*history, *deed) string
+	sentence  string
+	requested occasion
+	broken    func(*history, *deed) string
 }
 
 // invariants are all of them. Each can fail: TestEveryInvariantCanFail.
@@ -89,7 +89,7 @@ func actsOnOldFacts(_ *history, d *deed) string {
 }
 
 func createsAgain(_ *history, d *deed) string {
-	if c, ok := d.action.(plan.Configure); ok && c.New && d.before.promised > 0 {
+	if c, ok := d.action.(plan.Configure); ok && c.New && d.before.desiredReplicas > 0 {
 		return "it was created before"
 	}
 	return ""
@@ -97,7 +97,7 @@ func createsAgain(_ *history, d *deed) string {
 
 func excludesCoordinator(h *history, d *deed) string {
 	for _, g := range excludedGroups(h, d) {
-		if d.before.coordinators[g.PodName(h.w.Record)] {
+		if d.before.coordinators[g.PodName(h.w.Resource)] {
 			return string(g.ProcessGroupID)
 		}
 	}
@@ -117,24 +117,24 @@ func excludesWhatStays(h *history, d *deed) string {
 // the redundancy tolerates to lose may drain without a replacement, no more. While status is
 // stale, a process that has died since counts as one that stays: nothing shows its death.
 func excludesWithoutReplacement(h *history, d *deed) string {
-	leaving := map[v1beta2.ProcessClass][]string{}
+	marked := map[v1beta2.ProcessClass][]string{}
 	for _, g := range excludedGroups(h, d) {
-		leaving[g.ProcessClass] = append(leaving[g.ProcessClass], string(g.ProcessGroupID))
+		marked[g.ProcessClass] = append(marked[g.ProcessClass], string(g.ProcessGroupID))
 	}
-	normalized, err := h.w.Record.Normalized()
+	normalized, err := h.w.Resource.Normalized()
 	if err != nil {
 		return err.Error()
 	}
-	for class, ids := range leaving {
-		staying := slices.DeleteFunc(h.database().Staying(string(class)), func(id string) bool {
-			return slices.Contains(ids, id) || h.w.Record.ProcessGroup(v1beta2.ProcessGroupID(id)) == nil
+	for class, ids := range marked {
+		remaining := slices.DeleteFunc(h.database().Remaining(string(class)), func(id string) bool {
+			return slices.Contains(ids, id) || h.w.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)) == nil
 		})
 		if h.stale {
-			staying = append(staying, unseenDeaths(h, d, class, append(staying, ids...))...)
+			remaining = append(remaining, unseenDeaths(h, d, class, append(remaining, ids...))...)
 		}
 		need := normalized.DesiredProcessCounts()[class] - normalized.FaultTolerance()
-		if len(staying) < need {
-			return fmt.Sprintf("%d %s processes stay, and %d are needed", len(staying), class, need)
+		if len(remaining) < need {
+			return fmt.Sprintf("%d %s processes stay, and %d are needed", len(remaining), class, need)
 		}
 	}
 	return ""
@@ -144,10 +144,10 @@ func excludesWithoutReplacement(h *history, d *deed) string {
 // far as the record knows.
 func unseenDeaths(h *history, d *deed, class v1beta2.ProcessClass, others []string) []string {
 	var unseen []string
-	for _, g := range h.w.Record.Status.ProcessGroups {
+	for _, g := range h.w.Resource.Status.ProcessGroups {
 		excluded := slices.ContainsFunc(append(slices.Clone(g.Addresses), g.ExclusionString()), func(target string) bool { return slices.Contains(d.before.excluded, target) })
 		reports := !g.HasCondition(v1beta2.ConditionMissingProcesses) && !g.HasCondition(v1beta2.ConditionMissingPod)
-		if _, hasPod := d.before.pods[g.PodName(h.w.Record)]; g.ProcessClass == class && hasPod && reports && !excluded && !slices.Contains(others, string(g.ProcessGroupID)) {
+		if _, hasPod := d.before.pods[g.PodName(h.w.Resource)]; g.ProcessClass == class && hasPod && reports && !excluded && !slices.Contains(others, string(g.ProcessGroupID)) {
 			unseen = append(unseen, string(g.ProcessGroupID))
 		}
 	}
@@ -157,13 +157,13 @@ func unseenDeaths(h *history, d *deed, class v1beta2.ProcessClass, others []stri
 // reducesReplicas judges volumes. A group that the spec wants gone without exclusion
 // takes one replica with it, and that is asked for.
 func reducesReplicas(h *history, d *deed) string {
-	floor := min(d.before.promised, d.after.promised)
+	floor := min(d.before.desiredReplicas, d.after.desiredReplicas)
 	if a, ok := d.action.(plan.DeleteGroupObjects); ok && h.waived(a.Group) {
 		floor--
 	}
 	for i, after := range d.after.replicas {
 		if i < len(d.before.replicas) && after < d.before.replicas[i] && after < floor {
-			return fmt.Sprintf("a shard has %d of %d replicas, and had %d before", after, d.after.promised, d.before.replicas[i])
+			return fmt.Sprintf("a shard has %d of %d replicas, and had %d before", after, d.after.desiredReplicas, d.before.replicas[i])
 		}
 	}
 	return ""
@@ -172,12 +172,12 @@ func reducesReplicas(h *history, d *deed) string {
 // deletesWhatIsNeeded judges groups that do not come back: their claim went, or their
 // pod went and they are leaving. A pod that is made again under its name finds its volume.
 func deletesWhatIsNeeded(h *history, d *deed) string {
-	for _, pod := range d.goneClaims() {
+	for _, pod := range d.removedClaims() {
 		if d.before.needed[pod] && !h.waivedPod(pod) {
 			return fmt.Sprintf("the volume of %s holds what the database needs", pod)
 		}
 	}
-	for _, pod := range d.gonePods() {
+	for _, pod := range d.removedPods() {
 		if d.before.needed[pod] && d.forGood(h, pod) && !h.waivedPod(pod) {
 			return fmt.Sprintf("%s holds what the database needs", pod)
 		}
@@ -186,7 +186,7 @@ func deletesWhatIsNeeded(h *history, d *deed) string {
 }
 
 func deletesCoordinator(h *history, d *deed) string {
-	for _, pod := range append(d.gonePods(), d.goneClaims()...) {
+	for _, pod := range append(d.removedPods(), d.removedClaims()...) {
 		if d.before.coordinators[pod] && (d.forGood(h, pod) || !d.after.claims[pod]) {
 			return pod
 		}
@@ -207,7 +207,7 @@ func takesSecondZoneDown(h *history, d *deed) string {
 		}
 	}
 	others := len(h.down) > 0
-	for _, pod := range d.gonePods() {
+	for _, pod := range d.removedPods() {
 		if d.before.needed[pod] && !d.before.shutOut[pod] && (!h.leaves(pod) || h.waivedPod(pod)) {
 			h.down[pod] = d.before.zones[pod]
 		}
@@ -256,7 +256,7 @@ func (h *history) knownDown() []string {
 // coordinators moved can meet at addresses that other coordinators have got since: they agree
 // on a leader there, and wait for a user to create a database.
 func hasSecondDatabase(h *history, _ *deed) string {
-	created := slices.DeleteFunc(h.w.FDB.Databases(), func(d *fdbsim.Database) bool { return d.Promised() == 0 })
+	created := slices.DeleteFunc(h.w.FDB.Databases(), func(d *fdbsim.Database) bool { return d.DesiredReplicas() == 0 })
 	if len(created) != 1 {
 		return fmt.Sprintf("there are %d", len(created))
 	}
@@ -281,10 +281,10 @@ func doesNotConverge(h *history, d *deed) string {
 	switch {
 	case writesToConverged(h, d) != "", countsDiffer(h, d) != "": // have sentences of their own
 		return ""
-	case !h.database().EveryKeyOnAtLeast(h.database().Promised()):
-		return fmt.Sprintf("replicas: %v of %d", h.database().Replicas(), h.database().Promised())
+	case !h.database().EveryKeyOnAtLeast(h.database().DesiredReplicas()):
+		return fmt.Sprintf("replicas: %v of %d", h.database().Replicas(), h.database().DesiredReplicas())
 	}
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		if why := h.unfinished(w); why != "" {
 			return why
 		}
@@ -293,16 +293,16 @@ func doesNotConverge(h *history, d *deed) string {
 }
 
 // unfinished is what keeps a cluster from being as its spec asks.
-func (h *history) unfinished(w *sim.World) string {
+func (h *history) unfinished(w *sim.Cluster) string {
 	switch {
 	case !h.endings[w].pass.Settled():
 		return fmt.Sprintf("the last of %d passes ended %s", h.passes, h.endings[w].pass.Outcome)
-	case w.Record.Status.Generations.Reconciled != w.Record.Generation:
+	case w.Resource.Status.Generations.Reconciled != w.Resource.Generation:
 		return "the spec's generation is not reconciled"
-	case w.Record.Status.Health.DataMovementPriority != 0: // that data has arrived will be recorded
+	case w.Resource.Status.Health.DataMovementPriority != 0: // that data has arrived will be recorded
 		return "data still moves"
 	}
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		if g.IsMarkedForRemoval() {
 			return fmt.Sprintf("%s is still marked for removal", g.ProcessGroupID)
 		}
@@ -315,7 +315,7 @@ func writesToConverged(h *history, _ *deed) string {
 		return ""
 	}
 	var words []string
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		for _, a := range w.Acted[h.endings[w].acted:] {
 			words = append(words, a.Describe())
 		}
@@ -331,7 +331,7 @@ func excludedGroups(h *history, d *deed) []*v1beta2.ProcessGroupStatus {
 	}
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, id := range a.Groups {
-		if g := h.w.Record.ProcessGroup(id); g != nil {
+		if g := h.w.Resource.ProcessGroup(id); g != nil {
 			groups = append(groups, g)
 		}
 	}
@@ -350,15 +350,15 @@ func (h *history) leaves(pod string) bool {
 func (d *deed) forGood(h *history, pod string) bool {
 	if _, recreated := d.action.(plan.DeletePods); recreated {
 		g := h.groupOf(pod)
-		return g == nil || g.IsGone()
+		return g == nil || g.IsRemovable()
 	}
 	return h.leaves(pod)
 }
 
 // waived reports whether the spec asks for a group's end without exclusion.
 func (h *history) waived(id v1beta2.ProcessGroupID) bool {
-	g := h.w.Record.ProcessGroup(id)
-	return slices.Contains(h.w.Record.Spec.ProcessGroupsToRemoveWithoutExclusion, id) || (g != nil && g.ExclusionSkipped)
+	g := h.w.Resource.ProcessGroup(id)
+	return slices.Contains(h.w.Resource.Spec.ProcessGroupsToRemoveWithoutExclusion, id) || (g != nil && g.ExclusionSkipped)
 }
 
 func (h *history) waivedPod(pod string) bool {

@@ -26,7 +26,7 @@ const passesToKeep = 60
 
 // keeps reports whether the spec of a control-plane instance keeps process groups.
 func (h *history) keeps() bool {
-	return slices.ContainsFunc(h.worlds, func(w *sim.World) bool { return len(w.Record.Spec.CancelReplacementsForInstance) > 0 })
+	return slices.ContainsFunc(h.clusters, func(w *sim.Cluster) bool { return len(w.Resource.Spec.CancelReplacementsForInstance) > 0 })
 }
 
 // keepWhatIsListed makes passes until everything is kept that the spec keeps, and then empties the
@@ -50,16 +50,16 @@ func (h *history) keepWhatIsListed() {
 		return
 	}
 	h.editAll(func(s *v1beta2.FoundationDBClusterSpec) { s.CancelReplacementsForInstance = nil })
-	h.tell("spec: nothing is kept any more")
+	h.logf("spec: nothing is kept any more")
 }
 
 // keptGroups are the groups that the spec keeps and that can be kept: no other list of the spec
 // contradicts that, and no object of them is being deleted.
-func keptGroups(w *sim.World) []*v1beta2.ProcessGroupStatus {
+func keptGroups(w *sim.Cluster) []*v1beta2.ProcessGroupStatus {
 	var kept []*v1beta2.ProcessGroupStatus
-	for _, g := range w.Record.Status.ProcessGroups {
-		removed := slices.Contains(w.Record.Spec.ProcessGroupsToRemove, g.ProcessGroupID) || slices.Contains(w.Record.Spec.ProcessGroupsToRemoveWithoutExclusion, g.ProcessGroupID)
-		if w.Record.KeepsFromReplacement(g.ProcessGroupID) && !removed && !objectsEnd(w, g) {
+	for _, g := range w.Resource.Status.ProcessGroups {
+		removed := slices.Contains(w.Resource.Spec.ProcessGroupsToRemove, g.ProcessGroupID) || slices.Contains(w.Resource.Spec.ProcessGroupsToRemoveWithoutExclusion, g.ProcessGroupID)
+		if w.Resource.KeepsFromReplacement(g.ProcessGroupID) && !removed && !objectsEnd(w, g) {
 			kept = append(kept, g)
 		}
 	}
@@ -67,8 +67,8 @@ func keptGroups(w *sim.World) []*v1beta2.ProcessGroupStatus {
 }
 
 // objectsEnd reports whether the pod or the PVC of a group is being deleted, or the PVC is deleted.
-func objectsEnd(w *sim.World, g *v1beta2.ProcessGroupStatus) bool {
-	pod, claim := w.Pods[g.PodName(w.Record)], w.Volumes[g.PVCName(w.Record)]
+func objectsEnd(w *sim.Cluster, g *v1beta2.ProcessGroupStatus) bool {
+	pod, claim := w.Pods[g.PodName(w.Resource)], w.Volumes[g.PVCName(w.Resource)]
 	return (pod != nil && pod.DeletionTimestamp != nil) || (claim != nil && claim.DeletionTimestamp != nil) || (claim == nil && g.ProcessClass.IsStateful())
 }
 
@@ -78,7 +78,7 @@ func includesWhatEnds(h *history, d *deed) string {
 		return ""
 	}
 	for _, id := range a.Groups {
-		if g := h.w.Record.ProcessGroup(id); g == nil || objectsEnd(h.w, g) {
+		if g := h.w.Resource.ProcessGroup(id); g == nil || objectsEnd(h.w, g) {
 			return string(id)
 		}
 	}
@@ -92,13 +92,13 @@ func marksWhatIsKept(h *history, d *deed) string {
 		marked = a.Groups
 	case plan.WriteStatus:
 		for _, g := range a.Status.ProcessGroups {
-			if old := h.w.Record.ProcessGroup(g.ProcessGroupID); old != nil && g.IsMarkedForRemoval() && !old.IsMarkedForRemoval() {
+			if old := h.w.Resource.ProcessGroup(g.ProcessGroupID); old != nil && g.IsMarkedForRemoval() && !old.IsMarkedForRemoval() {
 				marked = append(marked, g.ProcessGroupID)
 			}
 		}
 	}
 	for _, id := range marked {
-		if h.w.Record.KeepsFromReplacement(id) {
+		if h.w.Resource.KeepsFromReplacement(id) {
 			return string(id)
 		}
 	}
@@ -126,7 +126,7 @@ func isOfOne(target string, groups []*v1beta2.ProcessGroupStatus) bool {
 }
 
 func doesNotKeep(h *history, _ *deed) string {
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		for _, g := range keptGroups(w) {
 			if g.IsMarkedForRemoval() {
 				return fmt.Sprintf("%s is marked for removal", g.ProcessGroupID)
@@ -147,23 +147,23 @@ func countsDiffer(h *history, _ *deed) string {
 	if h.settling {
 		return "" // judged before
 	}
-	for _, w := range h.worlds {
-		normalized, err := w.Record.Normalized()
+	for _, w := range h.clusters {
+		normalized, err := w.Resource.Normalized()
 		if err != nil {
 			return err.Error()
 		}
-		staying, kept := map[v1beta2.ProcessClass]int{}, map[v1beta2.ProcessClass]int{}
+		remaining, kept := map[v1beta2.ProcessClass]int{}, map[v1beta2.ProcessClass]int{}
 		desired := normalized.DesiredProcessCounts()
-		for _, g := range w.Record.Status.ProcessGroups {
+		for _, g := range w.Resource.Status.ProcessGroups {
 			if g.IsMarkedForRemoval() {
 				continue
 			}
-			staying[g.ProcessClass]++
-			if w.Record.KeepsFromReplacement(g.ProcessGroupID) {
+			remaining[g.ProcessClass]++
+			if w.Resource.KeepsFromReplacement(g.ProcessGroupID) {
 				kept[g.ProcessClass]++
 			}
 		}
-		for class, n := range staying {
+		for class, n := range remaining {
 			if want := max(desired[class], kept[class], 0); n != want {
 				return fmt.Sprintf("%d %s process groups stay, %d desired, %d kept", n, class, desired[class], kept[class])
 			}
@@ -172,7 +172,7 @@ func countsDiffer(h *history, _ *deed) string {
 	return ""
 }
 
-var keptTroubles = []trouble{
+var keptProblems = []problem{
 	{"the spec keeps process groups", 4, func(h *history, dice *rand.Rand) {
 		var ids []v1beta2.ProcessGroupID
 		for range 1 + dice.IntN(3) {
@@ -181,19 +181,19 @@ var keptTroubles = []trouble{
 			}
 		}
 		h.edit(keep(ids...))
-		h.tell("spec: keep %v", ids)
+		h.logf("spec: keep %v", ids)
 	}},
 	{"the spec keeps nothing any more", 2, func(h *history, _ *rand.Rand) {
 		h.edit(keep())
-		h.tell("spec: nothing is kept any more")
+		h.logf("spec: nothing is kept any more")
 	}},
 	{"a user deletes the PVC of a group that was drained", 1, func(h *history, dice *rand.Rand) {
 		g := h.groupThat(dice, func(g *v1beta2.ProcessGroupStatus) bool {
-			return g.IsMarkedForRemoval() && g.ProcessClass.IsStateful() && !h.needs(g.PodName(h.w.Record)) && h.w.Volumes[g.PVCName(h.w.Record)] != nil
+			return g.IsMarkedForRemoval() && g.ProcessClass.IsStateful() && !h.needs(g.PodName(h.w.Resource)) && h.w.Volumes[g.PVCName(h.w.Resource)] != nil
 		})
 		if g != nil {
-			h.tell("a user deletes the PVC of %s", g.ProcessGroupID)
-			h.w.DeleteClaim(g.PVCName(h.w.Record))
+			h.logf("a user deletes the PVC of %s", g.ProcessGroupID)
+			h.w.DeleteClaim(g.PVCName(h.w.Resource))
 		}
 	}},
 }
@@ -210,7 +210,7 @@ func (h *history) groupToKeep(dice *rand.Rand) *v1beta2.ProcessGroupStatus {
 // groupThat is one of the groups of the record that a question is true of, by a throw of the dice,
 // or nil.
 func (h *history) groupThat(dice *rand.Rand, is func(*v1beta2.ProcessGroupStatus) bool) *v1beta2.ProcessGroupStatus {
-	groups := slices.DeleteFunc(slices.Clone(h.w.Record.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool { return !is(g) })
+	groups := slices.DeleteFunc(slices.Clone(h.w.Resource.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool { return !is(g) })
 	n := dice.IntN(1 << 16)
 	if len(groups) == 0 {
 		return nil

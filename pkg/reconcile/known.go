@@ -10,16 +10,16 @@ import (
 // askKnown evaluates refusals that facts show already, at the first decision that changes more
 // than the status or waits. A preview reports them and continues.
 func (p *Pass) askKnown(ctx context.Context, stage plan.Stage, d plan.Decision) error {
-	if p.Known == nil || p.asked || !wantsMore(d) {
+	if p.Known == nil || p.refusalsEvaluated || !wantsMore(d) {
 		return nil
 	}
-	if err := p.refresh(ctx, stage, plan.Record); err != nil {
+	if err := p.refresh(ctx, stage, plan.ClusterResource); err != nil {
 		return err
 	}
 	if err := p.refresh(ctx, stage, p.KnownReads(p.snap)); err != nil {
 		return err
 	}
-	p.asked = true
+	p.refusalsEvaluated = true
 	checks := p.Known(p.snap)
 	if len(checks) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func (m mutation) plugin(h *history, p reconcile.Pass) *reconcile.Pass {
 func rogue(decide func(*history, plan.Snapshot) []plan.Action) mutation {
 	return mutation{stages: func(h *history, all []plan.Stage) []plan.Stage {
 		return slices.Insert(all, 1, plan.Stage{
-			Name: "Rogue", Reads: plan.Record | plan.Pods | plan.Database,
+			Name: "Rogue", Reads: plan.ClusterResource | plan.Pods | plan.Database,
 			Decide: func(s plan.Snapshot) plan.Decision { return plan.Decision{Actions: decide(h, s)} },
 		})
 	}}

@@ -50,8 +50,8 @@ type OperationAbort struct {
 	At     time.Time `json:"at"`
 }
 
-// Words returns the command, who runs it and why, as text for users.
-func (o Operation) Words() string {
+// Text returns the command, who runs it and why, as text for users.
+func (o Operation) Text() string {
 	words := o.Command + ", by " + o.By()
 	if o.Reason != "" && o.User != "" {
 		words += " (" + o.Reason + ")"

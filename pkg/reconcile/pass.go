@@ -62,11 +62,11 @@ type Pass struct {
 	// Seed makes the pass's random choices.
 	Seed uint64
 
-	snap  plan.Snapshot
-	fresh plan.Facet
-	begun bool // this run holds the Lease
-	gated bool // all gates passed, or a preview has reported them
-	asked bool // the known refusals were evaluated
+	snap              plan.Snapshot
+	fresh             plan.Facet
+	begun             bool // this run holds the Lease
+	gated             bool // all gates passed, or a preview has reported them
+	refusalsEvaluated bool // the known refusals were evaluated
 
 	result  PassDone
 	touched []touch // previews only: what actions that did not run would have changed
@@ -243,7 +243,7 @@ func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
 		p.result.Housekeeping = append(p.result.Housekeeping, *d.Housekeeping)
 	}
 	switch {
-	case d.Hold != nil && d.Hold.Human:
+	case d.Hold != nil && d.Hold.Manual:
 		p.held(stage, Blocked, d)
 	case d.Hold != nil:
 		p.result.RetryAfter = max(p.result.RetryAfter, d.Hold.RetryAfter)

@@ -53,14 +53,14 @@ func TestAPassThatContinuesNeedsTheLeaseOnlyToAct(t *testing.T) {
 	refused := func(context.Context) ([]plan.Check, error) {
 		return []plan.Check{{Question: "is no operator here?", Gate: plan.GateOperator, Evidence: "an operator is"}}, nil
 	}
-	silent := func(context.Context) ([]plan.Check, error) { return nil, errors.New("no answer") }
+	unresponsive := func(context.Context) ([]plan.Check, error) { return nil, errors.New("no answer") }
 	for name, tc := range map[string]struct {
 		held  error
 		gates func(context.Context) ([]plan.Check, error)
 	}{
 		"another run holds it":              {held: &reconcile.HeldError{What: "lease", Holder: "another run"}},
 		"a gate refuses":                    {gates: refused},
-		"the gates cannot be evaluated now": {gates: silent},
+		"the gates cannot be evaluated now": {gates: unresponsive},
 	} {
 		for fact, acts := range map[string]bool{"fine": false, "storm": true} {
 			t.Run(name+", "+fact, func(t *testing.T) {

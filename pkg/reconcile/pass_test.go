@@ -68,7 +68,7 @@ func (l *ledger) Act(_ context.Context, a plan.Action) error {
 
 // stage wants the actions whenever the fact is what it expects.
 func stage(name plan.StageName, whenFact string, actions ...plan.Action) plan.Stage {
-	return plan.Stage{Name: name, Reads: plan.Record | plan.Database, Decide: func(s plan.Snapshot) plan.Decision {
+	return plan.Stage{Name: name, Reads: plan.ClusterResource | plan.Database, Decide: func(s plan.Snapshot) plan.Decision {
 		if s.Cluster.Status.RunningVersion != whenFact {
 			return plan.Decision{}
 		}
@@ -249,7 +249,7 @@ func TestAnUnreachableAPIEndsThePass(t *testing.T) {
 
 func TestStagesThatUndoEachOtherEndInAReport(t *testing.T) {
 	l := &ledger{fact: "storm"}
-	again := plan.Stage{Name: "Again", Reads: plan.Record, Decide: func(plan.Snapshot) plan.Decision {
+	again := plan.Stage{Name: "Again", Reads: plan.ClusterResource, Decide: func(plan.Snapshot) plan.Decision {
 		return plan.Decision{Actions: []plan.Action{unlocked}, Hold: &plan.Hold{Reason: "start over", Then: plan.StartOver}}
 	}}
 	done, events := run(t, reconcile.Pass{Stages: []plan.Stage{again}, Observer: l, Actor: l})
@@ -266,7 +266,7 @@ func TestStagesThatUndoEachOtherEndInAReport(t *testing.T) {
 
 func TestEndPassKeepsLaterStagesFromRunning(t *testing.T) {
 	l := &ledger{fact: "storm"}
-	ends := plan.Stage{Name: "Ends", Reads: plan.Record, Decide: func(plan.Snapshot) plan.Decision {
+	ends := plan.Stage{Name: "Ends", Reads: plan.ClusterResource, Decide: func(plan.Snapshot) plan.Decision {
 		return plan.Decision{Hold: &plan.Hold{Reason: "enough", Then: plan.EndPass, RetryAfter: time.Minute}}
 	}}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{ends, stage("Later", "storm", unlocked)}, Observer: l, Actor: l})
@@ -323,7 +323,7 @@ func TestMoreIsReadOnlyWhereItMatters(t *testing.T) {
 		t.Run(fact, func(t *testing.T) {
 			l := &ledger{fact: fact}
 			s := plan.Stage{
-				Name: "One", Reads: plan.Record, More: plan.Database,
+				Name: "One", Reads: plan.ClusterResource, More: plan.Database,
 				Matters: func(s plan.Snapshot) bool { return s.Cluster.Status.RunningVersion == "storm" },
 				Decide: func(s plan.Snapshot) plan.Decision {
 					if s.Cluster.Status.RunningVersion != "storm" {

@@ -15,10 +15,10 @@ import (
 func TestAReplacementOfSeveralGroupsWaitsOnceForARecovery(t *testing.T) {
 	st := newStory(t, 10, nil)
 	coordinator := st.coordinator()
-	at := slices.IndexFunc(st.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+	at := slices.IndexFunc(st.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
 		return g.ProcessClass == v1beta2.ProcessClassLog && !st.coordinates(g)
 	})
-	other := st.w.Record.Status.ProcessGroups[at]
+	other := st.w.Resource.Status.ProcessGroups[at]
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{coordinator.ProcessGroupID, other.ProcessGroupID}
 	})

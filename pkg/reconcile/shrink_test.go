@@ -42,7 +42,7 @@ func TestAStoryIsShortenedToWhatMatters(t *testing.T) {
 		return []plan.Action{plan.Configure{New: true, Command: "configure new double ssd"}}
 	})
 	marker := func(name string, change func(*v1beta2.ProcessCounts)) step {
-		return step{wait: time.Minute, trouble: trouble{name: name, happen: func(h *history, _ *rand.Rand) {
+		return step{wait: time.Minute, problem: problem{name: name, happen: func(h *history, _ *rand.Rand) {
 			h.edit(func(s *v1beta2.FoundationDBClusterSpec) { change(&s.ProcessCounts) })
 		}}}
 	}
@@ -55,7 +55,7 @@ func TestAStoryIsShortenedToWhatMatters(t *testing.T) {
 	}
 	var left []string
 	for _, s := range shortest(t, l, wrong, sentence).steps {
-		left = append(left, s.trouble.name)
+		left = append(left, s.problem.name)
 	}
 	if diff := cmp.Diff([]string{"a controller", "seven logs"}, left); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)

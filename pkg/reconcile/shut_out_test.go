@@ -14,13 +14,13 @@ import (
 
 // listsPeer is a world whose database lists a peer of another protocol for a while.
 type listsPeer struct {
-	*sim.World
+	*sim.Cluster
 	address string
 	until   time.Time
 }
 
 func (l listsPeer) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if err := l.World.Observe(ctx, into, facets); err != nil {
+	if err := l.Cluster.Observe(ctx, into, facets); err != nil {
 		return err
 	}
 	if into.Database.Status != nil && l.Now().Before(l.until) {
@@ -34,7 +34,7 @@ func (l listsPeer) Observe(ctx context.Context, into *plan.Snapshot, facets plan
 func TestAPodOfAServerThatWasShutOutIsMadeAnewOnce(t *testing.T) {
 	st := newStory(t, 10, nil)
 	g := st.group(v1beta2.ProcessClassStorage)
-	id, pod := g.ProcessGroupID, g.PodName(st.w.Record)
+	id, pod := g.ProcessGroupID, g.PodName(st.w.Resource)
 	st.w.Broken = map[string]bool{pod: true}
 	st.w.KillServers(pod)
 	observer := listsPeer{st.w, g.Addresses[0] + ":4501", st.w.Now().Add(10 * time.Minute)}
@@ -56,7 +56,7 @@ func TestAPodOfAServerThatWasShutOutIsMadeAnewOnce(t *testing.T) {
 	if deleted != 1 {
 		t.Errorf("deleted the pod %d times, want once", deleted)
 	}
-	if now := st.w.Record.ProcessGroup(id); now == nil || now.HasCondition(v1beta2.ConditionMissingProcesses) || now.HasCondition(v1beta2.ConditionMissingPod) {
+	if now := st.w.Resource.ProcessGroup(id); now == nil || now.HasCondition(v1beta2.ConditionMissingProcesses) || now.HasCondition(v1beta2.ConditionMissingPod) {
 		t.Errorf("%s is not back: %+v", id, now)
 	}
 }

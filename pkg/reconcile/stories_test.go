@@ -24,8 +24,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// world is a cluster of which only the custom resource exists.
-func world(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+// cluster is a cluster of which only the custom resource exists.
+func cluster(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster {
 	t.Helper()
 	c := &v1beta2.FoundationDBCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
@@ -41,7 +41,7 @@ func world(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *
 	return w
 }
 
-func pass(t *testing.T, w *sim.World, report func(reconcile.Event)) reconcile.PassDone {
+func pass(t *testing.T, w *sim.Cluster, report func(reconcile.Event)) reconcile.PassDone {
 	t.Helper()
 	p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: report, Seed: 42}
 	done, err := p.Run(t.Context())
@@ -58,7 +58,7 @@ func untilNext(done reconcile.PassDone) time.Duration {
 }
 
 // settle runs passes until one has nothing to do, and fails after most of them.
-func settle(t *testing.T, w *sim.World, most int, story io.Writer) {
+func settle(t *testing.T, w *sim.Cluster, most int, story io.Writer) {
 	t.Helper()
 	for i := 1; i <= most; i++ {
 		fmt.Fprintf(story, "\n# Pass %d at %s\n", i, w.Now().Format("15:04:05"))
@@ -74,9 +74,9 @@ func settle(t *testing.T, w *sim.World, most int, story io.Writer) {
 
 func TestNewClusterComesUp(t *testing.T) {
 	var story bytes.Buffer
-	w := world(t, 1, nil)
+	w := cluster(t, 1, nil)
 	settle(t, w, 12, &story)
-	if s := w.Record.Status; !s.Configured || !s.Health.Available || s.Generations.Reconciled != 1 {
+	if s := w.Resource.Status; !s.Configured || !s.Health.Available || s.Generations.Reconciled != 1 {
 		t.Errorf("configured %t, available %t, reconciled generation %d", s.Configured, s.Health.Available, s.Generations.Reconciled)
 	}
 	golden.RequireEqual(t, story.Bytes())
@@ -94,13 +94,13 @@ func TestClustersOfEveryRedundancyComeUp(t *testing.T) {
 	}
 	for name, tc := range modes {
 		t.Run(name, func(t *testing.T) {
-			w := world(t, 2, func(c *v1beta2.FoundationDBCluster) { c.Spec.DatabaseConfiguration.RedundancyMode = tc.mode })
+			w := cluster(t, 2, func(c *v1beta2.FoundationDBCluster) { c.Spec.DatabaseConfiguration.RedundancyMode = tc.mode })
 			var story bytes.Buffer
 			settle(t, w, 20, &story)
 			if got := len(w.Pods); got != tc.groups {
 				t.Errorf("%d pods, want %d", got, tc.groups)
 			}
-			if got := strings.Count(w.Record.Status.ConnectionString, ":4501"); got != tc.coordinators {
+			if got := strings.Count(w.Resource.Status.ConnectionString, ":4501"); got != tc.coordinators {
 				t.Errorf("%d coordinators, want %d", got, tc.coordinators)
 			}
 		})
@@ -108,7 +108,7 @@ func TestClustersOfEveryRedundancyComeUp(t *testing.T) {
 }
 
 func TestAReconciledClusterGetsNoWrites(t *testing.T) {
-	w := world(t, 3, nil)
+	w := cluster(t, 3, nil)
 	settle(t, w, 12, io.Discard)
 	before := len(w.Acted)
 	for range 5 {
@@ -124,11 +124,11 @@ func TestAReconciledClusterGetsNoWrites(t *testing.T) {
 
 // However early the plugin dies, the same command again ends in the same state.
 func TestKilledBeforeAnyActionTheSameCommandFinishes(t *testing.T) {
-	whole := world(t, 4, nil)
+	whole := cluster(t, 4, nil)
 	settle(t, whole, 12, io.Discard)
 	actions := len(whole.Acted)
 	for n := 1; n <= actions; n++ {
-		w := world(t, 4, nil)
+		w := cluster(t, 4, nil)
 		runUntilKilled(t, w, n)
 		settle(t, w, 14, io.Discard)
 		if diff := differences(whole, w); diff != "" {
@@ -138,7 +138,7 @@ func TestKilledBeforeAnyActionTheSameCommandFinishes(t *testing.T) {
 }
 
 // runUntilKilled runs passes until the plugin is killed before its n-th action.
-func runUntilKilled(t *testing.T, w *sim.World, n int) {
+func runUntilKilled(t *testing.T, w *sim.Cluster, n int) {
 	t.Helper()
 	w.Crash = n
 	for range 14 {
@@ -160,9 +160,9 @@ func runUntilKilled(t *testing.T, w *sim.World, n int) {
 }
 
 // differences compares the states of two worlds that should be alike.
-func differences(want, got *sim.World) string {
+func differences(want, got *sim.Cluster) string {
 	for what, pair := range map[string][2]any{
-		"reconciled generation": {want.Record.Status.Generations.Reconciled, got.Record.Status.Generations.Reconciled},
+		"reconciled generation": {want.Resource.Status.Generations.Reconciled, got.Resource.Status.Generations.Reconciled},
 		"process groups":        {classes(want), classes(got)},
 		"pods":                  {len(want.Pods), len(got.Pods)},
 		"volume claims":         {len(want.Volumes), len(got.Volumes)},
@@ -176,16 +176,16 @@ func differences(want, got *sim.World) string {
 	return ""
 }
 
-func classes(w *sim.World) []string {
+func classes(w *sim.Cluster) []string {
 	var names []string
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		names = append(names, string(g.ProcessClass))
 	}
 	slices.Sort(names)
 	return names
 }
 
-func created(w *sim.World) (n int) {
+func created(w *sim.Cluster) (n int) {
 	for _, a := range w.Acted {
 		if c, ok := a.(plan.Configure); ok && c.New {
 			n++
@@ -195,7 +195,7 @@ func created(w *sim.World) (n int) {
 }
 
 func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
-	w := world(t, 5, nil)
+	w := cluster(t, 5, nil)
 	var recorder planned.PlanRecorder
 	p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Report: recorder.Report, Seed: 42}
 	done, err := p.Run(t.Context())
@@ -215,7 +215,7 @@ func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
 // Three halls need nine coordinators, three in each. No pod can tell its hall before
 // its process runs, so three start the database and nine take over later.
 func TestThreeDataHallsComeUp(t *testing.T) {
-	w := world(t, 6, func(c *v1beta2.FoundationDBCluster) {
+	w := cluster(t, 6, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.DatabaseConfiguration = v1beta2.DatabaseConfiguration{RedundancyMode: v1beta2.RedundancyModeThreeDataHall, RoleCounts: v1beta2.RoleCounts{Storage: 9, Logs: 9}}
 		c.Spec.ProcessCounts.Stateless = -1
 		c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
@@ -230,10 +230,10 @@ func TestThreeDataHallsComeUp(t *testing.T) {
 	}
 	var story bytes.Buffer
 	settle(t, w, 60, &story)
-	if got := strings.Count(w.Record.Status.ConnectionString, ":4501"); got != 9 {
+	if got := strings.Count(w.Resource.Status.ConnectionString, ":4501"); got != 9 {
 		t.Errorf("%d coordinators, want 9", got)
 	}
-	if w.Record.Status.Generations.Reconciled != 1 {
+	if w.Resource.Status.Generations.Reconciled != 1 {
 		t.Error("not reconciled")
 	}
 }
@@ -241,15 +241,15 @@ func TestThreeDataHallsComeUp(t *testing.T) {
 // A pod that is lost for good is replaced: a new group comes up, the old one is
 // excluded and proven drained, and its objects, exclusion and record go.
 func TestAFailedGroupIsReplaced(t *testing.T) {
-	w := world(t, 7, func(c *v1beta2.FoundationDBCluster) {
+	w := cluster(t, 7, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4}
 	})
 	settle(t, w, 12, io.Discard)
 	w.Tick(20 * time.Minute)
 	lost := ""
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		if g.ProcessClass == v1beta2.ProcessClassStorage {
-			lost = g.PodName(w.Record)
+			lost = g.PodName(w.Resource)
 		}
 	}
 	w.Broken = map[string]bool{lost: true}

@@ -30,14 +30,14 @@ func TestTwoRegionsGetTheBestReachableCoordinators(t *testing.T) {
 	for range 40 {
 		missing = ""
 		for _, dc := range s.names {
-			pass(t, s.worlds[dc], func(e reconcile.Event) {
+			pass(t, s.clusters[dc], func(e reconcile.Event) {
 				if d, ok := e.(reconcile.StageDecided); ok && d.Stage == "ChangeCoordinators" && d.Hold != nil {
 					missing = d.Hold.Text()
 				}
 			})
 			numbers = append(numbers, len(s.coordinators()))
 		}
-		s.worlds[s.names[0]].Tick(70 * time.Second)
+		s.clusters[s.names[0]].Tick(70 * time.Second)
 	}
 	if got := slices.Compact(numbers); !slices.Equal(got, []int{1, 5}) && !slices.Equal(got, []int{1, 3, 5}) {
 		t.Errorf("%v coordinators one after the other, want 1 and in the end 5", got)
@@ -49,9 +49,9 @@ func TestTwoRegionsGetTheBestReachableCoordinators(t *testing.T) {
 
 // resize gives all instances the same numbers of process groups.
 func (s sites) resize(counts v1beta2.ProcessCounts) {
-	for _, w := range s.worlds {
-		w.Record.Spec.ProcessCounts = counts
-		w.Record.Generation++
+	for _, w := range s.clusters {
+		w.Resource.Spec.ProcessCounts = counts
+		w.Resource.Generation++
 	}
 }
 

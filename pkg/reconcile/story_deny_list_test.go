@@ -14,16 +14,16 @@ func TestAnInstanceOnTheDenyListStaysAway(t *testing.T) {
 		c.Spec.ProcessGroupIDPrefix = "dc1"
 		c.Spec.LockOptions.DisableLocks = new(false)
 	})
-	st.tell("the spec denies the lock to dc1, which is this instance, and asks for 4 logs")
+	st.heading("the spec denies the lock to dc1, which is this instance, and asks for 4 logs")
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc1"}}
 		s.DatabaseConfiguration.Logs = 4
 	})
 	st.times(3, time.Minute)
-	if logs := st.w.Record.Status.DatabaseConfiguration.Logs; logs == 4 {
+	if logs := st.w.Resource.Status.DatabaseConfiguration.Logs; logs == 4 {
 		t.Error("changed the database without the lock")
 	}
-	st.tell("the spec allows dc1 the lock again")
+	st.heading("the spec allows dc1 the lock again")
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DenyList[0].Allow = true })
 	st.run(time.Minute, always)
 	st.ends()

@@ -25,7 +25,7 @@ func TestARolloutWaitsForAStorageProcessThatJustStarted(t *testing.T) {
 	w := oldAndQuiet(t, 13, nil)
 	database := w.FDB.Databases()[0]
 	database.LoadBytes(200 << 20)
-	emptied := w.Record.Status.ProcessGroups[len(w.Record.Status.ProcessGroups)-1].PodName(w.Record)
+	emptied := w.Resource.Status.ProcessGroups[len(w.Resource.Status.ProcessGroups)-1].PodName(w.Resource)
 	w.LoseDisk(emptied)
 	w.Tick(8 * time.Second)
 	if database.EveryKeyOnAtLeast(2) {
@@ -43,7 +43,7 @@ func TestARolloutWaitsForAStorageProcessThatJustStarted(t *testing.T) {
 
 // deletionsBesideYoung collects the pods that are deleted within 90 s after a process of
 // another fault domain started.
-func deletionsBesideYoung(w *sim.World) *[]string {
+func deletionsBesideYoung(w *sim.Cluster) *[]string {
 	var early []string
 	w.Refuse = func(a plan.Action) error {
 		deletion, ok := a.(plan.DeletePods)
@@ -63,7 +63,7 @@ func deletionsBesideYoung(w *sim.World) *[]string {
 }
 
 // changeStorageTemplate changes what every storage pod is made from.
-func changeStorageTemplate(w *sim.World) {
+func changeStorageTemplate(w *sim.Cluster) {
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) {
 		s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 			v1beta2.ProcessClassStorage: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -79,9 +79,9 @@ func changeStorageTemplate(w *sim.World) {
 func TestAStorageProcessThatCrashesInALoopIsReplaced(t *testing.T) {
 	w := oldAndQuiet(t, 14, nil)
 	crashing := groupOf(w, v1beta2.ProcessClassStorage)
-	pod := crashing.PodName(w.Record)
+	pod := crashing.PodName(w.Resource)
 	changeStorageTemplate(w)
-	w.Record.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{crashing.ProcessGroupID}
+	w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{crashing.ProcessGroupID}
 	early := deletionsBesideYoung(w)
 	begun := w.Now()
 	for w.Pods[pod] != nil {
@@ -94,7 +94,7 @@ func TestAStorageProcessThatCrashesInALoopIsReplaced(t *testing.T) {
 	}
 	w.Tick(10 * time.Minute)
 	settle(t, w, 40, io.Discard)
-	if w.Record.ProcessGroup(crashing.ProcessGroupID) != nil || len(*early) > 0 {
+	if w.Resource.ProcessGroup(crashing.ProcessGroupID) != nil || len(*early) > 0 {
 		t.Errorf("%s is recorded; deleted beside a process that had just started: %v", crashing.ProcessGroupID, *early)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // budgetWatch acts, and notes after every action how many evictions the budget would allow if all
 // pods were ready, which is the most that it can ever allow.
 type budgetWatch struct {
-	*sim.World
+	*sim.Cluster
 	t        *testing.T
 	mu       sync.Mutex // actions run concurrently
 	open     int        // how often it allowed one
@@ -32,7 +32,7 @@ type budgetWatch struct {
 func (b *budgetWatch) Act(ctx context.Context, a plan.Action) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	err := b.World.Act(ctx, a)
+	err := b.Cluster.Act(ctx, a)
 	b.look(a.Describe())
 	return err
 }
@@ -40,11 +40,11 @@ func (b *budgetWatch) Act(ctx context.Context, a plan.Action) error {
 // look counts as the disruption controller does for a number of pods.
 func (b *budgetWatch) look(after string) {
 	b.t.Helper()
-	budget := b.DisruptionBudgets[objects.DisruptionBudgetName(b.Record)]
+	budget := b.DisruptionBudgets[objects.DisruptionBudgetName(b.Resource)]
 	if budget == nil {
 		return
 	}
-	allowed := selectedPods(b.t, b.World, budget) - budget.Spec.MinAvailable.IntValue()
+	allowed := selectedPods(b.t, b.Cluster, budget) - budget.Spec.MinAvailable.IntValue()
 	if allowed == 1 {
 		b.open++
 	}
@@ -53,7 +53,7 @@ func (b *budgetWatch) look(after string) {
 	}
 }
 
-func selectedPods(t *testing.T, w *sim.World, budget *policyv1.PodDisruptionBudget) int {
+func selectedPods(t *testing.T, w *sim.Cluster, budget *policyv1.PodDisruptionBudget) int {
 	t.Helper()
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	if err != nil {
@@ -71,7 +71,7 @@ func selectedPods(t *testing.T, w *sim.World, budget *policyv1.PodDisruptionBudg
 func (b *budgetWatch) passes(n int, all []plan.Stage) {
 	b.t.Helper()
 	for range n {
-		p := reconcile.Pass{Stages: all, Observer: b.World, Actor: b, Seed: 3, Report: func(reconcile.Event) {}}
+		p := reconcile.Pass{Stages: all, Observer: b.Cluster, Actor: b, Seed: 3, Report: func(reconcile.Event) {}}
 		done, err := p.Run(b.t.Context())
 		if err != nil {
 			b.t.Fatal(err)
@@ -88,23 +88,23 @@ func (b *budgetWatch) passes(n int, all []plan.Stage) {
 // budgetThrough lets a cluster with a budget come up, grow, shrink, and lose the annotation.
 func budgetThrough(t *testing.T, all []plan.Stage) *budgetWatch {
 	t.Helper()
-	b := &budgetWatch{t: t, World: world(t, 5, func(c *v1beta2.FoundationDBCluster) {
+	b := &budgetWatch{t: t, Cluster: cluster(t, 5, func(c *v1beta2.FoundationDBCluster) {
 		c.Annotations = map[string]string{plan.AnnotationDisruptionBudgets: "true"}
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4}
 	})}
 	for _, storage := range []int{3, 6, 4} {
-		b.Record.Spec.ProcessCounts.Storage = storage
-		b.Record.Generation++
+		b.Resource.Spec.ProcessCounts.Storage = storage
+		b.Resource.Generation++
 		b.passes(40, all)
 		budget := b.DisruptionBudgets["sample-stateful"]
 		if budget == nil {
 			return b
 		}
-		if stay, pods := budget.Spec.MinAvailable.IntValue(), selectedPods(t, b.World, budget); stay != pods-1 || pods != storage+4 {
+		if stay, pods := budget.Spec.MinAvailable.IntValue(), selectedPods(t, b.Cluster, budget); stay != pods-1 || pods != storage+4 {
 			t.Errorf("with %d storage pods %d of %d must stay", storage, stay, pods)
 		}
 	}
-	b.Record.Annotations = nil
+	b.Resource.Annotations = nil
 	b.passes(3, all)
 	return b
 }

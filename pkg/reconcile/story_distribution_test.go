@@ -23,7 +23,7 @@ func packs(domains int, pack v1beta2.BinPack, required bool) *v1beta2.Distributi
 }
 
 // onKeys are the nodes that the pods of each distribution key run on.
-func onKeys(w *sim.World) map[string][]string {
+func onKeys(w *sim.Cluster) map[string][]string {
 	nodes := map[string][]string{}
 	for _, pod := range w.Pods {
 		if key := objects.DistributionKeyOf(pod); key != "" {
@@ -38,16 +38,16 @@ func onKeys(w *sim.World) map[string][]string {
 }
 
 // packedWrong is what is not packed as the spec packs it; empty for nothing.
-func packedWrong(w *sim.World) string {
-	normalized, err := w.Record.Normalized()
+func packedWrong(w *sim.Cluster) string {
+	normalized, err := w.Resource.Normalized()
 	if err != nil {
 		return err.Error()
 	}
 	d := distribution.Of(normalized)
-	tally := d.Count(w.Record.Status.ProcessGroups)
-	for _, g := range w.Record.Status.ProcessGroups {
+	tally := d.Count(w.Resource.Status.ProcessGroups)
+	for _, g := range w.Resource.Status.ProcessGroups {
 		key, packed := d.KeyOf(g)
-		pod := w.Pods[g.PodName(w.Record)]
+		pod := w.Pods[g.PodName(w.Resource)]
 		if pod == nil {
 			return fmt.Sprintf("%s has no pod", g.ProcessGroupID)
 		}
@@ -62,7 +62,7 @@ func packedWrong(w *sim.World) string {
 }
 
 // placedWrong is which key is on several nodes, or which node has several keys of a pack.
-func placedWrong(w *sim.World) string {
+func placedWrong(w *sim.Cluster) string {
 	taken := map[string]string{}
 	nodes := onKeys(w)
 	for _, key := range slices.Sorted(maps.Keys(nodes)) {
@@ -81,7 +81,7 @@ func placedWrong(w *sim.World) string {
 // migration watches the passes of a change of the distribution.
 type migration struct {
 	t *testing.T
-	w *sim.World
+	w *sim.Cluster
 	// marked are the process groups that were marked, and how often.
 	marked map[v1beta2.ProcessGroupID]int
 	// pods are the most pods that existed at once, and undrained those of groups that were not
@@ -92,7 +92,7 @@ type migration struct {
 	acted    int
 }
 
-func watch(t *testing.T, w *sim.World) *migration {
+func watch(t *testing.T, w *sim.Cluster) *migration {
 	t.Helper()
 	return &migration{t: t, w: w, marked: map[v1beta2.ProcessGroupID]int{}, acted: len(w.Acted)}
 }
@@ -100,8 +100,8 @@ func watch(t *testing.T, w *sim.World) *migration {
 // count notes how many pods there are.
 func (m *migration) count() {
 	undrained := 0
-	for _, g := range m.w.Record.Status.ProcessGroups {
-		if !g.IsExcluded() && m.w.Pods[g.PodName(m.w.Record)] != nil {
+	for _, g := range m.w.Resource.Status.ProcessGroups {
+		if !g.IsExcluded() && m.w.Pods[g.PodName(m.w.Resource)] != nil {
 			undrained++
 		}
 	}
@@ -122,10 +122,10 @@ func (m *migration) run() {
 		}
 		m.acted = len(m.w.Acted)
 		m.count()
-		if db := m.w.FDB.Databases()[0]; !db.EveryKeyOnAtLeast(db.Promised()) {
+		if db := m.w.FDB.Databases()[0]; !db.EveryKeyOnAtLeast(db.DesiredReplicas()) {
 			m.t.Fatalf("replicas: %v", db.Replicas())
 		}
-		if !m.restarts && !m.w.Record.Status.Health.Available {
+		if !m.restarts && !m.w.Resource.Status.Health.Available {
 			m.t.Fatal("the database is unavailable")
 		}
 		if done.Settled() {
@@ -137,10 +137,10 @@ func (m *migration) run() {
 }
 
 // forecast is what the plan shows before anything is done.
-func forecast(t *testing.T, w *sim.World) readings.DistributionMoves {
+func forecast(t *testing.T, w *sim.Cluster) readings.DistributionMoves {
 	t.Helper()
 	var s plan.Snapshot
-	if err := w.Observe(t.Context(), &s, plan.Record|plan.Pods|plan.Volumes); err != nil {
+	if err := w.Observe(t.Context(), &s, plan.ClusterResource|plan.Pods|plan.Volumes); err != nil {
 		t.Fatal(err)
 	}
 	return readings.NewInspection(s, plan.Options{}).DistributionMoves()
@@ -174,7 +174,7 @@ func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world(t, 31, func(c *v1beta2.FoundationDBCluster) {
+			w := cluster(t, 31, func(c *v1beta2.FoundationDBCluster) {
 				c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 6, Log: 4, Stateless: 5}
 				c.Spec.DistributionConfig = tc.before
 				if tc.single {
@@ -190,8 +190,8 @@ func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
 			if tc.before != nil && (packedWrong(w) != "" || placedWrong(w) != "") {
 				t.Fatal(packedWrong(w), placedWrong(w))
 			}
-			w.Record.Spec.DistributionConfig = tc.after
-			w.Record.Generation++
+			w.Resource.Spec.DistributionConfig = tc.after
+			w.Resource.Generation++
 			want := forecast(t, w)
 			m := watch(t, w)
 			m.run()
@@ -200,7 +200,7 @@ func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
 					t.Errorf("%s is marked %d times", id, times)
 				}
 			}
-			if len(m.marked) != want.Replaced || (want.Staying > 0) != tc.keep {
+			if len(m.marked) != want.Replaced || (want.Remaining > 0) != tc.keep {
 				t.Errorf("%d are replaced; the plan shows %+v", len(m.marked), want)
 			}
 			if most := m.undrained; most > want.Pods || (!want.Limited && m.pods > want.Pods) {
@@ -227,10 +227,10 @@ func TestFewerFaultDomainsAreLeft(t *testing.T) {
 		c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
 		c.Spec.DistributionConfig = packs(4, v1beta2.BinPackAll, false)
 	})
-	for _, g := range st.w.Record.Status.ProcessGroups {
-		st.tellf("%s: %s", g.ProcessGroupID, objects.DistributionKeyOf(st.w.Pods[g.PodName(st.w.Record)]))
+	for _, g := range st.w.Resource.Status.ProcessGroups {
+		st.logf("%s: %s", g.ProcessGroupID, objects.DistributionKeyOf(st.w.Pods[g.PodName(st.w.Resource)]))
 	}
-	st.tell("desiredFaultDomains: 2")
+	st.heading("desiredFaultDomains: 2")
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) { s.DistributionConfig = packs(2, v1beta2.BinPackAll, false) })
 	st.run(3*time.Minute, always)
 	if wrong := packedWrong(st.w) + placedWrong(st.w); wrong != "" {
@@ -242,8 +242,8 @@ func TestFewerFaultDomainsAreLeft(t *testing.T) {
 	st.ends()
 }
 
-// tellf adds a line.
-func (st *story) tellf(format string, args ...any) { fmt.Fprintf(&st.text, format+"\n", args...) }
+// logf adds a line.
+func (st *story) logf(format string, args ...any) { fmt.Fprintf(&st.text, format+"\n", args...) }
 
 // TestDisabledPackingMovesNothing recreates the pods in place, by the update strategy.
 func TestDisabledPackingMovesNothing(t *testing.T) {
@@ -251,13 +251,13 @@ func TestDisabledPackingMovesNothing(t *testing.T) {
 		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, true)
 		c.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 	})
-	before := w.Record.Status.DeepCopy().ProcessGroups
-	w.Record.Spec.DistributionConfig.Enabled = new(false)
-	w.Record.Generation++
+	before := w.Resource.Status.DeepCopy().ProcessGroups
+	w.Resource.Spec.DistributionConfig.Enabled = new(false)
+	w.Resource.Generation++
 	m := watch(t, w)
 	m.restarts = true
 	m.run()
-	if len(m.marked) > 0 || len(w.Record.Status.ProcessGroups) != len(before) {
+	if len(m.marked) > 0 || len(w.Resource.Status.ProcessGroups) != len(before) {
 		t.Errorf("marked: %v", m.marked)
 	}
 	for name, pod := range w.Pods {
@@ -276,7 +276,7 @@ func TestARequiredFaultDomainWithoutRoomIsWaitedFor(t *testing.T) {
 			c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, required)
 		})
 		g := groupOf(w, v1beta2.ProcessClassStateless)
-		name := g.PodName(w.Record)
+		name := g.PodName(w.Resource)
 		node := w.Pods[name].Spec.NodeName
 		w.Cordoned = map[string]bool{node: true}
 		w.KillPod(name)
@@ -287,7 +287,7 @@ func TestARequiredFaultDomainWithoutRoomIsWaitedFor(t *testing.T) {
 		if got := w.Pods[name].Spec.NodeName == ""; got != pending {
 			t.Errorf("required %t: the pod is on %q", required, w.Pods[name].Spec.NodeName)
 		}
-		if got := w.Record.ProcessGroup(g.ProcessGroupID).HasCondition(v1beta2.ConditionPodPending); got != pending {
+		if got := w.Resource.ProcessGroup(g.ProcessGroupID).HasCondition(v1beta2.ConditionPodPending); got != pending {
 			t.Errorf("required %t: PodPending is %t", required, got)
 		}
 		w.Cordoned = nil
@@ -303,8 +303,8 @@ func TestTooFewFaultDomainsAreRefused(t *testing.T) {
 	w := grown(t, 35, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, false)
 	})
-	w.Record.Spec.DistributionConfig = packs(2, v1beta2.BinPackClass, false)
-	w.Record.Generation++
+	w.Resource.Spec.DistributionConfig = packs(2, v1beta2.BinPackClass, false)
+	w.Resource.Generation++
 	acted := len(w.Acted)
 	done := pass(t, w, func(reconcile.Event) {})
 	if done.Outcome != reconcile.Blocked || packedWrong(w) == "" {
@@ -323,7 +323,7 @@ func TestTooFewFaultDomainsAreRefused(t *testing.T) {
 		t.Error(wrong)
 	}
 	w.Overrides = nil
-	w.KillPod(groupOf(w, v1beta2.ProcessClassStateless).PodName(w.Record))
+	w.KillPod(groupOf(w, v1beta2.ProcessClassStateless).PodName(w.Resource))
 	m.run()
 	if wrong := packedWrong(w); wrong != "" {
 		t.Errorf("once the pods are packed so, nothing is refused: %s", wrong)

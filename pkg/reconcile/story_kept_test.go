@@ -19,7 +19,7 @@ import (
 
 // storageQuota rejects PVCs beyond a total request, as a ResourceQuota does. The pod of a rejected
 // PVC cannot be scheduled.
-func storageQuota(w *sim.World, limit string) {
+func storageQuota(w *sim.Cluster, limit string) {
 	most := resource.MustParse(limit)
 	w.Unschedulable = map[string]bool{}
 	w.Refuse = func(a plan.Action) error {
@@ -57,9 +57,9 @@ func keep(ids ...v1beta2.ProcessGroupID) func(*v1beta2.FoundationDBClusterSpec) 
 }
 
 // idsOfClass are the process groups of a class in the record.
-func idsOfClass(w *sim.World, class v1beta2.ProcessClass) []v1beta2.ProcessGroupID {
+func idsOfClass(w *sim.Cluster, class v1beta2.ProcessClass) []v1beta2.ProcessGroupID {
 	var ids []v1beta2.ProcessGroupID
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		if g.ProcessClass == class {
 			ids = append(ids, g.ProcessGroupID)
 		}
@@ -73,7 +73,7 @@ func stuckForQuota(st *story) (old []v1beta2.ProcessGroupID) {
 	st.t.Helper()
 	storageQuota(st.w, "1000G") // four volumes of logs and three of storage, at 128G each, and 104G
 	old = idsOfClass(st.w, v1beta2.ProcessClassStorage)
-	st.tell("the desired volumes are of 256G, and the quota has no room for them")
+	st.heading("the desired volumes are of 256G, and the quota has no room for them")
 	st.spec(claimsOf("256G"))
 	st.times(2, 30*time.Second)
 	for range 8 {
@@ -85,11 +85,11 @@ func stuckForQuota(st *story) (old []v1beta2.ProcessGroupID) {
 	}
 	var marked []v1beta2.ProcessGroupID
 	pending := 0
-	for _, g := range st.w.Record.Status.ProcessGroups {
+	for _, g := range st.w.Resource.Status.ProcessGroups {
 		if g.IsMarkedForRemoval() {
 			marked = append(marked, g.ProcessGroupID)
 		}
-		if st.w.Pods[g.PodName(st.w.Record)].Spec.NodeName == "" {
+		if st.w.Pods[g.PodName(st.w.Resource)].Spec.NodeName == "" {
 			pending++
 		}
 	}
@@ -107,7 +107,7 @@ func TestCancelledReplacementsFreeTheQuota(t *testing.T) {
 	old := stuckForQuota(st)
 	st.w.Tick(10 * time.Minute) // since the recovery of the exclusion
 	before := st.w.FDB.Databases()[0].Generation()
-	st.tell("the user sets 128G again, and keeps %v", old)
+	st.heading("the user sets 128G again, and keeps %v", old)
 	st.spec(claimsOf("128G"))
 	st.spec(keep(old...))
 	first := len(st.w.Acted)
@@ -172,7 +172,7 @@ func TestKeptGroupsThatDifferAreReported(t *testing.T) {
 	if done.Outcome != reconcile.Blocked {
 		t.Errorf("the last pass ended %s", done.Outcome)
 	}
-	if g := st.w.Record.Status.Generations; g.Reconciled == st.w.Record.Generation {
+	if g := st.w.Resource.Status.Generations; g.Reconciled == st.w.Resource.Generation {
 		t.Error("the generation counts as reconciled")
 	}
 	const says = "3 process groups differ from the spec, and spec.cancelReplacementsForInstance keeps them"
@@ -182,9 +182,9 @@ func TestKeptGroupsThatDifferAreReported(t *testing.T) {
 
 	st.spec(keep())
 	st.w.Refuse, st.w.Unschedulable = nil, nil
-	st.run(10*time.Minute, func() bool { return st.w.Record.Status.Generations.Reconciled == st.w.Record.Generation })
+	st.run(10*time.Minute, func() bool { return st.w.Resource.Status.Generations.Reconciled == st.w.Resource.Generation })
 	for _, id := range old {
-		if st.w.Record.ProcessGroup(id) != nil {
+		if st.w.Resource.ProcessGroup(id) != nil {
 			t.Errorf("%s is still there after it was taken off the list", id)
 		}
 	}
@@ -196,7 +196,7 @@ func TestAGroupWhosePVCIsDeletedIsNotKept(t *testing.T) {
 	old := stuckForQuota(st)
 	st.w.Tick(10 * time.Minute)
 	late := old[1]
-	st.w.DeleteClaim(st.w.Record.ProcessGroup(late).PVCName(st.w.Record))
+	st.w.DeleteClaim(st.w.Resource.ProcessGroup(late).PVCName(st.w.Resource))
 	st.spec(claimsOf("128G"))
 	st.spec(keep(old...))
 	st.w.Refuse = nil // the quota is raised, and pods find their nodes later
@@ -208,14 +208,14 @@ func TestAGroupWhosePVCIsDeletedIsNotKept(t *testing.T) {
 		t.Errorf("the pass does not report %q:%s", says, st.text.String())
 	}
 	for _, id := range old {
-		if marked := st.w.Record.ProcessGroup(id).IsMarkedForRemoval(); marked != (id == late) {
+		if marked := st.w.Resource.ProcessGroup(id).IsMarkedForRemoval(); marked != (id == late) {
 			t.Errorf("%s is marked: %t", id, marked)
 		}
 	}
 	st.w.Unschedulable = nil
-	st.run(5*time.Minute, func() bool { return st.w.Record.ProcessGroup(late) == nil })
+	st.run(5*time.Minute, func() bool { return st.w.Resource.ProcessGroup(late) == nil })
 	for _, id := range []v1beta2.ProcessGroupID{old[0], old[2]} {
-		if st.w.Record.ProcessGroup(id) == nil {
+		if st.w.Resource.ProcessGroup(id) == nil {
 			t.Errorf("%s was removed", id)
 		}
 	}
@@ -257,7 +257,7 @@ func (st *story) wantNoneKeptAndExcluded(ids []v1beta2.ProcessGroupID) {
 	st.t.Helper()
 	excluded := st.w.FDB.Databases()[0].Excluded()
 	for _, id := range ids {
-		if g := st.w.Record.ProcessGroup(id); !g.IsMarkedForRemoval() && slices.Contains(excluded, g.ExclusionString()) {
+		if g := st.w.Resource.ProcessGroup(id); !g.IsMarkedForRemoval() && slices.Contains(excluded, g.ExclusionString()) {
 			st.t.Errorf("%s is unmarked and excluded", id)
 		}
 	}
@@ -269,16 +269,16 @@ func TestAKeptGroupLeavesTheSharedLists(t *testing.T) {
 	s := instances(t, 32, globally, "kc1", "kc2")
 	ids := map[string]v1beta2.ProcessGroupID{}
 	for _, name := range s.names {
-		w := s.worlds[name]
+		w := s.clusters[name]
 		id := idsOfClass(w, v1beta2.ProcessClassStorage)[0]
 		ids[name] = id
 		changeSpec(w, func(spec *v1beta2.FoundationDBClusterSpec) { spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{id} })
 	}
 	for _, name := range s.names { // announced, and not excluded yet
-		pass(t, s.worlds[name], func(reconcile.Event) {})
+		pass(t, s.clusters[name], func(reconcile.Event) {})
 	}
-	first := s.worlds[s.names[0]]
-	if !first.Record.ProcessGroup(ids[s.names[0]]).IsMarkedForRemoval() {
+	first := s.clusters[s.names[0]]
+	if !first.Resource.ProcessGroup(ids[s.names[0]]).IsMarkedForRemoval() {
 		t.Fatal("the group of kc1 is not marked")
 	}
 	changeSpec(first, func(spec *v1beta2.FoundationDBClusterSpec) {
@@ -292,10 +292,10 @@ func TestAKeptGroupLeavesTheSharedLists(t *testing.T) {
 			t.Errorf("the kept group was excluded: %s", a.Describe())
 		}
 	}
-	if g := first.Record.ProcessGroup(ids[s.names[0]]); g == nil || g.IsMarkedForRemoval() {
+	if g := first.Resource.ProcessGroup(ids[s.names[0]]); g == nil || g.IsMarkedForRemoval() {
 		t.Errorf("the kept group: %+v", g)
 	}
-	if s.worlds[s.names[1]].Record.ProcessGroup(ids[s.names[1]]) != nil {
+	if s.clusters[s.names[1]].Resource.ProcessGroup(ids[s.names[1]]) != nil {
 		t.Error("the group of kc2 was not removed")
 	}
 }

@@ -14,15 +14,15 @@ import (
 func TestALostCoordinatorIsReplaced(t *testing.T) {
 	st := newStory(t, 10, nil)
 	lost := st.coordinator()
-	pod := lost.PodName(st.w.Record)
-	st.tell("%s is a coordinator, and its servers never start again", lost.ProcessGroupID)
+	pod := lost.PodName(st.w.Resource)
+	st.heading("%s is a coordinator, and its servers never start again", lost.ProcessGroupID)
 	st.w.Broken = map[string]bool{pod: true}
 	st.w.KillServers(pod)
 	st.times(3, 5*time.Minute)
 	if st.coordinates(lost) {
 		t.Errorf("%s is still a coordinator after 15 minutes", lost.ProcessGroupID)
 	}
-	st.tell("two hours later")
+	st.heading("two hours later")
 	st.w.Tick(2 * time.Hour)
 	st.run(10*time.Minute, func() bool { return st.w.Pods[pod] == nil })
 	st.ends()
@@ -32,7 +32,7 @@ func TestALostCoordinatorIsReplaced(t *testing.T) {
 // nothing is replaced, excluded, moved or removed, whatever is asked for meanwhile.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	st := newStory(t, 11, nil)
-	st.tell("no log server can start any more")
+	st.heading("no log server can start any more")
 	st.w.Broken = map[string]bool{}
 	for _, pod := range st.pods(v1beta2.ProcessClassLog) {
 		st.w.Broken[pod] = true
@@ -40,21 +40,21 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	}
 	st.w.Tick(time.Minute)
 	st.times(2, 5*time.Minute)
-	st.tell("a person asks for the removal of a storage group, three hours later")
+	st.heading("a person asks for the removal of a storage group, three hours later")
 	st.w.Tick(3 * time.Hour)
-	leaving := st.group(v1beta2.ProcessClassStorage)
+	marked := st.group(v1beta2.ProcessClassStorage)
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) {
-		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{leaving.ProcessGroupID}
+		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{marked.ProcessGroupID}
 	})
 	acted := len(st.w.Acted)
 	st.times(2, 5*time.Minute)
 	if len(st.w.Acted) != acted {
 		t.Errorf("acts beside an unavailable database: %s", st.w.Acted[acted].Describe())
 	}
-	st.tell("the log servers start again")
+	st.heading("the log servers start again")
 	st.w.Broken = nil
 	st.w.Tick(5 * time.Minute)
-	st.run(5*time.Minute, func() bool { return st.w.Record.ProcessGroup(leaving.ProcessGroupID) == nil })
+	st.run(5*time.Minute, func() bool { return st.w.Resource.ProcessGroup(marked.ProcessGroupID) == nil })
 	if !st.w.FDB.Databases()[0].EveryKeyOnAtLeast(2) {
 		t.Error("data has too few replicas")
 	}
@@ -63,7 +63,7 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 
 // coordinator is a process group that is one.
 func (st *story) coordinator() *v1beta2.ProcessGroupStatus {
-	groups := st.w.Record.Status.ProcessGroups
+	groups := st.w.Resource.Status.ProcessGroups
 	i := slices.IndexFunc(groups, st.coordinates)
 	if i < 0 {
 		st.t.Fatal("no group is a coordinator")
@@ -74,6 +74,6 @@ func (st *story) coordinator() *v1beta2.ProcessGroupStatus {
 func (st *story) coordinates(g *v1beta2.ProcessGroupStatus) bool {
 	coordinators := st.w.FDB.Databases()[0].ConnectionString().Coordinators
 	return slices.ContainsFunc(coordinators, func(c fdb.Address) bool {
-		return slices.Contains(g.Addresses, c.Host) || c.Host == g.DNSName(st.w.Record)
+		return slices.Contains(g.Addresses, c.Host) || c.Host == g.DNSName(st.w.Resource)
 	})
 }

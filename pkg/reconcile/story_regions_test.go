@@ -22,44 +22,44 @@ import (
 
 // sites are the instances of one database in several data centers, by their names.
 type sites struct {
-	t      *testing.T
-	names  []string
-	worlds map[string]*sim.World
+	t        *testing.T
+	names    []string
+	clusters map[string]*sim.Cluster
 }
 
 // inDataCenters is a database that was brought up in the first data center and that
 // the instances of the others joined. All of them have the same configuration.
-func inDataCenters(t *testing.T, seed uint64, wanted v1beta2.DatabaseConfiguration, names ...string) sites {
+func inDataCenters(t *testing.T, seed uint64, desired v1beta2.DatabaseConfiguration, names ...string) sites {
 	t.Helper()
-	s := sites{t: t, names: names, worlds: map[string]*sim.World{}}
+	s := sites{t: t, names: names, clusters: map[string]*sim.Cluster{}}
 	at := func(dc string) func(*v1beta2.FoundationDBCluster) {
 		return func(c *v1beta2.FoundationDBCluster) {
 			c.Name = "sample-" + dc // pods of two data centers share a DNS
-			c.Spec.DataCenter, c.Spec.ProcessGroupIDPrefix, c.Spec.DatabaseConfiguration = dc, dc, *wanted.DeepCopy()
+			c.Spec.DataCenter, c.Spec.ProcessGroupIDPrefix, c.Spec.DatabaseConfiguration = dc, dc, *desired.DeepCopy()
 		}
 	}
-	first := world(t, seed, at(names[0]))
-	s.worlds[names[0]] = first
+	first := cluster(t, seed, at(names[0]))
+	s.clusters[names[0]] = first
 	settle(t, first, 20, io.Discard)
 	for _, dc := range names[1:] {
-		record := first.Record.DeepCopy()
-		record.Status = v1beta2.FoundationDBClusterStatus{}
-		record.Spec.SeedConnectionString = first.Record.Status.ConnectionString
-		at(dc)(record)
-		joined, err := first.Join(record)
+		cluster := first.Resource.DeepCopy()
+		cluster.Status = v1beta2.FoundationDBClusterStatus{}
+		cluster.Spec.SeedConnectionString = first.Resource.Status.ConnectionString
+		at(dc)(cluster)
+		joined, err := first.Join(cluster)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.worlds[dc] = joined
+		s.clusters[dc] = joined
 	}
 	return s
 }
 
 // want gives all instances the same wish.
 func (s sites) want(edit func(*v1beta2.DatabaseConfiguration)) {
-	for _, w := range s.worlds {
-		edit(&w.Record.Spec.DatabaseConfiguration)
-		w.Record.Generation++
+	for _, w := range s.clusters {
+		edit(&w.Resource.Spec.DatabaseConfiguration)
+		w.Resource.Generation++
 	}
 }
 
@@ -70,7 +70,7 @@ func (s sites) settle(most int, story io.Writer) {
 	for round := 1; round <= most; round++ {
 		done := true
 		for _, dc := range s.names {
-			w := s.worlds[dc]
+			w := s.clusters[dc]
 			fmt.Fprintf(story, "\n# Round %d in %s at %s\n", round, dc, w.Now().Format("15:04:05"))
 			result := pass(s.t, w, ui.Text(story, ui.TextOptions{}))
 			if err := errors.Join(result.Failures...); err != nil && !isHeld(err) {
@@ -84,7 +84,7 @@ func (s sites) settle(most int, story io.Writer) {
 		if done {
 			return
 		}
-		s.worlds[s.names[0]].Tick(70 * time.Second)
+		s.clusters[s.names[0]].Tick(70 * time.Second)
 	}
 	s.t.Fatalf("not settled after %d rounds:%s", most, story)
 }
@@ -95,11 +95,11 @@ func isHeld(err error) bool {
 	return held
 }
 
-func (s sites) database() *fdbsim.Database { return s.worlds[s.names[0]].FDB.Databases()[0] }
+func (s sites) database() *fdbsim.Database { return s.clusters[s.names[0]].FDB.Databases()[0] }
 
 // watch notes the regions and the number of usable ones that are configured, in order.
 func (s sites) watch(sent *[]string) {
-	for _, w := range s.worlds {
+	for _, w := range s.clusters {
 		w.Refuse = func(a plan.Action) error { // it is asked about all, and refuses none
 			configure, ok := a.(plan.Configure)
 			if !ok || configure.Part == fdb.Whole {

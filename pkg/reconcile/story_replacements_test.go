@@ -18,9 +18,9 @@ import (
 
 // grown is a small cluster that has been up for a while. Its nodes are as many as its
 // process groups, so that each is a fault domain of its own.
-func grown(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+func grown(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster {
 	t.Helper()
-	w := world(t, seed, func(c *v1beta2.FoundationDBCluster) {
+	w := cluster(t, seed, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4}
 		if edit != nil {
 			edit(c)
@@ -37,7 +37,7 @@ func grown(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *
 
 // tell runs passes, so far apart, until the story is over and one has nothing to do.
 // After each, what happens next may happen.
-func tell(t *testing.T, w *sim.World, story *bytes.Buffer, every time.Duration, next func() (over bool)) {
+func tell(t *testing.T, w *sim.Cluster, story *bytes.Buffer, every time.Duration, next func() (over bool)) {
 	t.Helper()
 	for range 60 {
 		fmt.Fprintf(story, "\n# Pass at %s\n", w.Now().Format("15:04:05"))
@@ -51,12 +51,12 @@ func tell(t *testing.T, w *sim.World, story *bytes.Buffer, every time.Duration, 
 	t.Fatalf("it does not end:%s", story)
 }
 
-func nodeOf(w *sim.World, id v1beta2.ProcessGroupID) string {
-	return w.Pods[w.Record.ProcessGroup(id).PodName(w.Record)].Spec.NodeName
+func nodeOf(w *sim.Cluster, id v1beta2.ProcessGroupID) string {
+	return w.Pods[w.Resource.ProcessGroup(id).PodName(w.Resource)].Spec.NodeName
 }
 
-func groupOf(w *sim.World, class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
-	for _, g := range w.Record.Status.ProcessGroups {
+func groupOf(w *sim.Cluster, class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		if g.ProcessClass == class {
 			return g
 		}
@@ -73,23 +73,23 @@ func TestATaintedNodeIsLeft(t *testing.T) {
 		options.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(600))}}
 		options.TaintReplacementTimeSeconds = new(900)
 	})
-	leaving, staying := groupOf(w, v1beta2.ProcessClassStorage).ProcessGroupID, groupOf(w, v1beta2.ProcessClassLog).ProcessGroupID
-	left, spared := nodeOf(w, leaving), nodeOf(w, staying)
+	marked, remaining := groupOf(w, v1beta2.ProcessClassStorage).ProcessGroupID, groupOf(w, v1beta2.ProcessClassLog).ProcessGroupID
+	left, spared := nodeOf(w, marked), nodeOf(w, remaining)
 	taint := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}
 	w.Taints = map[string][]corev1.Taint{left: {taint}, spared: {taint}}
 
 	var story bytes.Buffer
-	fmt.Fprintf(&story, "# Tainted: the nodes of %s and %s\n", leaving, staying)
+	fmt.Fprintf(&story, "# Tainted: the nodes of %s and %s\n", marked, remaining)
 	passes := 0
 	tell(t, w, &story, 5*time.Minute, func() bool {
 		if passes++; passes == 8 {
-			fmt.Fprintf(&story, "# The taint of the node of %s is taken away\n", staying)
+			fmt.Fprintf(&story, "# The taint of the node of %s is taken away\n", remaining)
 			delete(w.Taints, spared)
 		}
-		return w.Record.ProcessGroup(leaving) == nil
+		return w.Resource.ProcessGroup(marked) == nil
 	})
-	if w.Record.ProcessGroup(staying) == nil || nodeOf(w, staying) != spared {
-		t.Errorf("%s did not stay on %s", staying, spared)
+	if w.Resource.ProcessGroup(remaining) == nil || nodeOf(w, remaining) != spared {
+		t.Errorf("%s did not stay on %s", remaining, spared)
 	}
 	for _, pod := range w.Pods {
 		if pod.Spec.NodeName == left {
@@ -105,19 +105,19 @@ func TestAMisconfiguredVolumeIsReplaced(t *testing.T) {
 	w := grown(t, 12, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.AutomationOptions.MaxConcurrentReplacements = new(1)
 	})
-	w.Record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStorage: {
+	w.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStorage: {
 		VolumeClaimTemplate: &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("256G")}},
 		}},
 	}}
-	w.Record.Generation++
+	w.Resource.Generation++
 
 	var story bytes.Buffer
 	tell(t, w, &story, 10*time.Minute, func() bool {
 		if n := draining(w); n > 1 {
 			t.Errorf("%d process groups are drained at the same time", n)
 		}
-		return w.Record.Status.Generations.Reconciled == w.Record.Generation
+		return w.Resource.Status.Generations.Reconciled == w.Resource.Generation
 	})
 	for name, claim := range w.Volumes {
 		size := claim.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -131,8 +131,8 @@ func TestAMisconfiguredVolumeIsReplaced(t *testing.T) {
 	golden.RequireEqual(t, story.Bytes())
 }
 
-func draining(w *sim.World) (n int) {
-	for _, g := range w.Record.Status.ProcessGroups {
+func draining(w *sim.Cluster) (n int) {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		if g.IsMarkedForRemoval() && !g.IsExcluded() {
 			n++
 		}

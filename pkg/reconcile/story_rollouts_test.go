@@ -16,9 +16,9 @@ import (
 )
 
 // oldAndQuiet is a small cluster that has been as its spec asks for twenty minutes.
-func oldAndQuiet(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.World {
+func oldAndQuiet(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster {
 	t.Helper()
-	w := world(t, seed, func(c *v1beta2.FoundationDBCluster) {
+	w := cluster(t, seed, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
 		if edit != nil {
 			edit(c)
@@ -30,9 +30,9 @@ func oldAndQuiet(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClust
 }
 
 // changeSpec does what kubectl edit does.
-func changeSpec(w *sim.World, edit func(*v1beta2.FoundationDBClusterSpec)) {
-	edit(&w.Record.Spec)
-	w.Record.Generation++
+func changeSpec(w *sim.Cluster, edit func(*v1beta2.FoundationDBClusterSpec)) {
+	edit(&w.Resource.Spec)
+	w.Resource.Generation++
 }
 
 // A knob changes the servers' arguments: all pods load the new configuration, and then
@@ -90,7 +90,7 @@ func TestAStorageChangeRollsZoneByZoneUnderMaintenance(t *testing.T) {
 }
 
 // maxDown counts the most storage processes that were away whenever a pod was deleted.
-func maxDown(w *sim.World) *int {
+func maxDown(w *sim.Cluster) *int {
 	most := 0
 	w.Refuse = func(a plan.Action) error {
 		deletion, ok := a.(plan.DeletePods)
@@ -98,8 +98,8 @@ func maxDown(w *sim.World) *int {
 			return nil
 		}
 		away := len(deletion.Pods)
-		for _, g := range w.Record.Status.ProcessGroups {
-			if g.ProcessClass == v1beta2.ProcessClassStorage && w.Pods[g.PodName(w.Record)] == nil {
+		for _, g := range w.Resource.Status.ProcessGroups {
+			if g.ProcessClass == v1beta2.ProcessClassStorage && w.Pods[g.PodName(w.Resource)] == nil {
 				away++
 			}
 		}

@@ -18,7 +18,7 @@ import (
 // golden file is meant to be read.
 type story struct {
 	t      *testing.T
-	w      *sim.World
+	w      *sim.Cluster
 	text   bytes.Buffer
 	passes int
 }
@@ -26,7 +26,7 @@ type story struct {
 // newStory begins with a small cluster that was settled some time ago.
 func newStory(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *story {
 	t.Helper()
-	st := &story{t: t, w: world(t, seed, func(c *v1beta2.FoundationDBCluster) {
+	st := &story{t: t, w: cluster(t, seed, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 4, Stateless: 4}
 		if edit != nil {
 			edit(c)
@@ -38,15 +38,15 @@ func newStory(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)
 	return st
 }
 
-// tell says what happens between passes.
-func (st *story) tell(format string, args ...any) {
+// heading says what happens between passes.
+func (st *story) heading(format string, args ...any) {
 	fmt.Fprintf(&st.text, "\n## %s\n", fmt.Sprintf(format, args...))
 }
 
 // spec changes what the cluster is asked to be.
 func (st *story) spec(edit func(*v1beta2.FoundationDBClusterSpec)) {
-	edit(&st.w.Record.Spec)
-	st.w.Record.Generation++
+	edit(&st.w.Resource.Spec)
+	st.w.Resource.Generation++
 }
 
 // run makes passes at a pace until one has nothing to do and done holds.
@@ -85,15 +85,15 @@ func (st *story) pass() reconcile.PassDone {
 // ends compares the story with its golden file.
 func (st *story) ends() {
 	st.t.Helper()
-	if g := st.w.Record.Status.Generations; g.Reconciled != st.w.Record.Generation {
-		st.t.Errorf("generation %d of %d is reconciled", g.Reconciled, st.w.Record.Generation)
+	if g := st.w.Resource.Status.Generations; g.Reconciled != st.w.Resource.Generation {
+		st.t.Errorf("generation %d of %d is reconciled", g.Reconciled, st.w.Resource.Generation)
 	}
 	golden.RequireEqual(st.t, st.text.Bytes())
 }
 
 // group is the first process group of a class in the record.
 func (st *story) group(class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
-	for _, g := range st.w.Record.Status.ProcessGroups {
+	for _, g := range st.w.Resource.Status.ProcessGroups {
 		if g.ProcessClass == class {
 			return g
 		}
@@ -105,9 +105,9 @@ func (st *story) group(class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
 // pods are the names of the pods of a class.
 func (st *story) pods(class v1beta2.ProcessClass) []string {
 	var names []string
-	for _, g := range st.w.Record.Status.ProcessGroups {
+	for _, g := range st.w.Resource.Status.ProcessGroups {
 		if g.ProcessClass == class {
-			names = append(names, g.PodName(st.w.Record))
+			names = append(names, g.PodName(st.w.Resource))
 		}
 	}
 	return names

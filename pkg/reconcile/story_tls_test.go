@@ -24,7 +24,7 @@ import (
 func TestAClusterGoesToTLS(t *testing.T) {
 	st := newStory(t, 13, withCertificates)
 	steps := stepsOf(st.w)
-	st.tell("TLS is switched on, and storage pods get another environment")
+	st.heading("TLS is switched on, and storage pods get another environment")
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.MainContainer.EnableTLS = true
 		storage := certificates()
@@ -32,10 +32,10 @@ func TestAClusterGoesToTLS(t *testing.T) {
 		s.Processes[v1beta2.ProcessClassStorage] = v1beta2.ProcessSettings{PodTemplate: storage}
 	})
 	st.times(4, 10*time.Second)
-	st.tell("ten minutes after the restart")
+	st.heading("ten minutes after the restart")
 	st.w.Tick(10 * time.Minute)
 	st.times(3, 5*time.Second)
-	st.tell("with more time between passes")
+	st.heading("with more time between passes")
 	st.run(5*time.Minute, always)
 	if want := []string{"restart", "coordinators", "pods"}; !slices.Equal((*steps)[:len(want)], want) {
 		t.Errorf("began with %v, want %v", (*steps)[:len(want)], want)
@@ -68,7 +68,7 @@ func TestAClusterGoesBackFromTLS(t *testing.T) {
 
 // listenersOf are the endings of all addresses of servers and coordinators, each once:
 // nothing for a plain one.
-func listenersOf(t *testing.T, w *sim.World) []string {
+func listenersOf(t *testing.T, w *sim.Cluster) []string {
 	t.Helper()
 	var seen plan.Snapshot
 	if err := w.Observe(t.Context(), &seen, plan.Database); err != nil {
@@ -112,13 +112,13 @@ func TestAClusterWithoutCertificatesDoesNotGoToTLS(t *testing.T) {
 	}
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.EnableTLS = false })
 	settle(t, w, 20, io.Discard)
-	if len(*steps) > 0 || !w.Record.Status.Health.Available {
-		t.Errorf("available %t after %v", w.Record.Status.Health.Available, *steps)
+	if len(*steps) > 0 || !w.Resource.Status.Health.Available {
+		t.Errorf("available %t after %v", w.Resource.Status.Health.Available, *steps)
 	}
 }
 
 // stepsOf names what is done to servers, one word each.
-func stepsOf(w *sim.World) *[]string {
+func stepsOf(w *sim.Cluster) *[]string {
 	var steps []string
 	w.Refuse = func(a plan.Action) error {
 		switch a.(type) { //nolint:gochecksumtype // the rest do nothing to servers

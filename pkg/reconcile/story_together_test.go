@@ -48,10 +48,10 @@ func TestTwoInstancesRemoveGroupsTogetherInGlobalMode(t *testing.T) {
 	s := instances(t, 22, globally, "kc1", "kc2")
 	before := s.acted()
 	for _, name := range s.names {
-		w := s.worlds[name]
-		i := slices.IndexFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == v1beta2.ProcessClassStorage })
+		w := s.clusters[name]
+		i := slices.IndexFunc(w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == v1beta2.ProcessClassStorage })
 		changeSpec(w, func(spec *v1beta2.FoundationDBClusterSpec) {
-			spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{w.Record.Status.ProcessGroups[i].ProcessGroupID}
+			spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{w.Resource.Status.ProcessGroups[i].ProcessGroupID}
 		})
 	}
 	var story bytes.Buffer
@@ -78,7 +78,7 @@ func TestTwoInstancesRemoveGroupsTogetherInGlobalMode(t *testing.T) {
 
 // change gives all instances the same wish.
 func (s sites) change(edit func(*v1beta2.FoundationDBClusterSpec)) {
-	for _, w := range s.worlds {
+	for _, w := range s.clusters {
 		changeSpec(w, edit)
 	}
 }
@@ -86,7 +86,7 @@ func (s sites) change(edit func(*v1beta2.FoundationDBClusterSpec)) {
 // acted counts what every instance has done.
 func (s sites) acted() map[string]int {
 	counts := map[string]int{}
-	for name, w := range s.worlds {
+	for name, w := range s.clusters {
 		counts[name] = len(w.Acted)
 	}
 	return counts
@@ -96,7 +96,7 @@ func (s sites) acted() map[string]int {
 func (s sites) actedSince(before map[string]int) []plan.Action {
 	var acted []plan.Action
 	for _, name := range s.names {
-		acted = append(acted, s.worlds[name].Acted[before[name]:]...)
+		acted = append(acted, s.clusters[name].Acted[before[name]:]...)
 	}
 	return acted
 }
@@ -104,7 +104,7 @@ func (s sites) actedSince(before map[string]int) []plan.Action {
 func (s sites) wantNothingListed() {
 	s.t.Helper()
 	var snapshot plan.Snapshot
-	if err := s.worlds[s.names[0]].Observe(s.t.Context(), &snapshot, plan.Coordination); err != nil {
+	if err := s.clusters[s.names[0]].Observe(s.t.Context(), &snapshot, plan.Coordination); err != nil {
 		s.t.Fatal(err)
 	}
 	for _, list := range fdb.SharedLists() {

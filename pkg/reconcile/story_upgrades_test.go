@@ -24,7 +24,7 @@ func TestAPatchUpgradeMixesVersionsForAWhile(t *testing.T) {
 	var story bytes.Buffer
 	settle(t, w, 120, &story)
 	golden.RequireEqual(t, story.Bytes())
-	if got := w.Record.Status.RunningVersion; got != "7.3.80" {
+	if got := w.Resource.Status.RunningVersion; got != "7.3.80" {
 		t.Errorf("runs %s", got)
 	}
 }
@@ -39,7 +39,7 @@ func TestAMajorUpgradeRestartsAllProcessesAtOnce(t *testing.T) {
 	var story bytes.Buffer
 	settle(t, w, 160, &story)
 	golden.RequireEqual(t, story.Bytes())
-	if got := w.Record.Status.RunningVersion; got != "7.4.6" {
+	if got := w.Resource.Status.RunningVersion; got != "7.4.6" {
 		t.Errorf("runs %s", got)
 	}
 	if diff := cmp.Diff([]int{9}, *restarts); diff != "" {
@@ -69,7 +69,7 @@ func TestAnUpgradeThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	}
 }
 
-func podUIDs(w *sim.World) map[string]types.UID {
+func podUIDs(w *sim.Cluster) map[string]types.UID {
 	uids := map[string]types.UID{}
 	for name, pod := range w.Pods {
 		uids[name] = pod.UID
@@ -78,7 +78,7 @@ func podUIDs(w *sim.World) map[string]types.UID {
 }
 
 // restartsOf collects how many processes each restart for an upgrade reaches.
-func restartsOf(w *sim.World) *[]int {
+func restartsOf(w *sim.Cluster) *[]int {
 	var restarts []int
 	w.Refuse = func(a plan.Action) error {
 		if restart, ok := a.(plan.RestartProcesses); ok && restart.UpgradeTo != "" {
@@ -95,7 +95,7 @@ func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
 	s := threeInstances(t, 12)
 	var restarts []*[]int
 	for _, name := range s.names {
-		w := s.worlds[name]
+		w := s.clusters[name]
 		restarts = append(restarts, restartsOf(w))
 		w.Refuse = s.alone(w.Refuse)
 		changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.4.6" })
@@ -111,7 +111,7 @@ func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
 		t.Errorf("processes per restart (-want +got):\n%s", diff)
 	}
 	for _, name := range s.names {
-		if got := s.worlds[name].Record.Status.RunningVersion; got != "7.4.6" {
+		if got := s.clusters[name].Resource.Status.RunningVersion; got != "7.4.6" {
 			t.Errorf("%s runs %s", name, got)
 		}
 	}
@@ -122,9 +122,9 @@ func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
 func (s sites) alone(then func(plan.Action) error) func(plan.Action) error {
 	return func(a plan.Action) error {
 		if deletion, ok := a.(plan.DeletePods); ok {
-			for _, w := range s.worlds {
-				for _, g := range w.Record.Status.ProcessGroups {
-					if g.ProcessClass == v1beta2.ProcessClassStorage && w.Pods[g.PodName(w.Record)] == nil {
+			for _, w := range s.clusters {
+				for _, g := range w.Resource.Status.ProcessGroups {
+					if g.ProcessClass == v1beta2.ProcessClassStorage && w.Pods[g.PodName(w.Resource)] == nil {
 						s.t.Errorf("%s while %s has no pod", deletion.Describe(), g.ProcessGroupID)
 					}
 				}
@@ -143,7 +143,7 @@ func threeInstances(t *testing.T, seed uint64) sites {
 // instances share a database. All of them have the same edited spec.
 func instances(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClusterSpec), names ...string) sites {
 	t.Helper()
-	s := sites{t: t, names: names, worlds: map[string]*sim.World{}}
+	s := sites{t: t, names: names, clusters: map[string]*sim.Cluster{}}
 	at := func(i int) func(*v1beta2.FoundationDBCluster) {
 		return func(c *v1beta2.FoundationDBCluster) {
 			c.Name = "sample-" + s.names[i]
@@ -153,25 +153,25 @@ func instances(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster
 			edit(&c.Spec)
 		}
 	}
-	first := world(t, seed, func(c *v1beta2.FoundationDBCluster) {
+	first := cluster(t, seed, func(c *v1beta2.FoundationDBCluster) {
 		at(0)(c)
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
 	})
 	settle(t, first, 20, io.Discard)
-	s.worlds[s.names[0]] = first
+	s.clusters[s.names[0]] = first
 	for i := 1; i < len(s.names); i++ {
-		record := first.Record.DeepCopy()
-		record.Status = v1beta2.FoundationDBClusterStatus{}
-		record.Spec.SeedConnectionString = first.Record.Status.ConnectionString
-		at(i)(record)
-		joined, err := first.Join(record)
+		cluster := first.Resource.DeepCopy()
+		cluster.Status = v1beta2.FoundationDBClusterStatus{}
+		cluster.Spec.SeedConnectionString = first.Resource.Status.ConnectionString
+		at(i)(cluster)
+		joined, err := first.Join(cluster)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.worlds[s.names[i]] = joined
+		s.clusters[s.names[i]] = joined
 	}
-	at(0)(first.Record)
-	first.Record.Generation++
+	at(0)(first.Resource)
+	first.Resource.Generation++
 	s.settle(60, io.Discard)
 	first.Tick(20 * time.Minute)
 	return s

@@ -39,18 +39,18 @@ func taintRules(random *rand.Rand) []v1beta2.TaintReplacementOption {
 // room there are enough left for all groups and their replacements.
 const mostTainted = 2
 
-var nodeTroubles = []trouble{
+var nodeProblems = []problem{
 	{"a node is tainted", 2, func(h *history, dice *rand.Rand) {
 		at, key := dice.IntN(len(h.w.Nodes)), []string{namedTaint, unnamedTaint}[dice.IntN(2)]
 		name := h.w.Nodes[at]
 		if len(h.w.Taints) >= mostTainted || len(h.w.Taints[name]) > 0 {
 			return
 		}
-		h.tell("%s is tainted with %s", name, key)
+		h.logf("%s is tainted with %s", name, key)
 		h.taint(name, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
 	}},
 	{"taints are taken away", 1, func(h *history, _ *rand.Rand) {
-		h.tell("no node is tainted")
+		h.logf("no node is tainted")
 		h.w.Taints = nil
 	}},
 }
@@ -67,25 +67,25 @@ func (h *history) taint(node string, t corev1.Taint) {
 func (h *history) leaveOneTainted() {
 	left := false
 	for _, name := range slices.Sorted(maps.Keys(h.w.Taints)) {
-		patience := h.w.Record.TaintPatience(h.w.Taints[name][0].Key)
-		if left || (len(patience) > 0 && slices.Max(patience) == math.MaxInt64) {
-			h.tell("%s is not tainted any more", name)
+		timeout := h.w.Resource.TaintDelay(h.w.Taints[name][0].Key)
+		if left || (len(timeout) > 0 && slices.Max(timeout) == math.MaxInt64) {
+			h.logf("%s is not tainted any more", name)
 			delete(h.w.Taints, name)
 			continue
 		}
-		left = len(patience) > 0
+		left = len(timeout) > 0
 	}
 }
 
-var versionTroubles = []trouble{
+var versionProblems = []problem{
 	{"the version changes", 1, func(h *history, dice *rand.Rand) {
 		within := h.reachable()
 		version := within[dice.IntN(1<<16)%len(within)]
-		if version == h.w.Record.Spec.Version {
+		if version == h.w.Resource.Spec.Version {
 			return
 		}
 		h.editAll(func(s *v1beta2.FoundationDBClusterSpec) { s.Version = version })
-		h.tell("spec: version %s", version)
+		h.logf("spec: version %s", version)
 	}},
 }
 
@@ -94,13 +94,13 @@ var versionTroubles = []trouble{
 // back, whatever the record reports yet.
 func (h *history) reachable() []string {
 	newer := []string{"7.4.5", "7.4.6"}
-	if slices.ContainsFunc(h.worlds, wasUpgraded) {
+	if slices.ContainsFunc(h.clusters, wasUpgraded) {
 		return newer
 	}
 	return append([]string{"7.3.79", "7.3.80"}, newer...)
 }
 
-func wasUpgraded(w *sim.World) bool {
+func wasUpgraded(w *sim.Cluster) bool {
 	return slices.ContainsFunc(w.Acted, func(a plan.Action) bool {
 		restart, ok := a.(plan.RestartProcesses)
 		return ok && restart.UpgradeTo != ""

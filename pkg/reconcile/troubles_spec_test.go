@@ -14,8 +14,8 @@ import (
 
 // edit changes the spec as a user does.
 func (h *history) edit(change func(*v1beta2.FoundationDBClusterSpec)) {
-	change(&h.w.Record.Spec)
-	h.w.Record.Generation++
+	change(&h.w.Resource.Spec)
+	h.w.Resource.Generation++
 }
 
 // editAll changes the specs of all instances, as has to be done for what is the database's.
@@ -23,32 +23,32 @@ func (h *history) editAll(change func(*v1beta2.FoundationDBClusterSpec)) {
 	h.inTurn(func() { h.edit(change) })
 }
 
-var specTroubles = []trouble{
+var specProblems = []problem{
 	{"the number of storage groups changes", 2, func(h *history, dice *rand.Rand) {
 		n := h.fewest() + dice.IntN(4)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage = n })
-		h.tell("spec: %d storage", n)
+		h.logf("spec: %d storage", n)
 	}},
 	{"the number of log groups changes", 2, func(h *history, dice *rand.Rand) {
 		n := 4 + dice.IntN(3)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Log = n })
-		h.tell("spec: %d log", n)
+		h.logf("spec: %d log", n)
 	}},
 	{"the number of stateless groups changes", 1, func(h *history, dice *rand.Rand) {
 		n := 4 + dice.IntN(3)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Stateless = n })
-		h.tell("spec: %d stateless", n)
+		h.logf("spec: %d stateless", n)
 	}},
 	{"the redundancy changes", 1, func(h *history, _ *rand.Rand) {
 		mode := v1beta2.RedundancyModeTriple
-		if h.w.Record.Spec.DatabaseConfiguration.RedundancyMode == mode {
+		if h.w.Resource.Spec.DatabaseConfiguration.RedundancyMode == mode {
 			mode = v1beta2.RedundancyModeDouble
 		}
 		h.editAll(func(s *v1beta2.FoundationDBClusterSpec) {
 			s.DatabaseConfiguration.RedundancyMode = mode
 			s.ProcessCounts.Storage = max(s.ProcessCounts.Storage, h.fewest())
 		})
-		h.tell("spec: redundancy %s, %d storage", mode, h.w.Record.Spec.ProcessCounts.Storage)
+		h.logf("spec: redundancy %s, %d storage", mode, h.w.Resource.Spec.ProcessCounts.Storage)
 	}},
 	{"a knob changes", 1, func(h *history, dice *rand.Rand) {
 		knob := v1beta2.FoundationDBCustomParameter("knob_max_trace_lines=" + []string{"1000", "2000", "3000"}[dice.IntN(3)])
@@ -57,7 +57,7 @@ var specTroubles = []trouble{
 			general.CustomParameters = v1beta2.FoundationDBCustomParameters{knob}
 			s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: general}
 		})
-		h.tell("spec: %s", knob)
+		h.logf("spec: %s", knob)
 	}},
 	{"the pods' template changes", 1, func(h *history, dice *rand.Rand) {
 		account := []string{"default", "fdb", "other"}[dice.IntN(3)]
@@ -66,19 +66,19 @@ var specTroubles = []trouble{
 			general.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{ServiceAccountName: account}}
 			s.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: general}
 		})
-		h.tell("spec: pods run as service account %s", account)
+		h.logf("spec: pods run as service account %s", account)
 	}},
 	{"the prefix of IDs changes", 1, func(h *history, dice *rand.Rand) {
 		// By the spec: SynchronizationMode is local while the status is lost, and the lists stay.
-		if ptr.Deref(h.w.Record.Spec.AutomationOptions.SynchronizationMode, v1beta2.SynchronizationModeLocal) == v1beta2.SynchronizationModeGlobal {
+		if ptr.Deref(h.w.Resource.Spec.AutomationOptions.SynchronizationMode, v1beta2.SynchronizationModeLocal) == v1beta2.SynchronizationModeGlobal {
 			return // what is listed under the old prefix has to be tidied up by users
 		}
 		prefix := []string{"", "east", "west"}[dice.IntN(3)]
-		if len(h.worlds) > 1 && prefix == "" {
+		if len(h.clusters) > 1 && prefix == "" {
 			prefix = "north" // by their prefixes instances tell each other apart
 		}
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = prefix })
-		h.tell("spec: prefix %q", prefix)
+		h.logf("spec: prefix %q", prefix)
 	}},
 	{"groups are to be removed", 2, func(h *history, dice *rand.Rand) {
 		for range 1 + dice.IntN(2) {
@@ -86,7 +86,7 @@ var specTroubles = []trouble{
 				h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 					s.ProcessGroupsToRemove = append(s.ProcessGroupsToRemove, g.ProcessGroupID)
 				})
-				h.tell("spec: remove %s", g.ProcessGroupID)
+				h.logf("spec: remove %s", g.ProcessGroupID)
 			}
 		}
 	}},
@@ -95,7 +95,7 @@ var specTroubles = []trouble{
 			h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 				s.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{g.ProcessGroupID}
 			})
-			h.tell("spec: remove %s without exclusion", g.ProcessGroupID)
+			h.logf("spec: remove %s without exclusion", g.ProcessGroupID)
 		}
 	}},
 	{"a person tidies the lists of removals", 1, func(h *history, _ *rand.Rand) { h.tidy() }},
@@ -103,32 +103,32 @@ var specTroubles = []trouble{
 
 // tidy takes groups that are gone off the spec's lists.
 func (h *history) tidy() {
-	gone := func(id v1beta2.ProcessGroupID) bool { return h.w.Record.ProcessGroup(id) == nil }
+	gone := func(id v1beta2.ProcessGroupID) bool { return h.w.Resource.ProcessGroup(id) == nil }
 	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.ProcessGroupsToRemove = slices.DeleteFunc(slices.Clone(s.ProcessGroupsToRemove), gone)
 		s.ProcessGroupsToRemoveWithoutExclusion = slices.DeleteFunc(slices.Clone(s.ProcessGroupsToRemoveWithoutExclusion), gone)
 	})
-	h.tell("spec: the lists of removals are tidied")
+	h.logf("spec: the lists of removals are tidied")
 }
 
 // fewest is how many storage groups are enough for the redundancy, and one to spare.
 func (h *history) fewest() int {
-	if h.w.Record.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeTriple {
+	if h.w.Resource.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeTriple {
 		return 5
 	}
 	return 3
 }
 
-var recordTroubles = []trouble{
+var resourceProblems = []problem{
 	{"the record's status is lost", 1, func(h *history, _ *rand.Rand) {
 		if h.w.ConfigMap != nil && h.truth().complete {
-			h.tell("the record's status is lost")
-			h.w.Record.Status = v1beta2.FoundationDBClusterStatus{}
+			h.logf("the record's status is lost")
+			h.w.Resource.Status = v1beta2.FoundationDBClusterStatus{}
 		}
 	}},
 	{"the ConfigMap is lost", 1, func(h *history, _ *rand.Rand) {
-		if h.w.Record.Status.ConnectionString != "" {
-			h.tell("the ConfigMap is lost")
+		if h.w.Resource.Status.ConnectionString != "" {
+			h.logf("the ConfigMap is lost")
 			h.w.ConfigMap = nil
 		}
 	}},
@@ -143,22 +143,22 @@ const mostAdded = 2
 func (h *history) repair() {
 	if last := h.endings[h.w].pass; h.cramped && last.Outcome == reconcile.Blocked && last.Acted == 0 && h.added < mostAdded {
 		h.added++
-		h.tell("a user adds a storage process, and with it a fault domain")
+		h.logf("a user adds a storage process, and with it a fault domain")
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage++ })
 	}
 	for _, target := range h.database().Excluded() {
-		if !h.wanted(target) {
-			h.tell("a person includes %s", target)
+		if !h.desired(target) {
+			h.logf("a person includes %s", target)
 			h.typed("include " + target)
 		}
 	}
 }
 
-// wanted reports whether an exclusion is of a group that leaves, or is left to the plugin because it
+// desired reports whether an exclusion is of a group that leaves, or is left to the plugin because it
 // is of one that the spec keeps.
-func (h *history) wanted(target string) bool {
-	return slices.ContainsFunc(h.worlds, func(w *sim.World) bool {
-		return isOfOne(target, keptGroups(w)) || slices.ContainsFunc(w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+func (h *history) desired(target string) bool {
+	return slices.ContainsFunc(h.clusters, func(w *sim.Cluster) bool {
+		return isOfOne(target, keptGroups(w)) || slices.ContainsFunc(w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
 			return g.IsMarkedForRemoval() && (g.ExclusionString() == target || slices.Contains(g.Addresses, target))
 		})
 	})

@@ -8,25 +8,25 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 )
 
-// trouble is one thing that can happen to a cluster. What it hits is decided by dice of
+// problem is one thing that can happen to a cluster. What it hits is decided by dice of
 // its own, so that leaving out other troubles changes nothing about it.
-type trouble struct {
+type problem struct {
 	name   string
 	often  int // its weight among all troubles
 	happen func(h *history, dice *rand.Rand)
 }
 
-func troubles() []trouble {
-	return slices.Concat(specTroubles, keptTroubles, distributionTroubles, evictionTroubles, versionTroubles, podTroubles, nodeTroubles, databaseTroubles, pluginTroubles, instanceTroubles, recordTroubles)
+func problems() []problem {
+	return slices.Concat(specProblems, keptProblems, distributionProblems, evictionProblems, versionProblems, podProblems, nodeProblems, databaseProblems, pluginProblems, instanceProblems, resourceProblems)
 }
 
-func drawTrouble(random *rand.Rand) trouble {
+func drawProblem(random *rand.Rand) problem {
 	total := 0
-	for _, t := range troubles() {
+	for _, t := range problems() {
 		total += t.often
 	}
 	n := random.IntN(total)
-	for _, t := range troubles() {
+	for _, t := range problems() {
 		if n -= t.often; n < 0 {
 			return t
 		}
@@ -45,39 +45,39 @@ type node struct {
 // would be no fault of the plugin.
 func (h *history) mayLose() bool {
 	return h.lost == nil && len(h.w.Broken)+len(h.w.Unschedulable)+len(h.down) == 0 &&
-		len(h.w.Record.Spec.ProcessGroupsToRemoveWithoutExclusion) == 0 && h.truth().complete
+		len(h.w.Resource.Spec.ProcessGroupsToRemoveWithoutExclusion) == 0 && h.truth().complete
 }
 
-var podTroubles = []trouble{
+var podProblems = []problem{
 	{"servers do not start any more", 2, func(h *history, dice *rand.Rand) {
 		g := h.group(dice)
-		if g == nil || !h.mayLose() || h.w.Pods[g.PodName(h.w.Record)] == nil || !h.answers(g.PodName(h.w.Record)) {
+		if g == nil || !h.mayLose() || h.w.Pods[g.PodName(h.w.Resource)] == nil || !h.answers(g.PodName(h.w.Resource)) {
 			return
 		}
-		h.tell("the servers of %s are broken", g.ProcessGroupID)
-		h.w.Broken = map[string]bool{g.PodName(h.w.Record): true}
-		h.w.KillServers(g.PodName(h.w.Record))
+		h.logf("the servers of %s are broken", g.ProcessGroupID)
+		h.w.Broken = map[string]bool{g.PodName(h.w.Resource): true}
+		h.w.KillServers(g.PodName(h.w.Resource))
 	}},
 	{"a pod is lost", 2, func(h *history, dice *rand.Rand) {
 		if g := h.group(dice); g != nil && h.mayLose() {
-			h.tell("the pod of %s is lost", g.ProcessGroupID)
-			h.w.KillPod(g.PodName(h.w.Record))
+			h.logf("the pod of %s is lost", g.ProcessGroupID)
+			h.w.KillPod(g.PodName(h.w.Resource))
 		}
 	}},
 	{"a pod is lost and no node takes the next", 1, func(h *history, dice *rand.Rand) {
 		if g := h.group(dice); g != nil && h.mayLose() {
-			h.tell("the pod of %s is lost, and no node has room for it", g.ProcessGroupID)
-			h.w.KillPod(g.PodName(h.w.Record))
-			h.w.Unschedulable = map[string]bool{g.PodName(h.w.Record): true}
+			h.logf("the pod of %s is lost, and no node has room for it", g.ProcessGroupID)
+			h.w.KillPod(g.PodName(h.w.Resource))
+			h.w.Unschedulable = map[string]bool{g.PodName(h.w.Resource): true}
 		}
 	}},
 	{"a disk is lost and its servers are back at once", 2, func(h *history, dice *rand.Rand) {
 		g := h.group(dice)
-		if g == nil || !h.mayLose() || !h.answers(g.PodName(h.w.Record)) {
+		if g == nil || !h.mayLose() || !h.answers(g.PodName(h.w.Resource)) {
 			return
 		}
-		h.tell("the disk of %s is lost, and its servers start again", g.ProcessGroupID)
-		h.w.LoseDisk(g.PodName(h.w.Record))
+		h.logf("the disk of %s is lost, and its servers start again", g.ProcessGroupID)
+		h.w.LoseDisk(g.PodName(h.w.Resource))
 		h.w.Tick(time.Duration(1+dice.IntN(60)) * time.Second)
 	}},
 	{"a node is lost", 2, func(h *history, dice *rand.Rand) {
@@ -100,10 +100,10 @@ func (h *history) loseNode(at int) {
 			pods++
 		}
 	}
-	h.tell("%s is lost with %d pods", h.lost.name, pods)
+	h.logf("%s is lost with %d pods", h.lost.name, pods)
 }
 
-var databaseTroubles = []trouble{
+var databaseProblems = []problem{
 	{"status is stale", 1, fault("status is stale", fdbsim.Faults{StaleStatus: true})},
 	{"status is partial", 1, fault("status is partial", fdbsim.Faults{PartialStatus: true})},
 	{"status times out", 1, fault("status times out", fdbsim.Faults{StatusTimeout: true})},
@@ -119,12 +119,12 @@ var databaseTroubles = []trouble{
 		if g == nil || len(h.byHand) > 0 || !h.mayLose() {
 			return
 		}
-		h.tell("a person excludes %s", g.ProcessGroupID)
+		h.logf("a person excludes %s", g.ProcessGroupID)
 		h.byHand = []string{g.ExclusionString()}
 		h.typed("exclude no_wait " + g.ExclusionString())
 	}},
 	{"a person includes everything", 1, func(h *history, _ *rand.Rand) {
-		h.tell("a person includes everything")
+		h.logf("a person includes everything")
 		h.byHand = nil
 		h.typed("include all")
 	}},
@@ -135,7 +135,7 @@ func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 		if f.StaleStatus && h.w.Skew != 0 {
 			return // a clock and a status that both lie leave nothing to judge by
 		}
-		h.tell("%s", what)
+		h.logf("%s", what)
 		h.stale = f.StaleStatus
 		h.database().SetFaults(f)
 	}
@@ -144,61 +144,61 @@ func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 // typed runs what a user types; that it fails while the database is away is life.
 func (h *history) typed(script string) {
 	if _, err := h.w.Type(script); err != nil {
-		h.tell("which fails")
+		h.logf("which fails")
 	}
 }
 
-var pluginTroubles = []trouble{
+var pluginProblems = []problem{
 	{"the plugin dies", 3, func(h *history, dice *rand.Rand) {
 		h.crashAt = len(h.w.Acted) + 1 + dice.IntN(6)
-		h.tell("the plugin dies before action %d", h.crashAt)
+		h.logf("the plugin dies before action %d", h.crashAt)
 	}},
 	{"actions fail", 1, func(h *history, dice *rand.Rand) {
 		h.failing = 1 + dice.IntN(3)
-		h.tell("the next %d actions fail", h.failing)
+		h.logf("the next %d actions fail", h.failing)
 	}},
 	{"the answer to an action is lost", 1, func(h *history, dice *rand.Rand) {
 		h.unheard = 1 + dice.IntN(3)
-		h.tell("the answers to the next %d actions are lost", h.unheard)
+		h.logf("the answers to the next %d actions are lost", h.unheard)
 	}},
 	{"another instance has the lock", 1, func(h *history, _ *rand.Rand) {
 		h.w.LockHolder = "dc2"
-		h.tell("dc2 has the lock")
+		h.logf("dc2 has the lock")
 	}},
 	{"the lock is lost in the middle of a pass", 1, func(h *history, dice *rand.Rand) {
 		h.loseAt = len(h.w.Acted) + 1 + dice.IntN(4)
-		h.tell("the lock is lost at action %d", h.loseAt)
+		h.logf("the lock is lost at action %d", h.loseAt)
 	}},
 	{"another run has the Lease", 1, func(h *history, dice *rand.Rand) {
 		h.w.LeaseHolder, h.leaseEnds = "another run", h.w.Now().Add(time.Duration(dice.IntN(900))*time.Second)
-		h.tell("another run has the Lease")
+		h.logf("another run has the Lease")
 	}},
 	{"an operator is at work", 1, func(h *history, _ *rand.Rand) {
 		h.operator = true
-		h.tell("an operator is at work")
+		h.logf("an operator is at work")
 	}},
 	{"the plugin's clock jumps", 1, func(h *history, dice *rand.Rand) {
 		if h.stale {
 			return // see fault
 		}
 		h.w.Skew = time.Duration(dice.IntN(3600)-1800) * time.Second
-		h.tell("the plugin's clock is off by %s", h.w.Skew)
+		h.logf("the plugin's clock is off by %s", h.w.Skew)
 	}},
-	{"troubles end for a while", 10, func(h *history, _ *rand.Rand) { h.calm() }},
+	{"troubles end for a while", 10, func(h *history, _ *rand.Rand) { h.healthy() }},
 }
 
 // startRoutine ends what ends by itself.
 func (h *history) startRoutine() {
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		if w.LeaseHolder != "" && !w.Now().Before(h.leaseEnds) {
 			w.LeaseHolder = ""
 		}
 	}
 }
 
-// calm ends all troubles but broken servers, whose group has to be replaced.
-func (h *history) calm() {
-	for _, w := range h.worlds {
+// healthy ends all troubles but broken servers, whose group has to be replaced.
+func (h *history) healthy() {
+	for _, w := range h.clusters {
 		w.LockHolder, w.LeaseHolder, w.Skew = "", "", 0
 	}
 	h.operator = false
@@ -207,7 +207,7 @@ func (h *history) calm() {
 	h.stale = false
 	h.database().SetFaults(fdbsim.Faults{})
 	if h.lost != nil {
-		h.tell("%s is back", h.lost.name)
+		h.logf("%s is back", h.lost.name)
 		h.w.Nodes, h.lost = slices.Insert(slices.Clone(h.w.Nodes), h.lost.at, h.lost.name), nil
 	}
 	for pod := range h.w.Broken {

@@ -25,8 +25,8 @@ type truth struct {
 	coordinators map[string]bool
 	// replicas are the copies of each shard that are not lost.
 	replicas []int
-	// promised is how many replicas the configuration asks for; 0 without a database.
-	promised int
+	// desiredReplicas is how many replicas the configuration asks for; 0 without a database.
+	desiredReplicas int
 	// complete is true when every replica, log and coordinator is up.
 	complete bool
 	// zones are where the data of the pods was last, which is not where a pod is that was made
@@ -52,10 +52,10 @@ func (h *history) truth() truth {
 	db := h.database()
 	t := truth{
 		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
-		replicas: db.Replicas(), promised: db.Promised(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
+		replicas: db.Replicas(), desiredReplicas: db.DesiredReplicas(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
 		up: map[string]bool{}, shutOut: map[string]bool{}, buckets: h.bucketsOf(), excluded: db.Excluded(), young: db.JustStarted(fdb.DeathNoticedAfter),
 	}
-	coordinators, shutOut := db.ConnectionString().Coordinators, db.ShutOut()
+	coordinators, shutOut := db.ConnectionString().Coordinators, db.IncompatibleProcesses()
 	for name, pod := range h.w.Pods {
 		t.shutOut[name] = slices.Contains(shutOut, idOf(h.w, pod))
 		t.pods[name] = pod.Spec.NodeName
@@ -79,7 +79,7 @@ func (h *history) truth() truth {
 // answering is how many of the addresses are pods' that are live members.
 func (h *history) answering(coordinators []fdb.Address) int {
 	up, n := h.database().Processes(), 0
-	for _, w := range h.worlds {
+	for _, w := range h.clusters {
 		for name, pod := range w.Pods {
 			if h.isOneOf(coordinators, name) && slices.Contains(up, idOf(w, pod)) {
 				n++
@@ -104,7 +104,7 @@ func (h *history) isOneOf(addresses []fdb.Address, pod string) bool {
 	w := h.home(pod)
 	there, g := w.Pods[pod], h.groupOf(pod)
 	return slices.ContainsFunc(addresses, func(a fdb.Address) bool {
-		return (there != nil && there.Status.PodIP == a.Host) || (g != nil && !a.IsIP() && g.DNSName(w.Record) == a.Host)
+		return (there != nil && there.Status.PodIP == a.Host) || (g != nil && !a.IsIP() && g.DNSName(w.Resource) == a.Host)
 	})
 }
 
@@ -116,29 +116,29 @@ func (h *history) answers(pod string) bool {
 }
 
 // idOf is the process group's ID that a pod carries.
-func idOf(w *sim.World, pod *corev1.Pod) string {
-	return pod.Labels[w.Record.ProcessGroupIDLabels()[0]]
+func idOf(w *sim.Cluster, pod *corev1.Pod) string {
+	return pod.Labels[w.Resource.ProcessGroupIDLabels()[0]]
 }
 
 // ofOthers reports whether a process is another instance's. Of its own each knows by the
 // record that they do not report; of others nothing does before the database counts them out.
 func (h *history) ofOthers(process string) bool {
-	return !slices.ContainsFunc(h.w.Record.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == process })
+	return !slices.ContainsFunc(h.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == process })
 }
 
 // groupOf is the process group in the record that has a pod of this name, or nil.
 func (h *history) groupOf(pod string) *v1beta2.ProcessGroupStatus {
-	record := h.home(pod).Record
-	for _, g := range record.Status.ProcessGroups {
-		if g.PodName(record) == pod {
+	cluster := h.home(pod).Resource
+	for _, g := range cluster.Status.ProcessGroups {
+		if g.PodName(cluster) == pod {
 			return g
 		}
 	}
 	return nil
 }
 
-// gonePods are the names of the pods that an action took away.
-func (d *deed) gonePods() []string {
+// removedPods are the names of the pods that an action took away.
+func (d *deed) removedPods() []string {
 	var gone []string
 	for name := range d.before.pods {
 		if _, there := d.after.pods[name]; !there {
@@ -149,8 +149,8 @@ func (d *deed) gonePods() []string {
 	return gone
 }
 
-// goneClaims are the names of the pods whose claims an action took away.
-func (d *deed) goneClaims() []string {
+// removedClaims are the names of the pods whose claims an action took away.
+func (d *deed) removedClaims() []string {
 	var gone []string
 	for name := range d.before.claims {
 		if !d.after.claims[name] {
@@ -164,10 +164,10 @@ func (d *deed) goneClaims() []string {
 // ended are the names of the pods with servers that an action ended and whose data the
 // database needs: those that went, and those of a wave of restarts.
 func (d *deed) ended() []string {
-	ended := d.gonePods()
+	ended := d.removedPods()
 	if a, ok := d.action.(plan.RestartProcesses); ok && a.Wave {
 		for _, id := range a.Groups {
-			ended = append(ended, d.k.h.w.Record.ProcessGroup(id).PodName(d.k.h.w.Record))
+			ended = append(ended, d.k.h.w.Resource.ProcessGroup(id).PodName(d.k.h.w.Resource))
 		}
 	}
 	return slices.DeleteFunc(ended, func(pod string) bool { return !d.before.needed[pod] || !d.before.up[pod] })

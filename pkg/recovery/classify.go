@@ -104,17 +104,17 @@ func quorum(f Facts) int { return len(f.Coordinators)/2 + 1 }
 func moved(f Facts) (Assessment, bool) {
 	moves, obstacles := f.moves()
 	anyMoved := slices.ContainsFunc(moves, func(m Move) bool { return m.From != m.To })
-	gone := 0
+	removed := 0
 	for _, c := range f.Coordinators {
 		if address, err := fdb.ParseAddress(c.Address); err == nil && address.IsIP() && f.at(address.Host) == nil {
-			gone++
+			removed++
 		}
 	}
-	if !anyMoved && gone == 0 {
+	if !anyMoved && removed == 0 {
 		return Assessment{}, false
 	}
 	a := assessment(CoordinatorsMoved, "everything: the coordination state is in the volumes", "nothing",
-		phrase.CountOf(gone, len(f.Coordinators), "coordinator address")+" without a pod of the cluster")
+		phrase.CountOf(removed, len(f.Coordinators), "coordinator address")+" without a pod of the cluster")
 	for _, m := range moves {
 		a.Evidence = append(a.Evidence, fmt.Sprintf("%s: %s is now %s", m.Group, m.From, m.To))
 	}

@@ -27,8 +27,8 @@ type CoordinationCopy struct {
 	Coordinators []NewCoordinator `json:"coordinators"`
 	// Lost are the addresses of the lost coordinators.
 	Lost []string `json:"lost"`
-	// Gone are the process groups with neither a pod nor a PVC.
-	Gone []string `json:"gone"`
+	// WithoutVolumes are the process groups with neither a pod nor a PVC.
+	WithoutVolumes []string `json:"gone"`
 }
 
 // Survivor is a former coordinator whose coordination state is left.
@@ -94,10 +94,10 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 		a.Obstacles = found.obstacles
 		return a, true
 	}
-	c := &CoordinationCopy{Source: newest(found.survivors), Survivors: found.survivors, Coordinators: chosen, Lost: found.lost, Gone: []string{}}
+	c := &CoordinationCopy{Source: newest(found.survivors), Survivors: found.survivors, Coordinators: chosen, Lost: found.lost, WithoutVolumes: []string{}}
 	for _, g := range f.Groups {
-		if g.isGone() {
-			c.Gone = append(c.Gone, g.ID)
+		if g.isDeleted() {
+			c.WithoutVolumes = append(c.WithoutVolumes, g.ID)
 		}
 	}
 	a.Handled, a.Copy = true, c
@@ -140,7 +140,7 @@ func (f Facts) coordinatorsLeft() (out leftOver) {
 			continue
 		}
 		g := owners[0]
-		if g.isGone() {
+		if g.isDeleted() {
 			out.lost = append(out.lost, c.Address)
 			out.proven++
 			continue
@@ -179,7 +179,7 @@ func (f Facts) resolve(out *leftOver, open map[string]string) {
 		unusable = unusable || why != ""
 		others = append(others, s)
 	}
-	unread := slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Files == nil && !g.isGone() })
+	unread := slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Files == nil && !g.isDeleted() })
 	exist := len(f.Released) + len(f.Placement.obstacles())
 	for _, c := range f.Coordinators {
 		why, is := open[c.Address]
@@ -217,8 +217,8 @@ func (f Facts) isOthers(c Coordinator) bool {
 	return err == nil && f.at(address.Host) != nil
 }
 
-// isGone reports whether a process group has neither a pod nor a PVC.
-func (g Group) isGone() bool { return g.Pod == "" && g.PVC == "" }
+// isDeleted reports whether a process group has neither a pod nor a PVC.
+func (g Group) isDeleted() bool { return g.Pod == "" && g.PVC == "" }
 
 // survivor returns the coordination state of a process group, or why it has none that can be used.
 func (g Group) survivor() (s Survivor, why string) {
@@ -298,7 +298,7 @@ func (f Facts) podOf(group string) string {
 // lostData are the process groups with data that have neither a pod nor a PVC.
 func (f Facts) lostData() (names []string) {
 	for _, g := range f.Groups {
-		if g.Stateful && g.Class != "coordinator" && g.isGone() {
+		if g.Stateful && g.Class != "coordinator" && g.isDeleted() {
 			names = append(names, g.ID)
 		}
 	}
@@ -314,7 +314,7 @@ func (f Facts) lossObstacles() (all []string) {
 		all = append(all, fmt.Sprintf("%d different connection strings exist, 1 required: %s", len(texts), listed(texts)))
 	}
 	for _, g := range f.Groups {
-		if g.Files == nil && !g.isGone() {
+		if g.Files == nil && !g.isDeleted() {
 			all = append(all, g.Name()+" could not be read: "+phrase.Or(g.Unread, "it has no running pod"))
 		}
 	}
@@ -363,7 +363,7 @@ func (p Plan) Present(f Facts) Facts {
 	if p.Copy == nil {
 		return f
 	}
-	f.Groups = slices.DeleteFunc(slices.Clone(f.Groups), func(g Group) bool { return g.isGone() && slices.Contains(p.Copy.Gone, g.ID) })
+	f.Groups = slices.DeleteFunc(slices.Clone(f.Groups), func(g Group) bool { return g.isDeleted() && slices.Contains(p.Copy.WithoutVolumes, g.ID) })
 	return f
 }
 
@@ -376,7 +376,7 @@ func (p Plan) asPlanned(f Facts) Facts {
 	f.Groups = slices.Clone(f.Groups)
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		if g.isGone() && slices.Contains(p.Copy.Gone, g.ID) {
+		if g.isDeleted() && slices.Contains(p.Copy.WithoutVolumes, g.ID) {
 			g.Files = &Files{}
 		}
 		if g.Files != nil && p.Copy.isTarget(g.ID) && !p.coordinated(g.ID) {

@@ -118,8 +118,8 @@ func (d *decoder) duration(into *Duration) func(*yaml.Node) {
 	}
 }
 
-// words returns a reader of a command: a list of words, or a line that is split.
-func (d *decoder) words(into *Words) func(*yaml.Node) {
+// arguments returns a reader of a command: a list of words, or a line that is split.
+func (d *decoder) arguments(into *Arguments) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode {
 			each(n, func(item *yaml.Node) {

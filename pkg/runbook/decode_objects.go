@@ -40,8 +40,8 @@ func (d *decoder) step(n *yaml.Node) Step {
 	s.lines = d.object(n, "a step", fields{
 		"name":        d.text(&s.Name),
 		"description": d.text(&s.Description),
-		"run":         d.words(&s.Run),
-		"check":       d.words(&s.Check),
+		"run":         d.arguments(&s.Run),
+		"check":       d.arguments(&s.Check),
 		"wait":        func(n *yaml.Node) { s.Wait = d.wait(n) },
 		"approve":     func(n *yaml.Node) { s.Approve = d.approval(n) },
 		"timeout":     d.duration(&s.Timeout),
@@ -56,7 +56,7 @@ func (d *decoder) step(n *yaml.Node) Step {
 			})(n)
 		},
 		"save":       d.text(&s.Save),
-		"compensate": d.words(&s.Compensate),
+		"compensate": d.arguments(&s.Compensate),
 		"unknown":    named(d, &s.Unknown, []Unknown{UnknownStop, UnknownRepeat}),
 	}, "name")
 	return s
@@ -64,7 +64,7 @@ func (d *decoder) step(n *yaml.Node) Step {
 
 func (d *decoder) wait(n *yaml.Node) *Wait {
 	var w Wait
-	w.lines = d.object(n, "wait", fields{"for": d.duration(&w.For), "run": d.words(&w.Run), "every": d.duration(&w.Every)})
+	w.lines = d.object(n, "wait", fields{"for": d.duration(&w.For), "run": d.arguments(&w.Run), "every": d.duration(&w.Every)})
 	return &w
 }
 

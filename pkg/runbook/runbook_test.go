@@ -90,14 +90,14 @@ func TestInvalidRunbooksAreRefusedWithTheirLines(t *testing.T) {
 func TestACommandIsALineOrAListOfWords(t *testing.T) {
 	for name, row := range map[string]struct {
 		text string
-		want runbook.Words
+		want runbook.Arguments
 	}{
-		"a line is split at blanks":                 {`run: status  sample -o json`, runbook.Words{"status", "sample", "-o", "json"}},
-		"quotes keep blanks":                        {`run: status 'a b' "c \" d" e\ f`, runbook.Words{"status", "a b", `c " d`, "e f"}},
-		"an empty quote is a word":                  {`run: status ''`, runbook.Words{"status", ""}},
-		"a list is taken as it is":                  {`run: [status, "a b", 'c"d']`, runbook.Words{"status", "a b", `c"d`}},
-		"nothing of a shell works":                  {`run: status $HOME * | cat > x`, runbook.Words{"status", "$HOME", "*", "|", "cat", ">", "x"}},
-		"a backslash in single quotes is a literal": {`run: status 'a\b'`, runbook.Words{"status", `a\b`}},
+		"a line is split at blanks":                 {`run: status  sample -o json`, runbook.Arguments{"status", "sample", "-o", "json"}},
+		"quotes keep blanks":                        {`run: status 'a b' "c \" d" e\ f`, runbook.Arguments{"status", "a b", `c " d`, "e f"}},
+		"an empty quote is a word":                  {`run: status ''`, runbook.Arguments{"status", ""}},
+		"a list is taken as it is":                  {`run: [status, "a b", 'c"d']`, runbook.Arguments{"status", "a b", `c"d`}},
+		"nothing of a shell works":                  {`run: status $HOME * | cat > x`, runbook.Arguments{"status", "$HOME", "*", "|", "cat", ">", "x"}},
+		"a backslash in single quotes is a literal": {`run: status 'a\b'`, runbook.Arguments{"status", `a\b`}},
 	} {
 		book, problems := runbook.Parse([]byte(head + "- name: one\n  " + row.text + "\n"))
 		if len(problems) > 0 {
@@ -112,7 +112,7 @@ func TestACommandIsALineOrAListOfWords(t *testing.T) {
 
 func TestAValueStaysWithinItsWord(t *testing.T) {
 	values := map[string]string{"v": `a b' --yes "`, "dash": "--yes", "empty": ""}
-	got, err := runbook.Words{"status", "${v}", "x${v}${v}", "--reason=${dash}", "${empty}"}.Expand(values)
+	got, err := runbook.Arguments{"status", "${v}", "x${v}${v}", "--reason=${dash}", "${empty}"}.Expand(values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestAValueStaysWithinItsWord(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, word := range []string{"${dash}", "${empty}${dash}"} {
-		if _, err := (runbook.Words{"status", word}).Expand(values); !errors.Is(err, runbook.ErrBecomesFlag) {
+		if _, err := (runbook.Arguments{"status", word}).Expand(values); !errors.Is(err, runbook.ErrBecomesFlag) {
 			t.Errorf("%s: %v, want %v", word, err, runbook.ErrBecomesFlag)
 		}
 	}

@@ -58,9 +58,9 @@ type Step struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// Run is a command of kubectl fdb, without the words "kubectl fdb".
-	Run Words `json:"run,omitempty"`
+	Run Arguments `json:"run,omitempty"`
 	// Check is a command that changes nothing, and whose exit code is the answer.
-	Check Words `json:"check,omitempty"`
+	Check Arguments `json:"check,omitempty"`
 	// Wait is a time, or a command to repeat until it ends with exit code 0.
 	Wait *Wait `json:"wait,omitempty"`
 	// Approve is an approval that is required before the next step.
@@ -78,18 +78,18 @@ type Step struct {
 	// Save is a variable for later steps: the path of a file with the output of the command.
 	Save string `json:"save,omitempty"`
 	// Compensate is a command that reverts the step. It runs after the action compensate.
-	Compensate Words `json:"compensate,omitempty"`
+	Compensate Arguments `json:"compensate,omitempty"`
 	// Unknown is what a resumed run does if the outcome of a started command is unknown.
 	Unknown Unknown `json:"unknown,omitempty"`
 
 	lines map[string]int
 }
 
-// Words are the words of a command.
-type Words []string
+// Arguments are the words of a command.
+type Arguments []string
 
 // SchemaTypes are the forms of words in a file.
-func (Words) SchemaTypes() []string { return []string{"string", "array"} }
+func (Arguments) SchemaTypes() []string { return []string{"string", "array"} }
 
 // Wait is a time, or a command to repeat.
 type Wait struct {
@@ -97,7 +97,7 @@ type Wait struct {
 	For Duration `json:"for,omitempty"`
 	// Run is a command that changes nothing. It is repeated until it ends with exit code 0; the step
 	// needs a timeout.
-	Run Words `json:"run,omitempty"`
+	Run Arguments `json:"run,omitempty"`
 	// Every is the time between two attempts; 10s without it.
 	Every Duration `json:"every,omitempty"`
 
@@ -183,7 +183,7 @@ func (s *Step) Kind() StepKind {
 }
 
 // Command returns the words of the step's command; none if it has no command.
-func (s *Step) Command() Words {
+func (s *Step) Command() Arguments {
 	if s.Wait != nil {
 		return s.Wait.Run
 	}

@@ -244,7 +244,7 @@ func (v *validation) command(s *Step, values map[string]string) {
 	words := s.Command()
 	if len(words) == 0 {
 		if kind == KindApprove {
-			v.referred(Words{s.Approve.Who}, lineOf(s.Approve.lines, "who"))
+			v.referred(Arguments{s.Approve.Who}, lineOf(s.Approve.lines, "who"))
 		}
 		return
 	}
@@ -277,7 +277,7 @@ func (v *validation) compensation(s *Step, values map[string]string) {
 }
 
 // valid validates words: their references, and the command as it will run.
-func (v *validation) valid(words Words, line int, values map[string]string) (Traits, bool) {
+func (v *validation) valid(words Arguments, line int, values map[string]string) (Traits, bool) {
 	if !v.referred(words, line) {
 		return Traits{}, false
 	}
@@ -299,7 +299,7 @@ func (v *validation) valid(words Words, line int, values map[string]string) (Tra
 }
 
 // referred reports whether everything that words refer to exists.
-func (v *validation) referred(words Words, line int) bool {
+func (v *validation) referred(words Arguments, line int) bool {
 	valid := true
 	for _, word := range words {
 		names, err := references(word)

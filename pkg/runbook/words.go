@@ -9,9 +9,9 @@ import (
 
 // split splits a command into words as a shell does, with single and double quotes and backslashes.
 // Nothing else is special: there are no globs, pipes or substitutions.
-func split(text string) (Words, error) {
+func split(text string) (Arguments, error) {
 	var (
-		words   Words
+		words   Arguments
 		word    strings.Builder
 		quote   rune
 		inside  bool
@@ -82,7 +82,7 @@ var ErrBecomesFlag = errors.New("the value of a variable must not begin with a d
 
 // Expand replaces the references in words. A value always stays within its word, and no value can make
 // a word a flag.
-func (w Words) Expand(values map[string]string) ([]string, error) {
+func (w Arguments) Expand(values map[string]string) ([]string, error) {
 	all := make([]string, len(w))
 	for i, word := range w {
 		all[i] = expand(word, values)
@@ -94,7 +94,7 @@ func (w Words) Expand(values map[string]string) ([]string, error) {
 }
 
 // Pending returns the names in words that have no value.
-func (w Words) Pending(values map[string]string) []string {
+func (w Arguments) Pending(values map[string]string) []string {
 	var names []string
 	for _, word := range w {
 		found, _ := references(word) // the words were validated

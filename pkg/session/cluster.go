@@ -99,8 +99,8 @@ func bareName(text string) (string, error) {
 // Read reads a cluster and validates its spec, so that not every stage of a pass has to report
 // an invalid one.
 func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
-	record := &v1beta2.FoundationDBCluster{}
-	err := c.Get(ctx, key, record)
+	cluster := &v1beta2.FoundationDBCluster{}
+	err := c.Get(ctx, key, cluster)
 	switch {
 	case isMissingKind(err):
 		return nil, missingKind(err)
@@ -109,11 +109,11 @@ func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedNam
 	case err != nil:
 		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
 	}
-	if _, err := record.Normalized(); err != nil {
+	if _, err := cluster.Normalized(); err != nil {
 		return nil, exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", key.Name, key.Namespace, err),
 			e.KubectlIn(key.Namespace, "edit", "foundationdbcluster", key.Name))
 	}
-	return record, nil
+	return cluster, nil
 }
 
 // isMissingKind reports whether the API server does not have the resource type; it returns the

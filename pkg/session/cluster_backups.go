@@ -29,7 +29,7 @@ type BackupsReader struct {
 
 // Read reads once. Only the context's end is an error.
 func (l BackupsReader) Read(ctx context.Context) (inspect.ClusterBackups, error) {
-	records, err := l.Records(ctx)
+	records, err := l.Resources(ctx)
 	if err != nil || records.Unread != "" {
 		return ptr.Deref(records, inspect.ClusterBackups{}), err
 	}
@@ -51,20 +51,20 @@ func (l BackupsReader) Read(ctx context.Context) (inspect.ClusterBackups, error)
 // it takes long.
 func (l BackupsReader) Beside(ctx context.Context) func() (inspect.ClusterBackups, error) {
 	var found inspect.ClusterBackups
-	asked := make(chan error, 1)
+	requested := make(chan error, 1)
 	go func() {
 		var err error
 		found, err = l.Read(ctx)
-		asked <- err
+		requested <- err
 	}()
 	return func() (inspect.ClusterBackups, error) {
-		err := ClusterReader{Env: l.Env}.Await(asked, func() { l.Env.Logf("waiting for the state of backups…") })
+		err := ClusterReader{Env: l.Env}.Await(requested, func() { l.Env.Logf("waiting for the state of backups…") })
 		return found, err
 	}
 }
 
-// Records lists the resources without querying agents. Only the context's end is an error.
-func (l BackupsReader) Records(ctx context.Context) (*inspect.ClusterBackups, error) {
+// Resources lists the resources without querying agents. Only the context's end is an error.
+func (l BackupsReader) Resources(ctx context.Context) (*inspect.ClusterBackups, error) {
 	found, err := l.list(ctx)
 	if ctx.Err() != nil {
 		return nil, exit.CauseOf(ctx, ctx.Err())
@@ -82,20 +82,20 @@ func (l BackupsReader) list(ctx context.Context) (inspect.ClusterBackups, error)
 	if err != nil {
 		return found, err
 	}
-	if found.All, err = recordsOf[v1beta2.FoundationDBBackup](ctx, c, BackupKind, l.Key.Namespace); err != nil {
+	if found.All, err = resourcesOf[v1beta2.FoundationDBBackup](ctx, c, BackupKind, l.Key.Namespace); err != nil {
 		return found, err
 	}
-	if found.AllRestores, err = recordsOf[v1beta2.FoundationDBRestore](ctx, c, RestoreKind, l.Key.Namespace); err != nil {
+	if found.AllRestores, err = resourcesOf[v1beta2.FoundationDBRestore](ctx, c, RestoreKind, l.Key.Namespace); err != nil {
 		return found, err
 	}
 	for i := range found.All {
 		if found.All[i].Spec.ClusterName == l.Key.Name {
-			found.Backups = append(found.Backups, inspect.SeenBackup{Record: &found.All[i]})
+			found.Backups = append(found.Backups, inspect.SeenBackup{Resource: &found.All[i]})
 		}
 	}
 	for i := range found.AllRestores {
 		if found.AllRestores[i].Spec.DestinationClusterName == l.Key.Name {
-			found.Restores = append(found.Restores, inspect.SeenRestore{Record: &found.AllRestores[i]})
+			found.Restores = append(found.Restores, inspect.SeenRestore{Resource: &found.AllRestores[i]})
 		}
 	}
 	if len(found.All)+len(found.AllRestores) == 0 {
@@ -111,23 +111,23 @@ func (l BackupsReader) list(ctx context.Context) (inspect.ClusterBackups, error)
 	return found, nil
 }
 
-// recordsOf returns the backups and restores of a namespace by type.
-func recordsOf[T any](ctx context.Context, c client.Client, kind *RecordKind, namespace string) ([]T, error) {
-	objects, err := kind.Records(ctx, c, namespace)
+// resourcesOf returns the backups and restores of a namespace by type.
+func resourcesOf[T any](ctx context.Context, c client.Client, kind *ResourceKind, namespace string) ([]T, error) {
+	objects, err := kind.Resources(ctx, c, namespace)
 	if isMissingKind(err) {
 		return nil, nil
 	}
 	var all []T
 	for _, o := range objects {
-		if record, ok := any(o).(*T); ok {
-			all = append(all, *record)
+		if cluster, ok := any(o).(*T); ok {
+			all = append(all, *cluster)
 		}
 	}
 	return all, err
 }
 
 func (l BackupsReader) readBackup(ctx context.Context, b *inspect.SeenBackup) {
-	key := types.NamespacedName{Namespace: l.Key.Namespace, Name: b.Record.Name}
+	key := types.NamespacedName{Namespace: l.Key.Namespace, Name: b.Resource.Name}
 	s, err := l.observe(ctx, BackupKind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 	if err != nil {
 		b.Unread = exit.Explain(err)
@@ -138,12 +138,12 @@ func (l BackupsReader) readBackup(ctx context.Context, b *inspect.SeenBackup) {
 
 // readRestores queries all restores at once: the database lists them together.
 func (l BackupsReader) readRestores(ctx context.Context, restores []inspect.SeenRestore) {
-	var told *plan.RestoreFacts
+	var reported *plan.RestoreFacts
 	for i := range restores {
 		r := &restores[i]
-		key := types.NamespacedName{Namespace: l.Key.Namespace, Name: r.Record.Name}
-		facets := plan.Record | plan.Restore
-		if told == nil {
+		key := types.NamespacedName{Namespace: l.Key.Namespace, Name: r.Resource.Name}
+		facets := plan.ClusterResource | plan.Restore
+		if reported == nil {
 			facets |= plan.RestoreStatus
 		}
 		s, err := l.observe(ctx, RestoreKind, key, facets)
@@ -151,11 +151,11 @@ func (l BackupsReader) readRestores(ctx context.Context, restores []inspect.Seen
 			r.Unread = exit.Explain(err)
 			continue
 		}
-		if told == nil {
-			told = new(s.RestoreStatus)
+		if reported == nil {
+			reported = new(s.RestoreStatus)
 		}
-		s.RestoreStatus = *told
-		r.View = new(inspect.NewRestoreStatusView(l.Env.Metadata(RestoreKind.Named(key)), RestoreFacts(s), l.history(r.Record.Name)))
+		s.RestoreStatus = *reported
+		r.View = new(inspect.NewRestoreStatusView(l.Env.Metadata(RestoreKind.Named(key)), RestoreFacts(s), l.history(r.Resource.Name)))
 	}
 }
 
@@ -169,7 +169,7 @@ func (l BackupsReader) history(name string) *inspect.RestoreHistory {
 	return l.Histories[name]
 }
 
-func (l BackupsReader) observe(ctx context.Context, kind *RecordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+func (l BackupsReader) observe(ctx context.Context, kind *ResourceKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
 	s := plan.Snapshot{}
 	conn, err := kind.Connect(l.Env, key)
 	if err != nil {

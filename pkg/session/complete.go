@@ -112,23 +112,23 @@ func (e Completion) ContextNames(context.Context, *cobra.Command, []string) []st
 
 // PodNames returns the pods of the cluster on the command line.
 func (e Completion) PodNames(ctx context.Context, cmd *cobra.Command, args []string) []string {
-	record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
+	cluster, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
 	if err != nil {
 		return nil
 	}
-	return e.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(record) })(ctx, cmd, args)
+	return e.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(cluster) })(ctx, cmd, args)
 }
 
 // GroupValues returns a value of each process group in the status of the cluster on the command
 // line.
 func (e Completion) GroupValues(value func(*v1beta2.ProcessGroupStatus) string) Candidates {
 	return func(ctx context.Context, cmd *cobra.Command, args []string) []string {
-		record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
+		cluster, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), Reads)
 		if err != nil {
 			return nil
 		}
 		var values []string
-		for _, g := range record.Status.ProcessGroups {
+		for _, g := range cluster.Status.ProcessGroups {
 			if v := value(g); v != "" && !slices.Contains(values, v) {
 				values = append(values, v)
 			}

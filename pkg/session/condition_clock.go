@@ -19,8 +19,8 @@ type conditionOf struct {
 // returned resource is a copy if anything differs.
 func (m *ConditionClock) Keep(judged *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
 	before, now := *m, ConditionClock{}
-	record := judged.DeepCopy()
-	for _, g := range record.Status.ProcessGroups {
+	cluster := judged.DeepCopy()
+	for _, g := range cluster.Status.ProcessGroups {
 		for _, c := range g.ProcessGroupConditions {
 			key := conditionOf{g.ProcessGroupID, c.Type}
 			now[key] = time.Unix(c.Timestamp, 0)
@@ -30,5 +30,5 @@ func (m *ConditionClock) Keep(judged *v1beta2.FoundationDBCluster) *v1beta2.Foun
 		}
 	}
 	*m = now
-	return record
+	return cluster
 }

@@ -219,7 +219,7 @@ func (e Connection) openClient() (client.Client, error) {
 }
 
 func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
-	o, err := e.worldOptions(key)
+	o, err := e.clusterOptions(key)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Se
 }
 
 func (e Connection) openBackup(key types.NamespacedName) (Session, error) {
-	o, err := e.worldOptions(key)
+	o, err := e.clusterOptions(key)
 	if err != nil {
 		return nil, err
 	}
@@ -235,15 +235,15 @@ func (e Connection) openBackup(key types.NamespacedName) (Session, error) {
 }
 
 func (e Connection) openRestore(key types.NamespacedName) (Session, error) {
-	o, err := e.worldOptions(types.NamespacedName{Namespace: key.Namespace})
+	o, err := e.clusterOptions(types.NamespacedName{Namespace: key.Namespace})
 	if err != nil {
 		return nil, err
 	}
 	return live.NewRestore(key, o), nil
 }
 
-// worldOptions returns the access of a session to the API server and the database.
-func (e Connection) worldOptions(key types.NamespacedName) (live.Options, error) {
+// clusterOptions returns the access of a session to the API server and the database.
+func (e Connection) clusterOptions(key types.NamespacedName) (live.Options, error) {
 	config, err := e.Config()
 	if err != nil {
 		return live.Options{}, err
@@ -257,7 +257,7 @@ func (e Connection) worldOptions(key types.NamespacedName) (live.Options, error)
 		Client: reached, Config: streaming(config), Key: key, Clock: e.Clock, Nonce: rand.Text,
 		Holder: e.Holder, Plan: e.PlanDigest(), Overrides: e.Overrides, Direct: native,
 		Command: func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
-		Tell:    func(words string) { e.Logf("%s", words) },
+		Report:  func(words string) { e.Logf("%s", words) },
 	}
 	if e.dumped != nil {
 		options.Transport, options.Sidecars = e.dumped.transport, e.dumped.sidecars
@@ -301,7 +301,7 @@ func (e Connection) CloseDirect() {
 	e.direct = nil
 }
 
-func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error) {
+func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (Follower, error) {
 	config, err := e.Config()
 	if err != nil {
 		return nil, err
@@ -314,7 +314,7 @@ func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, ch
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("creating the watch client: %w", err))
 	}
-	return &follow.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Trouble: trouble}, nil
+	return &follow.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Problem: problem}, nil
 }
 
 func (e Connection) openTool(pod *corev1.Pod, container string) (admin.Transport, error) {

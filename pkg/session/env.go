@@ -58,7 +58,7 @@ type Env struct {
 	ConnectBackup, ConnectRestore func(key types.NamespacedName) (Session, error)
 	// Follow opens a watch on a cluster's objects: changed is called with what changed, trouble
 	// with why something cannot be watched. Replaced in tests.
-	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), trouble func(plan.Facet, error)) (Follower, error)
+	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (Follower, error)
 
 	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)

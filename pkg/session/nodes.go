@@ -113,7 +113,7 @@ func runningPods(ctx context.Context, c client.Client) ([]*corev1.Pod, error) {
 // WithNodes adds the nodes of unhealthy pods, to show whether the node is the cause. If they
 // cannot be read, a warning is added and nothing else is missing.
 func (e Lookup) WithNodes(ctx context.Context, f *inspect.Facts) {
-	e.withNodes(ctx, f, NodesInTrouble(*f))
+	e.withNodes(ctx, f, NodesWithProblems(*f))
 }
 
 // WithNodesOfPods adds the nodes of all pods, as WithNodes does.
@@ -169,8 +169,8 @@ func (e Lookup) Nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	}
 }
 
-// NodesInTrouble returns the unread nodes of pods that are not healthy.
-func NodesInTrouble(f inspect.Facts) []string {
+// NodesWithProblems returns the unread nodes of pods that are not healthy.
+func NodesWithProblems(f inspect.Facts) []string {
 	var names []string
 	for _, g := range f.Groups() {
 		pod := f.Pod(g)

@@ -23,7 +23,7 @@ import (
 
 const (
 	// AskKubernetes are the facets read from the API server alone.
-	AskKubernetes = plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Detector
+	AskKubernetes = plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Detector
 	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 
@@ -71,11 +71,11 @@ func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
 		return Observation{}, err
 	}
 	facts := inspect.Facts{Lease: o.Lease(ctx)}
-	asked := make(chan error, 1)
+	requested := make(chan error, 1)
 	full := snapshot
-	go func() { asked <- o.ask(ctx, conn, &full) }()
+	go func() { requested <- o.ask(ctx, conn, &full) }()
 
-	err = o.Await(asked, func() { o.reportSlow(facts, snapshot) })
+	err = o.Await(requested, func() { o.reportSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
 		return Observation{}, exit.CauseOf(ctx, ctx.Err())
@@ -100,12 +100,12 @@ func (o ClusterReader) ask(ctx context.Context, conn Session, into *plan.Snapsho
 
 // Await returns the answer. If it takes long, await calls slow once, and prints progress every
 // ten seconds.
-func (o ClusterReader) Await(asked <-chan error, slow func()) error {
+func (o ClusterReader) Await(requested <-chan error, slow func()) error {
 	ticker := o.Env.Clock.NewTicker(SlowDatabase)
 	defer ticker.Stop()
 	for ticks := 1; ; ticks++ {
 		select {
-		case err := <-asked:
+		case err := <-requested:
 			return err
 		case <-ticker.C():
 		}
@@ -168,13 +168,13 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	facts.Recorded = s.Cluster
 	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
-	if d.Hold != nil && d.Hold.Human {
+	if d.Hold != nil && d.Hold.Manual {
 		facts.Unjudged = d.Hold.Text()
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("process groups are shown as of the last status update: %s", d.Hold.Text()))
 	}
 	for _, c := range d.Checks {
 		if !c.OK {
-			facts.Warnings = append(facts.Warnings, c.Words())
+			facts.Warnings = append(facts.Warnings, c.Text())
 		}
 	}
 	for _, a := range d.Actions {

@@ -214,7 +214,7 @@ func refuseWithout(ctx context.Context, e *Env, c client.Client, namespace strin
 // other resource.
 func StorePermissions() []Permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPermissions(),
+	return append(resourcePermissions(),
 		Permission{"get", crd, "foundationdbbackups", ""},
 		Permission{"list", crd, "foundationdbbackups", ""},
 		Permission{"get", "apps", "deployments", ""},

@@ -32,8 +32,8 @@ func (r *reviewer) client() client.Client {
 			case *authorizationv1.SelfSubjectAccessReview:
 				r.reviewed++
 				a := o.Spec.ResourceAttributes
-				asked := Permission{Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource}
-				o.Status.Allowed = slices.Contains(r.allowed, asked.String())
+				requested := Permission{Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource}
+				o.Status.Allowed = slices.Contains(r.allowed, requested.String())
 			}
 			return r.failure
 		},

@@ -48,5 +48,5 @@ func (e Prompt) AgreesByName(ctx context.Context, v planned.PlanView, noun, name
 	return e.ConfirmName(ctx, noun, name)
 }
 
-// CanBeAsked reports whether a prompt can be answered.
-func (e Prompt) CanBeAsked() bool { return e.Observer != nil || e.IsTerminal(e.In) }
+// CanBeQueried reports whether a prompt can be answered.
+func (e Prompt) CanBeQueried() bool { return e.Observer != nil || e.IsTerminal(e.In) }

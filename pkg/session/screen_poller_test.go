@@ -8,20 +8,20 @@ import (
 )
 
 func TestConditionsOfGroupsThatLeftAreForgotten(t *testing.T) {
-	record := func(at int64) *v1beta2.FoundationDBCluster {
+	cluster := func(at int64) *v1beta2.FoundationDBCluster {
 		c := &v1beta2.FoundationDBCluster{}
 		c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "a"}}
 		c.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, time.Unix(at, 0))
 		return c
 	}
 	var m ConditionClock
-	m.Keep(record(10))
-	kept := m.Keep(record(20))
+	m.Keep(cluster(10))
+	kept := m.Keep(cluster(20))
 	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 10 {
 		t.Errorf("since %d", since.Unix())
 	}
 	m.Keep(&v1beta2.FoundationDBCluster{})
-	kept = m.Keep(record(30))
+	kept = m.Keep(cluster(30))
 	if since, _ := kept.ProcessGroup("a").Condition(v1beta2.ConditionPodFailing); since.Unix() != 30 {
 		t.Errorf("since %d, though it had ended in between", since.Unix())
 	}

@@ -78,11 +78,11 @@ func (s *Summary) Key(done reconcile.PassDone) string {
 	if worst := s.worst(); done.Stopped == nil && worst.reason != "" && worst.hold != "" {
 		return string(worst.stage) + " " + worst.hold
 	}
-	return s.Words(done)
+	return s.Text(done)
 }
 
-// Words returns why the pass ended as it did; empty if nothing is left to do.
-func (s *Summary) Words(done reconcile.PassDone) string {
+// Text returns why the pass ended as it did; empty if nothing is left to do.
+func (s *Summary) Text(done reconcile.PassDone) string {
 	worst := s.worst()
 	switch {
 	case done.Stopped != nil:

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// Patience is the maximum time without output while waiting.
-const Patience = 10 * time.Second
+// ProgressInterval is the maximum time without output while waiting.
+const ProgressInterval = 10 * time.Second
 
 // WithTimeout ends the context after d, with the cause errTimeout; 0 means no limit.
 func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
@@ -49,7 +49,7 @@ type Wakeup struct {
 	// News receives a value when something happened that may change Due; nil if nothing does.
 	News <-chan struct{}
 	// It runs after every value of News.
-	Heard func()
+	OnNews func()
 }
 
 // PauseUntil waits until w is due, and prints what Pause prints.
@@ -61,10 +61,10 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 			return nil
 		}
 		if waitingFor != "" {
-			if e.idleFor(now) >= Patience {
+			if e.idleFor(now) >= ProgressInterval {
 				e.stillWaiting(waitingFor)
 			}
-			left = min(left, Patience-e.idleFor(now))
+			left = min(left, ProgressInterval-e.idleFor(now))
 		}
 		timer := e.Clock.NewTimer(left)
 		select {
@@ -72,7 +72,7 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 			timer.Stop()
 			return exit.CauseOf(ctx, ctx.Err())
 		case <-w.News:
-			w.Heard()
+			w.OnNews()
 		case <-timer.C():
 		}
 		timer.Stop()
@@ -119,7 +119,7 @@ type Heartbeat struct {
 	Env   *Env
 	mu    sync.Mutex
 	busy  string // empty when idle
-	most  string // the limit, if it is long
+	limit string // the limit, if it is long
 	since time.Time
 }
 
@@ -139,9 +139,9 @@ func (h *Heartbeat) Report(e reconcile.Event) {
 func (h *Heartbeat) set(busy string, most time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.busy, h.most, h.since = busy, "", h.Env.Clock.Now()
+	h.busy, h.limit, h.since = busy, "", h.Env.Clock.Now()
 	if most > 0 {
-		h.most = fmt.Sprintf(" (%s at most)", most)
+		h.limit = fmt.Sprintf(" (%s at most)", most)
 	}
 }
 
@@ -169,10 +169,10 @@ func (h *Heartbeat) Start() (stop func()) {
 
 func (h *Heartbeat) Beat() {
 	h.mu.Lock()
-	busy, most, since := h.busy, h.most, h.since
+	busy, most, since := h.busy, h.limit, h.since
 	h.mu.Unlock()
 	now := h.Env.Clock.Now()
-	if took := now.Sub(since); busy != "" && !h.Env.Footer.Shown() && took >= Patience && h.Env.Waiting().idleFor(now) >= Patience {
+	if took := now.Sub(since); busy != "" && !h.Env.Footer.Shown() && took >= ProgressInterval && h.Env.Waiting().idleFor(now) >= ProgressInterval {
 		h.Env.Logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }

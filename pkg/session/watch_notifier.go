@@ -49,8 +49,8 @@ func (b *ChangeNotifier) Facets() plan.Facet {
 	return all
 }
 
-// TroubleInterval is the minimum interval between reports of the same problem.
-const TroubleInterval = 10 * time.Minute
+// ProblemInterval is the minimum interval between reports of the same problem.
+const ProblemInterval = 10 * time.Minute
 
 // Reported remembers when a problem was last reported.
 type Reported struct {
@@ -65,7 +65,7 @@ func NewReported() *Reported { return &Reported{last: map[plan.Facet]time.Time{}
 func (s *Reported) Due(what plan.Facet, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if last, said := s.last[what]; said && now.Sub(last) < TroubleInterval {
+	if last, output := s.last[what]; output && now.Sub(last) < ProblemInterval {
 		return false
 	}
 	s.last[what] = now

@@ -9,13 +9,13 @@ import (
 func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
 	b := NewChangeNotifier()
 	b.Notify(plan.Pods)
-	b.Notify(plan.Record)
+	b.Notify(plan.ClusterResource)
 	<-b.Ready
-	if got := b.Take(); got != plan.Pods|plan.Record || b.Take() != 0 {
+	if got := b.Take(); got != plan.Pods|plan.ClusterResource || b.Take() != 0 {
 		t.Errorf("got %s", got)
 	}
 	b.Notify(plan.Services)
-	if got := b.Facets(); got != plan.Pods|plan.Record|plan.Services {
+	if got := b.Facets(); got != plan.Pods|plan.ClusterResource|plan.Services {
 		t.Errorf("all: %s", got)
 	}
 	<-b.Ready

@@ -53,7 +53,7 @@ func connectionSpotCount(s lists.ConnectionSpot) string {
 
 func connectionStringDriftVerdict(v lists.ConnectionStringDriftView) string {
 	reference := "the connection string in force"
-	if v.Against == inspect.SourceRecord {
+	if v.Against == inspect.SourceResource {
 		reference = "the connection string in the status; the one in force is unknown"
 	}
 	compared := slices.ContainsFunc(v.Items, func(s lists.ConnectionSpot) bool { return s.Matches != nil })

@@ -156,8 +156,8 @@ func (p *page) pod(v *describe.PodView, name string) {
 	for _, c := range v.Conditions {
 		p.fact("Condition", c)
 	}
-	if v.Trouble != "" {
-		p.fact("Trouble", v.Trouble)
+	if v.Problem != "" {
+		p.fact("Trouble", v.Problem)
 	}
 }
 
@@ -322,7 +322,7 @@ func (p *page) leaf(i describe.TreeItem, depth int) string {
 	if width := layout.Width(p.w); width > 0 {
 		lines = layout.Wrap(text, width-guide*depth, 2)
 	}
-	if i.Trouble {
+	if i.Problem {
 		for n, line := range lines {
 			lines[n] = p.o.in(yellow, line)
 		}

@@ -64,9 +64,9 @@ func sourceNews(before, now frame.Frame) (lines []string) {
 			was = *old
 		}
 		switch {
-		case s.Trouble != "" && !sameBut(s.Trouble, was.Trouble):
-			lines = append(lines, fmt.Sprintf("%s: no answer: %s", s.Name, s.Trouble))
-		case s.Trouble == "" && was.Trouble != "":
+		case s.Problem != "" && !sameBut(s.Problem, was.Problem):
+			lines = append(lines, fmt.Sprintf("%s: no answer: %s", s.Name, s.Problem))
+		case s.Problem == "" && was.Problem != "":
 			lines = append(lines, s.Name+": answers again")
 		}
 	}
@@ -104,7 +104,7 @@ func frameDrain(v frame.Frame, d inspect.DrainView) *inspect.DrainView {
 // frameKnown reports whether the cluster was read from Kubernetes.
 func frameKnown(v frame.Frame) bool {
 	s := v.Source(frame.SourceOfKubernetes)
-	return s != nil && s.AsOf != nil && s.Trouble == ""
+	return s != nil && s.AsOf != nil && s.Problem == ""
 }
 
 // frameAt returns when the frame was made.

@@ -139,7 +139,7 @@ func record(e reconcile.Event, pass int, resource string) any {
 
 func recordObserved(head line, e reconcile.Observed) observed {
 	o := observed{line: head, Facets: e.Facets.Names(), AsOf: inspect.Known(e.Snapshot.Now)}
-	if of := planned.RecordOf(e.Snapshot); of != nil {
+	if of := planned.ResourceOf(e.Snapshot); of != nil {
 		o.ResourceVersion = of.GetResourceVersion()
 	}
 	if e.Snapshot.Database.Status != nil {

@@ -56,16 +56,16 @@ func nodeRow(v inspect.NodeView, o ListOptions) []string {
 	return append(row, strconv.Itoa(len(v.ProcessGroups)), strconv.Itoa(v.Coordinators), classesCell(v))
 }
 
-// IsSilent reports whether a node no longer reports its condition; false for one that could
+// IsUnresponsive reports whether a node no longer reports its condition; false for one that could
 // not be read.
-func IsSilent(v inspect.NodeView) bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
+func IsUnresponsive(v inspect.NodeView) bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
 
 // ReadyWord returns whether a node is ready, in a word.
 func ReadyWord(v inspect.NodeView) string {
 	switch {
 	case v.Exists != nil && !*v.Exists:
 		return "not-found"
-	case IsSilent(v):
+	case IsUnresponsive(v):
 		return "not-reporting"
 	default:
 		return phrase.YesNo(v.Ready, phrase.UnknownCell)

@@ -107,7 +107,7 @@ func WriteLeftovers(w io.Writer, v lists.Leftovers) error {
 	if len(v.Unknown) > 0 {
 		kinds := make([]string, len(v.Unknown))
 		for i, kind := range v.Unknown {
-			kinds[i] = kind.Words()
+			kinds[i] = kind.Text()
 		}
 		b.WriteString(" (unknown: " + phrase.List(kinds) + ")")
 	}
@@ -116,7 +116,7 @@ func WriteLeftovers(w io.Writer, v lists.Leftovers) error {
 	}
 	width := layout.Width(w)
 	for _, l := range v.Items {
-		lines := []string{layout.Labeled("  ", l.Words(), width)}
+		lines := []string{layout.Labeled("  ", l.Text(), width)}
 		if l.Complete != "" {
 			lines = append(lines, layout.Labeled("    complete: ", l.Complete, width))
 		}
@@ -139,7 +139,7 @@ func (o StatusOptions) operation(v inspect.OperationView) string {
 	case v.Since != nil:
 		since = "for " + phrase.Duration(o.Now.Sub(*v.Since))
 	}
-	words := v.Words()
+	words := v.Text()
 	if v.Reason != "" && v.User != "" {
 		words += " (" + v.Reason + ")"
 	}

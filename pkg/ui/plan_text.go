@@ -43,7 +43,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	if v.Pause != nil && v.AsOf != nil {
-		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "paused:"), v.Pause.Words(*v.AsOf))
+		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "paused:"), v.Pause.Text(*v.AsOf))
 	}
 	for _, failure := range v.Pass.FailuresBeside(v.Gates) {
 		layout.Entry(w, o.in(red, "failed:")+" ", failure)
@@ -251,7 +251,7 @@ func (o PlanOptions) kept(w io.Writer, v planned.PlanView) {
 
 func (o PlanOptions) housekeeping(w io.Writer, all []inspect.HousekeepingRecord) {
 	for _, h := range all {
-		layout.Entry(w, o.in(faint, "later:")+" ", h.Words())
+		layout.Entry(w, o.in(faint, "later:")+" ", h.Text())
 	}
 }
 

@@ -88,7 +88,7 @@ func TestTheTextBesideAProgress(t *testing.T) {
 	for _, e := range []reconcile.Event{
 		reconcile.ActionDone{Stage: "UpdateStatus", Action: plan.WriteStatus{}},
 		reconcile.StageDone{Stage: "AddPods", Outcome: reconcile.Waiting, Nature: plan.Ordinary, Reason: "pods start"},
-		reconcile.StageDone{Stage: "ChangeCoordinators", Outcome: reconcile.Waiting, Nature: plan.Trouble, Reason: "no coordinators"},
+		reconcile.StageDone{Stage: "ChangeCoordinators", Outcome: reconcile.Waiting, Nature: plan.Problem, Reason: "no coordinators"},
 		reconcile.GatesChecked{Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "is it old?"}}},
 		reconcile.GatesChecked{Checks: []plan.Check{{Gate: plan.GateBackup, Question: "is it a backup?"}}},
 		reconcile.ActionDone{Stage: "AddPods", Action: plan.CreatePod{Name: "log-1"}},

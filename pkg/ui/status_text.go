@@ -62,7 +62,7 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 		p.entry(o.in(yellow, "operation:")+" ", o.operation(*running)) // it explains most of what follows
 	}
 	if v.Rollout != nil {
-		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Words())
+		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Text())
 	}
 	for _, warning := range v.Warnings {
 		p.entry(o.in(yellow, "warning:")+" ", warning)
@@ -95,11 +95,11 @@ func (p *page) section(title string, origin inspect.Origin) {
 // origin returns the source and the age of facts.
 func (o StatusOptions) origin(from inspect.Origin) string {
 	where := "live"
-	if from.Source == inspect.SourceRecord {
+	if from.Source == inspect.SourceResource {
 		where = "by the status"
 	}
 	switch {
-	case from.AsOf == nil && from.Source == inspect.SourceRecord:
+	case from.AsOf == nil && from.Source == inspect.SourceResource:
 		return "no status"
 	case from.AsOf == nil:
 		return where
@@ -276,10 +276,10 @@ func (p *page) reconciliation(v inspect.ReconciliationView) {
 	p.section("Reconciliation", v.Origin)
 	p.fact("Generation", fmt.Sprintf("%d reached of %d", v.ReconciledGeneration, v.Generation))
 	if v.Skip {
-		p.fact("Paused", v.Pause.Words(p.o.Now))
+		p.fact("Paused", v.Pause.Text(p.o.Now))
 	}
 	if v.FailureDetector != nil {
-		p.fact("Detector", v.FailureDetector.Words(p.o.Now))
+		p.fact("Detector", v.FailureDetector.Text(p.o.Now))
 	}
 	shown := v.Reasons
 	if !p.o.Wide {

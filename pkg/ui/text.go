@@ -113,7 +113,7 @@ func (t *text) later(stage plan.StageName, h plan.Housekeeping) {
 		return
 	}
 	t.left = h.Exclusions
-	t.line(stage, "later", h.Words())
+	t.line(stage, "later", h.Text())
 }
 
 // checks prints what was refused or does not hold yet and, if verbose, what passed.
@@ -122,7 +122,7 @@ func (t *text) checks(stage plan.StageName, checks []plan.Check, nature func(pla
 		switch {
 		case c.OK:
 			t.verbose(stage, "checked", inspect.CheckWords(c))
-		case nature(c) == plan.Trouble:
+		case nature(c) == plan.Problem:
 			t.once(stage, "refused", c.Key(), "", inspect.CheckWords(c))
 		case t.o.Live:
 		default:

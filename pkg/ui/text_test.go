@@ -10,7 +10,7 @@ import (
 )
 
 func TestTextTellsOnceForAsLongAsItLasts(t *testing.T) {
-	trouble := []reconcile.Event{
+	problem := []reconcile.Event{
 		reconcile.PassStarted{Round: 1},
 		reconcile.ActionDone{Stage: "AddPods", Action: plan.CreatePod{Name: "p"}, Err: errors.New("quota")},
 		reconcile.StageDone{Stage: "RemovePods", Outcome: reconcile.Blocked, Reason: "ask a human"},
@@ -21,8 +21,8 @@ func TestTextTellsOnceForAsLongAsItLasts(t *testing.T) {
 		passes [][]reconcile.Event
 		want   int
 	}{
-		"the same in every pass":                     {[][]reconcile.Event{trouble, trouble, trouble}, 1},
-		"the same again after a pass that went well": {[][]reconcile.Event{trouble, well, trouble}, 2},
+		"the same in every pass":                     {[][]reconcile.Event{problem, problem, problem}, 1},
+		"the same again after a pass that went well": {[][]reconcile.Event{problem, well, problem}, 2},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

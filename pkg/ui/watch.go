@@ -27,7 +27,7 @@ var endings = map[pace.Ending]string{
 }
 
 // NewWaitStarted returns the line of a wait that begins now.
-func NewWaitStarted(pass int, e pace.Ending, reason string, r pace.Rest, now time.Time) WaitStarted {
+func NewWaitStarted(pass int, e pace.Ending, reason string, r pace.Wait, now time.Time) WaitStarted {
 	return WaitStarted{
 		line: line{Event: "wait-started", Pass: pass}, Ending: endings[e], Reason: inspect.OneLine(reason),
 		NotBefore: inspect.Known(now.Add(r.AtLeast)), NoLaterThan: inspect.Known(now.Add(r.AtMost)),

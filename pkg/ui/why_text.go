@@ -25,13 +25,13 @@ func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
 	p.headline(v)
 	if v.Pause != nil && v.AsOf != nil {
-		p.printf("%s %s\n", o.in(yellow, "paused:"), v.Pause.Words(*v.AsOf))
+		p.printf("%s %s\n", o.in(yellow, "paused:"), v.Pause.Text(*v.AsOf))
 	}
 	if v.Operation != nil {
 		p.entry(o.in(yellow, "operation:")+" ", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Operation))
 	}
 	if v.Rollout != nil {
-		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Words())
+		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Text())
 	}
 	for _, c := range v.Items {
 		p.chain(c)
@@ -48,7 +48,7 @@ func (p *whyPage) outage(v why.OutageView) {
 	if len(v.WaitingStages) > 0 {
 		p.entry("", phrase.Count(len(v.WaitingStages), "stage")+phrase.Either(len(v.WaitingStages), " waits", " wait")+" for the database: "+phrase.List(v.WaitingStages))
 	}
-	p.entry("", p.o.in(bold, "What to do:")+" "+p.o.in(red, v.Words()))
+	p.entry("", p.o.in(bold, "What to do:")+" "+p.o.in(red, v.Text()))
 	for i, s := range v.Steps {
 		label := fmt.Sprintf(" %d. ", i+1)
 		p.entry(label, s.Message)
@@ -114,7 +114,7 @@ func (p *whyPage) links(links []why.Link, indent string) {
 		if l.Stage != "" {
 			words = append(words, string(l.Stage)+":")
 		}
-		words = append(words, l.Words()+p.since(l.Since))
+		words = append(words, l.Text()+p.since(l.Since))
 		p.entry(indent+"└ ", strings.Join(words, " "))
 		p.links(l.Reasons, indent+"   ")
 	}
@@ -171,7 +171,7 @@ func whyChainRow(c why.Chain, o ListOptions) []string {
 	}
 	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
 		l := links[0]
-		root = l.Words()
+		root = l.Text()
 		if l.Coordinator != "" {
 			root += " at " + l.Coordinator
 		}

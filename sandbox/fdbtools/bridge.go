@@ -38,7 +38,7 @@ type Options struct {
 // Bridge serves the programs of every container of a sandbox.
 type Bridge struct {
 	Options
-	World *fdbsim.World
+	Simulation *fdbsim.Simulation
 
 	mu      sync.Mutex
 	speed   float64
@@ -46,14 +46,14 @@ type Bridge struct {
 	data    map[string]bool // every data directory a server ever had
 }
 
-// New returns a bridge with a [fdbsim.World] that only has a blob store. Its time does
+// New returns a bridge with a [fdbsim.Simulation] that only has a blob store. Its time does
 // not pass until Run.
 func New(o Options) *Bridge {
 	b := &Bridge{
 		Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{},
-		World: fdbsim.NewWorld(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}),
+		Simulation: fdbsim.NewSimulation(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}),
 	}
-	b.World.AddBlobStore(backupStore())
+	b.Simulation.AddBlobStore(backupStore())
 	return b
 }
 
@@ -72,7 +72,7 @@ func (b *Bridge) Run(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now := b.Clock.Now()
-		b.World.Advance(time.Duration(float64(now.Sub(last)) * b.Pace()))
+		b.Simulation.Advance(time.Duration(float64(now.Sub(last)) * b.Pace()))
 		last = now
 	}
 }

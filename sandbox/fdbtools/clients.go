@@ -22,7 +22,7 @@ func (b *Bridge) ServeClients(ctx context.Context, listener net.Listener) {
 			return
 		}
 		go func() {
-			if err := b.World.ServeClient(ctx, clientVersion, localFiles{}, conn); err != nil && ctx.Err() == nil {
+			if err := b.Simulation.ServeClient(ctx, clientVersion, localFiles{}, conn); err != nil && ctx.Err() == nil {
 				b.Log.Error("serving a client library", "error", err)
 			}
 		}()

@@ -72,7 +72,7 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 	if name == "fdbserver" && !asksAboutItself(p.run.Argv[1:]) {
 		return b.runServer(ctx, p)
 	}
-	return b.World.RunTool(ctx, fdbsim.Tool{
+	return b.Simulation.RunTool(ctx, fdbsim.Tool{
 		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Host: p.run.Env["FDB_SANDBOX_POD_IP"], Files: p,
 		Stdin: p.input, Stdout: output{p, false}, Stderr: output{p, true},
 	})
@@ -96,7 +96,7 @@ func (b *Bridge) runServer(ctx context.Context, p *program) int {
 		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
 		return 1
 	}
-	handle, err := b.World.StartServer(server)
+	handle, err := b.Simulation.StartServer(server)
 	if err != nil {
 		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
 		return 1

@@ -98,7 +98,7 @@ func (b *Bridge) Lose(dir string) int {
 	}
 	b.mu.Unlock()
 	for _, key := range lost {
-		b.World.LoseData(key)
+		b.Simulation.LoseData(key)
 	}
 	return len(lost)
 }

@@ -42,13 +42,13 @@ func (r Report) Write(w io.Writer) {
 
 func (m *Machine) report() Report {
 	r := Report{
-		Nodes: map[string]string{}, Speed: m.Tools.Pace(), Time: m.Tools.World.Now(), Network: m.network,
+		Nodes: map[string]string{}, Speed: m.Tools.Pace(), Time: m.Tools.Simulation.Now(), Network: m.network,
 		Servers: m.Tools.Servers(), APIFaults: m.Proxy.Rules().List(),
 	}
 	for name, health := range m.Agent.Healths() {
 		r.Nodes[name] = health.String()
 	}
-	for _, d := range m.Tools.World.Databases() {
+	for _, d := range m.Tools.Simulation.Databases() {
 		r.Databases = append(r.Databases, d.ConnectionString().String())
 	}
 	return r

@@ -66,7 +66,7 @@ func sortedNames(all contestants) []string {
 
 // statusRead is one status document that is read through the same pod.
 func statusRead(c *benchCluster) []string {
-	return []string{"kubectl", "exec", "-n", namespace, c.asked.Name, "-c", "foundationdb", "--", "fdbcli", "--exec", "status json"}
+	return []string{"kubectl", "exec", "-n", namespace, c.requested.Name, "-c", "foundationdb", "--", "fdbcli", "--exec", "status json"}
 }
 
 // A pass with nothing to do, beside a plain list of the same objects and one status read.
@@ -135,6 +135,6 @@ func (b *box) firstLook(tb testing.TB, c *benchCluster) time.Duration {
 			return time.Since(begun)
 		}
 	}
-	tb.Fatalf("nothing is shown of %s without its database", c.Record.Name)
+	tb.Fatalf("nothing is shown of %s without its database", c.Resource.Name)
 	return 0
 }

@@ -16,7 +16,7 @@ import (
 // unplaced is a cluster of so many groups for whose pods there is no node and for whose
 // claims there is no volume: what is measured is creating them, and not what follows.
 func unplaced(groups int) *v1beta2.FoundationDBCluster {
-	c := record(namespace, groups)
+	c := resource(namespace, groups)
 	c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {
 		VolumeClaimTemplate: claimOfClass("unused"),
 		PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{

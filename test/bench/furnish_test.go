@@ -24,8 +24,8 @@ func (b *box) furnish(tb testing.TB, c *benchCluster) {
 			tb.Fatal(err)
 		}
 	}
-	must(b.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Record.Namespace}}))
-	made := c.Record.DeepCopy()
+	must(b.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Resource.Namespace}}))
+	made := c.Resource.DeepCopy()
 	made.UID, made.ResourceVersion = "", ""
 	must(b.client.Create(ctx, made))
 	own := func(o client.Object) { b.adopt(o, made.UID) }
@@ -44,7 +44,7 @@ func (b *box) furnish(tb testing.TB, c *benchCluster) {
 	}))
 	b.start(tb, c, own)
 	must(inParallel(ctx, several, slices.Collect(maps.Values(c.Pods)), func(ctx context.Context, pod *corev1.Pod) error {
-		if pod.Name == c.asked.Name {
+		if pod.Name == c.requested.Name {
 			return nil
 		}
 		own(pod)
@@ -56,7 +56,7 @@ func (b *box) furnish(tb testing.TB, c *benchCluster) {
 		return b.client.Status().Update(ctx, pod)
 	}))
 	b.replaceProgram(tb, document, c.status)
-	made.Status = c.Record.Status
+	made.Status = c.Resource.Status
 	must(b.client.Status().Update(ctx, made))
 }
 
@@ -75,7 +75,7 @@ func (b *box) adopt(o client.Object, owner types.UID) {
 // It is older than all others by a second, so that no other pod is chosen.
 func (b *box) start(tb testing.TB, c *benchCluster, own func(client.Object)) {
 	tb.Helper()
-	pod := c.asked.DeepCopy()
+	pod := c.requested.DeepCopy()
 	own(pod)
 	was := pod.Status.PodIP
 	if err := b.client.Create(tb.Context(), pod); err != nil {

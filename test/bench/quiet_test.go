@@ -18,9 +18,9 @@ import (
 
 const clusterName = "large"
 
-// record is a cluster of so many process groups. Only the claims of logs, of which some
+// resource is a cluster of so many process groups. Only the claims of logs, of which some
 // pod really runs, are of a storage class that exists.
-func record(namespace string, groups int) *v1beta2.FoundationDBCluster {
+func resource(namespace string, groups int) *v1beta2.FoundationDBCluster {
 	const others = 13 // of the classes log and stateless
 	return &v1beta2.FoundationDBCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: clusterName, Namespace: namespace, UID: "to be replaced", Generation: 1},
@@ -43,11 +43,11 @@ func claimOfClass(class string) *corev1.PersistentVolumeClaim {
 // commands: a thousand pods that run would need a machine for themselves, and nothing that
 // is measured here depends on what the others do.
 type benchCluster struct {
-	*sim.World
-	// asked is the pod through which the database is read: that of a coordinator,
+	*sim.Cluster
+	// requested is the pod through which the database is read: that of a coordinator,
 	// which is chosen first.
-	asked *corev1.Pod
-	group *v1beta2.ProcessGroupStatus
+	requested *corev1.Pod
+	group     *v1beta2.ProcessGroupStatus
 	// status is the status document.
 	status string
 }
@@ -56,7 +56,7 @@ type benchCluster struct {
 // real node.
 func stableCluster(tb testing.TB, namespace string, groups int, node string) *benchCluster {
 	tb.Helper()
-	w, err := sim.New(record(namespace, groups), 1)
+	w, err := sim.New(resource(namespace, groups), 1)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,21 +68,21 @@ func stableCluster(tb testing.TB, namespace string, groups int, node string) *be
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := &benchCluster{World: w, status: status}
-	for _, g := range w.Record.Status.ProcessGroups {
-		if strings.Contains(w.Record.Status.ConnectionString, "@"+g.PodName(w.Record)+".") {
-			c.group, c.asked = g, w.Pods[g.PodName(w.Record)]
+	c := &benchCluster{Cluster: w, status: status}
+	for _, g := range w.Resource.Status.ProcessGroups {
+		if strings.Contains(w.Resource.Status.ConnectionString, "@"+g.PodName(w.Resource)+".") {
+			c.group, c.requested = g, w.Pods[g.PodName(w.Resource)]
 		}
 	}
-	if c.asked == nil {
-		tb.Fatalf("no pod of a coordinator: %s", w.Record.Status.ConnectionString)
+	if c.requested == nil {
+		tb.Fatalf("no pod of a coordinator: %s", w.Resource.Status.ConnectionString)
 	}
-	c.move(tb, c.asked.Spec.NodeName, node)
+	c.move(tb, c.requested.Spec.NodeName, node)
 	return c
 }
 
 // settle runs passes until one has nothing to do.
-func settle(tb testing.TB, w *sim.World) {
+func settle(tb testing.TB, w *sim.Cluster) {
 	tb.Helper()
 	const most = 20
 	for range most {
@@ -103,7 +103,7 @@ func settle(tb testing.TB, w *sim.World) {
 // the status document: its node, or its address.
 func (c *benchCluster) move(tb testing.TB, from, to string) {
 	tb.Helper()
-	text, err := json.Marshal(c.asked)
+	text, err := json.Marshal(c.requested)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (c *benchCluster) move(tb testing.TB, from, to string) {
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), from, to)), moved); err != nil {
 		tb.Fatal(err)
 	}
-	*c.asked = *moved
+	*c.requested = *moved
 	if string(c.group.FaultDomain) == from {
 		c.group.FaultDomain = v1beta2.FaultDomain(to)
 	}

@@ -140,7 +140,7 @@ func (r *actual) thaw(name string) error { return r.servers[name].Process.Signal
 
 // modeled is the same database of the model.
 type modeled struct {
-	world       *fdbsim.World
+	simulation  *fdbsim.Simulation
 	version     string
 	dir         string
 	clusterFile string
@@ -151,12 +151,12 @@ type modeled struct {
 func startModel(t *testing.T, version, dir, clusterFile string) *modeled {
 	t.Helper()
 	m := &modeled{
-		world: fdbsim.NewWorld(fdbsim.Options{Seed: 1}), version: version, dir: dir, clusterFile: clusterFile,
+		simulation: fdbsim.NewSimulation(fdbsim.Options{Seed: 1}), version: version, dir: dir, clusterFile: clusterFile,
 		files: files{clusterFile: connection}, servers: map[string]*fdbsim.ServerHandle{},
 	}
-	m.world.AutoAdvance()
+	m.simulation.AutoAdvance()
 	for _, p := range processes {
-		handle, err := m.world.StartServer(fdbsim.Server{
+		handle, err := m.simulation.StartServer(fdbsim.Server{
 			Args: append([]string{"fdbserver"}, serverArgs(p, dir, clusterFile)...), Version: version, DataKey: p.name,
 			ClusterFile: file{m.files, clusterFile}, Seed: file{m.files, clusterFile}, RestartDelay: time.Second,
 		})
@@ -171,7 +171,7 @@ func startModel(t *testing.T, version, dir, clusterFile string) *modeled {
 func (m *modeled) run(argv []string, stdin string) result {
 	argv = append([]string{"timeout", fmt.Sprint(commandLimit.Seconds())}, located(argv, m.clusterFile, filepath.Join(m.dir, "store"))...)
 	var stdout, stderr bytes.Buffer
-	exit := m.world.RunCommand(context.Background(), argv, fdbsim.Tool{
+	exit := m.simulation.RunCommand(context.Background(), argv, fdbsim.Tool{
 		Version: m.version, Files: m.files, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
 	})
 	if exit == fdbsim.ExitTimeout {
@@ -180,7 +180,7 @@ func (m *modeled) run(argv []string, stdin string) result {
 	return result{stdout.String(), stderr.String(), exit}
 }
 
-func (m *modeled) pause(d time.Duration) { m.world.Advance(d) }
+func (m *modeled) pause(d time.Duration) { m.simulation.Advance(d) }
 
 func (m *modeled) freeze(name string) error { m.servers[name].Freeze(); return nil }
 func (m *modeled) thaw(name string) error   { m.servers[name].Thaw(); return nil }

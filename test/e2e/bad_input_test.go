@@ -86,14 +86,14 @@ func TestAReaderIsToldWhichRightIsMissing(t *testing.T) {
 }
 
 func TestNothingHangsOnAnAPIServerThatNeverAnswers(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	unresponsive, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = silent.Close() }()
+	defer func() { _ = unresponsive.Close() }()
 	go func() {
 		for {
-			c, err := silent.Accept()
+			c, err := unresponsive.Accept()
 			if err != nil {
 				return
 			}
@@ -101,9 +101,9 @@ func TestNothingHangsOnAnAPIServerThatNeverAnswers(t *testing.T) {
 		}
 	}()
 	start := time.Now()
-	r := run(t, "kubectl-fdb", "status", "c", "--server", "http://"+silent.Addr().String(), "--request-timeout", "2s")
+	r := run(t, "kubectl-fdb", "status", "c", "--server", "http://"+unresponsive.Addr().String(), "--request-timeout", "2s")
 	want(t, r, 8)
-	prints(t, r, silent.Addr().String())
+	prints(t, r, unresponsive.Addr().String())
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("took %s to give up", took)
 	}

@@ -37,7 +37,7 @@ const (
 	onATerminal = "needs a terminal; TestAScreenIsWalkedAndReplacesAProcessGroup has one"
 	ownSandbox  = "all tests share one sandbox, which is there already"
 	plan        = "kubectl fdb plan sample-cluster"
-	asksAPerson = 7
+	asksAUser   = 7
 	no          = 1
 	mistake     = 2
 	waits       = 3
@@ -50,7 +50,7 @@ var journeys = map[string]journey{
 		prepare: demo,
 		codes: map[string][]int{
 			plan:                                   {0, 1, 1},
-			"kubectl fdb reconcile sample-cluster": {asksAPerson},
+			"kubectl fdb reconcile sample-cluster": {asksAUser},
 		},
 		leaveOut: map[string]string{
 			"make demo":      ownSandbox,
@@ -61,7 +61,7 @@ var journeys = map[string]journey{
 	},
 	"docs/reconcile.md": {
 		prepare:  up(counts),
-		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster": {asksAPerson}},
+		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster": {asksAUser}},
 		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --yes --watch": endless},
 	},
 	"docs/backup.md": {
@@ -86,7 +86,7 @@ var journeys = map[string]journey{
 	},
 	"docs/recovery.md": {prepare: up(counts)},
 	"docs/support.md":  {prepare: up(counts)},
-	"docs/evidence.md": {
+	"docs/dumps.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb reconcile sample-cluster --from sample.tar.zst": {mistake}},
 	},
@@ -106,8 +106,8 @@ var journeys = map[string]journey{
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
 		codes:   map[string][]int{plan: {1, 1, 0}},
 	},
-	"docs/holding-still.md": {prepare: oneOfSeveral},
-	"docs/looking.md": {
+	"docs/maintenance.md": {prepare: oneOfSeveral},
+	"docs/inspect.md": {
 		prepare: up(counts),
 		codes:   map[string][]int{"kubectl fdb exclusion status sample-cluster": {1}},
 		leaveOut: map[string]string{
@@ -174,7 +174,7 @@ var journeys = map[string]journey{
 		prepare: up(counts),
 		codes: map[string][]int{
 			"kubectl fdb replace sample-cluster storage-71671 --dry-run":                    {1},
-			"kubectl fdb run roll-out-change --var cluster=sample-cluster --state run.json": {asksAPerson},
+			"kubectl fdb run roll-out-change --var cluster=sample-cluster --state run.json": {asksAUser},
 		},
 		// Ten times as long to the database.
 		rests: map[string]time.Duration{"kubectl fdb can replace sample-cluster storage-71671": 15 * time.Second},
@@ -200,7 +200,7 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
-	"docs/screen.md": {
+	"docs/dashboard.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
 			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": {cutShort},
@@ -239,7 +239,7 @@ var journeys = map[string]journey{
 			up(counts)(t, p)
 			installHere(t, p)
 		},
-		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster --watch": {asksAPerson}},
+		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster --watch": {asksAUser}},
 		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --watch --yes -o json": endless},
 	},
 }

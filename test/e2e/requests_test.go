@@ -44,7 +44,7 @@ func (w *wire) kubeconfig(t *testing.T) string {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
-		w.requests = append(w.requests, inWords(r))
+		w.requests = append(w.requests, inText(r))
 		w.mu.Unlock()
 		proxy.ServeHTTP(answer, r)
 	}))
@@ -58,8 +58,8 @@ users: [{name: wire, user: {}}]
 `, server.URL))
 }
 
-// inWords is a request with the command that it runs in a pod, if any.
-func inWords(r *http.Request) string {
+// inText is a request with the command that it runs in a pod, if any.
+func inText(r *http.Request) string {
 	words := r.Method + " " + r.URL.Path
 	if command := r.URL.Query()["command"]; len(command) > 0 {
 		words = "exec " + strings.Join(command, " ")

@@ -106,11 +106,11 @@ func (s *terminal) press(keys string) {
 func (s *terminal) escape(words string) {
 	s.t.Helper()
 	s.press("\x1b")
-	s.gone(words)
+	s.removed(words)
 }
 
-// gone waits until the terminal no longer shows words.
-func (s *terminal) gone(words string) {
+// removed waits until the terminal no longer shows words.
+func (s *terminal) removed(words string) {
 	s.t.Helper()
 	for end := time.Now().Add(soonEnough); strings.Contains(s.text(), words); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -217,7 +217,7 @@ func (s *terminal) agreeUntil(words string) {
 	s.t.Helper()
 	for s.see(longEnough, "Go ahead?", "✓ "+words, "✗ "+words) == "Go ahead?" {
 		s.press("y\r")
-		s.gone("Go ahead?")
+		s.removed("Go ahead?")
 	}
 }
 

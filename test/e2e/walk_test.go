@@ -85,7 +85,7 @@ func (p *walk) follow(t *testing.T) {
 		}
 		p.rest(t, command)
 		r := p.shell(t, p.here(t, command))
-		if want := p.wantedCode(command); r.code != want {
+		if want := p.desiredCode(command); r.code != want {
 			t.Fatalf("%s: %s\nexit code %d, want %d\nstdout:\n%s%s\nstderr:\n%s", p.name, command, r.code, want,
 				r.stdout, p.redirected(command), r.stderr)
 		}
@@ -118,9 +118,9 @@ func (p *walk) rest(t *testing.T, command string) {
 	}
 }
 
-// wantedCode is the exit code of this run of a command. One that the table does not
+// desiredCode is the exit code of this run of a command. One that the table does not
 // mention succeeds.
-func (p *walk) wantedCode(command string) int {
+func (p *walk) desiredCode(command string) int {
 	n := p.seen[command]
 	p.seen[command]++
 	if codes := p.codes[command]; n < len(codes) {

@@ -97,7 +97,7 @@ func (w *watch) readErrors(stderr io.Reader) {
 }
 
 // until reads lines until one matches, and returns it.
-func (w *watch) until(what string, wanted func(watchLine) bool) watchLine {
+func (w *watch) until(what string, desired func(watchLine) bool) watchLine {
 	w.t.Helper()
 	var last watchLine
 	ctx, limit := progressing(w.t.Context())
@@ -116,7 +116,7 @@ func (w *watch) until(what string, wanted func(watchLine) bool) watchLine {
 			case "acted", "wait-ended": // passes alone are no progress
 				limit.extend()
 			}
-			if wanted(l) {
+			if desired(l) {
 				return l
 			}
 		case <-ctx.Done():

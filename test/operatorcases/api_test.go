@@ -27,7 +27,7 @@ func compareConfigureText(c opcases.Case) (operator, ours opcases.Outcome, err e
 		return nil, nil, err
 	}
 	text := refused
-	if tokens, err := objects.ConfigurationFromRecord(in.Self).Tokens(); err == nil {
+	if tokens, err := objects.ConfigurationFromResource(in.Self).Tokens(); err == nil {
 		text = strings.Join(tokens, " ")
 	}
 	recorded, err := sameRegionsText(strings.ReplaceAll(out.R0, `\"`, `"`))
@@ -71,8 +71,8 @@ func compareNextConfiguration(c opcases.Case) (operator, ours opcases.Outcome, e
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	have, want := objects.ConfigurationFromRecord(in.Self), objects.ConfigurationFromRecord(in.Final)
-	operator = opcases.Outcome{"next": regionsOf(objects.ConfigurationFromRecord(out.R0)), "end": regionsOf(want)}
+	have, want := objects.ConfigurationFromResource(in.Self), objects.ConfigurationFromResource(in.Final)
+	operator = opcases.Outcome{"next": regionsOf(objects.ConfigurationFromResource(out.R0)), "end": regionsOf(want)}
 	steps, err := have.RegionSteps(want, home(have, want))
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ func compareReconciliation(c opcases.Case) (operator, ours opcases.Outcome, err 
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	gaps := in.Self.ReconciliationGaps(objects.DesiredRecordConfiguration(&in.Self))
+	gaps := in.Self.ReconciliationGaps(objects.DesiredResourceConfiguration(&in.Self))
 	after := in.Self.DeepCopy()
 	gaps.ApplyTo(&after.Status)
 	return gapsOutcome(out.R0, &out.After), gapsOutcome(gaps.Reconciled(), after), nil

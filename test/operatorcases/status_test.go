@@ -125,7 +125,7 @@ func storageComplete(s *fdb.Status) bool {
 	least, known := s.MinReplicasRemaining()
 	need := v1beta2.RedundancyModeDouble.MinimumFaultDomains()
 	if c := s.Cluster.Configuration; c != nil {
-		if n, told := c.Replicas(); told {
+		if n, reported := c.Replicas(); reported {
 			need = n
 		}
 	}

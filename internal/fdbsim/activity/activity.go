@@ -63,8 +63,8 @@ type work struct {
 
 func workOf(db *model.Database) work {
 	w := work{map[*model.Process][]model.Role{}, make(map[*model.Disk]*model.StorageServer, len(db.Storage)), map[*model.Process]bool{}}
-	for _, e := range db.Crew.Assignments() {
-		w.roles[e.Seat.Server] = append(w.roles[e.Seat.Server], e.Role)
+	for _, e := range db.Roles.Assignments() {
+		w.roles[e.Instance.Server] = append(w.roles[e.Instance.Server], e.Role)
 	}
 	for _, ss := range slices.Backward(db.Storage) { // the first of several on a disk counts
 		w.servers[ss.Disk] = ss
@@ -174,7 +174,7 @@ func fullestQueue(db *model.Database, shares map[*model.StorageServer]float64, w
 }
 
 func queueOf(db *model.Database, writes float64) float64 {
-	since := db.World.Now.Sub(db.LoadedSince).Seconds()
+	since := db.Simulation.Now.Sub(db.LoadedSince).Seconds()
 	return writes*memoryBytes*idleLag + max(0, writes-writesPerCore)*memoryBytes*since
 }
 

@@ -25,7 +25,7 @@ var errRequest = errors.New("malformed request")
 
 // Serve serves one connection until it or ctx ends. The client library has the given
 // version and sees files.
-func Serve(ctx context.Context, w *model.World, version string, files tools.FileSystem, connection io.ReadWriteCloser) error {
+func Serve(ctx context.Context, w *model.Simulation, version string, files tools.FileSystem, connection io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })() // its end is what ends the reads below

@@ -57,7 +57,9 @@ func replyTo(c net.Conn, fields ...string) [][]byte {
 func TestRequestsWithoutSenseFail(t *testing.T) {
 	ours, theirs := net.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(t.Context(), model.NewWorld(model.Options{}), "7.3.79", noFiles{}, theirs) }()
+	go func() {
+		served <- Serve(t.Context(), model.NewSimulation(model.Options{}), "7.3.79", noFiles{}, theirs)
+	}()
 	if err := ours.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +84,7 @@ func TestTheEndOfTheContextEndsAConnection(t *testing.T) {
 	defer func() { _ = ours.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Serve(ctx, model.NewWorld(model.Options{}), "7.3.79", noFiles{}, theirs); err != nil {
+	if err := Serve(ctx, model.NewSimulation(model.Options{}), "7.3.79", noFiles{}, theirs); err != nil {
 		t.Error(err)
 	}
 }

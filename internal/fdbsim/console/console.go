@@ -11,7 +11,7 @@ import (
 const Block = 4096
 
 // Stdout is stdout of a tool on a pipe: whole blocks go out as they fill,
-// the rest when the tool ends. A command that holds the [World]'s lock only
+// the rest when the tool ends. A command that holds the [Simulation]'s lock only
 // fills it; delivery happens without the lock.
 type Stdout struct {
 	to      io.Writer
@@ -63,7 +63,7 @@ func (b *Stdout) send(n int) error {
 }
 
 // Stderr is stderr of a tool: it is not buffered, except that a command
-// that holds the [World]'s lock cannot write yet.
+// that holds the [Simulation]'s lock cannot write yet.
 type Stderr struct {
 	to      io.Writer
 	pending []byte

@@ -22,19 +22,19 @@ type Agent struct {
 const agentJoin = 100 * time.Millisecond
 
 // AddAgent starts an agent.
-func (w *World) AddAgent(a *Agent) {
+func (w *Simulation) AddAgent(a *Agent) {
 	w.Agents = append(w.Agents, a)
 	w.After(agentJoin, func() { w.joinAgent(a) })
 }
 
 // RemoveAgent ends an agent.
-func (w *World) RemoveAgent(a *Agent) {
+func (w *Simulation) RemoveAgent(a *Agent) {
 	a.ended = true
 	w.Agents = slices.DeleteFunc(w.Agents, func(o *Agent) bool { return o == a })
 }
 
 // joinAgent has an agent find its database, or try again later.
-func (w *World) joinAgent(a *Agent) {
+func (w *Simulation) joinAgent(a *Agent) {
 	if a.ended {
 		return
 	}
@@ -51,5 +51,5 @@ func (db *Database) Agents() []*Agent {
 	if db.Backups.Paused {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(db.World.Agents), func(a *Agent) bool { return a.db != db })
+	return slices.DeleteFunc(slices.Clone(db.Simulation.Agents), func(a *Agent) bool { return a.db != db })
 }

@@ -87,12 +87,12 @@ func (db *Database) TagNames() []string { return slices.Sorted(maps.Keys(db.Back
 // Submit adds a backup, for agents to find.
 func (db *Database) Submit(b *Backup) {
 	if strings.HasPrefix(b.URL, store.FilePrefix) {
-		b.URL = strings.TrimRight(b.URL, "/") + "/" + containerName(db.World.Now)
+		b.URL = strings.TrimRight(b.URL, "/") + "/" + containerName(db.Simulation.Now)
 	}
 	if db.Backups.Tags == nil {
 		db.Backups.Tags = map[string]*Backup{}
 	}
-	b.UID, b.State, b.Submitted = db.World.Hex(2*UIDBytes), BackupSubmitted, db.World.Now
+	b.UID, b.State, b.Submitted = db.Simulation.Hex(2*UIDBytes), BackupSubmitted, db.Simulation.Now
 	db.Backups.Tags[b.Tag] = b
 	db.wakeBackups()
 }
@@ -130,7 +130,7 @@ func (db *Database) Retarget(b *Backup, url string) {
 		return
 	}
 	end := b.Run.LogEnd
-	if b.Run = db.World.Stores.Open(url).RunOf(b.UID); b.Run == nil || b.Run.LogEnd != end { // else nothing was written elsewhere
+	if b.Run = db.Simulation.Stores.Open(url).RunOf(b.UID); b.Run == nil || b.Run.LogEnd != end { // else nothing was written elsewhere
 		db.takeUp(b)
 		b.Run.LogBegin, b.Run.LogEnd = end, end
 	}

@@ -26,12 +26,12 @@ func (db *Database) wakeBackups() {
 	if db.hurried() {
 		rest = backupStep
 	}
-	at := db.World.Now.Add(rest)
-	if next := db.Backups.nextLook; next.After(db.World.Now) && !next.After(at) {
+	at := db.Simulation.Now.Add(rest)
+	if next := db.Backups.nextLook; next.After(db.Simulation.Now) && !next.After(at) {
 		return
 	}
 	db.Backups.nextLook = at
-	db.World.After(rest, func() {
+	db.Simulation.After(rest, func() {
 		if db.Backups.nextLook.Equal(at) {
 			db.Backups.nextLook = time.Time{}
 			db.workOnBackups()
@@ -81,11 +81,11 @@ func (db *Database) workOnBackups() {
 func (db *Database) workOn(b *Backup) {
 	u, err := store.ParseURL(b.URL)
 	if err == nil && (store.Unwritable(u) || db.reachFromAgents(u) != nil) {
-		b.FailedAt = db.World.Now
+		b.FailedAt = db.Simulation.Now
 		return
 	}
 	if b.State == BackupSubmitted {
-		if !b.Partitioned || db.World.Now.Sub(b.Submitted) >= workersStart {
+		if !b.Partitioned || db.Simulation.Now.Sub(b.Submitted) >= workersStart {
 			db.takeUp(b)
 		}
 		return
@@ -96,9 +96,9 @@ func (db *Database) workOn(b *Backup) {
 
 // reachFromAgents reports whether some agent reaches a store.
 func (db *Database) reachFromAgents(u store.URL) error {
-	err := store.ErrSilent
+	err := store.ErrUnresponsive
 	for _, a := range db.Agents() {
-		if err = db.World.Stores.Reach(u, a.Files, a.Env); err == nil {
+		if err = db.Simulation.Stores.Reach(u, a.Files, a.Env); err == nil {
 			return nil
 		}
 	}
@@ -108,7 +108,7 @@ func (db *Database) reachFromAgents(u store.URL) error {
 // takeUp has agents take up a backup.
 func (db *Database) takeUp(b *Backup) {
 	version := db.VersionNow()
-	c := db.World.Stores.Open(b.URL)
+	c := db.Simulation.Stores.Open(b.URL)
 	c.Partitioned, c.Encrypted = b.Partitioned, b.Encrypted
 	b.Run = &store.Run{UID: b.UID, LogBegin: version, LogEnd: version}
 	c.Runs = append(c.Runs, b.Run)
@@ -151,12 +151,12 @@ func (db *Database) finishSnapshot(b *Backup) {
 
 // paceOfCopies is how many bytes are copied in one step.
 func (db *Database) paceOfCopies() int64 {
-	return max(1, int64(float64(db.World.Pace.BackupBytesPerSecond)*backupStep.Seconds()))
+	return max(1, int64(float64(db.Simulation.Pace.BackupBytesPerSecond)*backupStep.Seconds()))
 }
 
 // writeLog stores the stretches of the log that are over for long enough.
 func (db *Database) writeLog(b *Backup) {
-	lag := db.World.Pace.BackupLogLag.Microseconds()
+	lag := db.Simulation.Pace.BackupLogLag.Microseconds()
 	for db.VersionNow() >= b.Run.LogEnd+store.LogChunk+lag {
 		b.Run.LogEnd += store.LogChunk
 	}

@@ -21,7 +21,7 @@ type Client struct {
 const clientMemory = 5 * time.Minute
 
 // NewClientPort is the port of a client that the cluster has not seen yet.
-func (w *World) NewClientPort() int { return 32768 + w.random.IntN(28000) }
+func (w *Simulation) NewClientPort() int { return 32768 + w.random.IntN(28000) }
 
 // Seen notes that a client reads from the database.
 func (l *clientList) Seen(c Client) {

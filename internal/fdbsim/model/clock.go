@@ -33,9 +33,9 @@ func (q *timerQueue) Pop() any {
 	return last
 }
 
-// After runs f once d has passed. It requires the [World]'s lock, as
+// After runs f once d has passed. It requires the [Simulation]'s lock, as
 // everything below does.
-func (w *World) After(d time.Duration, f func()) {
+func (w *Simulation) After(d time.Duration, f func()) {
 	w.timerSeq++
 	heap.Push(&w.timers, timer{at: w.Now.Add(d), seq: w.timerSeq, run: f})
 }
@@ -44,7 +44,7 @@ func (w *World) After(d time.Duration, f func()) {
 type pending map[time.Time]bool
 
 // afterOnce runs f once d has passed, unless p has it for that instant already.
-func (w *World) afterOnce(p *pending, d time.Duration, f func()) {
+func (w *Simulation) afterOnce(p *pending, d time.Duration, f func()) {
 	at := w.Now.Add(d)
 	if (*p)[at] {
 		return
@@ -60,17 +60,17 @@ func (w *World) afterOnce(p *pending, d time.Duration, f func()) {
 }
 
 // Advance lets d pass.
-func (w *World) Advance(d time.Duration) { w.advanceTo(w.Now.Add(d)) }
+func (w *Simulation) Advance(d time.Duration) { w.advanceTo(w.Now.Add(d)) }
 
 // NextTimer is when the next timer runs, and false when there is none.
-func (w *World) NextTimer() (time.Time, bool) {
+func (w *Simulation) NextTimer() (time.Time, bool) {
 	if len(w.timers) == 0 {
 		return time.Time{}, false
 	}
 	return w.timers[0].at, true
 }
 
-func (w *World) advanceTo(target time.Time) {
+func (w *Simulation) advanceTo(target time.Time) {
 	for len(w.timers) > 0 && !w.timers[0].at.After(target) {
 		next := heap.Pop(&w.timers).(timer)
 		if next.at.After(w.Now) {
@@ -85,19 +85,19 @@ func (w *World) advanceTo(target time.Time) {
 }
 
 // Wake makes the waiting commands check again.
-func (w *World) Wake() {
+func (w *Simulation) Wake() {
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-// patience bounds how far a waiting command drives the clock by itself: a real
+// timeout bounds how far a waiting command drives the clock by itself: a real
 // command without a limit would hang forever, and so does this one, but
 // without running the clock forever.
-const patience = time.Hour
+const timeout = time.Hour
 
 // Wait blocks until cond holds, the clock reads until (zero: never), or ctx
 // ends, and reports whether cond held. A nil cond never holds.
-func (w *World) Wait(ctx context.Context, until time.Time, cond func() bool) bool {
+func (w *Simulation) Wait(ctx context.Context, until time.Time, cond func() bool) bool {
 	started := w.Now
 	for {
 		if cond != nil && cond() {
@@ -106,7 +106,7 @@ func (w *World) Wait(ctx context.Context, until time.Time, cond func() bool) boo
 		if ctx.Err() != nil || (!until.IsZero() && !w.Now.Before(until)) {
 			return false
 		}
-		if w.Auto && w.Now.Sub(started) < patience {
+		if w.Auto && w.Now.Sub(started) < timeout {
 			w.advanceTo(w.nextInstant(until))
 			continue
 		}
@@ -115,8 +115,8 @@ func (w *World) Wait(ctx context.Context, until time.Time, cond func() bool) boo
 }
 
 // nextInstant is the next moment at which anything can change.
-func (w *World) nextInstant(until time.Time) time.Time {
-	next := w.Now.Add(patience)
+func (w *Simulation) nextInstant(until time.Time) time.Time {
+	next := w.Now.Add(timeout)
 	if len(w.timers) > 0 && w.timers[0].at.Before(next) {
 		next = w.timers[0].at
 	}
@@ -126,7 +126,7 @@ func (w *World) nextInstant(until time.Time) time.Time {
 	return next
 }
 
-func (w *World) sleepUntilChange(ctx context.Context) {
+func (w *Simulation) sleepUntilChange(ctx context.Context) {
 	changed := w.changed
 	w.mu.Unlock()
 	defer w.mu.Lock()

@@ -22,14 +22,14 @@ func (db *Database) Initialize(values map[string]string) { db.initialize(values)
 
 // InitializeLocked does the same and locks the database.
 func (db *Database) InitializeLocked(values map[string]string) {
-	db.initialize(values, keyspace.Mutation{Key: LockKey, Value: []byte(strings.Repeat("\x00", LockHeaderBytes) + db.World.Hex(16))})
+	db.initialize(values, keyspace.Mutation{Key: LockKey, Value: []byte(strings.Repeat("\x00", LockHeaderBytes) + db.Simulation.Hex(16))})
 }
 
 func (db *Database) initialize(values map[string]string, more ...keyspace.Mutation) {
 	old := keyspace.Range{Begin: confPrefix, End: PrefixEnd(confPrefix)}
 	changes := []keyspace.Mutation{{Clear: &old}, {Key: coordinatorsKey, Value: []byte(db.Connection.String())}}
 	db.Commit(slices.Concat(changes, more, settings(values)))
-	db.AttemptAfter(db.World.Pace.Recruit)
+	db.AttemptAfter(db.Simulation.Pace.Recruit)
 }
 
 // ConfigureTo writes the settings that differ. Nothing that differs restarts
@@ -41,5 +41,5 @@ func (db *Database) ConfigureTo(old, next Configuration) {
 		return
 	}
 	db.Distribution.reconfigured = true
-	db.RecoverAfter(db.World.Pace.Recruit, RequestedGenerations)
+	db.RecoverAfter(db.Simulation.Pace.Recruit, RequestedGenerations)
 }

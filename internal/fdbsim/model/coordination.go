@@ -14,7 +14,7 @@ func clusterKey(c fdb.ConnectionString) string { return c.Description + ":" + c.
 
 // CoordinatorAt is the process that serves a coordinator address, or nil. It
 // has to answer, and on the kind of connection the address asks for.
-func (w *World) CoordinatorAt(a fdb.Address) *Process {
+func (w *Simulation) CoordinatorAt(a fdb.Address) *Process {
 	for _, ip := range w.Lookup(a.Host) {
 		at := fdb.Address{Host: ip.String(), Port: a.Port}.HostPort()
 		if s := w.listener(at); s != nil && s.Alive() && s.serves(at, a) {
@@ -26,9 +26,9 @@ func (w *World) CoordinatorAt(a fdb.Address) *Process {
 
 // serves reports whether the process listens at an IP address and port, with TLS as the
 // address of the coordinator has it.
-func (s *Process) serves(hostPort string, asked fdb.Address) bool {
+func (s *Process) serves(hostPort string, requested fdb.Address) bool {
 	for i, a := range s.Args.Public {
-		if s.listens[i] == hostPort && a.TLS == asked.TLS {
+		if s.listens[i] == hostPort && a.TLS == requested.TLS {
 			return true
 		}
 	}
@@ -36,7 +36,7 @@ func (s *Process) serves(hostPort string, asked fdb.Address) bool {
 }
 
 // Lookup resolves the host of a coordinator; nothing when it cannot.
-func (w *World) Lookup(host string) []netip.Addr {
+func (w *Simulation) Lookup(host string) []netip.Addr {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{ip}
 	}
@@ -52,7 +52,7 @@ func (w *World) Lookup(host string) []netip.Addr {
 
 // quorum is a majority of a connection string's coordinators: the processes that
 // answer a client of the given version.
-func (w *World) quorum(c fdb.ConnectionString, version fdb.Version) (answering []*Process, reached bool) {
+func (w *Simulation) quorum(c fdb.ConnectionString, version fdb.Version) (answering []*Process, reached bool) {
 	for _, a := range c.Coordinators {
 		s := w.CoordinatorAt(a)
 		if s != nil && s.Version.ProtocolCompatible(version) {
@@ -78,7 +78,7 @@ type Contact struct {
 const maxForwards = 100
 
 // Find asks the coordinators which database a connection string means.
-func (w *World) Find(c fdb.ConnectionString, version fdb.Version) Contact {
+func (w *Simulation) Find(c fdb.ConnectionString, version fdb.Version) Contact {
 	for range maxForwards {
 		answering, reached := w.quorum(c, version)
 		next, moved := forwarded(answering, clusterKey(c))
@@ -125,7 +125,7 @@ const joinRetry = time.Second
 
 // join registers a process with the database its cluster file means, which
 // comes into being with the first process that reaches a quorum.
-func (w *World) join(s *Process) {
+func (w *Simulation) join(s *Process) {
 	if s.ended || s.db != nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (db *Database) comeBack(c fdb.ConnectionString) {
 
 // createDatabase makes the database of a cluster key that is unknown to its
 // coordinators.
-func (w *World) createDatabase(c fdb.ConnectionString) *Database {
+func (w *Simulation) createDatabase(c fdb.ConnectionString) *Database {
 	db := newDatabase(w, c)
 	db.id = fmt.Sprintf("%d-%d", w.Now.UnixNano(), len(w.Databases))
 	w.Databases = append(w.Databases, db)
@@ -175,7 +175,7 @@ func (w *World) createDatabase(c fdb.ConnectionString) *Database {
 // registerWith makes the coordinators of c answer for the database.
 func (db *Database) registerWith(c fdb.ConnectionString) {
 	for _, a := range c.Coordinators {
-		if s := db.World.CoordinatorAt(a); s != nil {
+		if s := db.Simulation.CoordinatorAt(a); s != nil {
 			s.keep(clusterKey(c), register{db: db})
 		}
 	}
@@ -185,7 +185,7 @@ func (db *Database) registerWith(c fdb.ConnectionString) {
 func (db *Database) CoordinatorServers() []*Process {
 	var servers []*Process
 	for _, a := range db.Connection.Coordinators {
-		if s := db.World.CoordinatorAt(a); s != nil {
+		if s := db.Simulation.CoordinatorAt(a); s != nil {
 			servers = append(servers, s)
 		}
 	}

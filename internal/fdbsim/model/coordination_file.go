@@ -33,7 +33,7 @@ func coordinationText(registers map[string]register) string {
 
 // loadCoordination reads the coordination state that the data directory has now: that of another
 // process where it was copied, none where it was deleted. What the model wrote itself it knows.
-func (w *World) loadCoordination(d *Disk, from File) {
+func (w *Simulation) loadCoordination(d *Disk, from File) {
 	if from == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (w *World) loadCoordination(d *Disk, from File) {
 }
 
 // parseCoordination leaves out what names no database.
-func (w *World) parseCoordination(text string) map[string]register {
+func (w *Simulation) parseCoordination(text string) map[string]register {
 	registers := map[string]register{}
 	for line := range strings.Lines(text) {
 		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
@@ -67,7 +67,7 @@ func (w *World) parseCoordination(text string) map[string]register {
 // first: it opens them when it is queried, and not when it starts.
 func (s *Process) registerOf(key string) register {
 	if len(s.Disk.registers) == 0 && s.Alive() {
-		s.world.loadCoordination(s.Disk, s.spec.Coordination)
+		s.simulation.loadCoordination(s.Disk, s.spec.Coordination)
 	}
 	return s.Disk.registers[key]
 }

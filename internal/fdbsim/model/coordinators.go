@@ -21,7 +21,7 @@ func (db *Database) MoveCoordination(next fdb.ConnectionString) {
 			s.rewriteClusterFile(next)
 		}
 	}
-	db.RecoverAfter(db.World.Pace.Recruit, RequestedGenerations)
+	db.RecoverAfter(db.Simulation.Pace.Recruit, RequestedGenerations)
 }
 
 // AutoCoordinators is what `coordinators auto` chooses: as many as the

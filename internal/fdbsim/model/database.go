@@ -12,7 +12,7 @@ import (
 // Database is one cluster: the processes that joined it and the state that
 // outlives them.
 type Database struct {
-	World      *World
+	Simulation *Simulation
 	Connection fdb.ConnectionString
 	// id is how files with coordination state name the database.
 	id string
@@ -21,14 +21,14 @@ type Database struct {
 	Members []*Process
 	Keys    keyspace.Space
 	system  systemView
-	// born anchors the version clock; skipped is what recoveries jumped over.
-	born    time.Time
-	created time.Time // when it was configured for the first time
-	skipped int64
-	last    int64
+	// startedAt anchors the version clock; skipped is what recoveries jumped over.
+	startedAt time.Time
+	created   time.Time // when it was configured for the first time
+	skipped   int64
+	last      int64
 
 	Recovery recovery
-	Crew     crew
+	Roles    roles
 	Logs     []LogGeneration // current first
 
 	Storage      []*StorageServer
@@ -37,10 +37,10 @@ type Database struct {
 	Forced       string // data center that a forced recovery chose
 	Faults       Faults
 	Clients      clientList
-	// strangers are when peers of another protocol that no longer try to join last
+	// incompatiblePeers are when peers of another protocol that no longer try to join last
 	// connected, by address.
-	strangers map[string]time.Time
-	LastDeath time.Time
+	incompatiblePeers map[string]time.Time
+	LastDeath         time.Time
 	// StaleStatus is the cluster's part of a status document that is shown instead of the
 	// current one, nil for none.
 	StaleStatus map[string]any
@@ -51,8 +51,8 @@ type Database struct {
 	Restores    []*Restore
 }
 
-func newDatabase(w *World, c fdb.ConnectionString) *Database {
-	db := &Database{World: w, Connection: c, born: w.Now, Distribution: distribution{On: true}}
+func newDatabase(w *Simulation, c fdb.ConnectionString) *Database {
+	db := &Database{Simulation: w, Connection: c, startedAt: w.Now, Distribution: distribution{On: true}}
 	db.Recovery.State = StateReadingState
 	return db
 }
@@ -69,8 +69,8 @@ func (db *Database) admit(s *Process) {
 		}
 	}
 	db.reconsider()
-	db.World.After(betterCheck, db.lookForBetter)
-	db.wakeDistribution(db.World.Pace.RecruitStorage)
+	db.Simulation.After(betterCheck, db.lookForBetter)
+	db.wakeDistribution(db.Simulation.Pace.RecruitStorage)
 }
 
 // memberChanged notes that a registered process died, froze or thawed.
@@ -79,14 +79,14 @@ func (db *Database) memberChanged(s *Process) {
 		db.wakeDistribution(0)
 		return
 	}
-	db.LastDeath = db.World.Now
+	db.LastDeath = db.Simulation.Now
 	if s.died.IsZero() {
-		s.died = db.World.Now
+		s.died = db.Simulation.Now
 	}
-	db.World.After(db.World.Pace.Vanish, func() { db.forget(s) })
+	db.Simulation.After(db.Simulation.Pace.Vanish, func() { db.forget(s) })
 	for _, ss := range db.Storage {
 		if ss.Server == s {
-			db.World.After(db.World.Pace.StorageDeath, func() { db.noticeStorageDeath(ss, s) })
+			db.Simulation.After(db.Simulation.Pace.StorageDeath, func() { db.noticeStorageDeath(ss, s) })
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (db *Database) forget(s *Process) {
 	db.Members = slices.DeleteFunc(db.Members, func(o *Process) bool { return o == s })
 	if s.Frozen && !s.ended {
 		s.db = nil
-		db.World.After(joinRetry, func() { db.World.join(s) })
+		db.Simulation.After(joinRetry, func() { db.Simulation.join(s) })
 	}
 }
 
@@ -123,7 +123,7 @@ func (db *Database) Live() []*Process {
 func (db *Database) QuorumVersion() (fdb.Version, bool) {
 	var answering []*Process
 	for _, a := range db.Connection.Coordinators {
-		if s := db.World.CoordinatorAt(a); s != nil {
+		if s := db.Simulation.CoordinatorAt(a); s != nil {
 			answering = append(answering, s)
 		}
 	}
@@ -153,12 +153,12 @@ func (db *Database) Member(hostPort string) *Process {
 
 // IsCoordinator reports whether the process is a current coordinator.
 func (db *Database) IsCoordinator(s *Process) bool {
-	return slices.ContainsFunc(db.Connection.Coordinators, func(a fdb.Address) bool { return db.World.CoordinatorAt(a) == s })
+	return slices.ContainsFunc(db.Connection.Coordinators, func(a fdb.Address) bool { return db.Simulation.CoordinatorAt(a) == s })
 }
 
 // VersionNow is the newest read version.
 func (db *Database) VersionNow() int64 {
-	v := db.skipped + db.World.Now.Sub(db.born).Microseconds()
+	v := db.skipped + db.Simulation.Now.Sub(db.startedAt).Microseconds()
 	db.last = max(db.last, v)
 	return db.last
 }

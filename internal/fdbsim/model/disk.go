@@ -21,7 +21,7 @@ type register struct {
 	forward string
 }
 
-func (w *World) openDisk(key string) *Disk {
+func (w *Simulation) openDisk(key string) *Disk {
 	if d, ok := w.Disks[key]; ok {
 		return d
 	}
@@ -32,7 +32,7 @@ func (w *World) openDisk(key string) *Disk {
 
 // LoseData destroys a data directory. A process that uses it dies with it; one
 // that starts later with the same key finds nothing.
-func (w *World) LoseData(dataKey string) {
+func (w *Simulation) LoseData(dataKey string) {
 	d, ok := w.Disks[dataKey]
 	if !ok {
 		return

@@ -61,7 +61,7 @@ const (
 
 // RestartDistribution makes data distribution initialize again.
 func (db *Database) RestartDistribution(d time.Duration) {
-	db.Distribution.readyAt = db.World.Now.Add(d)
+	db.Distribution.readyAt = db.Simulation.Now.Add(d)
 	db.Distribution.Migration = migration{round: db.Distribution.Migration.round + 1}
 	db.Distribution.Moved, db.Distribution.restarting, db.Distribution.Groups = 0, false, db.DataGroups()
 	for _, sh := range db.Shards {
@@ -81,21 +81,21 @@ const (
 // new configuration.
 func (db *Database) restartDistributionIn(d time.Duration) {
 	db.Distribution.restarting = true
-	db.World.After(d, func() {
+	db.Simulation.After(d, func() {
 		if db.Distribution.restarting {
-			db.RestartDistribution(db.World.Pace.Distribution)
+			db.RestartDistribution(db.Simulation.Pace.Distribution)
 		}
 	})
 }
 
 // Distributing reports whether data distribution is past its initialization.
 func (db *Database) Distributing() bool {
-	return db.Readable() && !db.World.Now.Before(db.Distribution.readyAt)
+	return db.Readable() && !db.Simulation.Now.Before(db.Distribution.readyAt)
 }
 
 // wakeDistribution makes data distribution look at the cluster after d.
 func (db *Database) wakeDistribution(d time.Duration) {
-	db.World.afterOnce(&db.Distribution.wakes, d, func() {
+	db.Simulation.afterOnce(&db.Distribution.wakes, d, func() {
 		if !db.Distribution.ticking {
 			db.distribute()
 		}
@@ -112,14 +112,14 @@ func (db *Database) distribute() {
 	db.progressMoves()
 	db.planMoves()
 	db.migrate()
-	gone := func(ss *StorageServer) bool { return db.removable(ss) }
+	removed := func(ss *StorageServer) bool { return db.removable(ss) }
 	before := len(db.Storage)
-	db.Storage = slices.DeleteFunc(db.Storage, gone)
+	db.Storage = slices.DeleteFunc(db.Storage, removed)
 	if db.moving() || before != len(db.Storage) {
 		db.Distribution.ticking = true
-		db.World.After(distributionTick, db.distribute)
+		db.Simulation.After(distributionTick, db.distribute)
 	}
-	db.World.Wake()
+	db.Simulation.Wake()
 }
 
 func (db *Database) moving() bool {
@@ -152,7 +152,7 @@ func (db *Database) MoveRate() int64 {
 	if db.Faults.MoveBytesPerSecond > 0 {
 		return db.Faults.MoveBytesPerSecond
 	}
-	return db.World.Pace.MoveBytesPerSecond
+	return db.Simulation.Pace.MoveBytesPerSecond
 }
 
 // planMoves starts the most urgent moves that are needed and possible.

@@ -123,14 +123,14 @@ func PrefixEnd(prefix string) string {
 // Excluded reports whether any exclusion, or failed mark, means the process.
 func (db *Database) Excluded(s *Process) bool {
 	db.system.refresh(db)
-	leaving := db.system.leaving
-	if len(leaving) == 0 {
+	marked := db.system.draining
+	if len(marked) == 0 {
 		return false
 	}
 	meant, known := db.system.meant[s]
 	if !known {
-		meant = slices.ContainsFunc(s.names, func(name string) bool { return leaving[name] }) ||
-			leaving[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
+		meant = slices.ContainsFunc(s.names, func(name string) bool { return marked[name] }) ||
+			marked[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
 		db.system.meant[s] = meant
 	}
 	return meant
@@ -178,17 +178,17 @@ func (db *Database) logInProgress(l LogServer) (string, bool) {
 
 // SetExclusions stores targets and lets the cluster act on them.
 func (db *Database) SetExclusions(targets []Exclusion, kind ExclusionKind) {
-	changes := []keyspace.Mutation{{Key: confPrefix + "excluded", Value: []byte(db.World.Hex(32))}}
+	changes := []keyspace.Mutation{{Key: confPrefix + "excluded", Value: []byte(db.Simulation.Hex(32))}}
 	for _, e := range targets {
 		if e.Locality {
-			changes = append(changes, keyspace.Mutation{Key: confPrefix + "excluded_locality", Value: []byte(db.World.Hex(32))})
+			changes = append(changes, keyspace.Mutation{Key: confPrefix + "excluded_locality", Value: []byte(db.Simulation.Hex(32))})
 		}
 		changes = append(changes, keyspace.Mutation{Key: e.key(kind)})
 	}
 	db.Commit(changes)
 	if kind == KindFailed {
-		db.RestartDistribution(db.World.Pace.Distribution)
-		db.World.After(failedDropped, db.dropFailed)
+		db.RestartDistribution(db.Simulation.Pace.Distribution)
+		db.Simulation.After(failedDropped, db.dropFailed)
 	}
 	db.exclusionsChanged()
 }
@@ -215,13 +215,13 @@ func (db *Database) dropFailed() {
 		}
 	}
 	db.Storage = slices.DeleteFunc(db.Storage, func(ss *StorageServer) bool { return isFailed(ss) && !held[ss] })
-	db.World.Wake()
+	db.Simulation.Wake()
 }
 
 // exclusionsChanged makes data distribution look, and recovers soon when an
 // excluded process has a role that others must take.
 func (db *Database) exclusionsChanged() {
 	db.wakeDistribution(0)
-	db.World.After(betterCheck, db.lookForBetter)
-	db.World.Wake()
+	db.Simulation.After(betterCheck, db.lookForBetter)
+	db.Simulation.Wake()
 }

@@ -85,8 +85,8 @@ func (db *Database) Include(targets []Exclusion, kind ExclusionKind) {
 	var changes []keyspace.Mutation
 	for _, e := range targets {
 		for _, key := range db.storedAs(e, kind) {
-			gone := keyspace.Single(key)
-			changes = append(changes, keyspace.Mutation{Clear: &gone})
+			removed := keyspace.Single(key)
+			changes = append(changes, keyspace.Mutation{Clear: &removed})
 		}
 	}
 	if len(changes) == 0 {

@@ -6,7 +6,7 @@ import "time"
 // is a database that behaves.
 type Faults struct {
 	// MoveBytesPerSecond overrides the pace of each stream of data movement.
-	// Zero keeps the [World]'s pace.
+	// Zero keeps the [Simulation]'s pace.
 	MoveBytesPerSecond int64
 	// StaleStatus makes status show the cluster as it was when the fault was
 	// set.
@@ -41,7 +41,7 @@ type Faults struct {
 // write more.
 func (db *Database) SetFaults(f Faults) {
 	if f.ClientWrites != db.Faults.ClientWrites {
-		db.LoadedSince = db.World.Now
+		db.LoadedSince = db.Simulation.Now
 	}
 	db.Faults = f
 }

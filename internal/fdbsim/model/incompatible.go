@@ -17,21 +17,21 @@ const incompatibleMemory = 600 * time.Second
 // addresses stay on the list. A new cluster controller has a list of its own.
 func (db *Database) Incompatible(version fdb.Version) []string {
 	listed := map[string]bool{}
-	for _, s := range db.ShutOut(version) {
+	for _, s := range db.IncompatibleProcesses(version) {
 		listed[s.Address().HostPort()] = true
 	}
-	for address, heard := range db.strangers {
-		if db.World.Now.Sub(heard) <= incompatibleMemory {
+	for address, received := range db.incompatiblePeers {
+		if db.Simulation.Now.Sub(received) <= incompatibleMemory {
 			listed[address] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(listed))
 }
 
-// ShutOut are the live processes that try to join in another protocol.
-func (db *Database) ShutOut(version fdb.Version) []*Process {
+// IncompatibleProcesses are the live processes that try to join in another protocol.
+func (db *Database) IncompatibleProcesses(version fdb.Version) []*Process {
 	var out []*Process
-	for _, s := range db.World.servers {
+	for _, s := range db.Simulation.servers {
 		if db.shutsOut(s, version) {
 			out = append(out, s)
 		}
@@ -42,20 +42,20 @@ func (db *Database) ShutOut(version fdb.Version) []*Process {
 // shutsOut reports whether a process tries to join in another protocol.
 func (db *Database) shutsOut(s *Process, version fdb.Version) bool {
 	return s.Alive() && s.conn.Description == db.Connection.Description && !s.Version.ProtocolCompatible(version) &&
-		db.World.Find(s.conn, version).Db == db
+		db.Simulation.Find(s.conn, version).Db == db
 }
 
-// noteStranger has the databases that a process tried to join in another protocol remember
+// noteIncompatiblePeer has the databases that a process tried to join in another protocol remember
 // its address when it stops trying.
-func (w *World) noteStranger(s *Process) {
+func (w *Simulation) noteIncompatiblePeer(s *Process) {
 	for _, db := range w.Databases {
 		version, reached := db.QuorumVersion()
-		if !reached || !db.Crew.Controller.Taken() || !db.shutsOut(s, version) {
+		if !reached || !db.Roles.Controller.Taken() || !db.shutsOut(s, version) {
 			continue
 		}
-		if db.strangers == nil {
-			db.strangers = map[string]time.Time{}
+		if db.incompatiblePeers == nil {
+			db.incompatiblePeers = map[string]time.Time{}
 		}
-		db.strangers[s.Address().HostPort()] = w.Now
+		db.incompatiblePeers[s.Address().HostPort()] = w.Now
 	}
 }

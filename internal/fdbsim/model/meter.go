@@ -26,7 +26,7 @@ func (m *meter) at(now time.Time) *counts {
 }
 
 // Rates are those of tools and clients over the last seconds.
-func (db *Database) Rates() Rates { return db.meter.rates(db.World.Now) }
+func (db *Database) Rates() Rates { return db.meter.rates(db.Simulation.Now) }
 
 // rates are the means of the last seconds.
 func (m *meter) rates(now time.Time) Rates {

@@ -63,7 +63,7 @@ func (db *Database) migrate() {
 func (db *Database) migrationStep(state migrationState, d time.Duration, next func()) {
 	db.Distribution.Migration.State = state
 	round := db.Distribution.Migration.round
-	db.World.After(d, func() {
+	db.Simulation.After(d, func() {
 		if db.Distribution.Migration.round == round {
 			next()
 		}
@@ -88,9 +88,9 @@ func wiggles(conf Configuration, s *Process) bool {
 // storage servers.
 func (db *Database) changeEngines(servers []*StorageServer, engine string) {
 	for _, ss := range servers {
-		ss.ID, ss.Engine, ss.Created = db.World.Hex(16), engine, db.World.Now
+		ss.ID, ss.Engine, ss.Created = db.Simulation.Hex(16), engine, db.Simulation.Now
 	}
 	db.Distribution.Migration.State = migrationIdle
 	db.wakeDistribution(0)
-	db.World.Wake()
+	db.Simulation.Wake()
 }

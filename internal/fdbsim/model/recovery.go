@@ -74,15 +74,15 @@ func (db *Database) reconsider() {
 	}
 	switch {
 	case !db.Recovery.accepting():
-		db.AttemptAfter(db.World.Pace.Recruit)
-	case db.crewBroken():
-		db.RecoverAfter(db.World.Pace.NoticeFailure, failureGenerations(db))
+		db.AttemptAfter(db.Simulation.Pace.Recruit)
+	case db.rolesBroken():
+		db.RecoverAfter(db.Simulation.Pace.NoticeFailure, failureGenerations(db))
 	}
 }
 
 // failureGenerations is by how much a recovery after a failure moves the
 // generation.
-func failureGenerations(db *Database) int { return 3 + db.World.random.IntN(2) }
+func failureGenerations(db *Database) int { return 3 + db.Simulation.random.IntN(2) }
 
 // RequestedGenerations is by how much a recovery moves the generation that a
 // change of the configuration or the coordinators asked for.
@@ -94,13 +94,13 @@ func (db *Database) stop(state string) {
 	db.pause()
 	db.Recovery.serial++
 	db.Recovery.attempting = false
-	db.Crew = crew{}
+	db.Roles = roles{}
 }
 
 // pause notes that commits are not accepted any more.
 func (db *Database) pause() {
 	if db.Recovery.accepting() {
-		db.Recovery.stopped = db.World.Now
+		db.Recovery.stopped = db.Simulation.Now
 	}
 	db.Recovery.since = time.Time{}
 }
@@ -108,10 +108,10 @@ func (db *Database) pause() {
 // resume notes that commits are accepted again.
 func (db *Database) resume() {
 	if !db.Recovery.stopped.IsZero() {
-		db.Recovery.Paused += db.World.Now.Sub(db.Recovery.stopped)
+		db.Recovery.Paused += db.Simulation.Now.Sub(db.Recovery.stopped)
 		db.Recovery.Completed++
 	}
-	db.Recovery.since, db.Recovery.stopped = db.World.Now, time.Time{}
+	db.Recovery.since, db.Recovery.stopped = db.Simulation.Now, time.Time{}
 }
 
 // RecoverAfter starts a recovery: transactions stop now, and start again when
@@ -119,9 +119,9 @@ func (db *Database) resume() {
 func (db *Database) RecoverAfter(d time.Duration, generations int) {
 	db.Recovery.State = StateReadingState
 	db.pause()
-	db.Recovery.broken = db.World.Now
+	db.Recovery.broken = db.Simulation.Now
 	db.Recovery.Generation += generations
-	db.Crew.dismiss()
+	db.Roles.dismiss()
 	db.skipped += versionJump
 	db.AttemptAfter(d)
 }
@@ -131,7 +131,7 @@ func (db *Database) AttemptAfter(d time.Duration) {
 	db.Recovery.serial++
 	db.Recovery.attempting = true
 	serial := db.Recovery.serial
-	db.World.After(d, func() {
+	db.Simulation.After(d, func() {
 		if db.Recovery.serial == serial {
 			db.Recovery.attempting = false
 			db.attempt()
@@ -156,18 +156,18 @@ func (db *Database) attempt() {
 	default:
 		db.recruit()
 	}
-	db.World.Wake()
+	db.Simulation.Wake()
 }
 
 func (db *Database) recruit() {
 	fresh := len(db.Logs) == 0
-	next, ok := db.recruitCrew()
+	next, ok := db.recruitRoles()
 	if !ok || (fresh && !db.placeableIn(next.PrimaryDC)) {
 		db.Recovery.State = StateRecruiting
 		return
 	}
-	before := db.Crew.Distributor
-	db.Crew = next
+	before := db.Roles.Distributor
+	db.Roles = next
 	if fresh {
 		db.Recovery.Generation = max(db.Recovery.Generation, 1) + 1
 	}
@@ -181,13 +181,13 @@ func (db *Database) recruit() {
 		db.Recovery.State = StateFullyRecovered
 	}
 	if fresh {
-		db.created = db.World.Now
+		db.created = db.Simulation.Now
 		db.createData()
 	}
 	db.Distribution.creating = db.Distribution.creating || fresh
 	db.afterRecruiting(before)
-	db.drainAfter(db.World.Pace.Drain)
-	if fresh && db.firstCrewCanImprove() {
+	db.drainAfter(db.Simulation.Pace.Drain)
+	if fresh && db.firstRolesCanImprove() {
 		db.Distribution.creating = true
 		db.RecoverAfter(0, RequestedGenerations)
 	}
@@ -195,18 +195,18 @@ func (db *Database) recruit() {
 
 // afterRecruiting restarts data distribution where it is on another process
 // than before, or has another configuration to follow.
-func (db *Database) afterRecruiting(before Seat) {
-	moved := db.Crew.Distributor.ID != before.ID
+func (db *Database) afterRecruiting(before RoleInstance) {
+	moved := db.Roles.Distributor.ID != before.ID
 	reconfigured, creating := db.Distribution.reconfigured, db.Distribution.creating
 	db.Distribution.reconfigured, db.Distribution.creating = false, false
 	if moved || creating {
-		db.Distribution.Recruited = db.World.Now
+		db.Distribution.Recruited = db.Simulation.Now
 	}
 	switch {
 	case creating:
-		db.RestartDistribution(db.World.Pace.Creation)
+		db.RestartDistribution(db.Simulation.Pace.Creation)
 	case moved:
-		db.RestartDistribution(db.World.Pace.Distribution)
+		db.RestartDistribution(db.Simulation.Pace.Distribution)
 	case reconfigured:
 		db.restartDistributionIn(newConfigurationNoticed)
 	default:
@@ -217,24 +217,24 @@ func (db *Database) afterRecruiting(before Seat) {
 // drainAfter drops the old log generations once every storage server has made
 // them durable. One that does not answer, and is not given up, holds them back.
 func (db *Database) drainAfter(d time.Duration) {
-	serial, caughtUp := db.Recovery.serial, db.World.Now.Add(d)
+	serial, caughtUp := db.Recovery.serial, db.Simulation.Now.Add(d)
 	var look func()
 	look = func() {
 		if db.Recovery.serial != serial || !db.Recovery.accepting() || len(db.Logs) == 0 {
 			return
 		}
 		if db.Recovery.State == StateAccepting || slices.ContainsFunc(db.Storage, func(ss *StorageServer) bool { return !ss.Answers() }) {
-			caughtUp = db.World.Now.Add(catchUp)
+			caughtUp = db.Simulation.Now.Add(catchUp)
 		}
-		if db.World.Now.Before(caughtUp) {
-			db.World.After(drainCheck, look)
+		if db.Simulation.Now.Before(caughtUp) {
+			db.Simulation.After(drainCheck, look)
 			return
 		}
 		db.Logs = db.Logs[:1]
 		db.Recovery.State = StateFullyRecovered
-		db.World.Wake()
+		db.Simulation.Wake()
 	}
-	db.World.After(d, look)
+	db.Simulation.After(d, look)
 }
 
 const (
@@ -251,10 +251,10 @@ func (db *Database) lookForBetter() {
 	if !db.Recovery.accepting() || db.Recovery.attempting {
 		return
 	}
-	next, ok := db.recruitCrew()
-	if ok && next.fitness(db) < db.Crew.fitness(db) {
+	next, ok := db.recruitRoles()
+	if ok && next.fitness(db) < db.Roles.fitness(db) {
 		db.electLeaders()
-		db.RecoverAfter(db.World.Pace.Recruit, RequestedGenerations)
+		db.RecoverAfter(db.Simulation.Pace.Recruit, RequestedGenerations)
 		return
 	}
 	db.moveSingletons()
@@ -263,18 +263,18 @@ func (db *Database) lookForBetter() {
 // moveSingletons gives the roles that move without a recovery to processes that suit them
 // better, so that an excluded process loses them even where the crew is as good as it gets.
 func (db *Database) moveSingletons() {
-	r := recruiter{db: db, pool: db.primaryPool(db.Crew.PrimaryDC), used: map[*Process]int{}}
-	for _, a := range db.Crew.Assignments() {
-		r.used[a.Seat.Server]++
+	r := recruiter{db: db, pool: db.primaryPool(db.Roles.PrimaryDC), used: map[*Process]int{}}
+	for _, a := range db.Roles.Assignments() {
+		r.used[a.Instance.Server]++
 	}
-	before := db.Crew.Distributor
-	db.Crew.Distributor = r.keep(before, RoleDataDistributor)
-	db.Crew.Ratekeeper = r.keep(db.Crew.Ratekeeper, RoleRatekeeper)
-	db.Crew.Scan = r.keep(db.Crew.Scan, RoleConsistencyScan)
-	if db.Crew.Distributor.ID != before.ID {
+	before := db.Roles.Distributor
+	db.Roles.Distributor = r.keep(before, RoleDataDistributor)
+	db.Roles.Ratekeeper = r.keep(db.Roles.Ratekeeper, RoleRatekeeper)
+	db.Roles.Scan = r.keep(db.Roles.Scan, RoleConsistencyScan)
+	if db.Roles.Distributor.ID != before.ID {
 		db.afterRecruiting(before)
 	}
-	db.World.Wake()
+	db.Simulation.Wake()
 }
 
 // SinceRecovered is how long commits have been accepted; negative while they
@@ -283,5 +283,5 @@ func (db *Database) SinceRecovered() time.Duration {
 	if !db.Recovery.accepting() {
 		return -1
 	}
-	return db.World.Now.Sub(db.Recovery.since)
+	return db.Simulation.Now.Sub(db.Recovery.since)
 }

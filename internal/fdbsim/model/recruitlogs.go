@@ -77,17 +77,17 @@ func (db *Database) logCandidates(pool []*Process) []*Process {
 func (db *Database) newLogs(servers []*Process) []LogServer {
 	logs := make([]LogServer, len(servers))
 	for i, s := range servers {
-		logs[i] = LogServer{ID: db.World.Hex(16), Disk: s.Disk, Server: s}
+		logs[i] = LogServer{ID: db.Simulation.Hex(16), Disk: s.Disk, Server: s}
 	}
 	return logs
 }
 
-func (db *Database) recruitRouters(conf Configuration, dc string) []Seat {
+func (db *Database) recruitRouters(conf Configuration, dc string) []RoleInstance {
 	if conf.UsableRegions < 2 {
 		return nil
 	}
 	r := recruiter{db: db, pool: InDataCenter(db.Live(), otherRegion(conf, dc)), used: map[*Process]int{}}
-	return r.seats(RoleRouter, max(conf.routers, conf.Logs))
+	return r.recruit(RoleRouter, max(conf.routers, conf.Logs))
 }
 
 func otherRegion(conf Configuration, dc string) string {
@@ -106,7 +106,7 @@ func (db *Database) primaryCandidates(conf Configuration) []string {
 		return []string{db.Forced}
 	}
 	if len(conf.Regions) == 0 {
-		return []string{db.Crew.PrimaryDC}
+		return []string{db.Roles.PrimaryDC}
 	}
 	var ids []string
 	for _, r := range conf.Regions {
@@ -114,8 +114,8 @@ func (db *Database) primaryCandidates(conf Configuration) []string {
 			ids = append(ids, main.ID)
 		}
 	}
-	if len(ids) > 1 && db.World.Now.Sub(db.Recovery.broken) < failOver {
-		db.World.After(failOver, db.reconsider)
+	if len(ids) > 1 && db.Simulation.Now.Sub(db.Recovery.broken) < failOver {
+		db.Simulation.After(failOver, db.reconsider)
 		return ids[:1]
 	}
 	return ids
@@ -170,9 +170,9 @@ func (s LogSet) readable(db *Database) bool {
 	return len(missing) < s.Policy.Replicas()-s.AntiQuorum
 }
 
-// firstCrewCanImprove reports whether the crew of a new database was recruited
+// firstRolesCanImprove reports whether the crew of a new database was recruited
 // before the right processes were known: true where log servers have a class of
 // their own, as was recorded.
-func (db *Database) firstCrewCanImprove() bool {
+func (db *Database) firstRolesCanImprove() bool {
 	return slices.ContainsFunc(db.Live(), func(s *Process) bool { return fitnessFor(RoleLog, s.Args.Class) == bestFit })
 }

@@ -78,7 +78,7 @@ func (db *Database) runnableRestore() *Restore {
 
 // Queue adds a restore, for agents to find, and locks the database.
 func (db *Database) Queue(r *Restore) {
-	r.UID, r.State = db.World.Hex(2*UIDBytes), restoreQueued
+	r.UID, r.State = db.Simulation.Hex(2*UIDBytes), restoreQueued
 	db.Restores = slices.DeleteFunc(db.Restores, func(o *Restore) bool { return o.Tag == r.Tag })
 	db.Restores = append(db.Restores, r)
 	slices.SortFunc(db.Restores, func(a, b *Restore) int { return strings.Compare(a.Tag, b.Tag) })
@@ -92,7 +92,7 @@ func (db *Database) Queue(r *Restore) {
 // it.
 func (db *Database) Abort(r *Restore) {
 	if r.State == RestoreRunning {
-		r.AbortedAt = db.World.Now
+		r.AbortedAt = db.Simulation.Now
 	}
 	r.State = restoreAborted
 	db.unlockAfter(r)
@@ -100,8 +100,8 @@ func (db *Database) Abort(r *Restore) {
 
 func (db *Database) unlockAfter(r *Restore) {
 	if hex.EncodeToString([]byte(db.LockUID())) == r.UID {
-		gone := keyspace.Single(LockKey)
-		db.Commit([]keyspace.Mutation{{Clear: &gone}})
+		removed := keyspace.Single(LockKey)
+		db.Commit([]keyspace.Mutation{{Clear: &removed}})
 	}
 }
 
@@ -122,7 +122,7 @@ func (db *Database) workOnRestore(r *Restore) {
 // prepare finds what is to be written. An unreachable store stops the restore
 // where it is.
 func (db *Database) prepare(r *Restore) {
-	c := db.World.Stores.At(r.URL)
+	c := db.Simulation.Stores.At(r.URL)
 	if c == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func (db *Database) prepare(r *Restore) {
 		return
 	}
 	for _, p := range run.Contents(r.Version) {
-		if key, wanted := r.target(p.Key); wanted {
+		if key, desired := r.target(p.Key); desired {
 			r.pairs = append(r.pairs, keyspace.Pair{Key: key, Value: p.Value})
 		}
 	}

@@ -35,7 +35,7 @@ type Server struct {
 	Coordination File
 	// Env is the process's environment.
 	Env map[string]string
-	// RestartDelay makes the [World] start the process again that long after it
+	// RestartDelay makes the [Simulation] start the process again that long after it
 	// ended by itself, as a supervisor does. Zero leaves that to the caller.
 	RestartDelay time.Duration
 }
@@ -45,11 +45,11 @@ const ExitKilled = 137
 
 // Process is a running process.
 type Process struct {
-	world   *World
-	spec    Server
-	slot    *Slot
-	Args    ServerArgs
-	listens []string // its addresses with ports
+	simulation *Simulation
+	spec       Server
+	slot       *Slot
+	Args       ServerArgs
+	listens    []string // its addresses with ports
 	// names are all that an exclusion can call it by; its disk's process ID is another.
 	names   []string
 	Version fdb.Version
@@ -73,7 +73,7 @@ type Slot struct{ Process *Process }
 
 // Start starts a process. It fails when the command line or the cluster file cannot be
 // used, as fdbserver would exit at once, and when another live process has the address.
-func (w *World) Start(spec Server) (*Slot, error) {
+func (w *Simulation) Start(spec Server) (*Slot, error) {
 	s, err := w.newServer(spec)
 	if err != nil {
 		return nil, fmt.Errorf("starting fdbserver: %w", err)
@@ -85,33 +85,33 @@ func (w *World) Start(spec Server) (*Slot, error) {
 }
 
 // Freeze stops a process from answering.
-func (w *World) Freeze(s *Process) {
+func (w *Simulation) Freeze(s *Process) {
 	if !s.ended && !s.Frozen {
 		w.toggleFrozen(s)
 	}
 }
 
 // Thaw lets a frozen process go on.
-func (w *World) Thaw(s *Process) {
+func (w *Simulation) Thaw(s *Process) {
 	if !s.ended && s.Frozen {
 		w.toggleFrozen(s)
 	}
 }
 
-func (w *World) toggleFrozen(s *Process) {
-	w.noteStranger(s)
+func (w *Simulation) toggleFrozen(s *Process) {
+	w.noteIncompatiblePeer(s)
 	s.Frozen = !s.Frozen
 	w.MembershipChanged(s)
 	w.Wake()
 }
 
-func (w *World) launch(s *Process) {
+func (w *Simulation) launch(s *Process) {
 	w.servers = append(w.servers, s)
 	w.After(w.Pace.Join, func() { w.join(s) })
 }
 
 // restart starts a process again that ended by itself.
-func (w *World) restart(old *Process) {
+func (w *Simulation) restart(old *Process) {
 	s, err := w.newServer(old.spec)
 	if err != nil {
 		w.After(old.spec.RestartDelay, func() { w.restart(old) })
@@ -133,7 +133,7 @@ func exclusionNames(args ServerArgs) []string {
 	return names
 }
 
-func (w *World) newServer(spec Server) (*Process, error) {
+func (w *Simulation) newServer(spec Server) (*Process, error) {
 	args, err := ParseServerArgs(spec.Args)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (w *World) newServer(spec Server) (*Process, error) {
 	disk := w.openDisk(spec.DataKey)
 	w.loadCoordination(disk, spec.Coordination)
 	return &Process{
-		world: w, spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: disk, file: spec.ClusterFile,
+		simulation: w, spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: disk, file: spec.ClusterFile,
 		conn: conn, Started: w.Now, Exited: make(chan int, 1),
 	}, nil
 }
@@ -231,7 +231,7 @@ func (s *Process) Machine() string {
 }
 
 // listener is the live process that listens on an address, or nil.
-func (w *World) listener(hostPort string) *Process {
+func (w *Simulation) listener(hostPort string) *Process {
 	for _, s := range w.servers {
 		if !s.ended && s.ListensOn(hostPort) {
 			return s
@@ -241,11 +241,11 @@ func (w *World) listener(hostPort string) *Process {
 }
 
 // EndProcess ends a process with an exit code.
-func (w *World) EndProcess(s *Process, code int) {
+func (w *Simulation) EndProcess(s *Process, code int) {
 	if s.ended {
 		return
 	}
-	w.noteStranger(s)
+	w.noteIncompatiblePeer(s)
 	s.ended, s.died = true, w.Now
 	s.Exited <- code
 	close(s.Exited)
@@ -258,7 +258,7 @@ func (w *World) EndProcess(s *Process, code int) {
 
 // MembershipChanged notifies every database that one process less, or more,
 // answers.
-func (w *World) MembershipChanged(s *Process) {
+func (w *Simulation) MembershipChanged(s *Process) {
 	if s.db != nil {
 		s.db.memberChanged(s)
 	}

@@ -50,7 +50,7 @@ func (db *Database) recruitStorage() {
 	for _, s := range db.Live() {
 		if db.fitness(RoleStorage, s) <= worst && db.inDataRegion(s) && db.StorageOn(s) == nil && db.Emptied(s) == nil {
 			db.Storage = append(db.Storage, &StorageServer{
-				ID: db.World.Hex(16), Disk: s.Disk, Server: s, Created: db.World.Now, Engine: db.Configuration().StorageEngine(),
+				ID: db.Simulation.Hex(16), Disk: s.Disk, Server: s, Created: db.Simulation.Now, Engine: db.Configuration().StorageEngine(),
 			})
 		}
 	}
@@ -78,7 +78,7 @@ func (db *Database) fitForStorage(s *Process) bool {
 // placeableIn reports whether a new database could keep its data, with a given
 // primary data center.
 func (db *Database) placeableIn(dc string) bool {
-	db.Crew.PrimaryDC = dc
+	db.Roles.PrimaryDC = dc
 	return db.placeable(worstFit)
 }
 
@@ -126,7 +126,7 @@ func (db *Database) noticeStorageDeath(ss *StorageServer, dead *Process) {
 		return
 	}
 	if db.UnderMaintenance(dead.Zone()) || db.FailuresIgnored() {
-		db.World.After(time.Second, func() { db.noticeStorageDeath(ss, dead) })
+		db.Simulation.After(time.Second, func() { db.noticeStorageDeath(ss, dead) })
 		return
 	}
 	ss.DeathNoticed = true
@@ -158,8 +158,8 @@ func (db *Database) StoredBytes(ss *StorageServer) int64 {
 
 // removable reports whether a storage server is neither wanted nor needed.
 func (db *Database) removable(ss *StorageServer) bool {
-	wanted := !ss.DeathNoticed && !db.Excluded(ss.Server) && db.inDataRegion(ss.Server) && db.fitForStorage(ss.Server)
-	return !wanted && !db.holdsShards(ss)
+	desired := !ss.DeathNoticed && !db.Excluded(ss.Server) && db.inDataRegion(ss.Server) && db.fitForStorage(ss.Server)
+	return !desired && !db.holdsShards(ss)
 }
 
 func (db *Database) holdsShards(ss *StorageServer) bool {

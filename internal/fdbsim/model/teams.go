@@ -103,8 +103,8 @@ func (db *Database) DataGroups() []DataGroup {
 	if len(conf.Regions) == 0 {
 		return []DataGroup{{Policy: conf.StoragePolicy}}
 	}
-	groups := []DataGroup{{Dc: db.Crew.PrimaryDC, Policy: conf.StoragePolicy}}
-	if other := otherRegion(conf, db.Crew.PrimaryDC); conf.UsableRegions > 1 && other != "" {
+	groups := []DataGroup{{Dc: db.Roles.PrimaryDC, Policy: conf.StoragePolicy}}
+	if other := otherRegion(conf, db.Roles.PrimaryDC); conf.UsableRegions > 1 && other != "" {
 		groups = append(groups, DataGroup{Dc: other, Policy: conf.StoragePolicy})
 	}
 	return groups

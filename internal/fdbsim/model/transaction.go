@@ -289,12 +289,12 @@ func (db *Database) Commit(mutations []keyspace.Mutation) int64 {
 	db.counted(mutations)
 	db.Keys.Apply(version, mutations)
 	db.logForBackups(version, mutations)
-	db.World.Wake()
+	db.Simulation.Wake()
 	return version
 }
 
 // count is where transactions are counted now.
-func (db *Database) count() *counts { return db.meter.at(db.World.Now) }
+func (db *Database) count() *counts { return db.meter.at(db.Simulation.Now) }
 
 // counted counts a commit.
 func (db *Database) counted(mutations []keyspace.Mutation) {

@@ -20,7 +20,7 @@ func Cluster(db *model.Database) Object {
 		cluster["layers"] = Object{"_valid": false, "_error": "configurationMissing"}
 		cluster["messages"] = unreadableMessages(db)
 	}
-	if db.Crew.Controller.Taken() && db.Crew.Controller.Server.Args.WithoutEvents {
+	if db.Roles.Controller.Taken() && db.Roles.Controller.Server.Args.WithoutEvents {
 		omitEvents(cluster)
 	}
 	if db.Faults.StatusDeadline {
@@ -65,7 +65,7 @@ func basicStatus(db *model.Database) Object {
 		"active_tss_count":                   0,
 		"bounce_impact":                      bounceImpact(db),
 		"clients":                            clientStatus(db, version),
-		"cluster_controller_timestamp":       db.World.Now.Unix(),
+		"cluster_controller_timestamp":       db.Simulation.Now.Unix(),
 		"connection_string":                  db.Connection.String(),
 		"datacenter_lag":                     Object{"seconds": 0, "versions": 0},
 		"degraded_processes":                 0,
@@ -120,7 +120,7 @@ func recoveryStatus(db *model.Database) Object {
 // reports is whether a process has sent its figures: the first come some
 // seconds after it started.
 func reports(db *model.Database, s *model.Process) bool {
-	return s.Alive() && db.World.Now.Sub(s.Started) >= firstReport && !db.Faults.PartialStatus && !s.Args.WithoutEvents
+	return s.Alive() && db.Simulation.Now.Sub(s.Started) >= firstReport && !db.Faults.PartialStatus && !s.Args.WithoutEvents
 }
 
 // firstReport is when a process first sends figures, and how often it goes on.
@@ -144,7 +144,7 @@ func fullStatus(db *model.Database) Object {
 		"messages":                     readableMessages(db),
 		"version_epoch":                Object{"enabled": false},
 		"workload":                     workloadStatus(now),
-		"cluster_controller_timestamp": db.World.Now.Unix(),
+		"cluster_controller_timestamp": db.Simulation.Now.Unix(),
 	}
 	if !cachesUnknown(db) {
 		status["page_cache"] = Object{"log_hit_rate": 1, "storage_hit_rate": 1}
@@ -169,15 +169,15 @@ func fullStatus(db *model.Database) Object {
 // around yet.
 func justRecruited(db *model.Database) bool {
 	const looking = 1800 * time.Millisecond
-	return db.World.Now.Sub(db.Distribution.Recruited) < looking
+	return db.Simulation.Now.Sub(db.Distribution.Recruited) < looking
 }
 
 // primaryName is the data center at work.
 func primaryName(db *model.Database) string {
-	if db.Crew.PrimaryDC == "" && db.Crew.Controller.Taken() {
-		return db.Crew.Controller.Server.Locality(fdb.LocalityDCID)
+	if db.Roles.PrimaryDC == "" && db.Roles.Controller.Taken() {
+		return db.Roles.Controller.Server.Locality(fdb.LocalityDCID)
 	}
-	return db.Crew.PrimaryDC
+	return db.Roles.PrimaryDC
 }
 
 func lockStatus(db *model.Database) Object {

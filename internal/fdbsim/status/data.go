@@ -140,7 +140,7 @@ func groupReplicas(db *model.Database, g model.DataGroup) (fewest int, unhealthy
 			}
 			unhealthy = unhealthy || !db.HealthyHolder(ss)
 		}
-		if held == 0 && g.Dc != "" && g.Dc != db.Crew.PrimaryDC {
+		if held == 0 && g.Dc != "" && g.Dc != db.Roles.PrimaryDC {
 			populating = true
 			continue
 		}

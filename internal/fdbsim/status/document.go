@@ -25,20 +25,20 @@ const (
 
 // Client is who reads a status document: a process with a cluster file.
 type Client struct {
-	World   *model.World
-	Conn    fdb.ConnectionString
-	Version fdb.Version
-	Files   store.Files
-	Path    string // of the cluster file
+	Simulation *model.Simulation
+	Conn       fdb.ConnectionString
+	Version    fdb.Version
+	Files      store.Files
+	Path       string // of the cluster file
 }
 
 // Delay is how long a status takes now.
 func (c Client) Delay() time.Duration {
-	found := c.World.Find(c.Conn, c.Version)
+	found := c.Simulation.Find(c.Conn, c.Version)
 	switch db := found.Db; {
 	case !found.Quorum:
 		return delayNoQuorum
-	case db == nil || !db.Crew.Controller.Taken():
+	case db == nil || !db.Roles.Controller.Taken():
 		return delayNoController
 	case db.Faults.StatusTimeout:
 		return delayTimeout
@@ -85,13 +85,13 @@ func Minimal(document Object) (text string, outdated bool) {
 
 // Document is the whole document of `status json`.
 func (c Client) Document() Object {
-	found := c.World.Find(c.Conn, c.Version)
+	found := c.Simulation.Find(c.Conn, c.Version)
 	var messages []any
 	cluster := Object{"layers": Object{"_valid": false}}
 	switch db := found.Db; {
 	case !found.Quorum:
 		messages = append(messages, message("quorum_not_reachable", "Unable to reach a quorum of coordinators."))
-	case db == nil || !db.Crew.Controller.Taken():
+	case db == nil || !db.Roles.Controller.Taken():
 		messages = append(messages, message("no_cluster_controller",
 			"Unable to locate a cluster controller within 2 seconds.  Check that there are server processes running."))
 	case db.Faults.StatusTimeout:
@@ -115,7 +115,7 @@ func (c Client) Document() Object {
 				"available": available, "healthy": healthy,
 			},
 			"messages":  list(messages),
-			"timestamp": c.World.Now.Unix(),
+			"timestamp": c.Simulation.Now.Unix(),
 		},
 		"cluster": cluster,
 	}
@@ -196,7 +196,7 @@ func (c Client) coordinatorStatus(found model.Contact) Object {
 	var each []any
 	for _, a := range c.Conn.Coordinators {
 		status := Object{"address": a.Coordinator(), "reachable": false}
-		if s := c.World.CoordinatorAt(a); s != nil {
+		if s := c.Simulation.CoordinatorAt(a); s != nil {
 			protocol := model.ProtocolText(s.Version)
 			status["protocol"] = strings.Repeat("0", max(0, 16-len(protocol))) + protocol
 			status["reachable"] = s.Version.ProtocolCompatible(c.Version)

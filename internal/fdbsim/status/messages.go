@@ -12,18 +12,18 @@ import (
 // be read.
 func unreadableMessages(db *model.Database) []any {
 	var messages []any
-	if gone := Unreachable(db); len(gone) > 0 {
-		messages = append(messages, unreachableMessage(gone))
+	if removed := Unreachable(db); len(removed) > 0 {
+		messages = append(messages, unreachableMessage(removed))
 	}
 	for _, m := range []struct {
-		seat                 model.Seat
+		instance             model.RoleInstance
 		name, worker, reader string
 	}{
-		{seat: db.Crew.Distributor, name: "unreachable_dataDistributor_worker", worker: "data distributor"},
-		{seat: db.Crew.Ratekeeper, name: "unreachable_ratekeeper_worker", worker: "ratekeeper"},
-		{seat: db.Crew.Scan, name: "unreachable_consistencyScan_worker", worker: "consistencyScan"},
+		{instance: db.Roles.Distributor, name: "unreachable_dataDistributor_worker", worker: "data distributor"},
+		{instance: db.Roles.Ratekeeper, name: "unreachable_ratekeeper_worker", worker: "ratekeeper"},
+		{instance: db.Roles.Scan, name: "unreachable_consistencyScan_worker", worker: "consistencyScan"},
 	} {
-		if !m.seat.Taken() {
+		if !m.instance.Taken() {
 			messages = append(messages, message(m.name, fmt.Sprintf("Unable to locate the %s worker.", m.worker)))
 		}
 	}
@@ -49,9 +49,9 @@ func incompleteMessage(reasons []string) Object {
 	return m
 }
 
-func unreachableMessage(gone []string) Object {
+func unreachableMessage(removed []string) Object {
 	var each []any
-	for _, a := range gone {
+	for _, a := range removed {
 		each = append(each, Object{"address": a})
 	}
 	m := message("unreachable_processes", "The cluster has some unreachable processes.")
@@ -61,13 +61,13 @@ func unreachableMessage(gone []string) Object {
 
 // Unreachable are the registered processes that do not answer.
 func Unreachable(db *model.Database) []string {
-	var gone []string
+	var removed []string
 	for _, s := range db.Members {
 		if !s.Alive() {
-			gone = append(gone, s.Address().String())
+			removed = append(removed, s.Address().String())
 		}
 	}
-	return gone
+	return removed
 }
 
 // processesIncomplete reports whether some process has not reported anything
@@ -90,9 +90,9 @@ func logsNow(db *model.Database, s *model.Process) bool {
 
 func readableMessages(db *model.Database) []any {
 	var messages []any
-	gone := Unreachable(db)
-	if len(gone) > 0 {
-		messages = append(messages, unreachableMessage(gone))
+	removed := Unreachable(db)
+	if len(removed) > 0 {
+		messages = append(messages, unreachableMessage(removed))
 	}
 	var reasons []string
 	if processesIncomplete(db) {

@@ -41,9 +41,9 @@ func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
 // processStatus describes the registered processes by their own IDs.
 func processStatus(db *model.Database) Object {
 	each := Object{}
-	v := view{Activity: activity.Of(db), readable: db.Readable(), now: db.World.Now, seats: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
-	for _, a := range db.Crew.Assignments() {
-		v.seats[a.Seat.Server] = append(v.seats[a.Seat.Server], a)
+	v := view{Activity: activity.Of(db), readable: db.Readable(), now: db.Simulation.Now, instances: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
+	for _, a := range db.Roles.Assignments() {
+		v.instances[a.Instance.Server] = append(v.instances[a.Instance.Server], a)
 	}
 	for _, s := range db.Members {
 		each[s.Disk.ProcessID] = v.oneProcess(db, s)
@@ -59,7 +59,7 @@ type view struct {
 	activity.Activity
 	readable     bool
 	now          time.Time
-	seats        map[*model.Process][]model.Assignment
+	instances    map[*model.Process][]model.Assignment
 	coordinators []*model.Process
 }
 
@@ -116,7 +116,7 @@ func addFigures(db *model.Database, status Object, s *model.Process, a activity.
 
 // uptime moves with the reports of the process.
 func uptime(db *model.Database, s *model.Process) float64 {
-	return db.World.Now.Sub(s.Started).Truncate(firstReport).Seconds()
+	return db.Simulation.Now.Sub(s.Started).Truncate(firstReport).Seconds()
 }
 
 func localityStatus(s *model.Process) Object {
@@ -132,27 +132,27 @@ func localityStatus(s *model.Process) Object {
 func (v view) rolesOf(db *model.Database, s *model.Process) []any {
 	var roles []any
 	for _, r := range []model.Role{model.RoleMaster, model.RoleController, model.RoleDataDistributor, model.RoleRatekeeper, model.RoleConsistencyScan} {
-		roles = append(roles, v.seatsOf(s, r)...)
+		roles = append(roles, v.instancesOf(s, r)...)
 	}
 	if !v.readable {
-		return list(append(roles, v.seatsOf(s, model.RoleResolver)...))
+		return list(append(roles, v.instancesOf(s, model.RoleResolver)...))
 	}
-	roles = append(roles, v.seatsOf(s, model.RoleRouter)...)
+	roles = append(roles, v.instancesOf(s, model.RoleRouter)...)
 	for i := len(db.Logs) - 1; i > 0; i-- {
 		roles = append(roles, logRoles(db, s, db.Logs[i], activity.LogActivity{})...)
 	}
 	if slices.Contains(v.coordinators, s) || (!s.Alive() && wasCoordinator(db, s)) {
 		roles = append(roles, Object{"role": string(model.RoleCoordinator)})
 	}
-	roles = append(roles, v.seatsOf(s, model.RoleCommitProxy)...)
-	roles = append(roles, v.seatsOf(s, model.RoleGrvProxy)...)
+	roles = append(roles, v.instancesOf(s, model.RoleCommitProxy)...)
+	roles = append(roles, v.instancesOf(s, model.RoleGrvProxy)...)
 	roles = append(roles, logRoles(db, s, db.Logs[0], v.Log())...)
 	if ss := v.StorageOn(s); ss != nil && v.serving(s, ss) {
 		roles = append(roles, storageRole(db, ss, v.Storage(ss)))
 	} else if ss := db.Emptied(s); ss != nil {
 		roles = append(roles, storageRole(db, ss, v.Storage(ss))) // by its address, without figures
 	}
-	return list(append(roles, v.seatsOf(s, model.RoleResolver)...))
+	return list(append(roles, v.instancesOf(s, model.RoleResolver)...))
 }
 
 // serving reports whether a storage role is past the start of its process.
@@ -165,17 +165,17 @@ func (v view) serving(s *model.Process, ss *model.StorageServer) bool {
 // address.
 func wasCoordinator(db *model.Database, s *model.Process) bool {
 	return slices.ContainsFunc(db.Connection.Coordinators, func(a fdb.Address) bool {
-		return slices.ContainsFunc(db.World.Lookup(a.Host), func(ip netip.Addr) bool {
+		return slices.ContainsFunc(db.Simulation.Lookup(a.Host), func(ip netip.Addr) bool {
 			return s.ListensOn(fdb.Address{Host: ip.String(), Port: a.Port}.HostPort())
 		})
 	})
 }
 
-func (v view) seatsOf(s *model.Process, r model.Role) []any {
+func (v view) instancesOf(s *model.Process, r model.Role) []any {
 	var roles []any
-	for _, a := range v.seats[s] {
+	for _, a := range v.instances[s] {
 		if a.Role == r {
-			roles = append(roles, Object{"role": string(r), "id": a.Seat.ID})
+			roles = append(roles, Object{"role": string(r), "id": a.Instance.ID})
 		}
 	}
 	return roles
@@ -262,7 +262,7 @@ func clientStatus(db *model.Database, version fdb.Version) Object {
 	if since := db.SinceRecovered(); since >= 0 && since < finding {
 		return Object{"count": 0}
 	}
-	return clientsByVersion(db.Clients.Recent(db.World.Now), version)
+	return clientsByVersion(db.Clients.Recent(db.Simulation.Now), version)
 }
 
 // clientsByVersion lists the clients by the version of their library.

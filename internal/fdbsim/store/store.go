@@ -10,7 +10,7 @@ import (
 )
 
 // BlobStore is a store that backups can go to by blobstore:// URLs. Stores that
-// World does not have are unreachable, and so are buckets that a store does not
+// Simulation does not have are unreachable, and so are buckets that a store does not
 // have: the tools wait for them without a word.
 type BlobStore struct {
 	// Host is the store as URLs name it, host:port.

@@ -105,8 +105,8 @@ var blobParameters = []string{
 }
 
 var (
-	// ErrSilent means that the store never answers.
-	ErrSilent = errors.New("the store does not answer")
+	// ErrUnresponsive means that the store never answers.
+	ErrUnresponsive = errors.New("the store does not answer")
 	// ErrNotADirectory means that the path cannot be made.
 	ErrNotADirectory = errors.New("the path is a file")
 )
@@ -129,7 +129,7 @@ func (s *Stores) Reach(u URL, files Files, env map[string]string) error {
 			return nil
 		}
 	}
-	return ErrSilent
+	return ErrUnresponsive
 }
 
 func (b BlobStore) admits(u URL, files Files, env map[string]string) bool {
@@ -137,8 +137,8 @@ func (b BlobStore) admits(u URL, files Files, env map[string]string) bool {
 		if bucket != u.params["bucket"] {
 			continue
 		}
-		wanted, known := b.Secrets[u.key]
-		return b.Secrets == nil || known && wanted == secretOf(u, files, env)
+		desired, known := b.Secrets[u.key]
+		return b.Secrets == nil || known && desired == secretOf(u, files, env)
 	}
 	return false
 }

@@ -8,13 +8,13 @@ import (
 
 // Agent is a running backup_agent.
 type Agent struct {
-	w *model.World
+	w *model.Simulation
 	a *model.Agent
 }
 
 // StartAgent starts a backup_agent. It exits at once, with a code other than
 // zero, when its command line or cluster file is wrong.
-func StartAgent(w *model.World, t Tool) (running *Agent, exit int) {
+func StartAgent(w *model.Simulation, t Tool) (running *Agent, exit int) {
 	c, exit := newBackupTool(context.Background(), w, t)
 	if c == nil {
 		return nil, exit
@@ -39,7 +39,7 @@ func (h *Agent) Stop() {
 }
 
 // runAgent is backup_agent as a process: it runs until it is killed.
-func runAgent(ctx context.Context, w *model.World, t Tool) int {
+func runAgent(ctx context.Context, w *model.Simulation, t Tool) int {
 	running, exit := StartAgent(w, t) //nolint:contextcheck // an agent lives until it is stopped
 	if running == nil {
 		return exit

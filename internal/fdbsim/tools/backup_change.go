@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 )
 
-// respondPatience is how long `start` waits for an agent to say something.
-const respondPatience = 5 * time.Second
+// respondTimeout is how long `start` waits for an agent to say something.
+const respondTimeout = 5 * time.Second
 
 // defaultSnapshotInterval is ten days, in seconds.
 const defaultSnapshotInterval = 864000
@@ -50,7 +50,7 @@ func (c *backupTool) startBackup() int {
 		return c.fatal("Backup error")
 	}
 	if c.given("dryrun") {
-		return c.conclude(c.pause(respondPatience/10), "The backup on tag `%s' was successfully submitted. (DRY RUN)\n")
+		return c.conclude(c.pause(respondTimeout/10), "The backup on tag `%s' was successfully submitted. (DRY RUN)\n")
 	}
 	if exit, failed := c.createContainer(u); failed {
 		return exit
@@ -89,7 +89,7 @@ func (c *backupTool) reachStore(u store.URL) error {
 	var err error
 	_, ended := c.wait(time.Time{}, func() bool {
 		err = c.w.Stores.Reach(u, c.tool.Files, c.tool.Env)
-		return !errors.Is(err, store.ErrSilent)
+		return !errors.Is(err, store.ErrUnresponsive)
 	})
 	if ended != nil {
 		return ended
@@ -110,10 +110,10 @@ func (c *backupTool) submit(db *model.Database, url string, ranges []keyspace.Ra
 		_, err := c.wait(time.Time{}, func() bool { return !b.Active() })
 		return exitCode(err)
 	}
-	if err := c.pause(respondPatience / 10); err != nil {
+	if err := c.pause(respondTimeout / 10); err != nil {
 		return exitCode(err)
 	}
-	responding, err := c.wait(c.w.Now.Add(respondPatience*9/10), func() bool { return len(db.Agents()) > 0 })
+	responding, err := c.wait(c.w.Now.Add(respondTimeout*9/10), func() bool { return len(db.Agents()) > 0 })
 	if !responding {
 		return c.conclude(err, "The backup on tag `%s' was successfully submitted but no backup agents are responding.\n")
 	}

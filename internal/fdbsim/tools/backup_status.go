@@ -25,7 +25,7 @@ func (c *backupTool) backupStatus() int {
 
 // moment is when the database had a version.
 func moment(db *model.Database, version int64) time.Time {
-	return db.World.Now.Add(time.Duration(version-db.VersionNow()) * time.Microsecond)
+	return db.Simulation.Now.Add(time.Duration(version-db.VersionNow()) * time.Microsecond)
 }
 
 const backupTime = "2006/01/02.15:04:05-0700"
@@ -140,5 +140,5 @@ func backupErrors(db *model.Database, b *model.Backup) string {
 		return ""
 	}
 	return fmt.Sprintf("Recent Errors (since initialization)\n%.2f minute(s) ago : 'Platform error' on 'file_backup_start_5.2'\n",
-		db.World.Now.Sub(b.Submitted).Minutes())
+		db.Simulation.Now.Sub(b.Submitted).Minutes())
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// cli is one run of fdbcli. Its commands run with the [World]'s lock held,
+// cli is one run of fdbcli. Its commands run with the [Simulation]'s lock held,
 // except while they wait and while what they printed is delivered.
 type cli struct {
-	w       *model.World
+	w       *model.Simulation
 	ctx     context.Context //nolint:containedctx // it is the life of the simulated process
 	tool    Tool
 	version fdb.Version
@@ -55,7 +55,7 @@ type endError struct{ code int }
 func (e endError) Error() string { return fmt.Sprintf("process ends with code %d", e.code) }
 
 // runCLI is fdbcli's main.
-func runCLI(ctx context.Context, w *model.World, t Tool) int {
+func runCLI(ctx context.Context, w *model.Simulation, t Tool) int {
 	version, err := fdb.ParseVersion(t.Version)
 	if err != nil {
 		fmt.Fprintf(t.Stderr, "ERROR: %v\n", err)
@@ -141,7 +141,7 @@ func (c *cli) usageOf(command string) error {
 	return c.usage(text)
 }
 
-// unlocked runs f without the [World]'s lock.
+// unlocked runs f without the [Simulation]'s lock.
 func (c *cli) unlocked(f func()) {
 	c.w.Unlock()
 	defer c.w.Lock()

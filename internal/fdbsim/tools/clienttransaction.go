@@ -35,7 +35,7 @@ var (
 
 // BeginClient begins a transaction of a client of some version on the database of a
 // cluster file. It is canceled when ctx ends.
-func BeginClient(ctx context.Context, w *model.World, version string, files FileSystem, clusterFile string) (*ClientTransaction, error) {
+func BeginClient(ctx context.Context, w *model.Simulation, version string, files FileSystem, clusterFile string) (*ClientTransaction, error) {
 	v, err := fdb.ParseVersion(version)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (t *ClientTransaction) Commit() (version int64, err error) {
 // Reboot ends the processes at all addresses and reports true, or ends none.
 func (t *ClientTransaction) Reboot(addresses []string) (sent bool, err error) {
 	err = t.do(func() error {
-		sent, err = t.c.sendReboot(addresses, func(w *model.World, s *model.Process) { w.EndProcess(s, exitOK) })
+		sent, err = t.c.sendReboot(addresses, func(w *model.Simulation, s *model.Process) { w.EndProcess(s, exitOK) })
 		return err
 	})
 	return sent, err

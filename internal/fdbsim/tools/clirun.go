@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// connectPatience is how long fdbcli tries to reach the database before it
+	// connectTimeout is how long fdbcli tries to reach the database before it
 	// runs its first command anyway.
-	connectPatience = 3 * time.Second
+	connectTimeout = 3 * time.Second
 	// longDelay is when a command counts as slow; longStatus is the same for
 	// status.
 	longDelay  = 5 * time.Second
@@ -52,7 +52,7 @@ func (c *cli) connect() error {
 	if err := c.pause(startup); err != nil {
 		return err
 	}
-	_, err := c.wait(c.w.Now.Add(connectPatience), func() bool {
+	_, err := c.wait(c.w.Now.Add(connectTimeout), func() bool {
 		db := c.locate()
 		return db != nil && db.Available()
 	})

@@ -53,7 +53,7 @@ func (c *cli) applyConfigure(r configureRequest) error {
 }
 
 func (c *cli) createDatabase(r configureRequest) error {
-	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
+	db, err := c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ const failOverAtOnce = 29 * time.Second
 
 // forceable waits until a new configuration would be read.
 func (c *cli) forceable() (*model.Database, error) {
-	return c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() && db.Configured() })
+	return c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() && db.Configured() })
 }
 
 // configurable waits until the configuration can be read.

@@ -77,19 +77,19 @@ func (c *cli) listCoordinators() error {
 
 func (c *cli) parseCoordinators(args []string) (coordinatorsRequest, bool) {
 	var r coordinatorsRequest
-	wanted := slices.DeleteFunc(slices.Clone(args), func(word string) bool {
+	desired := slices.DeleteFunc(slices.Clone(args), func(word string) bool {
 		d, describes := strings.CutPrefix(word, "description=")
 		if describes {
 			r.description, r.described = d, true
 		}
 		return describes || word == "--no-config-db"
 	})
-	if slices.Equal(wanted, []string{"auto"}) { // beside others it is taken for an address
+	if slices.Equal(desired, []string{"auto"}) { // beside others it is taken for an address
 		r.auto = true
 		return r, true
 	}
 	seen := map[string]bool{}
-	for _, word := range wanted {
+	for _, word := range desired {
 		a, err := fdb.ParseAddress(word)
 		if err != nil || a.FromHostname {
 			c.errorf("ERROR: '%s' is not a valid network endpoint address", word)

@@ -25,18 +25,18 @@ const (
 type rebooting struct {
 	verb, past string // "kill", "kill" or "suspend"
 	flush      time.Duration
-	end        func(w *model.World, s *model.Process)
+	end        func(w *model.Simulation, s *model.Process)
 }
 
 func killCommand(args []string, c *cli) error {
-	return c.reboot(args, rebooting{verb: "kill", past: "kill", flush: killFlush, end: func(w *model.World, s *model.Process) { w.EndProcess(s, exitOK) }})
+	return c.reboot(args, rebooting{verb: "kill", past: "kill", flush: killFlush, end: func(w *model.Simulation, s *model.Process) { w.EndProcess(s, exitOK) }})
 }
 
 func (c *cli) kill(args []string) error { return killCommand(args, c) }
 
 func (c *cli) expensiveCheck(args []string) error {
 	return c.reboot(args, rebooting{
-		verb: "expensive_data_check", past: "kill and check", end: func(w *model.World, s *model.Process) { w.EndProcess(s, exitOK) },
+		verb: "expensive_data_check", past: "kill and check", end: func(w *model.Simulation, s *model.Process) { w.EndProcess(s, exitOK) },
 	})
 }
 
@@ -49,7 +49,7 @@ func (c *cli) suspend(args []string) error {
 	if err != nil || len(args) < 2 {
 		return c.usageOf("suspend")
 	}
-	return c.reboot(args[1:], rebooting{verb: "suspend", past: "suspend", end: func(w *model.World, s *model.Process) {
+	return c.reboot(args[1:], rebooting{verb: "suspend", past: "suspend", end: func(w *model.Simulation, s *model.Process) {
 		s.Frozen = true
 		w.MembershipChanged(s)
 		w.After(time.Duration(seconds*float64(time.Second)), func() { w.EndProcess(s, exitOK) })
@@ -101,8 +101,8 @@ func (c *cli) rebootAll(addresses []string, r rebooting) error {
 
 // sendReboot ends the processes at all addresses, or none if one of them cannot be
 // reached.
-func (c *cli) sendReboot(addresses []string, end func(*model.World, *model.Process)) (sent bool, err error) {
-	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
+func (c *cli) sendReboot(addresses []string, end func(*model.Simulation, *model.Process)) (sent bool, err error) {
+	db, err := c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
 	if err != nil {
 		return false, err
 	}
@@ -130,14 +130,14 @@ func (c *cli) sendReboot(addresses []string, end func(*model.World, *model.Proce
 
 // listWorkers prints, and remembers, which processes can be addressed.
 func (c *cli) listWorkers(what listed) error {
-	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
+	db, err := c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
 	if err != nil {
 		return err
 	}
 	c.targets = db.WorkerAddresses()
-	if gone := status.Unreachable(db); len(gone) > 0 {
-		if db.World.Now.Sub(db.LastDeath) < unnoticed {
-			c.targets = slices.Sorted(slices.Values(append(c.targets, gone...)))
+	if removed := status.Unreachable(db); len(removed) > 0 {
+		if db.Simulation.Now.Sub(db.LastDeath) < unnoticed {
+			c.targets = slices.Sorted(slices.Values(append(c.targets, removed...)))
 		} else if err := c.pause(listTimeout); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func (c *cli) switchDistributionOn(db *model.Database) {
 		db.ClearMaintenance()
 	}
 	db.Commit([]keyspace.Mutation{{Key: distributionKey, Value: []byte("\x01\x00\x00\x00")}})
-	db.RestartDistribution(db.World.Pace.Distribution)
+	db.RestartDistribution(db.Simulation.Pace.Distribution)
 	c.print("Data distribution is turned on.\n")
 }
 

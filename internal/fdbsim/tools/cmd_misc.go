@@ -112,8 +112,8 @@ func (c *cli) unlock(args []string) error {
 		c.print("Unable to unlock database. Make sure to unlock with the correct lock UID.\n")
 		return errFailed
 	}
-	gone := keyspace.Single(model.LockKey)
-	db.Commit([]keyspace.Mutation{{Clear: &gone}})
+	removed := keyspace.Single(model.LockKey)
+	db.Commit([]keyspace.Mutation{{Clear: &removed}})
 	c.print("Database unlocked.\n")
 	return nil
 }
@@ -173,8 +173,8 @@ func (c *cli) consistencyCheck(args []string) error {
 	case args[0] == "off":
 		db.Commit([]keyspace.Mutation{{Key: consistencyKey}})
 	default:
-		gone := keyspace.Single(consistencyKey)
-		db.Commit([]keyspace.Mutation{{Clear: &gone}})
+		removed := keyspace.Single(consistencyKey)
+		db.Commit([]keyspace.Mutation{{Clear: &removed}})
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (c *cli) forceRecovery(args []string) error {
 	if len(args) != 1 {
 		return c.usageOf("force_recovery_with_data_loss")
 	}
-	db, err := c.database(func(db *model.Database) bool { return db.Crew.Controller.Taken() })
+	db, err := c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *cli) forceRecovery(args []string) error {
 	}
 	db.Forced = args[0]
 	db.Logs = db.Logs[:0]
-	db.RecoverAfter(db.World.Pace.Recruit, model.RequestedGenerations)
+	db.RecoverAfter(db.Simulation.Pace.Recruit, model.RequestedGenerations)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (c *cli) printDocument(document status.Object) error {
 
 // statusClient is this run as a reader of status documents.
 func (c *cli) statusClient() status.Client {
-	return status.Client{World: c.w, Conn: c.conn, Version: c.version, Files: c.tool.Files, Path: c.opts.clusterFile}
+	return status.Client{Simulation: c.w, Conn: c.conn, Version: c.version, Files: c.tool.Files, Path: c.opts.clusterFile}
 }
 
 // statusDocument is the whole document of `status json`.

@@ -113,8 +113,8 @@ func emptyDataCenter(db *model.Database, next model.Configuration) bool {
 // giveUpPrimary reports whether a change makes the primary data center
 // unusable while another can take over.
 func givesUpPrimary(db *model.Database, old, next model.Configuration) bool {
-	before, known := regionNamed(old, db.Crew.PrimaryDC)
-	after, kept := regionNamed(next, db.Crew.PrimaryDC)
+	before, known := regionNamed(old, db.Roles.PrimaryDC)
+	after, kept := regionNamed(next, db.Roles.PrimaryDC)
 	return known && kept && next.UsableRegions > 1 && before.Main().Priority >= 0 && after.Main().Priority < 0
 }
 

@@ -55,7 +55,7 @@ func spaceUnknown(db *model.Database) bool {
 // leavesNoSpace is the rule about the last tenth of the space.
 func leavesNoSpace(db *model.Database, targets []model.Exclusion) bool {
 	var used, free, unavailable float64
-	leaving, staying := 0, 0
+	marked, remaining := 0, 0
 	for _, ss := range db.Storage {
 		if !ss.Answers() {
 			continue
@@ -64,16 +64,16 @@ func leavesNoSpace(db *model.Database, targets []model.Exclusion) bool {
 		used += float64(figures.Used)
 		unavailable += float64(figures.Free - figures.Available)
 		if db.Excluded(ss.Server) || slices.ContainsFunc(targets, func(e model.Exclusion) bool { return e.Matches(ss.Server) }) {
-			leaving++
+			marked++
 			continue
 		}
-		staying++
+		remaining++
 		free += float64(figures.Used + figures.Free)
 	}
-	if leaving == 0 {
+	if marked == 0 {
 		return false
 	}
-	return staying == 0 || (used+unavailable)/free > 1-keptFreeShare
+	return remaining == 0 || (used+unavailable)/free > 1-keptFreeShare
 }
 
 // losesTeam reports whether the targets hold every replica of something.

@@ -18,7 +18,7 @@ type backupTool struct {
 }
 
 // newBackupTool prepares a run; nil when it cannot begin.
-func newBackupTool(ctx context.Context, w *model.World, t Tool) (*backupTool, int) {
+func newBackupTool(ctx context.Context, w *model.Simulation, t Tool) (*backupTool, int) {
 	version, err := fdb.ParseVersion(t.Version)
 	if err != nil {
 		fmt.Fprintf(t.Stderr, "ERROR: %v\n", err)
@@ -31,7 +31,7 @@ func newBackupTool(ctx context.Context, w *model.World, t Tool) (*backupTool, in
 }
 
 // runBackupTool runs fdbbackup or fdbrestore to its end.
-func runBackupTool(ctx context.Context, w *model.World, t Tool, main func(*backupTool) int) int {
+func runBackupTool(ctx context.Context, w *model.Simulation, t Tool, main func(*backupTool) int) int {
 	c, exit := newBackupTool(ctx, w, t)
 	if c == nil {
 		return exit

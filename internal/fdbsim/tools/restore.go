@@ -259,7 +259,7 @@ func progressLine(db *model.Database, r *model.Restore) string {
 	failure := "None"
 	if !r.AbortedAt.IsZero() {
 		failure = fmt.Sprintf("''Task execution stopped due to timeout, abort, or completion by another worker' on 'restore_range_data'' %ds ago.\n",
-			int64(db.World.Now.Sub(r.AbortedAt).Seconds()))
+			int64(db.Simulation.Now.Sub(r.AbortedAt).Seconds()))
 	}
 	return fmt.Sprintf("Tag: %s  UID: %s  State: %s  Blocks: %d/%d  BlocksInProgress: %d  Files: %d  BytesWritten: %d  "+
 		"CurrentVersion: %d FirstConsistentVersion: %d  ApplyVersionLag: 0  LastError: %s",

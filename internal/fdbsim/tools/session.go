@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 )
 
-// readLine reads a line without the [World]'s lock. Time the process spends
+// readLine reads a line without the [Simulation]'s lock. Time the process spends
 // reading is not the model's.
 func (c *cli) readLine() (line string, ok bool) {
 	c.deliver()
@@ -65,7 +65,7 @@ func (c *cli) greet() error {
 		return nil
 	}
 	c.quiet = true
-	c.slow = slowCommand{warnAt: c.w.Now.Add(sessionPatience)}
+	c.slow = slowCommand{warnAt: c.w.Now.Add(sessionTimeout)}
 	if err := c.connect(); err != nil {
 		return err
 	}
@@ -78,5 +78,5 @@ func (c *cli) greet() error {
 	return nil
 }
 
-// sessionPatience is when the status at the start of a session is called slow.
-const sessionPatience = 40 * time.Second
+// sessionTimeout is when the status at the start of a session is called slow.
+const sessionTimeout = 40 * time.Second

@@ -48,7 +48,7 @@ const (
 
 // Run runs a tool to its end and returns its exit code. When ctx ends first
 // the tool is killed (137), and what it had buffered is lost.
-func Run(ctx context.Context, w *model.World, t Tool) (exit int) {
+func Run(ctx context.Context, w *model.Simulation, t Tool) (exit int) {
 	if t.Stdout == nil {
 		t.Stdout = io.Discard
 	}
@@ -81,6 +81,6 @@ func serverTool(t Tool) int {
 		fmt.Fprint(t.Stdout, versionText("FoundationDB", t.Version))
 		return exitOK
 	}
-	fmt.Fprintln(t.Stderr, "ERROR: servers of the simulated FoundationDB are started by World, not as a tool")
+	fmt.Fprintln(t.Stderr, "ERROR: servers of the simulated FoundationDB are started by Simulation, not as a tool")
 	return exitFailed
 }

@@ -33,7 +33,7 @@ func NewBackup(env *session.Env) *cobra.Command {
 
 // backupStatusOptions are the options of `kubectl fdb backup status`.
 type backupStatusOptions struct {
-	cmdutil.RecordViewOptions
+	cmdutil.ResourceViewOptions
 	maxLag time.Duration
 }
 
@@ -78,22 +78,22 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 func (o backupStatusOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName, s plan.Snapshot) cmdutil.Output {
 	v := inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, o.maxLag))
 	code := session.VerdictCode(v.Reconciled)
-	hint(ctx, o.RecordViewOptions, env, session.BackupKind, key, code)
+	hint(ctx, o.ResourceViewOptions, env, session.BackupKind, key, code)
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbbackup/" + key.Name},
-			Table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, screen(o.RecordViewOptions, env, w)) },
+			Table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, screen(o.ResourceViewOptions, env, w)) },
 		},
 		Code: code, Reason: v.Summary,
 	}
 }
 
-func screen(o cmdutil.RecordViewOptions, env *session.Env, w io.Writer) ui.StatusOptions {
+func screen(o cmdutil.ResourceViewOptions, env *session.Env, w io.Writer) ui.StatusOptions {
 	return ui.StatusOptions{Paint: env.Paint(w), Absolute: o.Absolute, Now: env.Clock.Now()}
 }
 
 // hint prints the command that reconciles the resource.
-func hint(ctx context.Context, o cmdutil.RecordViewOptions, env *session.Env, kind *session.RecordKind, key types.NamespacedName, code int) {
+func hint(ctx context.Context, o cmdutil.ResourceViewOptions, env *session.Env, kind *session.ResourceKind, key types.NamespacedName, code int) {
 	if code == exit.ExitNo && o.IsTable() && !o.Watch && !o.Wait && ctx.Err() == nil {
 		env.Logf("hint: %s", env.Command("reconcile", kind.Named(key).Name, "--dry-run"))
 	}

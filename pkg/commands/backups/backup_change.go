@@ -109,7 +109,7 @@ func (o backupChangeOptions) change(name string, verb backupVerb) apply.Change {
 		set = backup.SetActiveBackupState
 	}
 	c := apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: []string{"backup", verb.name, name}, Record: session.BackupKind, Permissions: session.BackupPermissions(),
+		ChangeFlags: o.ChangeFlags, Args: []string{"backup", verb.name, name}, ResourceKind: session.BackupKind, Permissions: session.BackupPermissions(),
 		Stages: slices.Concat([]plan.Stage{set(verb.state)}, backup.Backup()), Goal: &changingBackup{backupVerb: verb},
 	}
 	if verb.undo != "" {

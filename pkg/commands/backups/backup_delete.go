@@ -135,7 +135,7 @@ func carryOut(ctx context.Context, f apply.ChangeFlags, env *session.Env, args [
 		return err
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: f, Words: append([]string{"backup", verb, key.Name}, flags...), Record: session.BackupKind, Permissions: session.StorePermissions(),
+		ChangeFlags: f, Args: append([]string{"backup", verb, key.Name}, flags...), ResourceKind: session.BackupKind, Permissions: session.StorePermissions(),
 		Stages: []plan.Stage{stage}, Goal: &deletingOfBackup{stage: stage},
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // backupDescribeOptions are the options of `kubectl fdb backup describe`.
-type backupDescribeOptions struct{ cmdutil.RecordViewOptions }
+type backupDescribeOptions struct{ cmdutil.ResourceViewOptions }
 
 func newBackupDescribe(env *session.Env) *cobra.Command {
 	var o backupDescribeOptions
@@ -48,7 +48,7 @@ func (o backupDescribeOptions) view(env *session.Env, key types.NamespacedName, 
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbbackup/" + key.Name},
-			Table: func(w io.Writer) error { return ui.WriteBackupDescription(w, v, screen(o.RecordViewOptions, env, w)) },
+			Table: func(w io.Writer) error { return ui.WriteBackupDescription(w, v, screen(o.ResourceViewOptions, env, w)) },
 		},
 		Code: session.VerdictCode(v.Restorable), Reason: v.Summary(),
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // changed checks the flags of a change, and returns the backup or restore that args name.
-func changed(ctx context.Context, env *session.Env, f apply.ChangeFlags, kind *session.RecordKind, args []string) (types.NamespacedName, error) {
+func changed(ctx context.Context, env *session.Env, f apply.ChangeFlags, kind *session.ResourceKind, args []string) (types.NamespacedName, error) {
 	if err := f.Check(env); err != nil {
 		return types.NamespacedName{}, err
 	}

@@ -27,7 +27,7 @@ func NewRestore(env *session.Env) *cobra.Command {
 }
 
 // restoreStatusOptions are the options of `kubectl fdb restore status`.
-type restoreStatusOptions struct{ cmdutil.RecordViewOptions }
+type restoreStatusOptions struct{ cmdutil.ResourceViewOptions }
 
 const restoreStatusLong = `
 
@@ -75,7 +75,7 @@ func newRestoreWait(env *session.Env) *cobra.Command {
 
 func (o restoreStatusOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	history := &inspect.RestoreHistory{}
-	return o.Display(ctx, env, session.RestoreKind, args, plan.Record|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) cmdutil.Output {
+	return o.Display(ctx, env, session.RestoreKind, args, plan.ClusterResource|plan.Restore|plan.RestoreStatus, func(key types.NamespacedName, s plan.Snapshot) cmdutil.Output {
 		return o.view(ctx, env, key, s, history)
 	})
 }
@@ -89,12 +89,12 @@ func (o restoreStatusOptions) view(ctx context.Context, env *session.Env, key ty
 		if v.UnknownReason == "" {
 			reason += "; start it: " + env.Command("reconcile", "fdbrestore/"+key.Name, "--wait")
 		}
-		hint(ctx, o.RecordViewOptions, env, session.RestoreKind, key, code)
+		hint(ctx, o.ResourceViewOptions, env, session.RestoreKind, key, code)
 	}
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbrestore/" + key.Name},
-			Table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, screen(o.RecordViewOptions, env, w)) },
+			Table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, screen(o.ResourceViewOptions, env, w)) },
 		},
 		Code: code, Reason: reason, Over: v.Over,
 	}

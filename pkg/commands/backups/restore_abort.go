@@ -62,7 +62,7 @@ func (o restoreAbortOptions) run(ctx context.Context, env *session.Env, args []s
 		return err
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: []string{"restore", "abort", key.Name}, Record: session.RestoreKind, Permissions: apply.AbortPermissions(),
+		ChangeFlags: o.ChangeFlags, Args: []string{"restore", "abort", key.Name}, ResourceKind: session.RestoreKind, Permissions: apply.AbortPermissions(),
 		Stages: backup.AbortRestore(), Goal: &abortingRestore{},
 	})
 }

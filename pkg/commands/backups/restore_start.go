@@ -52,7 +52,7 @@ func (o restoreStartOptions) run(ctx context.Context, env *session.Env, args []s
 	}
 	p := &startingRestore{wait: o.Wait, follow: env.Command("restore", "wait", key.Name)}
 	err = apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: []string{"restore", "start", key.Name}, Record: session.RestoreKind, Permissions: session.RestorePermissions(),
+		ChangeFlags: o.ChangeFlags, Args: []string{"restore", "start", key.Name}, ResourceKind: session.RestoreKind, Permissions: session.RestorePermissions(),
 		Stages: backup.Restore(), Goal: p,
 	})
 	return p.withHint(env, err)

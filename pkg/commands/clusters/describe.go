@@ -134,11 +134,11 @@ const (
 
 // observe observes the cluster, and decides what a pass would do.
 func (o describeOptions) observe(ctx context.Context, env *session.Env, args []string, what subject) (in describe.Input, key types.NamespacedName, err error) {
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return in, key, err
 	}
-	key = types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key = types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	backups := func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	if what == theCluster {

@@ -78,11 +78,11 @@ func (o *eventsOptions) run(ctx context.Context, env *session.Env, args []string
 	if err := o.check(); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	v, err := o.read(ctx, env, key)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o *eventsOptions) read(ctx context.Context, env *session.Env, key types.Na
 	if err != nil {
 		return inspect.EventListView{}, err
 	}
-	record, err := env.Read(ctx, c, key)
+	cluster, err := env.Read(ctx, c, key)
 	if err != nil {
 		return inspect.EventListView{}, err
 	}
@@ -134,7 +134,7 @@ func (o *eventsOptions) read(ctx context.Context, env *session.Env, key types.Na
 	if o.since > 0 {
 		filter.Since = now.Add(-o.since)
 	}
-	return inspect.NewEventListView(env.Metadata(key), record, events, filter, now), nil
+	return inspect.NewEventListView(env.Metadata(key), cluster, events, filter, now), nil
 }
 
 func (o *eventsOptions) show(env *session.Env, v inspect.EventListView) error {

@@ -84,11 +84,11 @@ func (o configurationOptions) viewLine(ctx context.Context, env *session.Env, ke
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	record, err := env.Read(ctx, c, key)
+	cluster, err := env.Read(ctx, c, key)
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	line, err := configureLine(record)
+	line, err := configureLine(cluster)
 	if err != nil {
 		return cmdutil.Output{}, err
 	}

@@ -102,11 +102,11 @@ func (o statusOptions) reader(ctx context.Context, env *session.Env, args []stri
 		}
 		return func(ctx context.Context) (cmdutil.Output, error) { return listClusters(ctx, env, o.Flags, "") }, nil
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return nil, err
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	return func(ctx context.Context) (cmdutil.Output, error) { return o.view(ctx, env, key) }, nil
 }
@@ -119,7 +119,7 @@ func (o statusOptions) view(ctx context.Context, env *session.Env, key types.Nam
 		return cmdutil.Output{}, err
 	}
 	env.Lookup().WithNodes(ctx, &facts)
-	if facts.Backups, err = (session.BackupsReader{Env: env, Key: key}).Records(ctx); err != nil {
+	if facts.Backups, err = (session.BackupsReader{Env: env, Key: key}).Resources(ctx); err != nil {
 		return cmdutil.Output{}, err
 	}
 	v := inspect.NewStatusView(metadata, facts)

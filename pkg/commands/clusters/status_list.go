@@ -16,8 +16,8 @@ import (
 
 // listClusters reads all clusters of a namespace, or of all if it is empty.
 func listClusters(ctx context.Context, env *session.Env, o format.Flags, namespace string) (cmdutil.Output, error) {
-	views, err := cmdutil.OfEach(ctx, env, namespace, func(key types.NamespacedName, record *session.Cluster) inspect.StatusView {
-		return statusOrWhyNot(ctx, env, key, record)
+	views, err := cmdutil.OfEach(ctx, env, namespace, func(key types.NamespacedName, cluster *session.Cluster) inspect.StatusView {
+		return statusOrWhyNot(ctx, env, key, cluster)
 	})
 	if err != nil {
 		return cmdutil.Output{}, err
@@ -31,14 +31,14 @@ func listClusters(ctx context.Context, env *session.Env, o format.Flags, namespa
 
 // statusOrWhyNot returns the status of one cluster of several. One that cannot be read is shown
 // from its listed resource, with the reason; the others are still shown.
-func statusOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedName, record *session.Cluster) inspect.StatusView {
+func statusOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedName, cluster *session.Cluster) inspect.StatusView {
 	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
 	if err == nil {
 		return inspect.NewStatusView(env.Metadata(key), facts)
 	}
 	why := exit.Explain(err)
-	facts = inspect.Facts{Recorded: record}
-	facts.Cluster, facts.Now, facts.Database.Unreachable = record, env.Clock.Now(), why
+	facts = inspect.Facts{Recorded: cluster}
+	facts.Cluster, facts.Now, facts.Database.Unreachable = cluster, env.Clock.Now(), why
 	facts.Warnings = []string{"cannot read the cluster: " + why}
 	return inspect.NewStatusView(env.Metadata(key), facts)
 }

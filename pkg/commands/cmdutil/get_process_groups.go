@@ -64,8 +64,8 @@ func (s Selection) Filter() (GroupFilter, error) {
 }
 
 // AnyOf reports whether any of the values matches; if none are given, all do.
-func AnyOf(wanted []string, values ...string) bool {
-	return len(wanted) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(wanted, v) })
+func AnyOf(desired []string, values ...string) bool {
+	return len(desired) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(desired, v) })
 }
 
 func (s Selection) hasCondition(g inspect.GroupView, now time.Time) bool {

@@ -18,8 +18,8 @@ const (
 
 // End keeps the end of what is written to it.
 type End struct {
-	// Most is how many bytes are kept.
-	Most int64
+	// Max is how many bytes are kept.
+	Max int64
 	// Kept are the last bytes, and Omitted is how many were written before them.
 	Kept    []byte
 	Omitted int64
@@ -28,7 +28,7 @@ type End struct {
 // Write implements io.Writer.
 func (e *End) Write(p []byte) (int, error) {
 	e.Kept = append(e.Kept, p...)
-	if over := int64(len(e.Kept)) - e.Most; over > 0 {
+	if over := int64(len(e.Kept)) - e.Max; over > 0 {
 		e.Omitted += over
 		e.Kept = append(e.Kept[:0], e.Kept[over:]...)
 	}

@@ -35,8 +35,8 @@ func AtDash(cmd *cobra.Command, args []string) (before, words []string, err erro
 
 // Pods reads the cluster's resource and pods, once the permission to run programs in them is
 // verified.
-func Pods(ctx context.Context, e *session.Env, record *session.Cluster) (plan.Snapshot, error) {
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+func Pods(ctx context.Context, e *session.Env, cluster *session.Cluster) (plan.Snapshot, error) {
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	e.About = key
 	if err := session.MayDo(ctx, e, key.Namespace, session.ToolPermissions()); err != nil {
 		return plan.Snapshot{}, err
@@ -46,7 +46,7 @@ func Pods(ctx context.Context, e *session.Env, record *session.Cluster) (plan.Sn
 		return plan.Snapshot{}, err
 	}
 	s := plan.Snapshot{}
-	return s, conn.Observe(ctx, &s, plan.Record|plan.Pods)
+	return s, conn.Observe(ctx, &s, plan.ClusterResource|plan.Pods)
 }
 
 // PodChoice selects the pod to run a program in; the zero value selects the best one.

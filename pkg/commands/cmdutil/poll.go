@@ -88,21 +88,21 @@ func (r PollOptions) Run(ctx context.Context, env *session.Env, o format.Flags, 
 
 // once reads once, or with --wait until the answer is yes.
 func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags, read ViewFunc) error {
-	said := ""
+	output := ""
 	for {
 		seen, err := read(ctx)
 		if err != nil {
-			return r.ended(ctx, err, said)
+			return r.ended(ctx, err, output)
 		}
 		if !r.Wait || seen.Code == exit.ExitDone || seen.Over {
 			return r.end(env, o, seen)
 		}
-		if seen.Reason != said {
+		if seen.Reason != output {
 			env.Logf("waiting: %s", seen.Reason)
-			said = seen.Reason
+			output = seen.Reason
 		}
 		if err := env.Waiting().Pause(ctx, r.Interval, seen.Reason); err != nil {
-			return r.ended(ctx, err, said)
+			return r.ended(ctx, err, output)
 		}
 	}
 }
@@ -132,10 +132,10 @@ func (r PollOptions) print(env *session.Env, o format.Flags, seen Output) error 
 }
 
 // ended handles a wait that was interrupted.
-func (r PollOptions) ended(ctx context.Context, err error, said string) error {
+func (r PollOptions) ended(ctx context.Context, err error, output string) error {
 	cause := exit.CauseOf(ctx, err)
-	if errors.Is(cause, exit.ErrTimeout) && said != "" {
-		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + r.Timeout.String() + ": " + said)}
+	if errors.Is(cause, exit.ErrTimeout) && output != "" {
+		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + r.Timeout.String() + ": " + output)}
 	}
 	return cause
 }
@@ -179,11 +179,11 @@ func (o ViewOptions) Display(ctx context.Context, env *session.Env, args []strin
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.Timeout)
 	defer stop()
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) { return read(ctx, key) })
 }

@@ -88,16 +88,16 @@ func clusterFiles(ctx context.Context, env *session.Env, key types.NamespacedNam
 		return inspect.Facts{}, files, err
 	}
 	s := plan.Snapshot{}
-	if err := conn.Observe(ctx, &s, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
+	if err := conn.Observe(ctx, &s, plan.ClusterResource|plan.Pods|plan.ConfigMap); err != nil {
 		return inspect.Facts{}, files, exit.CauseOf(ctx, err)
 	}
-	asked := make(chan error, 1)
+	requested := make(chan error, 1)
 	go func() {
 		var err error
 		files, err = conn.ReadClusterFiles(ctx)
-		asked <- err
+		requested <- err
 	}()
-	err = session.ClusterReader{Env: env, Key: key}.Await(asked, func() { env.Logf("waiting for cluster files…") })
+	err = session.ClusterReader{Env: env, Key: key}.Await(requested, func() { env.Logf("waiting for cluster files…") })
 	return inspect.Facts{Snapshot: s}, files, exit.CauseOf(ctx, err)
 }
 

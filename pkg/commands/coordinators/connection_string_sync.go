@@ -75,7 +75,7 @@ func (o syncOptions) run(ctx context.Context, env *session.Env, args []string) e
 	}
 	syncing := &syncingConnectionString{}
 	err = apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: syncing, Lockless: true, Words: []string{"connection-string", "sync", key.Name},
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: syncing, Lockless: true, Args: []string{"connection-string", "sync", key.Name},
 		Stages: []plan.Stage{operations.SyncConnectionString(files.Live)},
 	})
 	offerSeed(env, facts.Cluster, files.Live)
@@ -126,7 +126,7 @@ type syncingConnectionString struct {
 
 func (p *syncingConnectionString) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.ConfigMap); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.ConfigMap); err != nil {
 		return nil, false, err
 	}
 	files, err := s.ReadClusterFiles(ctx)

@@ -82,7 +82,7 @@ func (o ChangeOptions) Prepare(ctx context.Context, env *session.Env, key types.
 	}
 	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: movingCoordinators(away),
-		Words: words, Stages: stages.Marking(clusterstages.MoveCoordinators(away...)),
+		Args: words, Stages: stages.Marking(clusterstages.MoveCoordinators(away...)),
 	}, nil
 }
 
@@ -92,7 +92,7 @@ type movingCoordinators []v1beta2.ProcessGroupID
 
 func (m movingCoordinators) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	target := targets.CoordinatorsMoved(facts, m)

@@ -75,7 +75,7 @@ func (o coordinatorsRepairOptions) run(ctx context.Context, env *session.Env, ar
 	}
 	err = apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: movingCoordinators(nil),
-		Words: []string{"coordinators", "repair", key.Name}, Stages: stages.Marking(clusterstages.MoveCoordinators()),
+		Args: []string{"coordinators", "repair", key.Name}, Stages: stages.Marking(clusterstages.MoveCoordinators()),
 	})
 	if err == nil && o.DryRun == apply.DryRunNone {
 		env.Logf("hint: distribute the new connection string to all pods: %s", env.Command("reconcile", key.Name, "--wait"))

@@ -119,7 +119,7 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	if err != nil {
 		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: captured.lines()}, err)
 	}
-	p := tui.Proposal{Ask: ask, CommandLine: env.Command(append(c.Words, c.Shared()...)...)}
+	p := tui.Proposal{Ask: ask, CommandLine: env.Command(append(c.Args, c.Shared()...)...)}
 	run, err := apply.PassesOver(ctx, env, key, c.Change)
 	if err != nil {
 		return refusedOr(ctx, p, err)
@@ -276,7 +276,7 @@ func (a *ScreenActions) ended(p tui.Proposal, err error) {
 func (a *ScreenActions) Wait(env *session.Env) {
 	ended := make(chan struct{})
 	go func() { a.running.Wait(); close(ended) }()
-	for rest := time.Second; ; rest = session.Patience {
+	for rest := time.Second; ; rest = session.ProgressInterval {
 		timer := env.Clock.NewTimer(rest)
 		select {
 		case <-ended:

@@ -15,7 +15,7 @@ import (
 
 // showPlain prints a line per change until something ends it.
 func (o ScreenOptions) showPlain(ctx context.Context, env *session.Env, clusters []string, feed tui.Feed, keep func(tui.Entry)) error {
-	p := &plainWriter{out: env.Out, tellers: map[string]*ui.ChangeWriter{}}
+	p := &plainWriter{out: env.Out, reporters: map[string]*ui.ChangeWriter{}}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var following sync.WaitGroup
@@ -31,14 +31,14 @@ func (o ScreenOptions) showPlain(ctx context.Context, env *session.Env, clusters
 	}
 	following.Wait()
 	if ctx.Err() == nil {
-		return fmt.Errorf("cannot watch any cluster: %s", p.trouble())
+		return fmt.Errorf("cannot watch any cluster: %s", p.problem())
 	}
 	return context.Cause(ctx)
 }
 
 // replayPlain prints the lines of a recording.
 func (o ScreenOptions) replayPlain(ctx context.Context, env *session.Env, entries []tui.Entry) error {
-	p := &plainWriter{out: env.Out, tellers: map[string]*ui.ChangeWriter{}}
+	p := &plainWriter{out: env.Out, reporters: map[string]*ui.ChangeWriter{}}
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -52,10 +52,10 @@ func (o ScreenOptions) replayPlain(ctx context.Context, env *session.Env, entrie
 
 // plainWriter prints entries as text, one line per change.
 type plainWriter struct {
-	mu      sync.Mutex
-	out     io.Writer
-	tellers map[string]*ui.ChangeWriter
-	last    string
+	mu        sync.Mutex
+	out       io.Writer
+	reporters map[string]*ui.ChangeWriter
+	last      string
 }
 
 func (p *plainWriter) write(e tui.Entry) error {
@@ -63,10 +63,10 @@ func (p *plainWriter) write(e tui.Entry) error {
 	defer p.mu.Unlock()
 	var lines []string
 	if e.Frame != nil && !isEarly(e) {
-		if p.tellers[e.Cluster] == nil {
-			p.tellers[e.Cluster] = &ui.ChangeWriter{}
+		if p.reporters[e.Cluster] == nil {
+			p.reporters[e.Cluster] = &ui.ChangeWriter{}
 		}
-		lines = p.tellers[e.Cluster].Changes(*e.Frame)
+		lines = p.reporters[e.Cluster].Changes(*e.Frame)
 	}
 	if words := frame.LineWords(e.Pass); words != "" {
 		lines = append(lines, words)
@@ -83,14 +83,14 @@ func (p *plainWriter) write(e tui.Entry) error {
 // isEarly reports whether a frame is one of the first, before the answer of its database.
 func isEarly(e tui.Entry) bool {
 	s, k := e.Frame.Source(frame.SourceOfDatabase), e.Frame.Source(frame.SourceOfKubernetes)
-	if s == nil || k == nil || k.Trouble != "" || s.AsOf != nil || s.Trouble != "" {
+	if s == nil || k == nil || k.Problem != "" || s.AsOf != nil || s.Problem != "" {
 		return false
 	}
 	return s.RequestedAt == nil || e.At.Sub(*s.RequestedAt) < session.SlowDatabase
 }
 
-// trouble returns the last printed error.
-func (p *plainWriter) trouble() string {
+// problem returns the last printed error.
+func (p *plainWriter) problem() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last

@@ -194,12 +194,12 @@ func (r ScreenReads) containers(ctx context.Context, pod, cluster types.Namespac
 	if err != nil {
 		return nil, err
 	}
-	record := &v1beta2.FoundationDBCluster{}
-	if err := c.Get(ctx, cluster, record); err != nil {
+	resource := &v1beta2.FoundationDBCluster{}
+	if err := c.Get(ctx, cluster, resource); err != nil {
 		return nil, err
 	}
 	var pods corev1.PodList
-	if err := c.List(ctx, &pods, client.InNamespace(pod.Namespace), client.MatchingLabels(record.MatchLabels())); err != nil {
+	if err := c.List(ctx, &pods, client.InNamespace(pod.Namespace), client.MatchingLabels(resource.MatchLabels())); err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return p.Name == pod.Name })

@@ -44,7 +44,7 @@ func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tu
 	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync}}
 	list, err := o.Stages()
 	if err == nil {
-		err = apply.WatchOver(ctx, env, key, apply.Change{ChangeFlags: o.ChangeFlags, Words: o.Words(cluster), Stages: list, Permissions: o.Permissions()}, o.WatchFlags)
+		err = apply.WatchOver(ctx, env, key, apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(cluster), Stages: list, Permissions: o.Permissions()}, o.WatchFlags)
 	}
 	interrupted := new(*exit.InterruptedError)
 	if err == nil || errors.As(err, interrupted) {

@@ -31,7 +31,7 @@ type followed struct {
 // screenChange returns the change of a key, and the resource that it is about.
 func screenChange(ctx context.Context, env *session.Env, key types.NamespacedName, ask tui.Ask) (followed, types.NamespacedName, error) {
 	if ask.Verb == "drain" {
-		c, after, err := nodes.DrainOptions{ChangeFlags: waitingFlags(), Most: 1}.Prepare(ctx, env, key, ask.Subjects)
+		c, after, err := nodes.DrainOptions{ChangeFlags: waitingFlags(), Max: 1}.Prepare(ctx, env, key, ask.Subjects)
 		return followed{c, after}, key, err
 	}
 	if verb, is := backupVerbs[ask.Verb]; is {
@@ -80,7 +80,7 @@ func waitingFlags() apply.ChangeFlags {
 }
 
 func screenReplace(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := groups.ReplaceOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Most: 1}
+	o := groups.ReplaceOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Max: 1}
 	chosen, err := o.Choose(ctx, env, key)
 	if err != nil {
 		return apply.Change{}, err
@@ -90,8 +90,8 @@ func screenReplace(ctx context.Context, env *session.Env, key types.NamespacedNa
 
 // screenKeep reverts a replacement, and prints how the spec keeps the process groups from now on.
 func screenKeep(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := groups.ReplaceOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Most: 1, Undo: true, Include: true}
-	record, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
+	o := groups.ReplaceOptions{ChangeFlags: waitingFlags(), Selection: cmdutil.Selection{IDs: subjects}, Max: 1, Undo: true, Include: true}
+	cluster, err := env.Cluster(ctx, []string{key.Name}, "", session.Writes)
 	if err != nil {
 		return apply.Change{}, err
 	}
@@ -99,7 +99,7 @@ func screenKeep(ctx context.Context, env *session.Env, key types.NamespacedName,
 	if err != nil {
 		return apply.Change{}, err
 	}
-	o.HintAfterUndo(env, record, chosen, nil)
+	o.HintAfterUndo(env, cluster, chosen, nil)
 	return o.Change(key.Name, chosen), nil
 }
 
@@ -121,12 +121,12 @@ func screenRestart(ctx context.Context, env *session.Env, key types.NamespacedNa
 func screenReconcile(_ context.Context, _ *session.Env, key types.NamespacedName, _ []string) (apply.Change, error) {
 	o := apply.ReconcileOptions{ChangeFlags: screenFlags()}
 	selected, err := o.Stages()
-	return apply.Change{ChangeFlags: o.ChangeFlags, Words: o.Words(key.Name), Stages: selected, Permissions: o.Permissions()}, err
+	return apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(key.Name), Stages: selected, Permissions: o.Permissions()}, err
 }
 
 // screenCordon cordons the node and moves no data, so that it needs no prompt.
 func screenCordon(ctx context.Context, env *session.Env, key types.NamespacedName, subjects []string) (apply.Change, error) {
-	o := nodes.CordonOptions{ChangeFlags: screenFlags(), Evacuate: nodes.EvacuateNone, Most: 1}
+	o := nodes.CordonOptions{ChangeFlags: screenFlags(), Evacuate: nodes.EvacuateNone, Max: 1}
 	o.Reversible = true
 	nodes, err := o.Names(ctx, env, subjects)
 	if err != nil {

@@ -123,12 +123,12 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 	var items []lists.PermissionView
 	for _, command := range commands {
 		for _, n := range command.Requirements {
-			asked := question{n.Permission, n.Everywhere}
-			if answers[asked] != nil {
+			requested := question{n.Permission, n.Everywhere}
+			if answers[requested] != nil {
 				continue
 			}
 			allowed := new(bool)
-			answers[asked] = allowed
+			answers[requested] = allowed
 			group.Go(func() (err error) {
 				*allowed, err = session.Review(ctx, c, namespaceOf(n, namespace), n.Permission)
 				return err

@@ -77,11 +77,11 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 	if q.needsIDs && !q.chosen.Chooses() {
 		return exit.Usage(fmt.Errorf("can %s requires process groups: by ID, pod or address, or by flags", q.verb), "kubectl fdb can "+q.verb+" --help")
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
+	resource, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	env.About = key
 	v, err := can(ctx, env, key, q)
 	if err != nil {
@@ -145,8 +145,8 @@ func (o canOptions) askAbout(ctx context.Context, env *session.Env, args []strin
 	return o.ask(ctx, env, cluster, q)
 }
 
-// inWords joins names for a sentence.
-func inWords(groups []*v1beta2.ProcessGroupStatus, name func(*v1beta2.ProcessGroupStatus) string) string {
+// inText joins names for a sentence.
+func inText(groups []*v1beta2.ProcessGroupStatus, name func(*v1beta2.ProcessGroupStatus) string) string {
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		names[i] = name(g)

@@ -149,7 +149,7 @@ func upgradeFacts(ctx context.Context, e *session.Env, f inspect.Facts, version 
 	changes := versionfacts.OfChange(running, target, use)
 	if versionfacts.NeedBackups(changes) {
 		key := types.NamespacedName{Namespace: f.Cluster.Namespace, Name: f.Cluster.Name}
-		records, err := session.BackupsReader{Env: e, Key: key}.Records(ctx)
+		records, err := session.BackupsReader{Env: e, Key: key}.Resources(ctx)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 }
 
 func canDelete(_ context.Context, e *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
-	pods := inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
+	pods := inText(groups, func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(l.Cluster) })
 	in.Checks = lists.About("", clusterstages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.Kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
@@ -76,9 +76,9 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 func canReplace(_ context.Context, e *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 	in.Checks = lists.About("", clusterstages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
-		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), notAsked(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
+		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), notQueried(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
 	}
-	in.What = inWords(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " may start to drain"
+	in.What = inText(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " may start to drain"
 	for _, g := range groups {
 		if g.IsMarkedForRemoval() {
 			in.Notes = append(in.Notes, fmt.Sprintf("%s is already marked for removal", g.ProcessGroupID))
@@ -91,9 +91,9 @@ func canReplace(_ context.Context, e *session.Env, l session.Observation, groups
 	return nil
 }
 
-// notAsked leaves out checks that were already evaluated: several groups of one class share a
+// notQueried leaves out checks that were already evaluated: several groups of one class share a
 // budget.
-func notAsked(before []lists.CanItem, checks []plan.Check) []plan.Check {
+func notQueried(before []lists.CanItem, checks []plan.Check) []plan.Check {
 	return slices.DeleteFunc(checks, func(c plan.Check) bool {
 		return slices.ContainsFunc(before, func(b lists.CanItem) bool { return b.Key() == c.Key() && (!b.OK || c.OK) })
 	})
@@ -128,7 +128,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 
 func canRestart(_ context.Context, _ *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 	if len(groups) == 0 { // no selection means all
-		for _, g := range l.Staying() {
+		for _, g := range l.Remaining() {
 			in.Subjects = append(in.Subjects, session.GroupPrefix+string(g.ProcessGroupID))
 		}
 	}

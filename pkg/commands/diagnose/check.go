@@ -97,7 +97,7 @@ func ruleNames() []string {
 }
 
 func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	wanted, err := o.wanted()
+	desired, err := o.desired()
 	if err != nil {
 		return err
 	}
@@ -110,18 +110,18 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
 	if o.all {
-		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, wanted) })
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, desired) })
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
-	wanted.Command = env.Kubectl
+	desired.Command = env.Kubectl
 	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
-		r, err := o.evaluate(ctx, env, key, wanted)
-		return checked{verdict: r.Verdict, words: r.Words(), write: func() error { return o.write(env, r) }}, err
+		r, err := o.evaluate(ctx, env, key, desired)
+		return checked{verdict: r.Verdict, words: r.Text(), write: func() error { return o.write(env, r) }}, err
 	})
 }
 
@@ -132,33 +132,33 @@ type checked struct {
 	write   func() error
 }
 
-// wanted validates the flags before anything is read.
-func (o checkOptions) wanted() (check.Options, error) {
-	wanted := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
+// desired validates the flags before anything is read.
+func (o checkOptions) desired() (check.Options, error) {
+	desired := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
 	if err := o.Check(); err != nil {
-		return wanted, err
+		return desired, err
 	}
 	switch {
-	case !slices.Contains(check.Severities(), wanted.FailOn):
-		return wanted, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
+	case !slices.Contains(check.Severities(), desired.FailOn):
+		return desired, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
 	case o.timeout < 0:
-		return wanted, exit.Usagef("--timeout must not be negative")
+		return desired, exit.Usagef("--timeout must not be negative")
 	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.Format)):
-		return wanted, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
+		return desired, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
 	}
 	for _, s := range o.skip {
 		name, reason, given := strings.Cut(s, "=")
 		if !given || reason == "" {
 			reason = "--skip"
 		}
-		wanted.Skip[name] = reason
+		desired.Skip[name] = reason
 	}
-	for _, names := range [][]string{o.rules, keys(wanted.Skip)} {
+	for _, names := range [][]string{o.rules, keys(desired.Skip)} {
 		if _, unknown := check.Named(names); unknown != "" {
-			return wanted, exit.Usage(errors.New("unknown rule or group "+session.Quoted(unknown)), "kubectl fdb check --list")
+			return desired, exit.Usage(errors.New("unknown rule or group "+session.Quoted(unknown)), "kubectl fdb check --list")
 		}
 	}
-	return wanted, nil
+	return desired, nil
 }
 
 func keys(m map[string]string) []string {
@@ -185,40 +185,40 @@ func (o checkOptions) explain(env *session.Env, args []string) error {
 }
 
 // evaluate checks the cluster once.
-func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.NamespacedName, wanted check.Options) (check.Report, error) {
+func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.NamespacedName, desired check.Options) (check.Report, error) {
 	c, err := env.Client()
 	if err != nil {
 		return check.Report{}, err
 	}
 	facts := check.Facts{}
-	backups := backupsBeside(ctx, env, key, wanted)
+	backups := backupsBeside(ctx, env, key, desired)
 	seen, err := (session.ClusterReader{Env: env, Key: key}).Read(ctx)
 	if err != nil {
 		return check.Report{}, err
 	}
 	facts.Facts = seen.Facts
-	lookUpNames(ctx, seen.Session, &facts, wanted)
+	lookUpNames(ctx, seen.Session, &facts, desired)
 	if facts.Backups, err = backups(); err != nil {
 		return check.Report{}, err
 	}
-	if facts.Record, err = env.Read(ctx, c, key); err != nil {
+	if facts.Resource, err = env.Read(ctx, c, key); err != nil {
 		return check.Report{}, err
 	}
 	facts.Status = inspect.NewStatusView(env.Metadata(key), facts.Facts)
-	facts.Others = othersOf(ctx, c, key.Namespace, wanted)
+	facts.Others = othersOf(ctx, c, key.Namespace, desired)
 	facts.Secrets = CertificatesOf(ctx, c, facts.Snapshot)
 	missing, err := session.MissingPermissions(ctx, c, key.Namespace, session.ReconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil
 	if ctx.Err() != nil {
 		return check.Report{}, exit.CauseOf(ctx, ctx.Err())
 	}
-	return check.NewReport(env.Metadata(key), facts, wanted), nil
+	return check.NewReport(env.Metadata(key), facts, desired), nil
 }
 
 // backupsBeside reads backups concurrently if a rule needs them. The returned function waits
 // for the result; the backup tools have timeouts of their own.
-func backupsBeside(ctx context.Context, env *session.Env, key types.NamespacedName, wanted check.Options) func() (inspect.ClusterBackups, error) {
-	if !wanted.AsksFor("BACKUP", "RESTORE", "RBAC", "UPGRADE-003") {
+func backupsBeside(ctx context.Context, env *session.Env, key types.NamespacedName, desired check.Options) func() (inspect.ClusterBackups, error) {
+	if !desired.AsksFor("BACKUP", "RESTORE", "RBAC", "UPGRADE-003") {
 		return func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	}
 	return session.BackupsReader{Env: env, Key: key}.Beside(ctx)
@@ -246,10 +246,10 @@ func (o checkOptions) until(ctx context.Context, env *session.Env, look func(con
 }
 
 // ended handles a wait that was interrupted.
-func (o checkOptions) ended(ctx context.Context, err error, said string) error {
+func (o checkOptions) ended(ctx context.Context, err error, output string) error {
 	cause := exit.CauseOf(ctx, err)
-	if errors.Is(cause, exit.ErrTimeout) && said != "" {
-		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + o.timeout.String() + ": " + said)}
+	if errors.Is(cause, exit.ErrTimeout) && output != "" {
+		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + o.timeout.String() + ": " + output)}
 	}
 	return cause
 }

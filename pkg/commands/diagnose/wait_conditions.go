@@ -135,8 +135,8 @@ func parseRuns(value string) (waiting.WaitCondition, error) {
 }
 
 // possible rejects conditions that this cluster can never meet.
-func possible(conditions []string, record *session.Cluster) error {
-	normal, err := record.Normalized()
+func possible(conditions []string, cluster *session.Cluster) error {
+	normal, err := cluster.Normalized()
 	if err != nil {
 		return exit.Usage(err)
 	}
@@ -183,12 +183,12 @@ func waitCandidates(ctx context.Context, e *session.Env, cmd *cobra.Command, arg
 			words = append(words, kind.Form)
 		}
 	}
-	record, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), session.Reads)
+	cluster, err := e.Cluster(ctx, args, cmd.Flag("fdb-cluster").Value.String(), session.Reads)
 	if err != nil {
 		return words
 	}
-	for _, g := range record.Status.ProcessGroups {
+	for _, g := range cluster.Status.ProcessGroups {
 		words = append(words, fmt.Sprintf("pg=%s:removed", g.ProcessGroupID))
 	}
-	return append(words, "version="+record.Spec.Version)
+	return append(words, "version="+cluster.Spec.Version)
 }

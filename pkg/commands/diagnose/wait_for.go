@@ -92,14 +92,14 @@ func (o waitOptions) run(ctx context.Context, env *session.Env, args []string) e
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := possible(o.conditions, record); err != nil {
+	if err := possible(o.conditions, cluster); err != nil {
 		return err
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	if err := session.MayDo(ctx, env, key.Namespace, o.needs()); err != nil {
 		return exit.CauseOf(ctx, err)
@@ -148,7 +148,7 @@ func (o waitOptions) read(ctx context.Context, env *session.Env, wait *waiting.W
 	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
 	switch {
 	case err == nil:
-		wait.Look(env.Metadata(key), facts)
+		wait.Evaluate(env.Metadata(key), facts)
 		return nil
 	case ctx.Err() == nil && !first && exit.Code(err) == exit.ExitUnreachable:
 		wait.Miss(env.Metadata(key), env.Clock.Now(), exit.Explain(err))

@@ -76,7 +76,7 @@ func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) er
 	if o.performance {
 		return o.runPerformance(ctx, env, args)
 	}
-	if kind, name := session.RecordKindOf(args); kind != nil {
+	if kind, name := session.ResourceKindOf(args); kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
 	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
@@ -84,11 +84,11 @@ func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) er
 	if err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
+	resource, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	env.About = key
 	report, err := explain(ctx, env, key, ids)
 	if err != nil {
@@ -148,10 +148,10 @@ func (o whyOptions) printable(env *session.Env, v why.Report) format.Printable {
 	for _, c := range v.Items {
 		for _, subject := range c.Subjects {
 			name := session.GroupPrefix + subject
-			if c.IsOfRecord() {
+			if c.IsOfResource() {
 				name = subject
 			}
-			if (c.IsOfGroups() || c.IsOfRecord()) && !slices.Contains(names, name) {
+			if (c.IsOfGroups() || c.IsOfResource()) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

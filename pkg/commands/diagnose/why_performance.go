@@ -17,16 +17,16 @@ import (
 
 // runPerformance explains what makes the database of a cluster slow.
 func (o whyOptions) runPerformance(ctx context.Context, env *session.Env, args []string) error {
-	kind, _ := session.RecordKindOf(args)
+	kind, _ := session.ResourceKindOf(args)
 	cluster, ids := session.SplitIDs(args, o.Name)
 	if kind != nil || len(ids) > 0 {
 		return exit.Usagef("--performance requires a cluster alone, without process groups, backups and restores")
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
+	resource, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	env.About = key
 	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Facts(ctx)
 	if err != nil {

@@ -164,12 +164,12 @@ func (c *collector) commandLines() []view {
 		if node := c.aNode(cluster); node != "" {
 			add(cluster, "can drain "+node, "-c", cluster.Name)
 		}
-		for _, name := range c.recordsOf(cluster, "foundationdbbackups", "clusterName") {
+		for _, name := range c.resourcesOf(cluster, "foundationdbbackups", "clusterName") {
 			for _, command := range []string{"backup status ", "backup describe ", "why fdbbackup/", "plan fdbbackup/"} {
 				add(cluster, command+name)
 			}
 		}
-		for _, name := range c.recordsOf(cluster, "foundationdbrestores", "destinationClusterName") {
+		for _, name := range c.resourcesOf(cluster, "foundationdbrestores", "destinationClusterName") {
 			for _, command := range []string{"restore status ", "why fdbrestore/", "plan fdbrestore/"} {
 				add(cluster, command+name)
 			}
@@ -221,8 +221,8 @@ func (c *collector) pods(cluster session.Cluster) []corev1.Pod {
 	return all
 }
 
-// recordsOf returns the names of the backups of a cluster, or of the restores into it.
-func (c *collector) recordsOf(cluster session.Cluster, resource, field string) []string {
+// resourcesOf returns the names of the backups of a cluster, or of the restores into it.
+func (c *collector) resourcesOf(cluster session.Cluster, resource, field string) []string {
 	var names []string
 	c.source.Facts.Each(resource, cluster.Namespace, func(raw json.RawMessage) {
 		var o struct {

@@ -98,7 +98,7 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, o *corev1.PodLogOp
 		return nil, 0, err
 	}
 	defer stream.Close()
-	end := &cmdutil.End{Most: most}
+	end := &cmdutil.End{Max: most}
 	_, err = io.Copy(end, stream)
 	return end.Kept, end.Omitted, err
 }

@@ -16,12 +16,12 @@ func Writer(run Runner) func(ctx context.Context, env *session.Env, key types.Na
 		if err != nil {
 			return err
 		}
-		record, err := env.Read(ctx, api, key)
+		cluster, err := env.Read(ctx, api, key)
 		if err != nil {
 			return err
 		}
 		o := options{run: run, file: path, force: true}
-		c, err := newCollector(env, o, []session.Cluster{*record})
+		c, err := newCollector(env, o, []session.Cluster{*cluster})
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (o detectOptions) run(ctx context.Context, env *session.Env, args []string)
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.DetectPermissions(), Goal: &detecting{exitZero: o.exitZero},
-		Beside: true, Lockless: true, Words: words, Stages: list,
+		Beside: true, Lockless: true, Args: words, Stages: list,
 	})
 }
 
@@ -91,7 +91,7 @@ func operatorOf(ctx context.Context, env *session.Env, key types.NamespacedName)
 	if err != nil {
 		return plan.Check{}, err
 	}
-	if err := s.Observe(ctx, &plan.Snapshot{}, plan.Record); err != nil {
+	if err := s.Observe(ctx, &plan.Snapshot{}, plan.ClusterResource); err != nil {
 		return plan.Check{}, err
 	}
 	gates, err := s.Gates(ctx, live.GateOptions{})

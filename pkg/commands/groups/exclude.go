@@ -104,7 +104,7 @@ func (o ExcludeOptions) Prepare(ctx context.Context, env *session.Env, key types
 // change returns the stages that exclude the groups.
 func (o ExcludeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) apply.Change {
 	return apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), Permissions: session.DatabasePermissions(),
+		ChangeFlags: o.ChangeFlags, Args: append([]string{"exclude", cluster}, phrase.Strings(chosen)...), Permissions: session.DatabasePermissions(),
 		Stages: stages.Excluding(chosen), Goal: Excluding(chosen),
 	}
 }

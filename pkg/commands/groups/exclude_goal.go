@@ -19,7 +19,7 @@ type Excluding []v1beta2.ProcessGroupID
 
 func (e Excluding) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database|plan.Coordination); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
 	}
 	if err := readExclusions(ctx, s, &facts); err != nil {
@@ -61,7 +61,7 @@ type including struct {
 
 func (i including) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Database|plan.Coordination); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Database|plan.Coordination); err != nil {
 		return nil, false, err
 	}
 	targets := targets.Inclusions(facts, i.groups, i.targets)

@@ -151,7 +151,7 @@ func (o IncludeOptions) change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	}
 	slices.Sort(chosen)
 	return apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: words, Permissions: session.DatabasePermissions(),
+		ChangeFlags: o.ChangeFlags, Args: words, Permissions: session.DatabasePermissions(),
 		Stages: stages.Including(operations.Inclusion{Groups: chosen, Targets: o.targets}),
 		Goal:   including{groups: chosen, targets: o.targets},
 	}

@@ -24,8 +24,8 @@ type ReplaceOptions struct {
 	session.ClusterFlag
 	cmdutil.Selection
 	apply.ChangeFlags
-	// Most limits how many process groups, or with --per-zone fault domains, are marked at once.
-	Most    int
+	// Max limits how many process groups, or with --per-zone fault domains, are marked at once.
+	Max     int
 	perZone bool
 	// Undo reverts the marks instead; with Include, excluded process groups are included first.
 	Undo, Include bool
@@ -81,7 +81,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	Add(&o.Selection, cmd, env)
 	o.AddRemoving(cmd, "the process groups are removed")
 	flags := cmd.Flags()
-	flags.IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
+	flags.IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
 	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")
 	flags.BoolVar(&o.Undo, "undo", false, "If true, remove the marks, as long as no data was moved")
 	flags.BoolVar(&o.Include, "include", false, "If true, --undo also includes process groups that are excluded, ten minutes after the last recovery at the earliest")
@@ -149,24 +149,24 @@ func (o ReplaceOptions) Choose(ctx context.Context, env *session.Env, key types.
 	if err != nil {
 		return nil, err
 	}
-	var gone []v1beta2.ProcessGroupID
-	o.IDs, gone = apply.SplitReplaced(ctx, env, key, facts.Snapshot, o.IDs)
-	if len(gone) > 0 && len(o.IDs) == 0 {
-		return gone, nil
+	var removed []v1beta2.ProcessGroupID
+	o.IDs, removed = apply.SplitReplaced(ctx, env, key, facts.Snapshot, o.IDs)
+	if len(removed) > 0 && len(o.IDs) == 0 {
+		return removed, nil
 	}
 	chosen, err := o.ChooseFrom(env, key, facts)
 	if err != nil {
 		return nil, err
 	}
-	return append(chosen, gone...), nil
+	return append(chosen, removed...), nil
 }
 
 // check validates the flags before anything is read.
 func (o ReplaceOptions) check(env *session.Env) error {
 	switch {
-	case o.Most < 1:
+	case o.Max < 1:
 		return exit.Usagef("--max-concurrent must be at least 1")
-	case o.skip && (o.Undo || o.Most > 1 || o.perZone):
+	case o.skip && (o.Undo || o.Max > 1 || o.perZone):
 		return exit.Usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
 	case o.Confirmed != "" && !o.skip:
 		return exit.Usagef("--confirm requires --skip-exclusion")
@@ -187,23 +187,23 @@ func (o ReplaceOptions) Change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	c := apply.Change{ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: replacing(chosen)}
 	switch {
 	case o.Undo && o.Include:
-		c.Words, c.Stages, c.Goal = append(words, "--undo", "--include"), stages.KeepingExcluded(chosen), keeping(chosen)
+		c.Args, c.Stages, c.Goal = append(words, "--undo", "--include"), stages.KeepingExcluded(chosen), keeping(chosen)
 		return c
 	case o.Undo:
-		c.Words, c.Stages, c.Goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
+		c.Args, c.Stages, c.Goal = append(words, "--undo"), stages.Keeping(chosen), keeping(chosen)
 		return c
 	}
-	if o.Most > 1 {
-		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.Most))
+	if o.Max > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.Max))
 	}
 	if o.perZone {
 		words = append(words, "--per-zone")
 	}
-	first := operations.ReplaceGroups(operations.Replacement{Groups: chosen, Most: o.Most, ByZone: o.perZone})
+	first := operations.ReplaceGroups(operations.Replacement{Groups: chosen, Max: o.Max, ByZone: o.perZone})
 	if o.skip {
 		first, words = operations.SkipExclusion(chosen), append(words, "--skip-exclusion")
 	}
-	c.Words, c.Stages = words, stages.MarkingForRemoval(first)
+	c.Args, c.Stages = words, stages.MarkingForRemoval(first)
 	if o.Wait {
 		c.Stages = stages.Replacing(first)
 	}

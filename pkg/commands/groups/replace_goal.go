@@ -17,7 +17,7 @@ type replacing []v1beta2.ProcessGroupID
 
 func (r replacing) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	targets := targets.Replacements(facts, r)
@@ -37,7 +37,7 @@ type keeping []v1beta2.ProcessGroupID
 
 func (k keeping) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	targets := targets.Kept(facts, k)

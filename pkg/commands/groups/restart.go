@@ -87,7 +87,7 @@ func (o RestartOptions) run(ctx context.Context, env *session.Env, args []string
 	_, err = carryOut(ctx, env, cluster, o.ClusterFlag, o.Intent(), func(ctx context.Context, env *session.Env, key types.NamespacedName) (apply.Change, error) {
 		c, err := o.Prepare(ctx, env, key)
 		if err == nil && o.Wait {
-			env.Logf("to resume if interrupted: %s", env.Command(append(c.Words, c.Shared()...)...))
+			env.Logf("to resume if interrupted: %s", env.Command(append(c.Args, c.Shared()...)...))
 		}
 		return c, err
 	})
@@ -159,9 +159,9 @@ func (o RestartOptions) begin(facts inspect.Facts) (time.Time, error) {
 	if status == nil {
 		return time.Time{}, &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("cannot determine the age of processes: %s (nothing was changed)", facts.Database.Why())}
 	}
-	now, told := status.Time()
+	now, reported := status.Time()
 	switch {
-	case !told:
+	case !reported:
 		return time.Time{}, &exit.Error{Code: exit.ExitUnreachable, Err: errors.New("cannot determine the age of processes: the database reports no time (nothing was changed)")}
 	case o.since == "":
 		return now, nil
@@ -181,7 +181,7 @@ func (o RestartOptions) change(cluster string, chosen []v1beta2.ProcessGroupID, 
 	words = append(words, "--since="+since.UTC().Format(time.RFC3339))
 	restart := operations.Restart{Groups: chosen, Since: since, Strategy: operations.RestartStrategy(o.Strategy)}
 	return apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: words, Permissions: session.DatabasePermissions(),
+		ChangeFlags: o.ChangeFlags, Args: words, Permissions: session.DatabasePermissions(),
 		Stages: stages.Marking(operations.RestartGroups(restart)), Goal: restarting{groups: chosen, since: since},
 	}
 }

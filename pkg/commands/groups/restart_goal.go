@@ -22,7 +22,7 @@ type restarting struct {
 
 func (r restarting) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	targets := targets.Restarts(facts, r.groups, r.since)

@@ -80,13 +80,13 @@ func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if err := o.Check(env); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args[:len(args)-1], o.Name, o.Intent())
+	cluster, err := env.Cluster(ctx, args[:len(args)-1], o.Name, o.Intent())
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	o.entry.ID = instance
-	if !o.entry.Allow && instance == record.LockOwner() {
+	if !o.entry.Allow && instance == cluster.LockOwner() {
 		env.Logf("warning: %s is this control-plane instance itself: it gets no lock until it is allowed again", instance)
 		o.Reversible = false
 	}
@@ -96,33 +96,33 @@ func (o denyOptions) run(ctx context.Context, env *session.Env, args []string) e
 	}
 	err = apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: denying(o.entry), Lockless: true,
-		Words: []string{"locks", verb, key.Name, instance}, Undo: []string{"locks", undo, key.Name, instance},
-		Stages: []plan.Stage{operations.ShutOut(o.entry, reconcile.UserOf(env.Holder), o.Reason)},
+		Args: []string{"locks", verb, key.Name, instance}, Undo: []string{"locks", undo, key.Name, instance},
+		Stages: []plan.Stage{operations.ChangeDenyList(o.entry, reconcile.UserOf(env.Holder), o.Reason)},
 	})
 	if err == nil && o.DryRun == apply.DryRunNone {
-		offerDenyList(env, record, o.entry)
+		offerDenyList(env, cluster, o.entry)
 	}
 	return err
 }
 
 // offerDenyList prints the command that makes the same change to the deny list in the spec. A
 // merge patch replaces the whole list, so it includes all entries.
-func offerDenyList(e *session.Env, record *v1beta2.FoundationDBCluster, wanted v1beta2.LockDenyListEntry) {
-	there := record.Spec.LockOptions.DenyList
-	i := slices.IndexFunc(there, func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == wanted.ID })
-	if (i >= 0 && there[i] == wanted) || (i < 0 && wanted.Allow) {
+func offerDenyList(e *session.Env, cluster *v1beta2.FoundationDBCluster, desired v1beta2.LockDenyListEntry) {
+	there := cluster.Spec.LockOptions.DenyList
+	i := slices.IndexFunc(there, func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == desired.ID })
+	if (i >= 0 && there[i] == desired) || (i < 0 && desired.Allow) {
 		return
 	}
 	why := "hint: to update the spec as well: "
 	if i >= 0 {
 		why = "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: "
 	}
-	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == wanted.ID }), wanted)
+	list := append(slices.DeleteFunc(slices.Clone(there), func(entry v1beta2.LockDenyListEntry) bool { return entry.ID == desired.ID }), desired)
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"lockOptions": map[string]any{"denyList": list}}})
 	if err != nil {
 		return // strings always marshal
 	}
-	e.Logf("%s%s", why, apply.PatchCommand(e, record, patch))
+	e.Logf("%s%s", why, apply.PatchCommand(e, cluster, patch))
 }
 
 // denying is the goal of `locks deny` and `locks allow`: the deny list in the database, read
@@ -131,10 +131,10 @@ type denying v1beta2.LockDenyListEntry
 
 func (o denying) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Coordination); err != nil {
 		return nil, false, err
 	}
-	target := targets.ShutOut(facts, v1beta2.LockDenyListEntry(o))
+	target := targets.DenyListEntry(facts, v1beta2.LockDenyListEntry(o))
 	return []inspect.Target{target}, target.Reached, nil
 }
 

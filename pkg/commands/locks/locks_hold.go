@@ -68,19 +68,19 @@ func (o locksTakeOptions) run(ctx context.Context, env *session.Env, args []stri
 	if err != nil {
 		return err
 	}
-	person := reconcile.UserOf(env.Holder)
+	user := reconcile.UserOf(env.Holder)
 	return apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: &keepingLock{person: person}, Lockless: true,
-		Words:  []string{"locks", "take", key.Name, "--for", o.long.String()},
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: &keepingLock{user: user}, Lockless: true,
+		Args:   []string{"locks", "take", key.Name, "--for", o.long.String()},
 		Undo:   []string{"locks", "release", key.Name},
-		Stages: []plan.Stage{operations.HoldLock(person, o.long)},
+		Stages: []plan.Stage{operations.HoldLock(user, o.long)},
 	})
 }
 
 // keepingLock is the goal of `locks take`: the lock in the database, read back.
 type keepingLock struct {
-	person string
-	until  time.Time
+	user  string
+	until time.Time
 }
 
 func (k *keepingLock) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
@@ -88,7 +88,7 @@ func (k *keepingLock) Progress(ctx context.Context, s session.Session) ([]inspec
 	if err != nil {
 		return nil, false, err
 	}
-	target := targets.LockKept(facts, k.person)
+	target := targets.LockKept(facts, k.user)
 	if target.Reached {
 		k.until = facts.Coordination.Lock.End
 	}
@@ -102,7 +102,7 @@ func (k *keepingLock) Summary(apply.Extent) string {
 // lockFacts reads the lock from the database.
 func lockFacts(ctx context.Context, s session.Session) (inspect.Facts, error) {
 	facts := inspect.Facts{}
-	err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Coordination)
+	err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Coordination)
 	return facts, err
 }
 
@@ -157,7 +157,7 @@ func (o locksReleaseOptions) run(ctx context.Context, env *session.Env, args []s
 		words = append(words, "--force")
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: freeingLock{}, Words: words, Lockless: true,
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: freeingLock{}, Args: words, Lockless: true,
 		Stages: []plan.Stage{release(reconcile.UserOf(env.Holder))},
 	})
 }

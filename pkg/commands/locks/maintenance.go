@@ -76,11 +76,11 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *session.Env, arg
 	if err := o.Check(); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ type maintaining string
 
 func (m maintaining) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	target := targets.Maintained(facts, string(m))
@@ -123,7 +123,7 @@ type endingMaintenance struct{}
 
 func (endingMaintenance) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return nil, false, err
 	}
 	target := targets.NotMaintained(facts)

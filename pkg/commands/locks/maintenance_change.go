@@ -67,20 +67,20 @@ func (o maintenanceOnOptions) run(ctx context.Context, env *session.Env, args []
 		return err
 	}
 	zone := args[len(args)-1]
-	record, err := env.Cluster(ctx, args[:len(args)-1], o.Name, o.Intent())
+	cluster, err := env.Cluster(ctx, args[:len(args)-1], o.Name, o.Intent())
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	if o.long == 0 {
-		o.long = record.MaintenanceModeTime()
+		o.long = cluster.MaintenanceModeTime()
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	if err := knowsZone(ctx, env, key, zone); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: maintaining(zone),
-		Words:  []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
+		Args:   []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
 		Undo:   []string{"maintenance", "off", key.Name},
 		Stages: stages.Marking(operations.MaintainZone(zone, o.long)),
 	})
@@ -93,7 +93,7 @@ func knowsZone(ctx context.Context, e *session.Env, key types.NamespacedName, zo
 		return err
 	}
 	facts := inspect.Facts{}
-	if err := conn.Observe(ctx, &facts.Snapshot, plan.Record|plan.Pods|plan.Database); err != nil {
+	if err := conn.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
 		return err
 	}
 	zones := targets.ZonesOfStorage(facts)
@@ -137,13 +137,13 @@ func (o maintenanceOffOptions) run(ctx context.Context, env *session.Env, args [
 	if err := o.Check(env); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args, o.Name, o.Intent())
+	cluster, err := env.Cluster(ctx, args, o.Name, o.Intent())
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: endingMaintenance{},
-		Words: []string{"maintenance", "off", key.Name}, Stages: stages.Marking(operations.StopMaintenance),
+		Args: []string{"maintenance", "off", key.Name}, Stages: stages.Marking(operations.StopMaintenance),
 	})
 }

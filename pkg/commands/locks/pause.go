@@ -72,7 +72,7 @@ func (o pauseOptions) run(ctx context.Context, env *session.Env, args []string) 
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.PausePermissions(), Goal: pausing(true), Beside: true, Lockless: true,
-		Words: words, Undo: undo,
+		Args: words, Undo: undo,
 		Stages: []plan.Stage{operations.PauseOperators(by, o.long, o.Reason)},
 	})
 }
@@ -84,11 +84,11 @@ func (o pauseOptions) undo(ctx context.Context, env *session.Env, key types.Name
 	if err != nil {
 		return nil, err
 	}
-	record, err := env.Read(ctx, c, key)
+	cluster, err := env.Read(ctx, c, key)
 	if err != nil {
 		return nil, err
 	}
-	if record.Spec.Skip {
+	if cluster.Spec.Skip {
 		env.Logf("already paused; resume would end the earlier pause as well")
 		return nil, nil
 	}
@@ -130,7 +130,7 @@ func (o resumeOptions) run(ctx context.Context, env *session.Env, args []string)
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: o.ChangeFlags, Permissions: session.PausePermissions(), Goal: pausing(false), Beside: true, Lockless: true,
-		Words: []string{"resume", key.Name}, Undo: []string{"pause", key.Name},
+		Args: []string{"resume", key.Name}, Undo: []string{"pause", key.Name},
 		Stages: []plan.Stage{operations.ResumeOperators},
 	})
 }
@@ -140,7 +140,7 @@ type pausing bool
 
 func (p pausing) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource); err != nil {
 		return nil, false, err
 	}
 	target := inspect.Resumed(facts)

@@ -41,7 +41,7 @@ type options struct {
 	maxBytes   string
 	output     string
 
-	most int64 // of maxBytes
+	limit int64 // of maxBytes
 }
 
 // New returns the command `logs`.
@@ -140,7 +140,7 @@ func (o *options) check() error {
 	if err != nil || most.Value() <= 0 {
 		return exit.Usagef("invalid --max-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", o.maxBytes)
 	}
-	o.most = most.Value()
+	o.limit = most.Value()
 	_, err = o.Filter()
 	return err
 }
@@ -155,18 +155,18 @@ func (o *options) run(ctx context.Context, env *session.Env, args []string) erro
 		return err
 	}
 	o.IDs = ids
-	record, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
+	object, err := env.Cluster(ctx, cluster, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	env.About = types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	env.About = types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
 	r := newReader(env, o, env.About)
 	pods, err := r.pods(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	if len(pods) == 0 {
-		env.Logf("no matching pods found for cluster %s", record.Name)
+		env.Logf("no matching pods found for cluster %s", object.Name)
 	}
 	if o.follow {
 		return r.follow(ctx, pods)

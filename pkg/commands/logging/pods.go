@@ -28,21 +28,21 @@ func (r *reader) pods(ctx context.Context) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, err := r.env.Read(ctx, c, r.key)
+	cluster, err := r.env.Read(ctx, c, r.key)
 	if err != nil {
 		return nil, err
 	}
 	list := &corev1.PodList{}
-	if err := c.List(ctx, list, client.InNamespace(r.key.Namespace), client.MatchingLabels(record.MatchLabels())); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(r.key.Namespace), client.MatchingLabels(cluster.MatchLabels())); err != nil {
 		return nil, fmt.Errorf("listing pods of FoundationDBCluster %s: %w", r.key.Name, err)
 	}
-	named, err := namedGroups(record, list.Items, r.o.IDs)
+	named, err := namedGroups(cluster, list.Items, r.o.IDs)
 	if err != nil {
 		return nil, err
 	}
 	var all []target
 	for i := range list.Items {
-		t := targetOf(record, &list.Items[i])
+		t := targetOf(cluster, &list.Items[i])
 		if r.o.selects(t) && (len(r.o.IDs) == 0 || slices.Contains(named, t.place.ProcessGroup)) {
 			all = append(all, t)
 		}
@@ -52,16 +52,16 @@ func (r *reader) pods(ctx context.Context) ([]target, error) {
 
 // namedGroups returns the IDs of the process groups that words name. One that has left the status and
 // still has a pod is found by its ID.
-func namedGroups(record *session.Cluster, pods []corev1.Pod, words []string) ([]string, error) {
+func namedGroups(cluster *session.Cluster, pods []corev1.Pod, words []string) ([]string, error) {
 	var ids, rest []string
 	for _, word := range words {
-		if slices.ContainsFunc(pods, func(p corev1.Pod) bool { return groupOf(record, &p) == word }) {
+		if slices.ContainsFunc(pods, func(p corev1.Pod) bool { return groupOf(cluster, &p) == word }) {
 			ids = append(ids, word)
 			continue
 		}
 		rest = append(rest, word)
 	}
-	s := plan.Snapshot{Cluster: record, Pods: map[string]*corev1.Pod{}}
+	s := plan.Snapshot{Cluster: cluster, Pods: map[string]*corev1.Pod{}}
 	groups, err := session.GroupsNamed(s, rest)
 	if err != nil {
 		return nil, err
@@ -72,15 +72,15 @@ func namedGroups(record *session.Cluster, pods []corev1.Pod, words []string) ([]
 	return ids, nil
 }
 
-func groupOf(record *session.Cluster, pod *corev1.Pod) string {
-	return pod.Labels[record.ProcessGroupIDLabels()[0]]
+func groupOf(cluster *session.Cluster, pod *corev1.Pod) string {
+	return pod.Labels[cluster.ProcessGroupIDLabels()[0]]
 }
 
-func targetOf(record *session.Cluster, pod *corev1.Pod) target {
+func targetOf(cluster *session.Cluster, pod *corev1.Pod) target {
 	t := target{pod: pod, place: logs.Place{
-		ProcessGroup: groupOf(record, pod), Class: pod.Labels[record.ProcessClassLabels()[0]], Node: pod.Spec.NodeName, Pod: pod.Name,
+		ProcessGroup: groupOf(cluster, pod), Class: pod.Labels[cluster.ProcessClassLabels()[0]], Node: pod.Spec.NodeName, Pod: pod.Name,
 	}}
-	if g := record.ProcessGroup(v1beta2.ProcessGroupID(t.place.ProcessGroup)); g != nil {
+	if g := cluster.ProcessGroup(v1beta2.ProcessGroupID(t.place.ProcessGroup)); g != nil {
 		t.place.Zone = string(g.FaultDomain)
 	}
 	return t

@@ -50,7 +50,7 @@ func newReader(env *session.Env, o *options, key types.NamespacedName) *reader {
 
 // prepare divides the limit among pods, and finds the widths of columns.
 func (r *reader) prepare(pods []target) {
-	r.share = max(r.o.most/int64(max(len(pods), 1)), 1)
+	r.share = max(r.o.limit/int64(max(len(pods), 1)), 1)
 	for _, t := range pods {
 		r.widths.Note(t.place.ProcessGroup, r.o.containersOf(t.pod)...)
 	}

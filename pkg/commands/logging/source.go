@@ -47,7 +47,7 @@ func (l livePods) log(ctx context.Context, pod *corev1.Pod, o *corev1.PodLogOpti
 		return nil, 0, err
 	}
 	defer stream.Close()
-	end := &cmdutil.End{Most: most}
+	end := &cmdutil.End{Max: most}
 	_, err = io.Copy(end, stream)
 	return end.Kept, end.Omitted, err
 }
@@ -129,7 +129,7 @@ func (d dump) log(_ context.Context, pod *corev1.Pod, o *corev1.PodLogOptions, m
 	if !has {
 		return nil, 0, errNotDumped
 	}
-	end := &cmdutil.End{Most: most}
+	end := &cmdutil.End{Max: most}
 	_, _ = end.Write(content) // into memory
 	if end.Omitted == 0 {
 		end.Omitted = d.omitted[name]

@@ -41,7 +41,7 @@ type CordonOptions struct {
 	taint    string
 	there    bool // nodes are selected by the taint
 	Evacuate string
-	Most     int
+	Max      int
 }
 
 // NewCordon returns the command `cordon`.
@@ -87,7 +87,7 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 	flags := cmd.Flags()
 	flags.StringVar(&o.taint, "taint", "", "taint to set, KEY[=VALUE][:EFFECT]; if omitted, --evacuate=by-taint sets the first taint named by a rule of the spec. Without nodes and -l it selects all nodes that already have it")
 	flags.StringVar(&o.Evacuate, "evacuate", EvacuateNone, "evacuation of process groups: none, by-taint or now")
-	flags.IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once, with --evacuate=now")
+	flags.IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once, with --evacuate=now")
 	session.CompleteWith(cmd, "taint", env.Completion().TaintKeys)
 	session.Complete(cmd, "evacuate", func() []string { return []string{EvacuateNone, EvacuateByTaint, evacuateNow} })
 	return cmd
@@ -112,21 +112,21 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
+	resource, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}
-	if taint, err = o.TaintFor(record, taint); err != nil {
+	if taint, err = o.TaintFor(resource, taint); err != nil {
 		return err
 	}
 	nodes, err := o.Names(ctx, env, args)
 	if err != nil {
 		return err
 	}
-	if o.Reversible && taint != nil && safety.ReplacedForTaint(record, taint.Key) {
+	if o.Reversible && taint != nil && safety.ReplacedForTaint(resource, taint.Key) {
 		o.Reversible = false // passes move data because of the taint
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	c, err := o.Prepare(ctx, env, key, nodes, taint)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
@@ -147,7 +147,7 @@ func (o CordonOptions) Prepare(ctx context.Context, env *session.Env, key types.
 	}
 	if o.there {
 		c := o.change(key.Name, nodes, nil)
-		c.Words = append(append([]string{c.Words[0]}, c.Words[1+len(nodes):]...), "--taint="+o.taint)
+		c.Args = append(append([]string{c.Args[0]}, c.Args[1+len(nodes):]...), "--taint="+o.taint)
 		if len(open) > 0 {
 			c.Undo = uncordonWords(key.Name, open, nil)
 		}
@@ -167,7 +167,7 @@ func (o CordonOptions) check(env *session.Env) error {
 		return exit.Usagef("--evacuate must be none, by-taint or now, not %q", o.Evacuate)
 	case o.Evacuate == EvacuateNone && o.Wait:
 		return exit.Usagef("--wait requires --evacuate=by-taint or now")
-	case o.Most < 1:
+	case o.Max < 1:
 		return exit.Usagef("--max-concurrent must be at least 1")
 	}
 	return o.Check(env)
@@ -205,15 +205,15 @@ func (o CordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	}
 	first := []plan.Stage{operations.CordonNodes(nodes, taint)}
 	c := apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
+		ChangeFlags: o.ChangeFlags, Args: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
 		Goal: emptying{nodes: nodes, cordonOnly: !o.Wait},
 	}
 	marking := stages.Marking
 	switch o.Evacuate {
 	case evacuateNow:
 		marking = stages.MarkingForRemoval
-		first = append(first, operations.ReplaceAllOn(nodes, o.Most))
-		c.Words = append(c.Words, fmt.Sprintf("--max-concurrent=%d", o.Most))
+		first = append(first, operations.ReplaceAllOn(nodes, o.Max))
+		c.Args = append(c.Args, fmt.Sprintf("--max-concurrent=%d", o.Max))
 	case EvacuateByTaint:
 		if o.Wait {
 			first = append(first, stages.ReplaceFailed())
@@ -255,7 +255,7 @@ type emptying struct {
 func (e emptying) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
 	s.ReadNodes()
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Nodes|plan.Pods); err != nil {
 		return nil, false, err
 	}
 	targets := targets.EmptiedNodes(facts, e.nodes)

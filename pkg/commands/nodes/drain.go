@@ -21,8 +21,8 @@ type DrainOptions struct {
 	session.ClusterFlag
 	nodeSelection
 	apply.ChangeFlags
-	// Most is the maximum number of process groups that are marked for removal at once.
-	Most int
+	// Max is the maximum number of process groups that are marked for removal at once.
+	Max int
 }
 
 // NewDrain returns the command `drain`.
@@ -54,12 +54,12 @@ to continue.`,
 	o.add(cmd)
 	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
 	o.Wait, cmd.Flag("wait").DefValue = true, apply.WaitDone
-	cmd.Flags().IntVar(&o.Most, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
+	cmd.Flags().IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
 	return cmd
 }
 
 func (o DrainOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if o.Most < 1 {
+	if o.Max < 1 {
 		return exit.Usagef("--max-concurrent must be at least 1")
 	}
 	if err := o.Check(env); err != nil {
@@ -69,11 +69,11 @@ func (o DrainOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
+	resource, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	c, undo, err := o.Prepare(ctx, env, key, args)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
@@ -102,7 +102,7 @@ func (o DrainOptions) Prepare(ctx context.Context, env *session.Env, key types.N
 	if err != nil {
 		return c, nil, err
 	}
-	before, err := stayingOn(ctx, env, key, nodes)
+	before, err := remainingOn(ctx, env, key, nodes)
 	if err != nil {
 		return c, nil, err
 	}
@@ -111,7 +111,7 @@ func (o DrainOptions) Prepare(ctx context.Context, env *session.Env, key types.N
 		c.Undo = uncordonWords(key.Name, open, nil)
 	}
 	return c, func(ctx context.Context, end error) error {
-		if left, err := stayingOn(ctx, env, key, nodes); err != nil || left < before {
+		if left, err := remainingOn(ctx, env, key, nodes); err != nil || left < before {
 			return end // pods are already draining: they must not return, and the same command resumes
 		}
 		return o.undoing(ctx, env, key, open, end)
@@ -120,15 +120,15 @@ func (o DrainOptions) Prepare(ctx context.Context, env *session.Env, key types.N
 
 func (o DrainOptions) change(cluster string, nodes []string) apply.Change {
 	words := append(append([]string{"drain"}, nodes...), "-c", cluster)
-	if o.Most > 1 {
-		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.Most))
+	if o.Max > 1 {
+		words = append(words, fmt.Sprintf("--max-concurrent=%d", o.Max))
 	}
 	if !o.Wait {
 		words = append(words, "--wait=false")
 	}
 	return apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
-		Stages: stages.Draining(nodes, o.Most),
+		ChangeFlags: o.ChangeFlags, Args: words, Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
+		Stages: stages.Draining(nodes, o.Max),
 		Goal:   emptying{nodes: nodes, agents: true},
 	}
 }
@@ -150,17 +150,17 @@ func placesOf(ctx context.Context, e *session.Env, key types.NamespacedName, mor
 	if err != nil {
 		return s, err
 	}
-	return s, conn.Observe(ctx, &s, plan.Record|plan.Pods|more)
+	return s, conn.Observe(ctx, &s, plan.ClusterResource|plan.Pods|more)
 }
 
-// stayingOn returns the number of process groups on nodes that are not marked for removal.
-func stayingOn(ctx context.Context, e *session.Env, key types.NamespacedName, nodes []string) (int, error) {
+// remainingOn returns the number of process groups on nodes that are not marked for removal.
+func remainingOn(ctx context.Context, e *session.Env, key types.NamespacedName, nodes []string) (int, error) {
 	s, err := placesOf(ctx, e, key, 0)
 	if err != nil {
 		return 0, err
 	}
 	n := 0
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if pod := s.Pod(g); pod != nil && slices.Contains(nodes, pod.Spec.NodeName) {
 			n++
 		}

@@ -98,11 +98,11 @@ func (n nodeSelection) withTaint(ctx context.Context, c client.Client) ([]string
 		}
 	}
 	if len(names) == 0 {
-		wanted := *n.tainted
+		desired := *n.tainted
 		if n.anyEffect {
-			wanted.Effect = ""
+			desired.Effect = ""
 		}
-		return nil, exit.Usagef("no node has the taint %s", wanted.ToString())
+		return nil, exit.Usagef("no node has the taint %s", desired.ToString())
 	}
 	slices.Sort(names)
 	return names, nil

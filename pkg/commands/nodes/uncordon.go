@@ -60,7 +60,7 @@ func (o CordonOptions) runUncordon(ctx context.Context, env *session.Env, args [
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	record, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
+	resource, err := env.Cluster(ctx, cluster, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}
@@ -68,14 +68,14 @@ func (o CordonOptions) runUncordon(ctx context.Context, env *session.Env, args [
 	if err != nil {
 		return err
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	return apply.CarryOut(ctx, env, key, o.Uncordon(key.Name, nodes, taint))
 }
 
 // Uncordon returns the change that uncordons nodes, and removes a taint if there is one.
 func (o CordonOptions) Uncordon(cluster string, nodes []string, taint *corev1.Taint) apply.Change {
 	return apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: uncordonWords(cluster, nodes, taint), Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
+		ChangeFlags: o.ChangeFlags, Args: uncordonWords(cluster, nodes, taint), Permissions: append(session.ReconcilePermissions(), session.NodePermissions()...), Nodes: true,
 		Stages: []plan.Stage{operations.UncordonNodes(nodes, taint)}, Goal: &opening{nodes: nodes}, Lockless: true,
 	}
 }
@@ -98,7 +98,7 @@ type opening struct {
 func (o *opening) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	facts := inspect.Facts{}
 	s.ReadNodes()
-	if err := s.Observe(ctx, &facts.Snapshot, plan.Record|plan.Nodes|plan.Pods); err != nil {
+	if err := s.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Nodes|plan.Pods); err != nil {
 		return nil, false, err
 	}
 	o.seen = targets.OpenNodes(facts, o.nodes)

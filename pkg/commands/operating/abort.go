@@ -70,11 +70,11 @@ func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if o.timeout < 0 {
 		return exit.Usagef("--timeout must not be negative")
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Writes)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Writes)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	reader := session.ClusterReader{Env: env, Key: key}
 	lease := reader.Lease(ctx)
@@ -105,11 +105,11 @@ func (o abortOptions) chosen(lease inspect.Lease, key types.NamespacedName) (rec
 	case operation == nil:
 		return reconcile.Operation{}, refused("no operation on " + key.Name)
 	case o.id != "" && o.id != operation.ID:
-		return reconcile.Operation{}, &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("the operation on %s is %s, not %s: %s", key.Name, phrase.Or(operation.ID, "one without an ID"), o.id, operation.Words())}
+		return reconcile.Operation{}, &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("the operation on %s is %s, not %s: %s", key.Name, phrase.Or(operation.ID, "one without an ID"), o.id, operation.Text())}
 	case !lease.OperationActive:
-		return reconcile.Operation{}, refused("the run of the operation no longer reports: " + operation.Words() + "; last seen at " + operation.Seen.UTC().Format(time.RFC3339))
+		return reconcile.Operation{}, refused("the run of the operation no longer reports: " + operation.Text() + "; last seen at " + operation.Seen.UTC().Format(time.RFC3339))
 	case operation.ID == "":
-		return reconcile.Operation{}, refused("the run of the operation is of an older release, which cannot be aborted: " + operation.Words())
+		return reconcile.Operation{}, refused("the run of the operation is of an older release, which cannot be aborted: " + operation.Text())
 	default:
 		return *operation, nil
 	}
@@ -120,11 +120,11 @@ func refused(words string) error {
 }
 
 func (o abortOptions) approve(ctx context.Context, env *session.Env, operation reconcile.Operation) error {
-	env.Logf("operation %s: %s", operation.ID, operation.Words())
+	env.Logf("operation %s: %s", operation.ID, operation.Text())
 	if o.yes {
 		return nil
 	}
-	if !env.Prompt().CanBeAsked() {
+	if !env.Prompt().CanBeQueried() {
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
 	}
 	return env.Prompt().Confirm(ctx, "Abort it?")

@@ -150,7 +150,7 @@ func (f *following) view(ctx context.Context, key types.NamespacedName) (cmdutil
 		f.last = now
 	}
 	if began && now.Active {
-		f.env.Logf("%s", now.Words())
+		f.env.Logf("%s", now.Text())
 	}
 	v := inspect.OperationStatusView{Document: inspect.NewDocument("OperationStatus", f.env.Metadata(key), f.env.Clock.Now(), inspect.SourceLive), Ended: ended, Operation: f.last}
 	r := cmdutil.Output{Printable: format.Printable{

@@ -70,34 +70,34 @@ func RunPlan(ctx context.Context, o apply.PlanOptions, env *session.Env, args []
 	if o.Simulate < 0 || o.Simulate > mostSimulations {
 		return exit.Usagef("--simulate must be from 0 to %d, not %d", mostSimulations, o.Simulate)
 	}
-	if kind, name := session.RecordKindOf(args); kind != nil && o.WithBackups {
+	if kind, name := session.ResourceKindOf(args); kind != nil && o.WithBackups {
 		return exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)
 	} else if kind != nil {
 		return runOn(ctx, o, env, kind, name)
 	}
-	asked := apply.ReconcileOptions{StageFlags: o.StageFlags, WithBackups: o.WithBackups, ChangeFlags: apply.ChangeFlags{Coexist: o.Coexist}}
-	if err := asked.CheckTogether(); err != nil {
+	requested := apply.ReconcileOptions{StageFlags: o.StageFlags, WithBackups: o.WithBackups, ChangeFlags: apply.ChangeFlags{Coexist: o.Coexist}}
+	if err := requested.CheckTogether(); err != nil {
 		return err
 	}
 	selected, err := o.Stages()
 	if err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return err
 	}
-	if err := apply.MayCarryOut(env, record, selected); err != nil {
+	if err := apply.MayCarryOut(env, cluster, selected); err != nil {
 		return err
 	}
 	if o.WithBackups {
-		return apply.PlanTogether(ctx, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, asked, o)
+		return apply.PlanTogether(ctx, env, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, requested, o)
 	}
-	return of(ctx, o, env, types.NamespacedName{Namespace: record.Namespace, Name: record.Name}, nil, selected)
+	return of(ctx, o, env, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, nil, selected)
 }
 
 // runOn plans a pass over a backup or a restore.
-func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *session.RecordKind, name string) error {
+func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *session.ResourceKind, name string) error {
 	selected, err := o.StagesOn(kind, name, o.Name)
 	if err != nil {
 		return err
@@ -114,10 +114,10 @@ func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *ses
 }
 
 // of shows what a pass over one resource would do; kind is nil for a cluster.
-func of(ctx context.Context, o apply.PlanOptions, env *session.Env, key types.NamespacedName, kind *session.RecordKind, selected []plan.Stage) error {
+func of(ctx context.Context, o apply.PlanOptions, env *session.Env, key types.NamespacedName, kind *session.ResourceKind, selected []plan.Stage) error {
 	r := apply.Run{
 		Env: env, StageList: selected, Seed: env.Random(), Gates: live.GateOptions{Coexist: o.Coexist},
-		Command: command(o, kind.Named(key).Name), Record: kind, NoForecast: !o.Forecast,
+		Command: command(o, kind.Named(key).Name), ResourceKind: kind, NoForecast: !o.Forecast,
 	}
 	if err := r.Open(ctx, key); err != nil {
 		return err
@@ -128,5 +128,5 @@ func of(ctx context.Context, o apply.PlanOptions, env *session.Env, key types.Na
 // command returns the command that carries out the plan.
 func command(o apply.PlanOptions, cluster string) []string {
 	r := apply.ReconcileOptions{StageFlags: o.StageFlags, ChangeFlags: apply.ChangeFlags{Coexist: o.Coexist}}
-	return apply.Change{ChangeFlags: r.ChangeFlags, Words: r.Words(cluster)}.Command()
+	return apply.Change{ChangeFlags: r.ChangeFlags, Args: r.Args(cluster)}.Command()
 }

@@ -75,7 +75,7 @@ continue.`,
 
 // RunReconcile runs the passes of `reconcile`.
 func RunReconcile(ctx context.Context, o apply.ReconcileOptions, env *session.Env, args []string) error {
-	if kind, name := session.RecordKindOf(args); kind != nil {
+	if kind, name := session.ResourceKindOf(args); kind != nil {
 		return o.RunOn(ctx, env, kind, name)
 	}
 	selected, err := check(o, env)
@@ -85,21 +85,21 @@ func RunReconcile(ctx context.Context, o apply.ReconcileOptions, env *session.En
 	if err := o.CheckConfirm(nil, ""); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args, o.Name, o.Intent())
+	cluster, err := env.Cluster(ctx, args, o.Name, o.Intent())
 	if err != nil {
 		return err
 	}
 	read := env.Clock.Now()
-	if err := apply.MayCarryOut(env, record, selected); err != nil {
+	if err := apply.MayCarryOut(env, cluster, selected); err != nil {
 		return err
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	if o.WithBackups {
 		return apply.ReconcileTogether(ctx, env, key, o)
 	}
 	c := apply.Change{
-		ChangeFlags: o.ChangeFlags, Words: o.Words(key.Name), Stages: selected, Permissions: o.Permissions(), Partial: len(o.Only)+len(o.Skip) > 0,
-		Given: live.Given{Cluster: record, At: read},
+		ChangeFlags: o.ChangeFlags, Args: o.Args(key.Name), Stages: selected, Permissions: o.Permissions(), Partial: len(o.Only)+len(o.Skip) > 0,
+		Given: live.Given{Cluster: cluster, At: read},
 	}
 	if o.Watch {
 		return apply.WatchOver(ctx, env, key, c, o.WatchFlags)

@@ -85,11 +85,11 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if o.timeout <= 0 {
 		return exit.Usagef("--timeout must be positive")
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Writes)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Writes)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Name}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	p, err := readPlan(o.plan, key)
 	if err != nil {
@@ -149,7 +149,7 @@ func (o applyOptions) approved(ctx context.Context, env *session.Env, current re
 	if o.yes {
 		return nil
 	}
-	if !env.Prompt().CanBeAsked() {
+	if !env.Prompt().CanBeQueried() {
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
 	}
 	v := recovery.NewPlanView(env.Metadata(env.About), current.seen.Now, p, current.warnings)

@@ -79,7 +79,7 @@ var errAnotherCommand = errors.New("a captured value changes what the command ma
 
 // resolve returns the words of a command with all values. They are validated again: values that steps
 // captured were unknown before, and none may make a step change something that did not before.
-func (r *runner) resolve(m runbook.Move, words runbook.Words) ([]string, error) {
+func (r *runner) resolve(m runbook.Move, words runbook.Arguments) ([]string, error) {
 	args, err := words.Expand(r.progress.Values)
 	if err != nil {
 		return nil, exit.Usage(err)
@@ -101,7 +101,7 @@ func (r *runner) resolve(m runbook.Move, words runbook.Words) ([]string, error) 
 }
 
 // unmodified fails if a saved file that words refer to is no longer as it was saved.
-func (r *runner) unmodified(words runbook.Words) error {
+func (r *runner) unmodified(words runbook.Arguments) error {
 	for _, result := range r.progress.Steps {
 		if result.Saved == nil || !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "${"+r.saves(result.Name)+"}") }) {
 			continue

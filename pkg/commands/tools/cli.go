@@ -85,11 +85,11 @@ func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, sc
 	if len(changes) > 0 {
 		intent = session.Writes
 	}
-	record, err := env.Cluster(ctx, args, o.Name, intent)
+	cluster, err := env.Cluster(ctx, args, o.Name, intent)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	s, err := cmdutil.Pods(ctx, env, record)
+	s, err := cmdutil.Pods(ctx, env, cluster)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -98,7 +98,7 @@ func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, sc
 		return err
 	}
 	if len(changes) > 0 {
-		env.Logf("warning: commands that may change the database of %s, without safety gates: %s", record.Name, strings.Join(changes, "; "))
+		env.Logf("warning: commands that may change the database of %s, without safety gates: %s", cluster.Name, strings.Join(changes, "; "))
 		warnOfExcludeFailed(env, s.Cluster, changes)
 	}
 	if asks {
@@ -142,8 +142,8 @@ func (o cliOptions) open(env *session.Env, s plan.Snapshot) (*admin.FDBCLI, erro
 		places = append(places, place)
 	}
 	running, _ := fdb.ParseVersion(s.Cluster.RunningVersion()) // no binary matches an unknown version
-	wanted, _ := fdb.ParseVersion(s.Cluster.Spec.Version)
-	options := admin.FDBCLIOptions{Binaries: admin.BinariesFor(running, wanted), Clock: env.Clock}
+	desired, _ := fdb.ParseVersion(s.Cluster.Spec.Version)
+	options := admin.FDBCLIOptions{Binaries: admin.BinariesFor(running, desired), Clock: env.Clock}
 	return admin.NewFDBCLI(admin.NewFailover(places...), options), nil
 }
 

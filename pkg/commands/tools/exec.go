@@ -88,11 +88,11 @@ func (o execOptions) run(ctx context.Context, env *session.Env, args, program []
 	if err := o.Check(); err != nil {
 		return err
 	}
-	record, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	s, err := cmdutil.Pods(ctx, env, record)
+	s, err := cmdutil.Pods(ctx, env, cluster)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}

@@ -37,14 +37,14 @@ func (a *actor) Act(ctx context.Context, e evictionhook.Eviction, refused []plan
 		return err
 	}
 	groups := []v1beta2.ProcessGroupID{id}
-	list := stages.Replacing(operations.ReplaceGroups(operations.Replacement{Groups: groups, Most: 1}))
+	list := stages.Replacing(operations.ReplaceGroups(operations.Replacement{Groups: groups, Max: 1}))
 	words := []string{"replace", e.Cluster.Name, string(id)}
 	if why == movesCoordinators {
 		list = stages.Marking(operations.MoveCoordinatorsOff(groups))
 		words = []string{"coordinators", "change", e.Cluster.Name}
 	}
 	reason := fmt.Sprintf("eviction of %s from %s requested by %s", e.Pod, e.Node, e.User)
-	return a.pass(ctx, e.Cluster, apply.Change{Words: words, Stages: list}, reason)
+	return a.pass(ctx, e.Cluster, apply.Change{Args: words, Stages: list}, reason)
 }
 
 // pass runs one pass of a change that --yes has approved. A pass that has to wait is no error: the
@@ -82,7 +82,7 @@ func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []p
 	if err != nil {
 		return "", replaces, err
 	}
-	if err := observer.Observe(ctx, &s, plan.Record|plan.Pods); err != nil {
+	if err := observer.Observe(ctx, &s, plan.ClusterResource|plan.Pods); err != nil {
 		return "", replaces, err
 	}
 	for _, g := range s.Groups() {

@@ -173,7 +173,7 @@ func report(env *session.Env, a evictionhook.Answer, counts *metrics.Evictions) 
 	for _, c := range a.Refused {
 		counts.Refused(a.Eviction.Cluster.Namespace, a.Eviction.Cluster.Name, string(c.ID))
 	}
-	if a.Outcome == evictionhook.NotJudged && env.Global.Verbose < 1 {
+	if a.Outcome == evictionhook.NotApplicable && env.Global.Verbose < 1 {
 		return
 	}
 	words := []string{string(a.Outcome)}

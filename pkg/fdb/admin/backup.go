@@ -35,23 +35,23 @@ const (
 const toolDirectory = "/usr/bin/"
 
 // run runs one of the tools.
-func (b *Backups) run(ctx context.Context, doing string, argv []string, limit time.Duration) (Result, error) {
-	return b.send(ctx, doing, Command{Argv: argv, Limit: limit})
+func (b *Backups) run(ctx context.Context, operation string, argv []string, limit time.Duration) (Result, error) {
+	return b.send(ctx, operation, Command{Argv: argv, Limit: limit})
 }
 
 // read is run for commands that change nothing. No second pod runs the command meanwhile: a
 // slow store would be queried twice.
-func (b *Backups) read(ctx context.Context, doing string, argv []string, limit time.Duration) (Result, error) {
-	return b.send(ctx, doing, Command{Argv: argv, Limit: limit, Reads: true})
+func (b *Backups) read(ctx context.Context, operation string, argv []string, limit time.Duration) (Result, error) {
+	return b.send(ctx, operation, Command{Argv: argv, Limit: limit, Reads: true})
 }
 
 // send runs the command of a tool in a pod of agents. A secret in an argument is
 // rejected before it leaves this process, and secrets of others are removed from the
 // output.
-func (b *Backups) send(ctx context.Context, doing string, c Command) (Result, error) {
+func (b *Backups) send(ctx context.Context, operation string, c Command) (Result, error) {
 	for _, argument := range c.Argv {
 		if fdb.WithoutSecrets(argument) != argument {
-			return Result{}, &Error{Kind: KindBadInput, Doing: doing, Err: fdb.ErrSecretInAccount}
+			return Result{}, &Error{Kind: KindBadInput, Operation: operation, Err: fdb.ErrSecretInAccount}
 		}
 	}
 	c.Argv = fdb.WithKnobs(slices.Clone(c.Argv), b.parameters)
@@ -60,9 +60,9 @@ func (b *Backups) send(ctx context.Context, doing string, c Command) (Result, er
 	defer cancel()
 	r, err := b.transport.Run(ctx, c)
 	if err != nil {
-		return r, transportError(doing, err)
+		return r, transportError(operation, err)
 	}
-	if failure := backupFailure(doing, r); failure != nil {
+	if failure := backupFailure(operation, r); failure != nil {
 		return r, failure
 	}
 	return r, nil
@@ -70,23 +70,23 @@ func (b *Backups) send(ctx context.Context, doing string, c Command) (Result, er
 
 // backupFailure returns the error in the output of a backup tool; nil if there
 // is none, which is no proof of success.
-func backupFailure(doing string, r Result) *Error {
+func backupFailure(operation string, r Result) *Error {
 	detail := advised(fdb.WithoutSecrets(backupErrors(r.Stderr)))
 	switch {
 	case r.ExitCode == exitTimedOut || r.ExitCode == exitKilled:
-		return &Error{Kind: KindTimeout, Doing: doing, Detail: "timed out without a response from the database or the store"}
+		return &Error{Kind: KindTimeout, Operation: operation, Detail: "timed out without a response from the database or the store"}
 	case r.ExitCode == exitCannotRun || r.ExitCode == exitNotFound:
-		return &Error{Kind: KindBinaryMissing, Doing: doing, Detail: firstLine(string(r.Stderr))}
+		return &Error{Kind: KindBinaryMissing, Operation: operation, Detail: firstLine(string(r.Stderr))}
 	case strings.Contains(detail, unreadableFile), strings.Contains(detail, invalidFile):
-		return &Error{Kind: KindBadClusterFile, Doing: doing, Detail: detail}
+		return &Error{Kind: KindBadClusterFile, Operation: operation, Detail: detail}
 	case strings.Contains(detail, "unknown option"), strings.Contains(detail, "invalid argument"):
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
+		return &Error{Kind: KindBadInput, Operation: operation, Detail: detail}
 	case r.ExitCode != 0 && isRefusal(detail):
-		return &Error{Kind: KindRefused, Doing: doing, Detail: detail}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: detail}
 	case r.ExitCode != 0 && detail != "":
-		return &Error{Kind: KindUnparsed, Doing: doing, Detail: detail}
+		return &Error{Kind: KindUnparsed, Operation: operation, Detail: detail}
 	case r.ExitCode != 0:
-		return &Error{Kind: KindUnparsed, Doing: doing, Detail: failureOfExit(doing, r).Detail}
+		return &Error{Kind: KindUnparsed, Operation: operation, Detail: failureOfExit(operation, r).Detail}
 	}
 	return nil
 }
@@ -122,8 +122,8 @@ func backupErrors(stderr []byte) string {
 
 // Status returns the status of a tag's backup.
 func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, error) {
-	const doing = "reading the status of the backup"
-	r, err := b.read(ctx, doing, []string{"fdbbackup", "status", "--json", "-t", tag}, backupReadLimit)
+	const operation = "reading the status of the backup"
+	r, err := b.read(ctx, operation, []string{"fdbbackup", "status", "--json", "-t", tag}, backupReadLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (b *Backups) Status(ctx context.Context, tag string) (*fdb.BackupStatus, er
 		err = errors.New("the output is the status of another tag")
 	}
 	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	return status, nil
 }
@@ -149,16 +149,16 @@ func (b *Backups) Errors(ctx context.Context, tag string) ([]string, error) {
 // Start starts a backup. It fails if one runs on the tag. A new one with another destination
 // was started by another user.
 func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Version) error {
-	doing := "starting a backup on tag " + start.Tag
+	operation := "starting a backup on tag " + start.Tag
 	before, err := b.Status(ctx, start.Tag)
 	if err != nil {
 		return err
 	}
 	if before.State.Running {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "a backup is already running on this tag"}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: "a backup is already running on this tag"}
 	}
 	return b.change(ctx, start.Command(v), start.Tag, mutation{
-		doing: doing, store: start.URL, succeeded: printed("was successfully submitted"),
+		operation: operation, store: start.URL, succeeded: printed("was successfully submitted"),
 	}, func(s *fdb.BackupStatus) bool {
 		return s.Known() && s.UID != before.UID && fdb.SameBackupURL(s.URL, start.URL)
 	})
@@ -167,7 +167,7 @@ func (b *Backups) Start(ctx context.Context, start fdb.BackupStart, v fdb.Versio
 // Discontinue ends a backup once it is restorable.
 func (b *Backups) Discontinue(ctx context.Context, tag string) error {
 	return b.change(ctx, []string{"fdbbackup", "discontinue", "-t", tag}, tag, mutation{
-		doing: "ending the backup on tag " + tag, succeeded: printed("was successfully discontinued"),
+		operation: "ending the backup on tag " + tag, succeeded: printed("was successfully discontinued"),
 	}, func(s *fdb.BackupStatus) bool {
 		return !s.State.Running || s.StopAfterSnapshot != nil && *s.StopAfterSnapshot
 	})
@@ -175,19 +175,19 @@ func (b *Backups) Discontinue(ctx context.Context, tag string) error {
 
 // Abort ends a backup immediately, restorable or not.
 func (b *Backups) Abort(ctx context.Context, tag string) error {
-	m := mutation{doing: "aborting the backup on tag " + tag, succeeded: printed("was successfully aborted")}
+	m := mutation{operation: "aborting the backup on tag " + tag, succeeded: printed("was successfully aborted")}
 	return b.change(ctx, []string{"fdbbackup", "abort", "-t", tag}, tag, m, func(s *fdb.BackupStatus) bool { return !s.State.Running })
 }
 
 // Pause pauses all agents of the database. The tag is only used to read the status.
 func (b *Backups) Pause(ctx context.Context, tag string) error {
-	m := mutation{doing: "pausing the backup agents", succeeded: printed("All backup agents have been paused.")}
+	m := mutation{operation: "pausing the backup agents", succeeded: printed("All backup agents have been paused.")}
 	return b.change(ctx, []string{"fdbbackup", "pause"}, tag, m, func(s *fdb.BackupStatus) bool { return s.AgentsPaused })
 }
 
 // Resume resumes all agents of the database. The tag is only used to read the status.
 func (b *Backups) Resume(ctx context.Context, tag string) error {
-	m := mutation{doing: "resuming the backup agents", succeeded: printed("All backup agents have been resumed.")}
+	m := mutation{operation: "resuming the backup agents", succeeded: printed("All backup agents have been resumed.")}
 	return b.change(ctx, []string{"fdbbackup", "resume"}, tag, m, func(s *fdb.BackupStatus) bool { return !s.AgentsPaused })
 }
 
@@ -197,14 +197,14 @@ var errPeriodUnknown = errors.New("the database does not report the snapshot per
 // Modify changes a running backup. A period that the database does not report is no
 // proof.
 func (b *Backups) Modify(ctx context.Context, change fdb.BackupChange) error {
-	m := mutation{doing: "changing the backup on tag " + change.Tag, store: change.URL}
+	m := mutation{operation: "changing the backup on tag " + change.Tag, store: change.URL}
 	m.inForce = func(ctx context.Context) (bool, error) {
 		s, err := b.Status(ctx, change.Tag)
 		if err != nil {
 			return false, err
 		}
-		period, told := s.SnapshotPeriod()
-		if !told {
+		period, reported := s.SnapshotPeriod()
+		if !reported {
 			return false, errPeriodUnknown
 		}
 		return period == change.Period && (change.URL == "" || fdb.SameBackupURL(s.URL, change.URL)), nil
@@ -223,7 +223,7 @@ func (b *Backups) change(ctx context.Context, argv []string, tag string, m mutat
 
 func (b *Backups) runMutation(ctx context.Context, argv []string, m mutation) error {
 	m.mustRead, m.limit = true, backupChangeLimit
-	r, err := b.run(ctx, m.doing, argv, m.limit)
+	r, err := b.run(ctx, m.operation, argv, m.limit)
 	return m.conclude(ctx, r, err)
 }
 

@@ -32,7 +32,7 @@ func advised(detail string) string {
 // storeTimeout returns the error of a tool that timed out although the database
 // responds. The tools report no errors of a store: they retry forever.
 func storeTimeout(m mutation, limit time.Duration) *Error {
-	return &Error{Kind: KindStoreSilent, Doing: m.doing, Detail: fmt.Sprintf(
+	return &Error{Kind: KindStoreUnresponsive, Operation: m.operation, Detail: fmt.Sprintf(
 		"no response from the store within %s, while the database responds; %s cannot be reached, has no such bucket, or denies access to the agents: "+
 			"check spec.blobStoreConfiguration, and the files that FDB_BLOB_CREDENTIALS names in the pods of agents", limit, fdb.WithoutSecrets(m.store))}
 }

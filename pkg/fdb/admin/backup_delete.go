@@ -11,14 +11,14 @@ import (
 
 // DeleteData deletes all data of a backup at a destination, within the limit. It reports
 // whether the destination is empty, which the tools only report for one without any data.
-func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duration) (gone bool, err error) {
-	const doing = "deleting the data of the backup"
-	_, err = b.send(ctx, doing, Command{Argv: []string{"fdbbackup", "delete", "-d", url}, Limit: limit, Tied: true})
+func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duration) (removed bool, err error) {
+	const operation = "deleting the data of the backup"
+	_, err = b.send(ctx, operation, Command{Argv: []string{"fdbbackup", "delete", "-d", url}, Limit: limit, Tied: true})
 	switch {
 	case isMissing(err):
 		return true, nil
 	case wasCutOff(err):
-		return false, unfinished(ctx, doing, limit, err)
+		return false, unfinished(ctx, operation, limit, err)
 	default:
 		return false, err
 	}
@@ -39,15 +39,15 @@ func (b *Backups) Expire(ctx context.Context, e Expiry) error {
 	if e.Force {
 		argv = append(argv, "--force")
 	}
-	m := mutation{doing: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true}
+	m := mutation{operation: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true}
 	m.inForce = func(ctx context.Context) (bool, error) {
 		d, err := b.Describe(ctx, e.URL)
 		return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= e.Before, err
 	}
-	r, ended := b.send(ctx, m.doing, Command{Argv: argv, Limit: e.Limit, Tied: true})
+	r, ended := b.send(ctx, m.operation, Command{Argv: argv, Limit: e.Limit, Tied: true})
 	err := m.conclude(ctx, r, ended)
 	if err != nil && wasCutOff(ended) {
-		return unfinished(ctx, m.doing, e.Limit, ended)
+		return unfinished(ctx, m.operation, e.Limit, ended)
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func wasCutOff(err error) bool {
 
 // unfinished returns the error of an interrupted deletion. It does not wrap the cause: the
 // store did respond, and what was deleted so far stays deleted.
-func unfinished(ctx context.Context, doing string, limit time.Duration, err error) *Error {
+func unfinished(ctx context.Context, operation string, limit time.Duration, err error) *Error {
 	why := err.Error()
 	switch {
 	case ctx.Err() != nil:
@@ -74,7 +74,7 @@ func unfinished(ctx context.Context, doing string, limit time.Duration, err erro
 	case KindOf(err) == KindTimeout:
 		why = fmt.Sprintf("it takes longer than %s", limit)
 	}
-	return &Error{Kind: KindUnfinished, Doing: doing, Detail: "not finished (" + why +
+	return &Error{Kind: KindUnfinished, Operation: operation, Detail: "not finished (" + why +
 		"): part of it may be deleted; run the same command again to delete the rest"}
 }
 
@@ -85,10 +85,10 @@ func (b *Backups) StoreAnswers(ctx context.Context, url string) error {
 	if err != nil {
 		return nil //nolint:nilerr // the tools report such a destination themselves
 	}
-	const doing = "checking the store before data is deleted"
-	_, err = b.read(ctx, doing, []string{"fdbbackup", "list", "-b", base}, backupChangeLimit)
+	const operation = "checking the store before data is deleted"
+	_, err = b.read(ctx, operation, []string{"fdbbackup", "list", "-b", base}, backupChangeLimit)
 	if KindOf(err) == KindTimeout && ctx.Err() == nil {
-		return storeTimeout(mutation{doing: doing, store: url}, backupChangeLimit)
+		return storeTimeout(mutation{operation: operation, store: url}, backupChangeLimit)
 	}
 	return nil
 }

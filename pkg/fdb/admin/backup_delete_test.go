@@ -54,8 +54,8 @@ func TestADeletionThatIsCutOffIsUnfinished(t *testing.T) {
 		"the tools say what went wrong": {result: fails("ERROR: URL invalid"), want: admin.KindRefused, says: "URL invalid"},
 	}
 	for name, tt := range tests {
-		for doing, run := range map[string]func(answering, context.Context) error{"delete": answering.delete, "expire": answering.expire} {
-			t.Run(doing+": "+name, func(t *testing.T) {
+		for operation, run := range map[string]func(answering, context.Context) error{"delete": answering.delete, "expire": answering.expire} {
+			t.Run(operation+": "+name, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				err := run(func(ctx context.Context, c admin.Command) (admin.Result, error) {
@@ -121,15 +121,15 @@ func TestASilentStoreIsFoundOutBeforeADeletion(t *testing.T) {
 	}{
 		"it answers":                {want: ""},
 		"it has words of its own":   {result: fails("ERROR: forbidden"), want: ""},
-		"it does not answer at all": {result: admin.Result{ExitCode: 124}, want: admin.KindStoreSilent},
+		"it does not answer at all": {result: admin.Result{ExitCode: 124}, want: admin.KindStoreUnresponsive},
 	} {
-		asked := ""
+		requested := ""
 		err := admin.NewBackups(answering(func(_ context.Context, c admin.Command) (admin.Result, error) {
-			asked = strings.Join(c.Argv[1:], " ")
+			requested = strings.Join(c.Argv[1:], " ")
 			return tt.result, nil
 		}), nil).StoreAnswers(t.Context(), nightly)
-		if admin.KindOf(err) != tt.want || !strings.HasPrefix(asked, "list -b ") {
-			t.Errorf("%s: asked %q, got %v", name, asked, err)
+		if admin.KindOf(err) != tt.want || !strings.HasPrefix(requested, "list -b ") {
+			t.Errorf("%s: asked %q, got %v", name, requested, err)
 		}
 	}
 }
@@ -147,9 +147,9 @@ func tied(t *testing.T, script string) (cmd *exec.Cmd, input io.Closer) {
 }
 
 func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
-	told := filepath.Join(t.TempDir(), "terminated")
+	reported := filepath.Join(t.TempDir(), "terminated")
 	begun := filepath.Join(t.TempDir(), "begun")
-	cmd, input := tied(t, `trap 'echo ended > `+told+`; exit 0' TERM; echo > `+begun+`; while :; do sleep 0.1; done`)
+	cmd, input := tied(t, `trap 'echo ended > `+reported+`; exit 0' TERM; echo > `+begun+`; while :; do sleep 0.1; done`)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
 	if err := input.Close(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, told)
+	await(t, reported)
 	_ = cmd.Wait() // its client has disconnected
 }
 

@@ -18,8 +18,8 @@ const missingBackup = "Backup does not exist"
 
 // Describe returns the backup at a destination; nil if there is none.
 func (b *Backups) Describe(ctx context.Context, url string) (*fdb.BackupDescription, error) {
-	const doing = "describing the backup"
-	r, err := b.read(ctx, doing, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
+	const operation = "describing the backup"
+	r, err := b.read(ctx, operation, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
 	if isMissing(err) {
 		return nil, nil // no backup is a valid result
 	}
@@ -31,7 +31,7 @@ func (b *Backups) Describe(ctx context.Context, url string) (*fdb.BackupDescript
 		err = errors.New("the output is the description of another destination")
 	}
 	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	return d, nil
 }

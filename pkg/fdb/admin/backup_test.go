@@ -27,7 +27,7 @@ type agentPod struct {
 func (p agentPod) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	*p.argv = append(*p.argv, c.Argv)
 	var stdout, stderr bytes.Buffer
-	exitCode := p.world.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
+	exitCode := p.cluster.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
 		Version: "7.3.79", Files: p.files, Stdout: &stdout, Stderr: &stderr, Env: agentEnv(),
 	})
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
@@ -39,7 +39,7 @@ func agentEnv() map[string]string {
 
 // site is a database with agents, a store, and a client for backups.
 type site struct {
-	*fdbsim.World
+	*fdbsim.Simulation
 	backups *admin.Backups
 	cli     *admin.FDBCLI
 	pod     agentPod
@@ -47,19 +47,19 @@ type site struct {
 
 func newSite(t *testing.T) site {
 	t.Helper()
-	world, files := newWorld(t)
-	cli := newSimulatedCLI(world, simulated{world, files})
+	cluster, files := newCluster(t)
+	cli := newSimulatedCLI(cluster, simulated{cluster, files})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
 	}
-	world.Advance(time.Minute)
-	world.AddBlobStore(fdbsim.BlobStore{Host: "store:9000", Secrets: map[string]string{"key": "hunter2"}, Buckets: []string{"fdb-backups"}})
+	cluster.Advance(time.Minute)
+	cluster.AddBlobStore(fdbsim.BlobStore{Host: "store:9000", Secrets: map[string]string{"key": "hunter2"}, Buckets: []string{"fdb-backups"}})
 	files.contents["/credentials"] = `{"accounts":{"key@store":{"secret":"hunter2"}}}`
-	if agent, exit := world.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: files, Env: agentEnv()}); agent == nil {
+	if agent, exit := cluster.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: files, Env: agentEnv()}); agent == nil {
 		t.Fatalf("the agent ended with %d", exit)
 	}
-	pod := agentPod{simulated{world, files}, &[][]string{}}
-	return site{world, admin.NewBackups(pod, []string{"knob_http_verbose_level=2", "locality_data_hall=x"}), cli, pod}
+	pod := agentPod{simulated{cluster, files}, &[][]string{}}
+	return site{cluster, admin.NewBackups(pod, []string{"knob_http_verbose_level=2", "locality_data_hall=x"}), cli, pod}
 }
 
 func (s site) fill(t *testing.T, line string) {
@@ -142,9 +142,9 @@ func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
 		kind admin.Kind
 		text string
 	}{
-		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindStoreSilent, "no response from the store within 45s, while the database responds; blobstore://"},
-		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindStoreSilent, "no response from the store within 45s, while the database responds; blobstore://"},
-		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindStoreSilent, "no response from the store within 45s, while the database responds; blobstore://"},
+		"a store that never answers": {strings.Replace(nightly, "@store:", "@nowhere:", 1), admin.KindStoreUnresponsive, "no response from the store within 45s, while the database responds; blobstore://"},
+		"a bucket that is not there": {strings.Replace(nightly, "fdb-backups", "none", 1), admin.KindStoreUnresponsive, "no response from the store within 45s, while the database responds; blobstore://"},
+		"a wrong key":                {strings.Replace(nightly, "key@", "other@", 1), admin.KindStoreUnresponsive, "no response from the store within 45s, while the database responds; blobstore://"},
 		"no region":                  {strings.Replace(nightly, "&region=eu", "", 1), admin.KindRefused, "as region=NAME"},
 		"a secret in the URL":        {strings.Replace(nightly, "key@", "key:hunter2@", 1), admin.KindBadInput, "the account must not have a secret"},
 	}
@@ -194,8 +194,8 @@ func TestDataOfABackupIsDeletedUntilNothingIsThere(t *testing.T) {
 	}
 	s.Advance(time.Minute)
 	for i, want := range []bool{false, true, true} {
-		if gone, err := s.backups.DeleteData(t.Context(), nightly, time.Hour); err != nil || gone != want {
-			t.Errorf("round %d: gone %t, %v", i+1, gone, err)
+		if removed, err := s.backups.DeleteData(t.Context(), nightly, time.Hour); err != nil || removed != want {
+			t.Errorf("round %d: gone %t, %v", i+1, removed, err)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 // mutation is one change of the database.
 type mutation struct {
-	doing  string
-	script string
-	limit  time.Duration
+	operation string
+	script    string
+	limit     time.Duration
 	// succeeded finds the expected text; nil for a command without output.
 	succeeded func(Result) bool
 	// inForce reads back whether the change is in force.
@@ -24,7 +24,7 @@ type mutation struct {
 // change runs a mutation and reads back its effect, after an error too: an
 // error does not mean that nothing was changed.
 func (c *FDBCLI) change(ctx context.Context, m mutation) error {
-	r, err := c.run(ctx, m.doing, m.script, m.limit)
+	r, err := c.run(ctx, m.operation, m.script, m.limit)
 	return m.conclude(ctx, r, err)
 }
 
@@ -35,7 +35,7 @@ func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 		return err
 	}
 	if err == nil && !m.understood(r) {
-		err = unparsed(m.doing, r)
+		err = unparsed(m.operation, r)
 	}
 	inForce, readErr := m.inForce(ctx)
 	switch {
@@ -46,9 +46,9 @@ func (m mutation) conclude(ctx context.Context, r Result, err error) error {
 	case m.store != "" && KindOf(err) == KindTimeout && readErr == nil:
 		return storeTimeout(m, m.limit)
 	case err == nil && readErr == nil:
-		return &Error{Kind: KindNotInForce, Doing: m.doing, Detail: "accepted, but not in force afterwards"}
+		return &Error{Kind: KindNotInForce, Operation: m.operation, Detail: "accepted, but not in force afterwards"}
 	default:
-		return &Error{Kind: KindUnknownResult, Doing: m.doing, Err: errors.Join(err, readErr)}
+		return &Error{Kind: KindUnknownResult, Operation: m.operation, Err: errors.Join(err, readErr)}
 	}
 }
 

@@ -24,9 +24,9 @@ func (c *FDBCLI) ChangeCoordinators(ctx context.Context, coordinators []fdb.Addr
 	}
 	var now fdb.ConnectionString
 	err = c.change(ctx, mutation{
-		doing:  changingCoordinators,
-		script: command(append([]string{"coordinators"}, words...)...),
-		limit:  changeLimit,
+		operation: changingCoordinators,
+		script:    command(append([]string{"coordinators"}, words...)...),
+		limit:     changeLimit,
 		succeeded: func(r Result) bool {
 			return slices.ContainsFunc(answerLines(r.Stdout), func(l string) bool { return slices.Contains(coordinatorTexts, l) })
 		},
@@ -48,7 +48,7 @@ const changingCoordinators = "changing coordinators"
 func coordinatorWords(coordinators []fdb.Address) ([]string, error) {
 	proposed := fdb.ConnectionString{Description: "proposed", ID: "proposed", Coordinators: coordinators}
 	if err := proposed.Check(); err != nil {
-		return nil, &Error{Kind: KindBadInput, Doing: changingCoordinators, Err: err}
+		return nil, &Error{Kind: KindBadInput, Operation: changingCoordinators, Err: err}
 	}
 	words := make([]string, len(coordinators))
 	for i, a := range coordinators {
@@ -59,34 +59,34 @@ func coordinatorWords(coordinators []fdb.Address) ([]string, error) {
 
 // ConnectionString returns the connection string in force.
 func (c *FDBCLI) ConnectionString(ctx context.Context) (fdb.ConnectionString, error) {
-	const doing = "reading the connection string"
-	value, found, err := c.get(ctx, doing, connectionStringKey)
+	const operation = "reading the connection string"
+	value, found, err := c.get(ctx, operation, connectionStringKey)
 	if err != nil {
 		return fdb.ConnectionString{}, err
 	}
 	if !found {
-		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Doing: doing, Detail: "the key is absent"}
+		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Operation: operation, Detail: "the key is absent"}
 	}
 	s, err := fdb.ParseConnectionString(string(value))
 	if err != nil {
-		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	return s, nil
 }
 
 // get reads one key that requires no option.
-func (c *FDBCLI) get(ctx context.Context, doing string, key []byte) (value []byte, found bool, err error) {
-	r, err := c.read(ctx, doing, command("get", string(key)), readLimit)
+func (c *FDBCLI) get(ctx context.Context, operation string, key []byte) (value []byte, found bool, err error) {
+	r, err := c.read(ctx, operation, command("get", string(key)), readLimit)
 	if err != nil {
 		return nil, false, err
 	}
 	lines := answerLines(r.Stdout)
 	if len(lines) != 1 {
-		return nil, false, unparsed(doing, r)
+		return nil, false, unparsed(operation, r)
 	}
 	value, found, err = parseValue(key, lines[0])
 	if err != nil {
-		return nil, false, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return nil, false, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	return value, found, nil
 }

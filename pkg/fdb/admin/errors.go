@@ -29,9 +29,9 @@ const (
 	KindConflict Kind = "Conflict"
 	// KindUnknownResult: a mutation may or may not have happened, or may still happen.
 	KindUnknownResult Kind = "UnknownResult"
-	// KindStoreSilent: the database responds, and the store that a backup tool requires
+	// KindStoreUnresponsive: the database responds, and the store that a backup tool requires
 	// does not. It is unknown whether anything was started.
-	KindStoreSilent Kind = "StoreSilent"
+	KindStoreUnresponsive Kind = "StoreSilent"
 	// KindLocked: a restore, disaster recovery or a user locked the database.
 	KindLocked Kind = "Locked"
 	// KindRefused: the database, or a check before it, refused. Nothing was changed.
@@ -59,8 +59,8 @@ const (
 // Error is the error of all operations of this package.
 type Error struct {
 	Kind Kind
-	// Doing is the operation, as a gerund with its object.
-	Doing string
+	// Operation is the operation, as a gerund with its object.
+	Operation string
 	// Detail is the database's message, without its hints.
 	Detail string
 	// Code is FoundationDB's error code; 0 for none.
@@ -73,7 +73,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	var text strings.Builder
-	text.WriteString(e.Doing)
+	text.WriteString(e.Operation)
 	if e.Detail != "" {
 		text.WriteString(": " + e.Detail)
 	}

@@ -31,12 +31,12 @@ var localityPattern = regexp.MustCompile(`^locality_[A-Za-z0-9_]+:[^\s;"'\\]+$`)
 // target is ignored: "successfully excluded" is also printed for a running cluster
 // controller, and a dead process is always "missing".
 func (c *FDBCLI) Exclude(ctx context.Context, targets []string) error {
-	doing := "excluding " + strings.Join(targets, ", ")
-	if err := checkTargets(doing, targets); err != nil {
+	operation := "excluding " + strings.Join(targets, ", ")
+	if err := checkTargets(operation, targets); err != nil {
 		return err
 	}
 	return c.change(ctx, mutation{
-		doing:     doing,
+		operation: operation,
 		script:    command(append([]string{"exclude", "no_wait"}, targets...)...),
 		limit:     changeLimit,
 		succeeded: func(Result) bool { return true }, // no text proves success; the list does
@@ -49,14 +49,14 @@ func (c *FDBCLI) Exclude(ctx context.Context, targets []string) error {
 
 // Include ends exclusions. It never includes everything.
 func (c *FDBCLI) Include(ctx context.Context, targets []string) error {
-	doing := "including " + strings.Join(targets, ", ")
-	if err := checkTargets(doing, targets); err != nil {
+	operation := "including " + strings.Join(targets, ", ")
+	if err := checkTargets(operation, targets); err != nil {
 		return err
 	}
 	return c.change(ctx, mutation{
-		doing:  doing,
-		script: command(append([]string{"include"}, targets...)...),
-		limit:  changeLimit,
+		operation: operation,
+		script:    command(append([]string{"include"}, targets...)...),
+		limit:     changeLimit,
 		inForce: func(ctx context.Context) (bool, error) {
 			excluded, err := c.Exclusions(ctx)
 			return err == nil && !containsAny(excluded, targets), err
@@ -74,14 +74,14 @@ func containsAny(excluded, targets []string) bool {
 
 // checkTargets rejects targets that exclude would misinterpret, or skip with exit
 // code 0.
-func checkTargets(doing string, targets []string) error {
+func checkTargets(operation string, targets []string) error {
 	if len(targets) == 0 {
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no targets"}
+		return &Error{Kind: KindBadInput, Operation: operation, Detail: "no targets"}
 	}
 	for _, t := range targets {
 		if !IsTarget(t) {
 			detail := fmt.Sprintf("%q must be an IP, ip:port without flags, or a locality", t)
-			return &Error{Kind: KindBadInput, Doing: doing, Detail: detail}
+			return &Error{Kind: KindBadInput, Operation: operation, Detail: detail}
 		}
 	}
 	return nil
@@ -147,8 +147,8 @@ func exclusionLists(found map[string][]string) ExclusionLists {
 }
 
 // keysUnder returns the keys with these prefixes, without the prefix.
-func (c *FDBCLI) keysUnder(ctx context.Context, doing string, prefixes ...string) ([]string, error) {
-	found, err := c.rangesUnder(ctx, doing, prefixes...)
+func (c *FDBCLI) keysUnder(ctx context.Context, operation string, prefixes ...string) ([]string, error) {
+	found, err := c.rangesUnder(ctx, operation, prefixes...)
 	return sorted(slices.Collect(maps.Values(found))...), err
 }
 
@@ -159,36 +159,36 @@ func sorted(lists ...[]string) []string {
 }
 
 // rangesUnder returns, by prefix, the keys with it, without the prefix.
-func (c *FDBCLI) rangesUnder(ctx context.Context, doing string, prefixes ...string) (map[string][]string, error) {
+func (c *FDBCLI) rangesUnder(ctx context.Context, operation string, prefixes ...string) (map[string][]string, error) {
 	commands := make([]string, len(prefixes))
 	for i, prefix := range prefixes {
 		commands[i] = command("getrange", prefix, endOf(prefix), strconv.Itoa(maxRows))
 	}
-	r, err := c.read(ctx, doing, strings.Join(commands, "; "), readLimit)
+	r, err := c.read(ctx, operation, strings.Join(commands, "; "), readLimit)
 	if err != nil {
 		return nil, err
 	}
 	if !rangeEnds(r.Stdout) {
-		return nil, unparsed(doing, r)
+		return nil, unparsed(operation, r)
 	}
 	found := map[string][]string{}
 	lines := answerLines(r.Stdout)
 	for _, prefix := range prefixes {
 		rows, rest, err := parseRange(maxRows, lines)
 		if err != nil {
-			return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+			return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 		}
 		for _, row := range rows {
 			name, has := strings.CutPrefix(string(row.Key), prefix)
 			if !has {
-				return nil, &Error{Kind: KindUnparsed, Doing: doing, Detail: "key outside its range: " + strconv.Quote(string(row.Key))}
+				return nil, &Error{Kind: KindUnparsed, Operation: operation, Detail: "key outside its range: " + strconv.Quote(string(row.Key))}
 			}
 			found[prefix] = append(found[prefix], name)
 		}
 		lines = rest
 	}
 	if len(lines) > 0 {
-		return nil, unparsed(doing, r)
+		return nil, unparsed(operation, r)
 	}
 	return found, nil
 }

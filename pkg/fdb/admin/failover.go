@@ -176,17 +176,17 @@ func (q *inquiry) startNext(ctx context.Context) {
 // receive waits for the next answer. If none arrives within the command's patience, it starts
 // the command in the next pod instead.
 func (q *inquiry) receive(ctx context.Context) (a answer, ok bool) {
-	var silent <-chan time.Time
-	if patience := q.patience(); patience > 0 {
-		timer := clock.RealClock{}.NewTimer(patience) // that of the tools
+	var unresponsive <-chan time.Time
+	if hedgeAfter := q.hedgeAfter(); hedgeAfter > 0 {
+		timer := clock.RealClock{}.NewTimer(hedgeAfter) // that of the tools
 		defer timer.Stop()
-		silent = timer.C()
+		unresponsive = timer.C()
 	}
 	select {
 	case a := <-q.answers:
 		q.running--
 		return a, true
-	case <-silent:
+	case <-unresponsive:
 		if q.failed != nil {
 			q.running = 0 // no more answers are awaited
 		} else {
@@ -196,17 +196,17 @@ func (q *inquiry) receive(ctx context.Context) (a answer, ok bool) {
 	}
 }
 
-// doubtPatience is how long to wait for a better answer than an inconclusive one. An
+// doubtHedgeDelay is how long to wait for a better answer than an inconclusive one. An
 // unavailable database makes all of them slow.
-const doubtPatience = 3 * time.Second
+const doubtHedgeDelay = 3 * time.Second
 
-// patience returns how long to wait for the next answer; 0 for no limit.
-func (q *inquiry) patience() time.Duration {
+// hedgeAfter returns how long to wait for the next answer; 0 for no limit.
+func (q *inquiry) hedgeAfter() time.Duration {
 	switch {
 	case q.failed != nil:
-		return doubtPatience
+		return doubtHedgeDelay
 	case len(q.next) > 0:
-		return q.command.Patience
+		return q.command.HedgeAfter
 	default:
 		return 0
 	}

@@ -16,14 +16,14 @@ type pod struct {
 	after  time.Duration
 	result admin.Result
 	err    error
-	// silent does not respond until the client stops waiting.
-	silent bool
-	asked  int
+	// unresponsive does not respond until the client stops waiting.
+	unresponsive bool
+	requested    int
 }
 
 func (p *pod) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
-	p.asked++
-	if p.silent {
+	p.requested++
+	if p.unresponsive {
 		<-ctx.Done()
 		return admin.Result{}, &admin.TransportError{Started: true, Where: "an unresponsive pod", Err: ctx.Err()}
 	}
@@ -52,33 +52,33 @@ func lostIn(where string) *pod {
 // What changes nothing may run as often as it takes. The node of a pod that was the best one can
 // be down for most of a minute before Kubernetes reports it.
 func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
-	const patience = 6 * time.Second
+	const hedgeAfter = 6 * time.Second
 	failing := func(code int) *pod { return &pod{result: admin.Result{ExitCode: code}} }
 	tests := map[string]struct {
 		places []*pod
 		reads  admin.Command
 		want   string
-		// asked is how many places ran it, and took is how long it took.
-		asked int
-		took  time.Duration
-		fails string
+		// requested is how many places ran it, and took is how long it took.
+		requested int
+		took      time.Duration
+		fails     string
 	}{
-		"the first one answers":                                   {places: []*pod{says("a"), says("b")}, want: "a", asked: 1, took: time.Second},
-		"it is lost in the first one":                             {places: []*pod{lostIn("a"), says("b")}, want: "b", asked: 2, took: time.Second},
-		"it is lost in two":                                       {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", asked: 3, took: time.Second},
-		"the first one does not respond":                          {places: []*pod{{silent: true}, says("b")}, want: "b", asked: 2, took: patience + time.Second},
-		"two do not respond":                                      {places: []*pod{{silent: true}, {silent: true}, says("c")}, want: "c", asked: 3, took: 2*patience + time.Second},
-		"the first one is slow, and faster all the same":          {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {silent: true}}, want: "a", asked: 2, took: 8 * time.Second},
-		"the second one fails while the first is slow":            {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", asked: 2, took: 8 * time.Second},
-		"what settles nothing waits a little for a better answer": {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, says("doubt")}, want: "a", asked: 2, took: 8 * time.Second},
-		"and not for long":                                        {places: []*pod{{silent: true}, says("doubt")}, want: "doubt", asked: 2, took: patience + 4*time.Second},
-		"an inconclusive result is used without another pod":      {places: []*pod{says("doubt"), says("b")}, want: "doubt", asked: 1, took: time.Second},
-		"a tool that fails has answered":                          {places: []*pod{failing(1), says("b")}, want: "", asked: 1},
+		"the first one answers":                                   {places: []*pod{says("a"), says("b")}, want: "a", requested: 1, took: time.Second},
+		"it is lost in the first one":                             {places: []*pod{lostIn("a"), says("b")}, want: "b", requested: 2, took: time.Second},
+		"it is lost in two":                                       {places: []*pod{lostIn("a"), lostIn("b"), says("c")}, want: "c", requested: 3, took: time.Second},
+		"the first one does not respond":                          {places: []*pod{{unresponsive: true}, says("b")}, want: "b", requested: 2, took: hedgeAfter + time.Second},
+		"two do not respond":                                      {places: []*pod{{unresponsive: true}, {unresponsive: true}, says("c")}, want: "c", requested: 3, took: 2*hedgeAfter + time.Second},
+		"the first one is slow, and faster all the same":          {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, {unresponsive: true}}, want: "a", requested: 2, took: 8 * time.Second},
+		"the second one fails while the first is slow":            {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, failing(1)}, want: "a", requested: 2, took: 8 * time.Second},
+		"what settles nothing waits a little for a better answer": {places: []*pod{{after: 8 * time.Second, result: admin.Result{Stdout: []byte("a")}}, says("doubt")}, want: "a", requested: 2, took: 8 * time.Second},
+		"and not for long":                                        {places: []*pod{{unresponsive: true}, says("doubt")}, want: "doubt", requested: 2, took: hedgeAfter + 4*time.Second},
+		"an inconclusive result is used without another pod":      {places: []*pod{says("doubt"), says("b")}, want: "doubt", requested: 1, took: time.Second},
+		"a tool that fails has answered":                          {places: []*pod{failing(1), says("b")}, want: "", requested: 1},
 		"all lose it": {
-			places: []*pod{lostIn("a"), lostIn("b")}, asked: 2,
+			places: []*pod{lostIn("a"), lostIn("b")}, requested: 2,
 			fails: "losing the command in any of the pods: losing the command in a: broken pipe; losing the command in b: broken pipe",
 		},
-		"none responds until the time is over": {places: []*pod{{silent: true}, {silent: true}}, asked: 2, took: time.Minute, fails: "context deadline exceeded"},
+		"none responds until the time is over": {places: []*pod{{unresponsive: true}, {unresponsive: true}}, requested: 2, took: time.Minute, fails: "context deadline exceeded"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				began := time.Now()
-				r, err := admin.NewFailover(places(tc.places)...).Run(ctx, admin.Command{Reads: true, Patience: patience, Settles: settles})
+				r, err := admin.NewFailover(places(tc.places)...).Run(ctx, admin.Command{Reads: true, HedgeAfter: hedgeAfter, Settles: settles})
 				if got := string(r.Stdout); got != tc.want || (err != nil) != (tc.fails != "") {
 					t.Errorf("got %q, %v", got, err)
 				}
@@ -96,8 +96,8 @@ func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
 				if took := time.Since(began); took != tc.took {
 					t.Errorf("took %s, want %s", took, tc.took)
 				}
-				if n := askedOf(tc.places); n != tc.asked {
-					t.Errorf("%d pods ran it, want %d", n, tc.asked)
+				if n := requestsOf(tc.places); n != tc.requested {
+					t.Errorf("%d pods ran it, want %d", n, tc.requested)
 				}
 			})
 		})
@@ -112,10 +112,10 @@ func places(pods []*pod) []admin.Transport {
 	return all
 }
 
-func askedOf(pods []*pod) int {
+func requestsOf(pods []*pod) int {
 	n := 0
 	for _, p := range pods {
-		n += p.asked
+		n += p.requested
 	}
 	return n
 }
@@ -126,12 +126,12 @@ func TestWhatMayChangeSomethingIsNotAskedElsewhere(t *testing.T) {
 		slow := &pod{after: 30 * time.Second, result: admin.Result{Stdout: []byte("a")}}
 		all := []*pod{slow, says("b")}
 		r, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{})
-		if string(r.Stdout) != "a" || err != nil || askedOf(all) != 1 {
-			t.Errorf("%q and %v after %d pods", r.Stdout, err, askedOf(all))
+		if string(r.Stdout) != "a" || err != nil || requestsOf(all) != 1 {
+			t.Errorf("%q and %v after %d pods", r.Stdout, err, requestsOf(all))
 		}
 		all = []*pod{lostIn("a"), says("b")}
-		if _, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{}); err == nil || askedOf(all) != 1 {
-			t.Errorf("%v after %d pods", err, askedOf(all))
+		if _, err := admin.NewFailover(places(all)...).Run(t.Context(), admin.Command{}); err == nil || requestsOf(all) != 1 {
+			t.Errorf("%v after %d pods", err, requestsOf(all))
 		}
 	})
 }
@@ -140,15 +140,15 @@ func TestWhatMayChangeSomethingIsNotAskedElsewhere(t *testing.T) {
 // command.
 func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gone := &pod{silent: true}
-		f := admin.NewFailover(places([]*pod{gone, says("b")})...)
+		removed := &pod{unresponsive: true}
+		f := admin.NewFailover(places([]*pod{removed, says("b")})...)
 		for range 3 {
-			if _, err := f.Run(t.Context(), admin.Command{Reads: true, Patience: 2 * time.Second}); err != nil {
+			if _, err := f.Run(t.Context(), admin.Command{Reads: true, HedgeAfter: 2 * time.Second}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if gone.asked != 1 {
-			t.Errorf("it ran %d commands", gone.asked)
+		if removed.requested != 1 {
+			t.Errorf("it ran %d commands", removed.requested)
 		}
 	})
 }
@@ -160,13 +160,13 @@ func TestWhoSettlesNothingIsNotPreferred(t *testing.T) {
 		slow := &pod{after: 7 * time.Second, result: admin.Result{Stdout: []byte("a")}}
 		f := admin.NewFailover(places([]*pod{slow, says("doubt")})...)
 		for range 3 {
-			r, err := f.Run(t.Context(), admin.Command{Reads: true, Patience: 6 * time.Second, Settles: settles})
+			r, err := f.Run(t.Context(), admin.Command{Reads: true, HedgeAfter: 6 * time.Second, Settles: settles})
 			if string(r.Stdout) != "a" || err != nil {
 				t.Errorf("%s, %v", r.Stdout, err)
 			}
 		}
-		if slow.asked != 3 {
-			t.Errorf("it ran %d commands", slow.asked)
+		if slow.requested != 3 {
+			t.Errorf("it ran %d commands", slow.requested)
 		}
 	})
 }

@@ -173,19 +173,19 @@ func (c *FDBCLI) tryPlaces(try func(place) error) error {
 
 // run runs one script of fdbcli commands and returns its output if it has no
 // error. That alone is no proof of success.
-func (c *FDBCLI) run(ctx context.Context, doing, script string, limit time.Duration) (Result, error) {
-	return c.runAs(ctx, doing, script, Command{Limit: limit})
+func (c *FDBCLI) run(ctx context.Context, operation, script string, limit time.Duration) (Result, error) {
+	return c.runAs(ctx, operation, script, Command{Limit: limit})
 }
 
 // read is run for a script that changes nothing.
-func (c *FDBCLI) read(ctx context.Context, doing, script string, limit time.Duration) (Result, error) {
-	return c.runAs(ctx, doing, script, Command{Limit: limit, Reads: true, Patience: readPatience})
+func (c *FDBCLI) read(ctx context.Context, operation, script string, limit time.Duration) (Result, error) {
+	return c.runAs(ctx, operation, script, Command{Limit: limit, Reads: true, HedgeAfter: readHedgeDelay})
 }
 
 // runAs fills in the rest of like, whose Limit is fdbcli's own.
-func (c *FDBCLI) runAs(ctx context.Context, doing, script string, like Command) (Result, error) {
+func (c *FDBCLI) runAs(ctx context.Context, operation, script string, like Command) (Result, error) {
 	if len(script) > maxScript {
-		return Result{}, &Error{Kind: KindBadInput, Doing: doing, Detail: "too many or too long arguments"}
+		return Result{}, &Error{Kind: KindBadInput, Operation: operation, Detail: "too many or too long arguments"}
 	}
 	var r Result
 	err := c.tryPlaces(func(p place) error {
@@ -198,37 +198,37 @@ func (c *FDBCLI) runAs(ctx context.Context, doing, script string, like Command) 
 			cmd.Reads = false // stdin can be read only once
 		}
 		var err error
-		r, err = c.start(ctx, doing, cmd)
+		r, err = c.start(ctx, operation, cmd)
 		return err
 	})
 	return r, err
 }
 
-// readPatience is how long a pod may take to respond before another one runs the command as
+// readHedgeDelay is how long a pod may take to respond before another one runs the command as
 // well. A healthy database responds sooner; for a pod on a dead node the API server takes
 // half a minute to time out.
-const readPatience = 6 * time.Second
+const readHedgeDelay = 6 * time.Second
 
-func (c *FDBCLI) start(ctx context.Context, doing string, cmd Command) (Result, error) {
+func (c *FDBCLI) start(ctx context.Context, operation string, cmd Command) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmd.Limit-wrapperGrace+clientGrace)
 	defer cancel()
 	r, err := c.transport.Run(ctx, cmd)
 	if err != nil {
-		return r, transportError(doing, err)
+		return r, transportError(operation, err)
 	}
-	if failure := failureOf(doing, r); failure != nil {
+	if failure := failureOf(operation, r); failure != nil {
 		return r, failure
 	}
 	return r, nil
 }
 
 // transportError returns a transport's error with a kind.
-func transportError(doing string, err error) *Error {
+func transportError(operation string, err error) *Error {
 	kind := KindTransport
 	if !neverRan(err) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		kind = KindTimeout
 	}
-	return &Error{Kind: kind, Doing: doing, Err: err}
+	return &Error{Kind: kind, Operation: operation, Err: err}
 }
 
 // pause waits for d, or less when ctx ends.

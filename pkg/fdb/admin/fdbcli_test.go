@@ -390,12 +390,12 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			wanted := ordinary()
-			wanted.Regions = c.regions
+			desired := ordinary()
+			desired.Regions = c.regions
 			if c.edit != nil {
-				c.edit(&wanted)
+				c.edit(&desired)
 			}
-			err := newCLI(admintest.NewTranscript(t, c.steps...)).Configure(t.Context(), wanted, c.kind)
+			err := newCLI(admintest.NewTranscript(t, c.steps...)).Configure(t.Context(), desired, c.kind)
 			if got := admin.KindOf(err); got != c.want || (err == nil) != (c.want == "") {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -410,9 +410,9 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 }
 
 func TestBrokenConfigurationsAreNeverSent(t *testing.T) {
-	wanted := ordinary()
-	wanted.StorageEngine = "ssd; kill all"
-	err := newCLI(admintest.NewTranscript(t)).Configure(t.Context(), wanted, admin.ChangeDatabase)
+	desired := ordinary()
+	desired.StorageEngine = "ssd; kill all"
+	err := newCLI(admintest.NewTranscript(t)).Configure(t.Context(), desired, admin.ChangeDatabase)
 	if admin.KindOf(err) != admin.KindBadInput {
 		t.Errorf("got %v", err)
 	}
@@ -469,7 +469,7 @@ func TestCoordinatorChanges(t *testing.T) {
 const killList = "\nThe following 2 addresses can be killed:\n127.0.2.11:4501\n127.0.2.5:4501\n\n"
 
 func TestKill(t *testing.T) {
-	five, gone := fdb.Address{Host: "127.0.2.5", Port: 4501, TLS: true}, fdb.Address{Host: "127.0.2.99", Port: 4501}
+	five, removed := fdb.Address{Host: "127.0.2.5", Port: 4501, TLS: true}, fdb.Address{Host: "127.0.2.99", Port: 4501}
 	const script = "kill; kill 127.0.2.5:4501; sleep 5"
 	killed := admintest.Step{
 		Script: script, Stderr: longDelay,
@@ -498,8 +498,8 @@ func TestKill(t *testing.T) {
 		"not restarted by a document that was late":     {[]fdb.Address{five}, []admintest.Step{list, old, killed, late, late, late, late, late}, admin.KindNotInForce},
 		"restarted once a later document is complete":   {[]fdb.Address{five}, []admintest.Step{list, old, killed, late, absent, uptime("")}, ""},
 		"restarted a moment later":                      {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, uptime("")}, ""},
-		"one cannot be reached":                         {[]fdb.Address{five, gone}, []admintest.Step{list, old, killed, uptime("")}, admin.KindPartial},
-		"none can be reached":                           {[]fdb.Address{gone}, []admintest.Step{list}, admin.KindRefused},
+		"one cannot be reached":                         {[]fdb.Address{five, removed}, []admintest.Step{list, old, killed, uptime("")}, admin.KindPartial},
+		"none can be reached":                           {[]fdb.Address{removed}, []admintest.Step{list}, admin.KindRefused},
 		"attempted is not killed":                       {[]fdb.Address{five}, []admintest.Step{list, old, killed, old, old, old, old, old}, admin.KindNotInForce},
 		"no targets":                                    {nil, nil, admin.KindBadInput},
 		"refused as a whole": {

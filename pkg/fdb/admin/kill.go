@@ -37,26 +37,26 @@ func (c *FDBCLI) Kill(ctx context.Context, addresses []fdb.Address) error {
 // killReachable kills those of the addresses that are killable, and reports the others.
 func killReachable(
 	ctx context.Context, addresses []fdb.Address,
-	killable func(context.Context) ([]string, error), kill func(ctx context.Context, doing string, present []string) error,
+	killable func(context.Context) ([]string, error), kill func(ctx context.Context, operation string, present []string) error,
 ) error {
-	wanted := hostPorts(addresses)
-	doing := "killing " + strings.Join(wanted, ", ")
-	if len(wanted) == 0 {
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no addresses"}
+	desired := hostPorts(addresses)
+	operation := "killing " + strings.Join(desired, ", ")
+	if len(desired) == 0 {
+		return &Error{Kind: KindBadInput, Operation: operation, Detail: "no addresses"}
 	}
 	reachable, err := killable(ctx)
 	if err != nil {
 		return err
 	}
-	present := slices.DeleteFunc(slices.Clone(wanted), func(a string) bool { return !slices.Contains(reachable, a) })
+	present := slices.DeleteFunc(slices.Clone(desired), func(a string) bool { return !slices.Contains(reachable, a) })
 	if len(present) == 0 {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "none of them can be reached"}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: "none of them can be reached"}
 	}
-	if err := kill(ctx, doing, present); err != nil {
+	if err := kill(ctx, operation, present); err != nil {
 		return err
 	}
-	if missed := without(wanted, present); len(missed) > 0 {
-		return &Error{Kind: KindPartial, Doing: doing, Detail: "not reached", Targets: missed}
+	if missed := without(desired, present); len(missed) > 0 {
+		return &Error{Kind: KindPartial, Operation: operation, Detail: "not reached", Targets: missed}
 	}
 	return nil
 }
@@ -67,26 +67,26 @@ func killReachable(
 // protocol afterwards; the other processes are in the next status, read with the new
 // version's client.
 func (c *FDBCLI) KillForUpgrade(ctx context.Context, addresses []fdb.Address) error {
-	wanted := hostPorts(addresses)
-	doing := "restarting " + phrase.Count(len(wanted), "process") + " in another version"
-	if len(wanted) == 0 {
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: "no addresses"}
+	desired := hostPorts(addresses)
+	operation := "restarting " + phrase.Count(len(desired), "process") + " in another version"
+	if len(desired) == 0 {
+		return &Error{Kind: KindBadInput, Operation: operation, Detail: "no addresses"}
 	}
 	reachable, err := c.killable(ctx)
 	if err != nil {
 		return err
 	}
-	if missed := without(wanted, reachable); len(missed) > 0 {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "none is restarted, because some cannot be reached", Targets: missed}
+	if missed := without(desired, reachable); len(missed) > 0 {
+		return &Error{Kind: KindRefused, Operation: operation, Detail: "none is restarted, because some cannot be reached", Targets: missed}
 	}
 	// The second kill is for processes that the first one missed. By then most
 	// processes may be of the other version, so that it may fail; the read-back counts.
-	kill := command(append([]string{"kill"}, wanted...)...)
+	kill := command(append([]string{"kill"}, desired...)...)
 	return c.change(ctx, mutation{
-		doing:     doing,
+		operation: operation,
 		script:    "kill; " + kill + "; sleep 1; " + kill + "; sleep 5",
 		limit:     changeLimit,
-		succeeded: func(r Result) bool { return killedIn(r, len(wanted)) },
+		succeeded: func(r Result) bool { return killedIn(r, len(desired)) },
 		inForce:   c.protocolChanged,
 	})
 }
@@ -138,14 +138,14 @@ func (c *FDBCLI) Workers(ctx context.Context) ([]string, error) { return c.killa
 
 // killable returns the addresses, without flags, that can be killed now.
 func (c *FDBCLI) killable(ctx context.Context) ([]string, error) {
-	const doing = "listing processes that can be killed"
-	r, err := c.read(ctx, doing, "kill", changeLimit)
+	const operation = "listing processes that can be killed"
+	r, err := c.read(ctx, operation, "kill", changeLimit)
 	if err != nil {
 		return nil, err
 	}
 	addresses, ok := parseKillable(answerLines(r.Stdout))
 	if !ok {
-		return nil, unparsed(doing, r)
+		return nil, unparsed(operation, r)
 	}
 	return addresses, nil
 }
@@ -174,14 +174,14 @@ func parseKillable(lines []string) (addresses []string, ok bool) {
 
 // kill sends one kill to all present addresses. The list in the same script fills
 // fdbcli's table of processes; the sleep gives the requests time to be sent.
-func (c *FDBCLI) kill(ctx context.Context, doing string, present []string) error {
+func (c *FDBCLI) kill(ctx context.Context, operation string, present []string) error {
 	before, err := c.Status(ctx)
 	if err != nil {
 		return err
 	}
 	began := c.clock.Now()
 	return c.change(ctx, mutation{
-		doing:     doing,
+		operation: operation,
 		script:    "kill; " + command(append([]string{"kill"}, present...)...) + "; sleep 5",
 		limit:     changeLimit,
 		succeeded: func(r Result) bool { return killedIn(r, len(present)) },

@@ -63,30 +63,30 @@ func (e *LibraryError) Unwrap() error { return e.Err }
 const codeSpecialKeys = 2117
 
 // libraryError gives an error of the library its kind; others pass.
-func libraryError(ctx context.Context, doing string, err error) error {
+func libraryError(ctx context.Context, operation string, err error) error {
 	failed, ok := errors.AsType[*LibraryError](err)
 	if _, known := errors.AsType[*Error](err); known || !ok {
 		return err
 	}
 	if ctx.Err() != nil {
-		return &Error{Kind: KindTimeout, Doing: doing, Err: ctx.Err()}
+		return &Error{Kind: KindTimeout, Operation: operation, Err: ctx.Err()}
 	}
 	kind, known := codeKinds[failed.Code]
 	if !known {
 		kind = KindRefused
 	}
-	return &Error{Kind: kind, Doing: doing, Code: failed.Code, Err: failed.Err}
+	return &Error{Kind: kind, Operation: operation, Code: failed.Code, Err: failed.Err}
 }
 
 // commitError is libraryError for an error of a commit. One that does not exclude that the
 // transaction was committed, a timeout or a cancellation among them, is an unknown result.
-func commitError(ctx context.Context, doing string, err error) error {
+func commitError(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil
 	}
-	kinded := libraryError(ctx, doing, err)
+	kinded := libraryError(ctx, operation, err)
 	if definitelyNotCommitted(KindOf(kinded)) {
 		return kinded
 	}
-	return &Error{Kind: KindUnknownResult, Doing: doing, Err: kinded}
+	return &Error{Kind: KindUnknownResult, Operation: operation, Err: kinded}
 }

@@ -37,15 +37,15 @@ func NewLibraryClient(l Library, c clock.Clock) *LibraryClient {
 // library, which makes the document that of an unavailable database, it is
 // KindWrongProtocol.
 func (c *LibraryClient) Status(ctx context.Context) (*fdb.Status, error) {
-	const doing = "reading status"
-	view, err := c.read(ctx, doing, statusLimit, ReadKey(statusKey))
+	const operation = "reading status"
+	view, err := c.read(ctx, operation, statusLimit, ReadKey(statusKey))
 	if err != nil {
 		return nil, err
 	}
 	document, _ := view.Value(statusKey) // an absent document is not valid either
 	s, err := fdb.ParseStatus(document)
 	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	if s.Available() {
 		return s, nil
@@ -54,14 +54,14 @@ func (c *LibraryClient) Status(ctx context.Context) (*fdb.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, protocolDiffers(doing, s, "the client library", own)
+	return s, protocolDiffers(operation, s, "the client library", own)
 }
 
 // Version returns the library's version.
 func (c *LibraryClient) Version(context.Context) (fdb.Version, error) {
 	v, err := c.library.Version()
 	if err != nil {
-		return fdb.Version{}, &Error{Kind: KindUnparsed, Doing: "reading the version of the client library", Err: err}
+		return fdb.Version{}, &Error{Kind: KindUnparsed, Operation: "reading the version of the client library", Err: err}
 	}
 	return v, nil
 }
@@ -69,15 +69,15 @@ func (c *LibraryClient) Version(context.Context) (fdb.Version, error) {
 // ConnectionString returns the connection string in force. It is what the library knows:
 // after a change elsewhere it can be the old one until the next contact with the database.
 func (c *LibraryClient) ConnectionString(ctx context.Context) (fdb.ConnectionString, error) {
-	const doing = "reading the connection string"
-	view, err := c.read(ctx, doing, readLimit, ReadKey(connectionStringKey))
+	const operation = "reading the connection string"
+	view, err := c.read(ctx, operation, readLimit, ReadKey(connectionStringKey))
 	if err != nil {
 		return fdb.ConnectionString{}, err
 	}
 	value, _ := view.Value(connectionStringKey) // an absent one is not valid either
 	s, err := fdb.ParseConnectionString(string(value))
 	if err != nil {
-		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return fdb.ConnectionString{}, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	return s, nil
 }
@@ -110,29 +110,29 @@ func (c *LibraryClient) retry(ctx context.Context, attempt func() (int64, error)
 }
 
 // within runs use in a transaction of its own.
-func (c *LibraryClient) within(ctx context.Context, doing string, limit time.Duration, use func(LibraryTransaction) error) error {
+func (c *LibraryClient) within(ctx context.Context, operation string, limit time.Duration, use func(LibraryTransaction) error) error {
 	t, err := c.library.Begin(ctx, limit)
 	if err != nil {
-		return libraryError(ctx, doing, err)
+		return libraryError(ctx, operation, err)
 	}
 	defer t.Close()
-	return libraryError(ctx, doing, use(t))
+	return libraryError(ctx, operation, use(t))
 }
 
 // read reads in one transaction.
-func (c *LibraryClient) read(ctx context.Context, doing string, limit time.Duration, reads ...Read) (View, error) {
+func (c *LibraryClient) read(ctx context.Context, operation string, limit time.Duration, reads ...Read) (View, error) {
 	var view View
 	_, err := c.retry(ctx, func() (int64, error) {
-		return 0, c.within(ctx, doing, limit, func(t LibraryTransaction) error {
+		return 0, c.within(ctx, operation, limit, func(t LibraryTransaction) error {
 			var err error
-			view, err = readAll(t, doing, maxRows, reads)
+			view, err = readAll(t, operation, maxRows, reads)
 			return err
 		})
 	})
 	return view, err
 }
 
-func readAll(t LibraryTransaction, doing string, limit int, reads []Read) (View, error) {
+func readAll(t LibraryTransaction, operation string, limit int, reads []Read) (View, error) {
 	var pairs []Pair
 	for _, r := range reads {
 		found, err := r.through(t, limit)
@@ -140,7 +140,7 @@ func readAll(t LibraryTransaction, doing string, limit int, reads []Read) (View,
 			return View{}, err
 		}
 		if len(found) >= limit {
-			return View{}, &Error{Kind: KindUnparsed, Doing: doing, Detail: "a range has more rows than are read"}
+			return View{}, &Error{Kind: KindUnparsed, Operation: operation, Detail: "a range has more rows than are read"}
 		}
 		pairs = append(pairs, found...)
 	}
@@ -162,7 +162,7 @@ func (r Read) through(t LibraryTransaction, limit int) ([]Pair, error) {
 func apply(t LibraryTransaction, mutations []Mutation) error {
 	for _, m := range mutations {
 		if err := m.check(); err != nil {
-			return &Error{Kind: KindBadInput, Doing: transacting, Detail: printable(m.Key), Err: err}
+			return &Error{Kind: KindBadInput, Operation: transacting, Detail: printable(m.Key), Err: err}
 		}
 	}
 	for _, m := range mutations {

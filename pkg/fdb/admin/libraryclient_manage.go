@@ -27,15 +27,15 @@ const (
 const ignoredZone = "IgnoreSSFailures"
 
 // change writes special keys and reads back the effect.
-func (c *LibraryClient) change(ctx context.Context, doing string, mutations []Mutation, inForce func(context.Context) (bool, error)) error {
-	err := c.writeSpecial(ctx, doing, mutations)
-	return mutation{doing: doing, inForce: inForce}.conclude(ctx, Result{}, err)
+func (c *LibraryClient) change(ctx context.Context, operation string, mutations []Mutation, inForce func(context.Context) (bool, error)) error {
+	err := c.writeSpecial(ctx, operation, mutations)
+	return mutation{operation: operation, inForce: inForce}.conclude(ctx, Result{}, err)
 }
 
 // writeSpecial commits writes of special keys.
-func (c *LibraryClient) writeSpecial(ctx context.Context, doing string, mutations []Mutation) error {
+func (c *LibraryClient) writeSpecial(ctx context.Context, operation string, mutations []Mutation) error {
 	_, err := c.retry(ctx, func() (int64, error) {
-		return 0, c.within(ctx, doing, changeLimit, func(t LibraryTransaction) error {
+		return 0, c.within(ctx, operation, changeLimit, func(t LibraryTransaction) error {
 			if err := t.EnableSpecialWrites(); err != nil {
 				return err
 			}
@@ -44,17 +44,17 @@ func (c *LibraryClient) writeSpecial(ctx context.Context, doing string, mutation
 			}
 			_, err := t.Commit()
 			if failed, ok := errors.AsType[*LibraryError](err); ok && failed.Code == codeSpecialKeys {
-				return specialRefusal(doing, t)
+				return specialRefusal(operation, t)
 			}
-			return commitError(ctx, doing, err)
+			return commitError(ctx, operation, err)
 		})
 	})
 	return err
 }
 
 // specialRefusal returns why the write of special keys was refused.
-func specialRefusal(doing string, t LibraryTransaction) error {
-	e := &Error{Kind: KindRefused, Doing: doing, Code: codeSpecialKeys}
+func specialRefusal(operation string, t LibraryTransaction) error {
+	e := &Error{Kind: KindRefused, Operation: operation, Code: codeSpecialKeys}
 	value, _, err := t.Get([]byte(errorMessageKey))
 	if err != nil {
 		e.Err = err
@@ -80,15 +80,15 @@ func specialRefusal(doing string, t LibraryTransaction) error {
 
 // Exclude starts exclusions without waiting for them.
 func (c *LibraryClient) Exclude(ctx context.Context, targets []string) error {
-	doing := "excluding " + strings.Join(targets, ", ")
-	if err := checkTargets(doing, targets); err != nil {
+	operation := "excluding " + strings.Join(targets, ", ")
+	if err := checkTargets(operation, targets); err != nil {
 		return err
 	}
 	var mutations []Mutation
 	for _, t := range targets {
 		mutations = append(mutations, Set(exclusionKey(t), nil))
 	}
-	return c.change(ctx, doing, mutations, func(ctx context.Context) (bool, error) {
+	return c.change(ctx, operation, mutations, func(ctx context.Context) (bool, error) {
 		excluded, err := c.Exclusions(ctx)
 		return err == nil && containsAll(excluded, targets), err
 	})
@@ -96,8 +96,8 @@ func (c *LibraryClient) Exclude(ctx context.Context, targets []string) error {
 
 // Include ends exclusions. It never includes everything.
 func (c *LibraryClient) Include(ctx context.Context, targets []string) error {
-	doing := "including " + strings.Join(targets, ", ")
-	if err := checkTargets(doing, targets); err != nil {
+	operation := "including " + strings.Join(targets, ", ")
+	if err := checkTargets(operation, targets); err != nil {
 		return err
 	}
 	var mutations []Mutation
@@ -108,7 +108,7 @@ func (c *LibraryClient) Include(ctx context.Context, targets []string) error {
 			mutations = append(mutations, ClearRange(append(slices.Clone(key), ':'), append(slices.Clone(key), ':'+1)))
 		}
 	}
-	return c.change(ctx, doing, mutations, func(ctx context.Context) (bool, error) {
+	return c.change(ctx, operation, mutations, func(ctx context.Context) (bool, error) {
 		excluded, err := c.Exclusions(ctx)
 		return err == nil && !containsAny(excluded, targets), err
 	})
@@ -143,12 +143,12 @@ func (c *LibraryClient) ExclusionLists(ctx context.Context) (ExclusionLists, err
 }
 
 // namesUnder returns, by prefix, the keys with it, without the prefix.
-func (c *LibraryClient) namesUnder(ctx context.Context, doing string, prefixes ...string) (map[string][]string, error) {
+func (c *LibraryClient) namesUnder(ctx context.Context, operation string, prefixes ...string) (map[string][]string, error) {
 	var reads []Read
 	for _, p := range prefixes {
 		reads = append(reads, ReadRange([]byte(p), []byte(endOf(p))))
 	}
-	view, err := c.read(ctx, doing, readLimit, reads...)
+	view, err := c.read(ctx, operation, readLimit, reads...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,9 +163,9 @@ func (c *LibraryClient) namesUnder(ctx context.Context, doing string, prefixes .
 
 // Maintenance returns the zone under maintenance, if any.
 func (c *LibraryClient) Maintenance(ctx context.Context) (fdb.Maintenance, error) {
-	const doing = "reading the maintenance mode"
+	const operation = "reading the maintenance mode"
 	all := ReadRange([]byte(maintenancePrefix), []byte(endOf(maintenancePrefix)))
-	view, err := c.read(ctx, doing, readLimit, all)
+	view, err := c.read(ctx, operation, readLimit, all)
 	if err != nil {
 		return fdb.Maintenance{}, err
 	}
@@ -179,7 +179,7 @@ func (c *LibraryClient) Maintenance(ctx context.Context) (fdb.Maintenance, error
 	}
 	left, err := strconv.ParseFloat(string(pairs[0].Value), 64)
 	if err != nil || len(pairs) > 1 {
-		return fdb.Maintenance{}, &Error{Kind: KindUnparsed, Doing: doing, Detail: strconv.Quote(string(pairs[0].Value)), Err: err}
+		return fdb.Maintenance{}, &Error{Kind: KindUnparsed, Operation: operation, Detail: strconv.Quote(string(pairs[0].Value)), Err: err}
 	}
 	return fdb.Maintenance{Zone: zone, Remaining: durationOf(left)}, nil
 }
@@ -187,12 +187,12 @@ func (c *LibraryClient) Maintenance(ctx context.Context) (fdb.Maintenance, error
 // MaintenanceOn puts a zone under maintenance for d, at least a second. It fails while
 // another zone is.
 func (c *LibraryClient) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
-	doing := puttingUnderMaintenance(zone)
-	if err := mayStartMaintenance(ctx, c, doing, zone, d); err != nil {
+	operation := puttingUnderMaintenance(zone)
+	if err := mayStartMaintenance(ctx, c, operation, zone, d); err != nil {
 		return err
 	}
 	set := Set([]byte(maintenancePrefix+zone), []byte(seconds(d)))
-	return c.change(ctx, doing, []Mutation{set}, func(ctx context.Context) (bool, error) {
+	return c.change(ctx, operation, []Mutation{set}, func(ctx context.Context) (bool, error) {
 		m, err := c.Maintenance(ctx)
 		return err == nil && m.Zone == zone, err
 	})
@@ -227,7 +227,7 @@ func (c *LibraryClient) ChangeCoordinators(ctx context.Context, coordinators []f
 		reads = 1
 	}
 	var now fdb.ConnectionString
-	m := mutation{doing: changingCoordinators, inForce: func(ctx context.Context) (same bool, err error) {
+	m := mutation{operation: changingCoordinators, inForce: func(ctx context.Context) (same bool, err error) {
 		for try := range reads {
 			if try > 0 {
 				if err := pauseOn(ctx, c.clock, coordinatorPause); err != nil {
@@ -253,8 +253,8 @@ func (c *LibraryClient) Kill(ctx context.Context, addresses []fdb.Address) error
 
 // killable returns the addresses of all processes that the cluster controller knows.
 func (c *LibraryClient) killable(ctx context.Context) ([]string, error) {
-	const doing = "listing processes that can be killed"
-	found, err := c.namesUnder(ctx, doing, workersPrefix)
+	const operation = "listing processes that can be killed"
+	found, err := c.namesUnder(ctx, operation, workersPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (c *LibraryClient) killable(ctx context.Context) ([]string, error) {
 	for _, name := range found[workersPrefix] {
 		a, err := fdb.ParseAddress(name)
 		if err != nil {
-			return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+			return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 		}
 		known[a.HostPort()] = true
 	}
@@ -282,7 +282,7 @@ func (c *LibraryClient) killable(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(known)), nil
 }
 
-func (c *LibraryClient) kill(ctx context.Context, doing string, present []string) error {
+func (c *LibraryClient) kill(ctx context.Context, operation string, present []string) error {
 	before, err := c.Status(ctx)
 	if err != nil {
 		return err
@@ -291,12 +291,12 @@ func (c *LibraryClient) kill(ctx context.Context, doing string, present []string
 	sent, err := c.library.Reboot(ctx, present)
 	switch {
 	case err != nil:
-		err = commitError(ctx, doing, err)
+		err = commitError(ctx, operation, err)
 	case !sent:
-		err = &Error{Kind: KindNotYet, Doing: doing, Detail: "one of them cannot be reached"}
+		err = &Error{Kind: KindNotYet, Operation: operation, Detail: "one of them cannot be reached"}
 	}
 	// Some versions of the library report a lost connection as not sent.
-	m := mutation{doing: doing, mustRead: true, inForce: func(ctx context.Context) (bool, error) {
+	m := mutation{operation: operation, mustRead: true, inForce: func(ctx context.Context) (bool, error) {
 		return statusPoller{c.Status, c.clock}.restarted(ctx, uptimes(before), present, began)
 	}}
 	return m.conclude(ctx, Result{}, err)
@@ -313,6 +313,6 @@ func (c *LibraryClient) KillForUpgrade(_ context.Context, addresses []fdb.Addres
 	return unsupported("restarting " + phrase.Count(len(addresses), "process") + " in another version")
 }
 
-func unsupported(doing string) error {
-	return &Error{Kind: KindUnsupported, Doing: doing, Detail: "the native transport cannot do this, fdbcli in a pod can"}
+func unsupported(operation string) error {
+	return &Error{Kind: KindUnsupported, Operation: operation, Detail: "the native transport cannot do this, fdbcli in a pod can"}
 }

@@ -18,12 +18,12 @@ import (
 
 // simulatedLibrary is the client library of the model, without the C interface around it.
 type simulatedLibrary struct {
-	world *fdbsim.World
-	files *simulatedFiles
+	cluster *fdbsim.Simulation
+	files   *simulatedFiles
 }
 
 func (l simulatedLibrary) Begin(ctx context.Context, limit time.Duration) (admin.LibraryTransaction, error) {
-	t, err := l.world.BeginClient(ctx, "7.3.79", l.files, admin.LiveClusterFile)
+	t, err := l.cluster.BeginClient(ctx, "7.3.79", l.files, admin.LiveClusterFile)
 	if err != nil {
 		return nil, simulatedError(err)
 	}
@@ -36,7 +36,7 @@ func (l simulatedLibrary) Begin(ctx context.Context, limit time.Duration) (admin
 }
 
 func (l simulatedLibrary) Reboot(ctx context.Context, addresses []string) (bool, error) {
-	t, err := l.world.BeginClient(ctx, "7.3.79", l.files, admin.LiveClusterFile)
+	t, err := l.cluster.BeginClient(ctx, "7.3.79", l.files, admin.LiveClusterFile)
 	if err != nil {
 		return false, simulatedError(err)
 	}
@@ -91,20 +91,20 @@ func simulatedError(err error) error {
 	return err
 }
 
-func newSimulatedLibrary(world *fdbsim.World, files *simulatedFiles) *admin.LibraryClient {
-	return admin.NewLibraryClient(simulatedLibrary{world, files}, simulatedClock{clock.RealClock{}, world})
+func newSimulatedLibrary(cluster *fdbsim.Simulation, files *simulatedFiles) *admin.LibraryClient {
+	return admin.NewLibraryClient(simulatedLibrary{cluster, files}, simulatedClock{clock.RealClock{}, cluster})
 }
 
 // newDatabaseFor is a simulated database that is up, with both clients.
-func newDatabaseFor(t *testing.T) (*fdbsim.World, *admin.LibraryClient, *admin.FDBCLI) {
+func newDatabaseFor(t *testing.T) (*fdbsim.Simulation, *admin.LibraryClient, *admin.FDBCLI) {
 	t.Helper()
-	world, files := newWorld(t)
-	cli := newSimulatedCLI(world, simulated{world, files})
+	cluster, files := newCluster(t)
+	cli := newSimulatedCLI(cluster, simulated{cluster, files})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
 	}
-	world.Advance(5 * time.Minute)
-	return world, newSimulatedLibrary(world, files), cli
+	cluster.Advance(5 * time.Minute)
+	return cluster, newSimulatedLibrary(cluster, files), cli
 }
 
 // TestLibraryConforms runs the conformance suite through special keys, with fdbcli for what
@@ -175,14 +175,14 @@ func TestALibraryKillsAndMovesCoordinators(t *testing.T) {
 }
 
 func TestALibraryDoesNotKillBesideAProcessThatDoesNotAnswer(t *testing.T) {
-	world, files := newWorld(t)
-	l := &deafLibrary{simulatedLibrary: simulatedLibrary{world, files}}
-	cli := newSimulatedCLI(world, simulated{world, files})
+	cluster, files := newCluster(t)
+	l := &deafLibrary{simulatedLibrary: simulatedLibrary{cluster, files}}
+	cli := newSimulatedCLI(cluster, simulated{cluster, files})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
 	}
-	world.Advance(5 * time.Minute)
-	library := admin.NewLibraryClient(l, simulatedClock{clock.RealClock{}, world})
+	cluster.Advance(5 * time.Minute)
+	library := admin.NewLibraryClient(l, simulatedClock{clock.RealClock{}, cluster})
 	err := library.Kill(t.Context(), []fdb.Address{{Host: "10.1.0.1", Port: 4501}})
 	if admin.KindOf(err) != admin.KindNotYet {
 		t.Errorf("got %v, want that it was not sent", err)
@@ -229,8 +229,8 @@ func TestAnInclusionOfAMachineEndsThoseOfItsPorts(t *testing.T) {
 }
 
 func TestALibraryReportsAnotherProtocol(t *testing.T) {
-	world, files := newWorld(t)
-	library := admin.NewLibraryClient(otherVersion{simulatedLibrary{world, files}}, simulatedClock{clock.RealClock{}, world})
+	cluster, files := newCluster(t)
+	library := admin.NewLibraryClient(otherVersion{simulatedLibrary{cluster, files}}, simulatedClock{clock.RealClock{}, cluster})
 	if _, err := library.Status(t.Context()); admin.KindOf(err) != admin.KindWrongProtocol {
 		t.Errorf("got %v", err)
 	}

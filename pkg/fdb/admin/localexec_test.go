@@ -82,9 +82,9 @@ func TestLocalExecTalks(t *testing.T) {
 	}
 	defer s.Close()
 	fmt.Fprintln(s.Stdin, "hello")
-	heard := make([]byte, len("read hello\n"))
-	if _, err := io.ReadFull(s.Stdout, heard); err != nil || string(heard) != "read hello\n" {
-		t.Errorf("got %q (%v)", heard, err)
+	received := make([]byte, len("read hello\n"))
+	if _, err := io.ReadFull(s.Stdout, received); err != nil || string(received) != "read hello\n" {
+		t.Errorf("got %q (%v)", received, err)
 	}
 	if err := s.Stdin.Close(); err != nil {
 		t.Error(err)

@@ -29,7 +29,7 @@ const settleTries = 3
 // commit with an unknown result happened. A database that is locked itself is KindLocked.
 func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) (fdb.LockDecision, error) {
 	if r.Nonce == "" {
-		return fdb.LockDecision{}, &Error{Kind: KindBadInput, Doing: "taking the lock", Detail: "requires a nonce"}
+		return fdb.LockDecision{}, &Error{Kind: KindBadInput, Operation: "taking the lock", Detail: "requires a nonce"}
 	}
 	begin, end := keys.DenyList()
 	reads := []Read{ReadKey(keys.Lock()), ReadKey(DatabaseLockedKey), ReadRange(begin, end)}
@@ -44,7 +44,7 @@ func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) 
 			return nil, nil
 		}
 		if _, locked := v.Value(DatabaseLockedKey); locked {
-			return nil, &Error{Kind: KindLocked, Doing: "taking the lock", Detail: "the database is locked"}
+			return nil, &Error{Kind: KindLocked, Operation: "taking the lock", Detail: "the database is locked"}
 		}
 		d := fdb.DecideLock(found, deniedIn(v, keys), r)
 		if !d.Outcome.Granted() {
@@ -158,7 +158,7 @@ func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[st
 			_, listed := v.Value(key)
 			switch {
 			case owner == "":
-				return nil, &Error{Kind: KindBadInput, Doing: "updating the deny list", Detail: "the owner must have an ID"}
+				return nil, &Error{Kind: KindBadInput, Operation: "updating the deny list", Detail: "the owner must have an ID"}
 			case deny && !listed:
 				mutations = append(mutations, Set(key, []byte(owner)), Set(keys.DenialNote(owner), note))
 			case !deny && listed:
@@ -195,7 +195,7 @@ func lockIn(v View, keys fdb.LockKeys) (*fdb.Lock, error) {
 	}
 	lock, err := fdb.DecodeLock(value)
 	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: "reading the lock", Err: err}
+		return nil, &Error{Kind: KindUnparsed, Operation: "reading the lock", Err: err}
 	}
 	return &lock, nil
 }

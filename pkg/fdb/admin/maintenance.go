@@ -22,14 +22,14 @@ var maintenancePattern = regexp.MustCompile(`^Maintenance for zone (.+) will con
 
 // Maintenance returns the zone under maintenance, if any.
 func (c *FDBCLI) Maintenance(ctx context.Context) (fdb.Maintenance, error) {
-	const doing = "reading the maintenance mode"
-	r, err := c.read(ctx, doing, "maintenance", readLimit)
+	const operation = "reading the maintenance mode"
+	r, err := c.read(ctx, operation, "maintenance", readLimit)
 	if err != nil {
 		return fdb.Maintenance{}, err
 	}
 	m, ok := parseMaintenance(answerLines(r.Stdout))
 	if !ok {
-		return fdb.Maintenance{}, unparsed(doing, r)
+		return fdb.Maintenance{}, unparsed(operation, r)
 	}
 	return m, nil
 }
@@ -74,14 +74,14 @@ func durationOf(seconds float64) time.Duration {
 // MaintenanceOn puts a zone under maintenance for d, at least a second. It fails
 // while another zone is: the database would drop that one silently.
 func (c *FDBCLI) MaintenanceOn(ctx context.Context, zone string, d time.Duration) error {
-	doing := puttingUnderMaintenance(zone)
-	if err := mayStartMaintenance(ctx, c, doing, zone, d); err != nil {
+	operation := puttingUnderMaintenance(zone)
+	if err := mayStartMaintenance(ctx, c, operation, zone, d); err != nil {
 		return err
 	}
 	return c.change(ctx, mutation{
-		doing:  doing,
-		script: command("maintenance", "on", zone, seconds(d)),
-		limit:  readLimit,
+		operation: operation,
+		script:    command("maintenance", "on", zone, seconds(d)),
+		limit:     readLimit,
 		inForce: func(ctx context.Context) (bool, error) {
 			m, err := c.Maintenance(ctx)
 			return err == nil && m.Zone == zone, err
@@ -96,9 +96,9 @@ func puttingUnderMaintenance(zone string) string {
 const endingMaintenance = "ending maintenance"
 
 // checkMaintenance rejects zones and times that fdbcli would misinterpret.
-func checkMaintenance(doing, zone string, d time.Duration) error {
+func checkMaintenance(operation, zone string, d time.Duration) error {
 	if zone == "" || strings.ContainsFunc(zone, func(r rune) bool { return r <= ' ' || r > '~' }) || d < time.Second {
-		return &Error{Kind: KindBadInput, Doing: doing, Detail: fmt.Sprintf("requires a zone and at least 1s, got %s", d)}
+		return &Error{Kind: KindBadInput, Operation: operation, Detail: fmt.Sprintf("requires a zone and at least 1s, got %s", d)}
 	}
 	return nil
 }
@@ -106,23 +106,23 @@ func checkMaintenance(doing, zone string, d time.Duration) error {
 // mayStartMaintenance returns why a zone may not be put under maintenance now; nil if it may.
 func mayStartMaintenance(ctx context.Context, c interface {
 	Maintenance(context.Context) (fdb.Maintenance, error)
-}, doing, zone string, d time.Duration,
+}, operation, zone string, d time.Duration,
 ) error {
-	if err := checkMaintenance(doing, zone, d); err != nil {
+	if err := checkMaintenance(operation, zone, d); err != nil {
 		return err
 	}
 	now, err := c.Maintenance(ctx)
 	if err != nil {
 		return err
 	}
-	return otherZone(doing, now, zone)
+	return otherZone(operation, now, zone)
 }
 
 // otherZone refuses to put a zone under maintenance while another one is: the database
 // would drop that one silently.
-func otherZone(doing string, now fdb.Maintenance, zone string) error {
+func otherZone(operation string, now fdb.Maintenance, zone string) error {
 	if now.Active() && now.Zone != zone {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: fmt.Sprintf("zone %q is under maintenance", now.Zone)}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: fmt.Sprintf("zone %q is under maintenance", now.Zone)}
 	}
 	return nil
 }
@@ -130,9 +130,9 @@ func otherZone(doing string, now fdb.Maintenance, zone string) error {
 // MaintenanceOff ends maintenance of any zone.
 func (c *FDBCLI) MaintenanceOff(ctx context.Context) error {
 	return c.change(ctx, mutation{
-		doing:  endingMaintenance,
-		script: "maintenance off",
-		limit:  readLimit,
+		operation: endingMaintenance,
+		script:    "maintenance off",
+		limit:     readLimit,
 		inForce: func(ctx context.Context) (bool, error) {
 			m, err := c.Maintenance(ctx)
 			return err == nil && !m.Active() && !m.Disabled, err

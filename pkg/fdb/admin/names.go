@@ -78,11 +78,11 @@ func ResolveNames(ctx context.Context, t Transport, names []string) (fdb.NameLoo
 
 func checkLookupNames(names []string) error {
 	if len(names) == 0 || len(names) >= nameLookups {
-		return &Error{Kind: KindBadInput, Doing: resolvingNames, Detail: fmt.Sprintf("%s, from 1 to %d allowed", phrase.Count(len(names), "name"), nameLookups-1)}
+		return &Error{Kind: KindBadInput, Operation: resolvingNames, Detail: fmt.Sprintf("%s, from 1 to %d allowed", phrase.Count(len(names), "name"), nameLookups-1)}
 	}
 	for _, name := range names {
 		if len(name) > longestLookupName || !lookupName.MatchString(name) {
-			return &Error{Kind: KindBadInput, Doing: resolvingNames, Detail: fmt.Sprintf("%q is not a DNS name", name)}
+			return &Error{Kind: KindBadInput, Operation: resolvingNames, Detail: fmt.Sprintf("%q is not a DNS name", name)}
 		}
 	}
 	return nil

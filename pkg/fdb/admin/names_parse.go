@@ -27,7 +27,7 @@ const (
 // The first host is an IP address.
 func parseLookups(stdout string, hosts []string, rounds int) (fdb.NameLookups, error) {
 	if missing := missingLine.FindStringSubmatch(stdout); missing != nil {
-		return fdb.NameLookups{}, &Error{Kind: KindBinaryMissing, Doing: resolvingNames, Detail: missingWords(missing[1])}
+		return fdb.NameLookups{}, &Error{Kind: KindBinaryMissing, Operation: resolvingNames, Detail: missingWords(missing[1])}
 	}
 	lines := strings.Split(stdout, "\n")
 	if want := len(hosts)*rounds + 2; len(lines) != want || lines[want-2] != lookupsEnd || lines[want-1] != "" {
@@ -93,5 +93,5 @@ func missingWords(what string) string {
 }
 
 func unparsedLookups(detail string) *Error {
-	return &Error{Kind: KindUnparsed, Doing: resolvingNames, Detail: detail}
+	return &Error{Kind: KindUnparsed, Operation: resolvingNames, Detail: detail}
 }

@@ -33,13 +33,13 @@ const codeUnknownResult = 1021
 // follows the database and rewrites the file. A second call with the same file returns the
 // same connection.
 func OpenNative(clusterFile string) (*LibraryClient, error) {
-	const doing = "opening the database"
+	const operation = "opening the database"
 	if err := bindings.APIVersion(nativeAPIVersion); err != nil {
-		return nil, &Error{Kind: KindBinaryMissing, Doing: doing, Detail: fmt.Sprintf("API version %d", nativeAPIVersion), Err: err}
+		return nil, &Error{Kind: KindBinaryMissing, Operation: operation, Detail: fmt.Sprintf("API version %d", nativeAPIVersion), Err: err}
 	}
 	db, err := bindings.OpenDatabase(clusterFile)
 	if err != nil {
-		return nil, libraryError(context.Background(), doing+" of "+clusterFile, nativeError(err))
+		return nil, libraryError(context.Background(), operation+" of "+clusterFile, nativeError(err))
 	}
 	return NewLibraryClient(nativeLibrary{db}, nil), nil
 }

@@ -30,7 +30,7 @@ func (realFiles) Writable(string) bool { return true }
 
 // serve serves the model to the client library that this test links, which
 // internal/fdbsim/libfdb_c has, and returns the cluster file.
-func serve(t *testing.T, world *fdbsim.World, connection string) string {
+func serve(t *testing.T, simulation *fdbsim.Simulation, connection string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fdb") //nolint:usetesting // the path of a socket has at most 107 bytes, and t.TempDir the name of the test
 	if err != nil {
@@ -57,7 +57,7 @@ func serve(t *testing.T, world *fdbsim.World, connection string) string {
 				return
 			}
 			go func() {
-				if err := world.ServeClient(ctx, "7.3.79", realFiles{}, c); err != nil && ctx.Err() == nil {
+				if err := simulation.ServeClient(ctx, "7.3.79", realFiles{}, c); err != nil && ctx.Err() == nil {
 					t.Errorf("serving the client library: %v", err)
 				}
 			}()
@@ -67,18 +67,18 @@ func serve(t *testing.T, world *fdbsim.World, connection string) string {
 }
 
 // newNative is a simulated database that is up, with a native client and fdbcli.
-func newNative(t *testing.T) (*fdbsim.World, *admin.LibraryClient, *admin.FDBCLI) {
+func newNative(t *testing.T) (*fdbsim.Simulation, *admin.LibraryClient, *admin.FDBCLI) {
 	t.Helper()
-	world, _, cli := newDatabaseFor(t)
+	simulation, _, cli := newDatabaseFor(t)
 	connection, err := cli.ConnectionString(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	native, err := admin.OpenNative(serve(t, world, connection.String()))
+	native, err := admin.OpenNative(serve(t, simulation, connection.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world, native, cli
+	return simulation, native, cli
 }
 
 // TestNativeConforms runs the conformance suite through the Go bindings and the C interface
@@ -86,13 +86,13 @@ func newNative(t *testing.T) (*fdbsim.World, *admin.LibraryClient, *admin.FDBCLI
 func TestNativeConforms(t *testing.T) {
 	admintest.Conformance(t, func(t *testing.T) (admin.Admin, admin.KV) {
 		t.Helper()
-		world, _, cli := newDatabaseFor(t)
+		simulation, _, cli := newDatabaseFor(t)
 		connection, err := cli.ConnectionString(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := direct.Options{
-			Transport: direct.Auto, ClusterFile: serve(t, world, connection.String()),
+			Transport: direct.Auto, ClusterFile: serve(t, simulation, connection.String()),
 			Open:    func(clusterFile string) (admin.Client, error) { return admin.OpenNative(clusterFile) },
 			GivenUp: func(cause error) { t.Errorf("the native transport was given up: %v", cause) },
 		}
@@ -102,12 +102,12 @@ func TestNativeConforms(t *testing.T) {
 }
 
 func TestNativeKillsProcesses(t *testing.T) {
-	world, native, _ := newNative(t)
+	simulation, native, _ := newNative(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() { // the native client waits in real time
 		for ctx.Err() == nil {
-			world.Advance(time.Second)
+			simulation.Advance(time.Second)
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
@@ -129,16 +129,16 @@ func TestNativeFollowsNewCoordinators(t *testing.T) {
 }
 
 func TestNativeEndsWithItsContext(t *testing.T) {
-	world, files := newWorld(t) // never configured: its status takes seconds of the model
+	simulation, files := newSimulation(t) // never configured: its status takes seconds of the model
 	connection, err := files.ReadFile(admin.LiveClusterFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	native, err := admin.OpenNative(serve(t, world, string(connection)))
+	native, err := admin.OpenNative(serve(t, simulation, string(connection)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	world.ManualAdvance()
+	simulation.ManualAdvance()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := native.Status(ctx); admin.KindOf(err) != admin.KindTimeout || !errors.Is(err, context.DeadlineExceeded) {

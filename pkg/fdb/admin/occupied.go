@@ -22,19 +22,19 @@ const oneKey = "1"
 // space of clients if it has one. fdbrestore checks the same before it starts a restore. It
 // does not read a locked database.
 func (b *Backups) Occupied(ctx context.Context, ranges [][2]string) ([][2]string, error) {
-	const doing = "reading whether the database holds data"
-	script, err := firstKeys(doing, ranges)
+	const operation = "reading whether the database holds data"
+	script, err := firstKeys(operation, ranges)
 	if err != nil {
 		return nil, err
 	}
 	cli := NewFDBCLI(b.transport, FDBCLIOptions{ClusterFiles: []string{fdb.BackupClusterFile}})
-	r, err := cli.read(ctx, doing, script, readLimit)
+	r, err := cli.read(ctx, operation, script, readLimit)
 	if err != nil {
 		return nil, err
 	}
 	occupied, whole := parseFirstKeys(orWhole(ranges), r.Stdout)
 	if !whole {
-		return nil, unparsed(doing, r)
+		return nil, unparsed(operation, r)
 	}
 	return occupied, nil
 }
@@ -48,14 +48,14 @@ func orWhole(ranges [][2]string) [][2]string {
 
 // firstKeys returns the script that reads one key of every range. Ranges may be in the
 // system key space, which fdbrestore also writes if they are given.
-func firstKeys(doing string, ranges [][2]string) (string, error) {
+func firstKeys(operation string, ranges [][2]string) (string, error) {
 	var commands []string
 	if len(ranges) > 0 {
 		commands = []string{"option on ACCESS_SYSTEM_KEYS"}
 	}
 	for _, keys := range ranges {
 		if !rangeKey.MatchString(keys[0]) || !rangeKey.MatchString(keys[1]) {
-			return "", &Error{Kind: KindBadInput, Doing: doing, Detail: "invalid key range " + printable([]byte(keys[0]+" "+keys[1]))}
+			return "", &Error{Kind: KindBadInput, Operation: operation, Detail: "invalid key range " + printable([]byte(keys[0]+" "+keys[1]))}
 		}
 	}
 	for _, keys := range orWhole(ranges) {

@@ -105,9 +105,9 @@ var codeKinds = map[int]Kind{
 
 // failureOf returns the error in a run's output; nil for none, which is no proof of
 // success.
-func failureOf(doing string, r Result) *Error {
+func failureOf(operation string, r Result) *Error {
 	stderr := string(r.Stderr)
-	fail := func(k Kind, detail string) *Error { return &Error{Kind: k, Doing: doing, Detail: detail} }
+	fail := func(k Kind, detail string) *Error { return &Error{Kind: k, Operation: operation, Detail: detail} }
 	switch {
 	case strings.Contains(stderr, unreadableFile), strings.Contains(stderr, invalidFile):
 		return fail(KindBadClusterFile, firstLine(stderr))
@@ -116,17 +116,17 @@ func failureOf(doing string, r Result) *Error {
 	case strings.Contains(stderr, timeoutNotice):
 		return fail(KindTimeout, "timed out")
 	}
-	if e := failureOfErrors(doing, errorLines(r.Stderr)); e != nil {
+	if e := failureOfErrors(operation, errorLines(r.Stderr)); e != nil {
 		return e
 	}
 	if usage := usageOf(r.Stdout); usage != "" {
 		return fail(KindBadInput, usage)
 	}
-	return failureOfExit(doing, r)
+	return failureOfExit(operation, r)
 }
 
 // failureOfErrors returns the first error, which is the cause of the others.
-func failureOfErrors(doing string, lines []string) *Error {
+func failureOfErrors(operation string, lines []string) *Error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -142,7 +142,7 @@ func failureOfErrors(doing string, lines []string) *Error {
 	case KindNotYet:
 		text += " (" + temporary[text] + "; try again later)"
 	}
-	return &Error{Kind: kind, Doing: doing, Detail: text, Code: code}
+	return &Error{Kind: kind, Operation: operation, Detail: text, Code: code}
 }
 
 // temporary are refusals with a temporary cause, and that cause.
@@ -171,7 +171,7 @@ func kindOfText(text string) Kind {
 	}
 }
 
-func failureOfExit(doing string, r Result) *Error {
+func failureOfExit(operation string, r Result) *Error {
 	detail := "exit code " + strconv.Itoa(r.ExitCode)
 	if line := firstLine(string(r.Stderr)); line != "" {
 		detail += ": " + line
@@ -180,11 +180,11 @@ func failureOfExit(doing string, r Result) *Error {
 	case 0:
 		return nil
 	case exitCannotRun, exitNotFound:
-		return &Error{Kind: KindBinaryMissing, Doing: doing, Detail: detail}
+		return &Error{Kind: KindBinaryMissing, Operation: operation, Detail: detail}
 	case exitTimedOut, exitKilled:
-		return &Error{Kind: KindTimeout, Doing: doing, Detail: detail}
+		return &Error{Kind: KindTimeout, Operation: operation, Detail: detail}
 	default:
-		return &Error{Kind: KindUnparsed, Doing: doing, Detail: detail}
+		return &Error{Kind: KindUnparsed, Operation: operation, Detail: detail}
 	}
 }
 
@@ -211,11 +211,11 @@ func firstLine(text string) string {
 }
 
 // unparsed returns the error for unexpected output.
-func unparsed(doing string, r Result) *Error {
+func unparsed(operation string, r Result) *Error {
 	const enough = 500
 	text := strings.TrimSpace(string(r.Stdout)) + " | " + strings.TrimSpace(string(r.Stderr))
 	if len(text) > enough {
 		text = text[:enough] + "…"
 	}
-	return &Error{Kind: KindUnparsed, Doing: doing, Detail: strconv.Quote(text)}
+	return &Error{Kind: KindUnparsed, Operation: operation, Detail: strconv.Quote(text)}
 }

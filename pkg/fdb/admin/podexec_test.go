@@ -124,9 +124,9 @@ const (
 	noNode   = -3 // the pod's node does not answer the API server, which has answered the WebSocket
 )
 
-// nodeGone is Go's error for a node that does not respond, with all of the
+// nodeDeleted is Go's error for a node that does not respond, with all of the
 // request.
-const nodeGone = `Post "https://10.0.0.5:10250/exec/ns/a/foundationdb?command=env&command=x": dial tcp 10.0.0.5:10250: connect: connection refused`
+const nodeDeleted = `Post "https://10.0.0.5:10250/exec/ns/a/foundationdb?command=env&command=x": dial tcp 10.0.0.5:10250: connect: connection refused`
 
 // connection is the key of a request's connection.
 type connection struct{}
@@ -147,7 +147,7 @@ func (s *execServer) serve(r *http.Request, stdin io.Reader, stdout, stderr, sta
 	switch code {
 	case 0:
 	case noNode:
-		answer = apierrors.NewInternalError(errors.New("error sending request: " + nodeGone)).Status()
+		answer = apierrors.NewInternalError(errors.New("error sending request: " + nodeDeleted)).Status()
 	default:
 		answer = metav1.Status{
 			Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason,
@@ -283,7 +283,7 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 	ran := 0
 	count := func(context.Context, []string, io.Reader, io.Writer, io.Writer) int { ran++; return 0 }
 	lost := func(context.Context, []string, io.Reader, io.Writer, io.Writer) int { ran++; return breakOff }
-	gone := podExec(t, &execServer{webSocket: true, run: lost}, "gone")
+	removed := podExec(t, &execServer{webSocket: true, run: lost}, "gone")
 	good := podExec(t, &execServer{webSocket: true, run: count}, "b")
 	bad := podExec(t, &execServer{webSocket: true, run: lost}, "c")
 	command := admin.Command{Argv: []string{"x"}, Limit: time.Second}
@@ -293,9 +293,9 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 		fails   bool
 		started bool
 	}{
-		"the first is deleted":         {[]admin.Transport{gone, good}, 1, false, false},
+		"the first is deleted":         {[]admin.Transport{removed, good}, 1, false, false},
 		"the first is lost on the way": {[]admin.Transport{bad, good}, 1, true, true},
-		"three are deleted":            {[]admin.Transport{gone, gone, gone, good}, 0, true, false},
+		"three are deleted":            {[]admin.Transport{removed, removed, removed, good}, 0, true, false},
 		"there is none":                {nil, 0, true, false},
 	}
 	for name, c := range cases {
@@ -314,15 +314,15 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 // an outage.
 func TestWhatIsForbiddenInPodsIsSaidOnce(t *testing.T) {
 	forbidden := podExec(t, &execServer{webSocket: true}, "forbidden")
-	gone := podExec(t, &execServer{webSocket: true}, "gone")
+	removed := podExec(t, &execServer{webSocket: true}, "gone")
 	cases := map[string]struct {
 		places    []admin.Transport
 		forbidden bool
 		says      string
 	}{
 		"in all pods":            {[]admin.Transport{forbidden, forbidden, forbidden}, true, `reaching pod ns/forbidden: pods "forbidden" is forbidden: User "ro" cannot create resource "pods/exec"`},
-		"in one, one is deleted": {[]admin.Transport{gone, forbidden}, true, `reaching any of the pods: reaching pod ns/gone: `},
-		"gone":                   {[]admin.Transport{gone, gone}, false, `reaching any of the pods: reaching pod ns/gone: `},
+		"in one, one is deleted": {[]admin.Transport{removed, forbidden}, true, `reaching any of the pods: reaching pod ns/gone: `},
+		"gone":                   {[]admin.Transport{removed, removed}, false, `reaching any of the pods: reaching pod ns/gone: `},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -339,15 +339,15 @@ func TestSimulatedDatabaseConformsThroughPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			admintest.Conformance(t, func(t *testing.T) (admin.Admin, admin.KV) {
 				t.Helper()
-				world, files := newWorld(t)
+				cluster, files := newCluster(t)
 				run := func(ctx context.Context, argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
-					return world.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: files, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+					return cluster.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: files, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 				}
-				cli := newSimulatedCLI(world, podExec(t, &execServer{webSocket: webSocket, run: run}, "a"))
+				cli := newSimulatedCLI(cluster, podExec(t, &execServer{webSocket: webSocket, run: run}, "a"))
 				if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 					t.Fatal(err)
 				}
-				world.Advance(5 * time.Minute)
+				cluster.Advance(5 * time.Minute)
 				return cli, cli
 			})
 		})

@@ -23,9 +23,9 @@ type recordedRun struct {
 	Exit       *int            `json:"exit"`
 }
 
-// notAsked are answers that are not understood, with the reason why that is
+// notQueried are answers that are not understood, with the reason why that is
 // acceptable.
-var notAsked = map[string]string{
+var notQueried = map[string]string{
 	"02c-exec-lexer-and-errors.json step 64": "two --exec, of which the last counts",
 	"02c-exec-lexer-and-errors.json step 74": "an integer option as 7.1 wants it fails without a word",
 	"11-extras.json step 20":                 "setclass is not used",
@@ -96,7 +96,7 @@ func TestEveryRecordedAnswerIsUnderstood(t *testing.T) {
 			}
 			understood++
 			step := fmt.Sprintf("%s step %d", filepath.Base(file), max(run.N, i+1))
-			if complaint := misunderstood(script, r); complaint != "" && notAsked[step] == "" {
+			if complaint := misunderstood(script, r); complaint != "" && notQueried[step] == "" {
 				t.Errorf("%s, %q: %s", step, script, complaint)
 			}
 		}

@@ -10,14 +10,14 @@ import (
 // Restores returns all restores that the database lists, of all tags, including
 // completed ones.
 func (b *Backups) Restores(ctx context.Context) ([]fdb.RestoreStatus, error) {
-	const doing = "reading the status of restores"
-	r, err := b.read(ctx, doing, []string{"fdbrestore", "status", "--dest_cluster_file", fdb.BackupClusterFile}, backupReadLimit)
+	const operation = "reading the status of restores"
+	r, err := b.read(ctx, operation, []string{"fdbrestore", "status", "--dest_cluster_file", fdb.BackupClusterFile}, backupReadLimit)
 	if err != nil {
 		return nil, err
 	}
 	all, err := fdb.ParseRestoreStatus(r.Stdout)
 	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+		return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 	}
 	return all, nil
 }
@@ -26,19 +26,19 @@ func (b *Backups) Restores(ctx context.Context) ([]fdb.RestoreStatus, error) {
 // another one runs: the tools would wait for it forever, or mix the two. It calls note after
 // these checks, right before anything is sent, and stops if note fails.
 func (b *Backups) StartRestore(ctx context.Context, start fdb.RestoreStart, note func() error) error {
-	const doing = "starting a restore"
+	const operation = "starting a restore"
 	before, err := b.Restores(ctx)
 	if err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(before, fdb.RestoreStatus.Active); i >= 0 {
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "the restore of tag " + before[i].Tag + " is " + before[i].State}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: "the restore of tag " + before[i].Tag + " is " + before[i].State}
 	}
 	if err := note(); err != nil {
 		return err
 	}
 	m := mutation{
-		doing: doing, store: start.URL, succeeded: printed("Restoring backup to version: "),
+		operation: operation, store: start.URL, succeeded: printed("Restoring backup to version: "),
 		inForce: func(ctx context.Context) (bool, error) {
 			after, err := b.Restores(ctx)
 			return slices.ContainsFunc(after, func(r fdb.RestoreStatus) bool { return isNew(r, before) && comesOf(start, r) }), err
@@ -64,21 +64,21 @@ func isNew(r fdb.RestoreStatus, before []fdb.RestoreStatus) bool {
 // AbortRestore ends a running restore, and no other one on its tag. An aborted restore is
 // not an error; a completed one is.
 func (b *Backups) AbortRestore(ctx context.Context, tag, uid string) error {
-	doing := "aborting the restore of tag " + tag
+	operation := "aborting the restore of tag " + tag
 	before, err := b.Restores(ctx)
 	if err != nil {
 		return err
 	}
 	switch own := restoreWith(before, uid); {
 	case own == nil || own.Tag != tag:
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "the database no longer lists the restore " + uid + ""}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: "the database no longer lists the restore " + uid + ""}
 	case own.State == fdb.RestoreAborted:
 		return nil
 	case !own.Active():
-		return &Error{Kind: KindRefused, Doing: doing, Detail: "the restore is " + own.State}
+		return &Error{Kind: KindRefused, Operation: operation, Detail: "the restore is " + own.State}
 	}
 	m := mutation{
-		doing: doing, succeeded: printed("RESTORE_ABORT Tag: " + tag + "  State: "),
+		operation: operation, succeeded: printed("RESTORE_ABORT Tag: " + tag + "  State: "),
 		inForce: func(ctx context.Context) (bool, error) {
 			after, err := b.Restores(ctx)
 			own := restoreWith(after, uid)

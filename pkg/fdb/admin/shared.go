@@ -89,13 +89,13 @@ func sharedIn(v View, keys fdb.LockKeys, r SharedRequest) (Shared, error) {
 	for _, p := range v.Within(keys.Maintenance()) {
 		at, err := fdb.DecodeMaintenance(p.Value)
 		if err != nil {
-			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading maintenance entries", Err: err}
+			return Shared{}, &Error{Kind: KindUnparsed, Operation: "reading maintenance entries", Err: err}
 		}
 		shared.Maintenance[fdb.LastPart(p.Key)] = at
 	}
 	if r.Lists {
 		if err := shared.readLists(v, keys); err != nil {
-			return Shared{}, &Error{Kind: KindUnparsed, Doing: "reading the shared lists", Err: err}
+			return Shared{}, &Error{Kind: KindUnparsed, Operation: "reading the shared lists", Err: err}
 		}
 	}
 	return shared, nil
@@ -116,7 +116,7 @@ func denialsIn(v View, keys fdb.LockKeys) map[string]fdb.Denial {
 // others, and of other versions, are not changed.
 func AnnounceUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version string, groups []string) error {
 	if version == "" {
-		return &Error{Kind: KindBadInput, Doing: "announcing an upgrade", Detail: "no version"}
+		return &Error{Kind: KindBadInput, Operation: "announcing an upgrade", Detail: "no version"}
 	}
 	err := settled(ctx, kv, []Read{ReadRange(keys.Upgrades(version))}, func(v View) ([]Mutation, error) {
 		var mutations []Mutation

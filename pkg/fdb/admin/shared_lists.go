@@ -82,7 +82,7 @@ func (c ListChange) check() error {
 	for list, groups := range c.Add {
 		for _, group := range groups {
 			if group == "" || slices.Contains(c.Remove[list], group) {
-				return &Error{Kind: KindBadInput, Doing: "changing the shared lists", Detail: fmt.Sprintf("%q in %s", group, list)}
+				return &Error{Kind: KindBadInput, Operation: "changing the shared lists", Detail: fmt.Sprintf("%q in %s", group, list)}
 			}
 		}
 	}

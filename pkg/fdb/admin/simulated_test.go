@@ -22,13 +22,13 @@ import (
 // simulated runs fdbcli against a simulated FoundationDB in this process, by the same
 // command lines that a pod would get.
 type simulated struct {
-	world *fdbsim.World
-	files *simulatedFiles
+	cluster *fdbsim.Simulation
+	files   *simulatedFiles
 }
 
 func (s simulated) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	var stdout, stderr bytes.Buffer
-	exitCode := s.world.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
+	exitCode := s.cluster.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
 		Version: "7.3.79", Files: s.files, Stdin: c.Stdin, Stdout: &stdout, Stderr: &stderr,
 	})
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
@@ -36,7 +36,7 @@ func (s simulated) Run(ctx context.Context, c admin.Command) (admin.Result, erro
 
 func (s simulated) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
 	return admintest.Serve(ctx, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
-		return s.world.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
+		return s.cluster.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
 			Version: "7.3.79", Files: s.files, Stdin: stdin, Stdout: stdout, Stderr: stderr,
 		})
 	}), nil
@@ -78,32 +78,32 @@ func (f simulatedFile) Write(content []byte) error { return f.files.WriteFile(f.
 // simulatedClock shows the simulation's time, and passes it instead of waiting.
 type simulatedClock struct {
 	clock.Clock
-	world *fdbsim.World
+	cluster *fdbsim.Simulation
 }
 
-func (c simulatedClock) Now() time.Time                  { return c.world.Now() }
-func (c simulatedClock) Since(t time.Time) time.Duration { return c.world.Now().Sub(t) }
+func (c simulatedClock) Now() time.Time                  { return c.cluster.Now() }
+func (c simulatedClock) Since(t time.Time) time.Duration { return c.cluster.Now().Sub(t) }
 
 func (c simulatedClock) NewTimer(d time.Duration) clock.Timer {
-	c.world.Advance(d)
-	fake := clocktesting.NewFakeClock(c.world.Now())
+	c.cluster.Advance(d)
+	fake := clocktesting.NewFakeClock(c.cluster.Now())
 	timer := fake.NewTimer(d)
 	fake.Step(d)
 	return timer
 }
 
-// newWorld is a simulated cluster that was never configured, and the files of its pods.
-func newWorld(t *testing.T) (*fdbsim.World, *simulatedFiles) {
+// newCluster is a simulated cluster that was never configured, and the files of its pods.
+func newCluster(t *testing.T) (*fdbsim.Simulation, *simulatedFiles) {
 	t.Helper()
-	world := fdbsim.NewWorld(fdbsim.Options{Seed: 1})
-	world.AutoAdvance()
+	cluster := fdbsim.NewSimulation(fdbsim.Options{Seed: 1})
+	cluster.AutoAdvance()
 	const connection = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
 	files := &simulatedFiles{contents: map[string]string{
 		admin.LiveClusterFile: connection, admin.SeedClusterFile: connection,
 	}}
 	for i, class := range []string{"log", "log", "log", "storage", "storage", "storage", "storage", "stateless", "stateless", "stateless"} {
 		name, address := fmt.Sprintf("%s-%d", class, i+1), fmt.Sprintf("10.1.0.%d:4501", i+1)
-		_, err := world.StartServer(fdbsim.Server{
+		_, err := cluster.StartServer(fdbsim.Server{
 			Args: []string{
 				"/usr/bin/fdbserver", "--class=" + class, "--cluster_file=" + admin.LiveClusterFile, "--datadir=/var/fdb/data/" + name,
 				"--listen_address=" + address, "--locality_instance_id=" + name, "--locality_machineid=" + name,
@@ -119,33 +119,33 @@ func newWorld(t *testing.T) (*fdbsim.World, *simulatedFiles) {
 			t.Fatal(err)
 		}
 	}
-	world.Advance(20 * time.Second)
-	return world, files
+	cluster.Advance(20 * time.Second)
+	return cluster, files
 }
 
-func newSimulatedCLI(world *fdbsim.World, transport admin.Transport) *admin.FDBCLI {
+func newSimulatedCLI(cluster *fdbsim.Simulation, transport admin.Transport) *admin.FDBCLI {
 	return admin.NewFDBCLI(transport, admin.FDBCLIOptions{
-		Clock:  simulatedClock{clock.RealClock{}, world},
+		Clock:  simulatedClock{clock.RealClock{}, cluster},
 		Jitter: func(d time.Duration) time.Duration { return d },
 	})
 }
 
 // newSimulated is a simulated cluster that was never configured, and its client.
-func newSimulated(t *testing.T) (*fdbsim.World, *admin.FDBCLI) {
+func newSimulated(t *testing.T) (*fdbsim.Simulation, *admin.FDBCLI) {
 	t.Helper()
-	world, files := newWorld(t)
-	return world, newSimulatedCLI(world, simulated{world, files})
+	cluster, files := newCluster(t)
+	return cluster, newSimulatedCLI(cluster, simulated{cluster, files})
 }
 
 // newDatabase is a simulated database that is up.
-func newDatabase(t *testing.T) (*fdbsim.World, *admin.FDBCLI) {
+func newDatabase(t *testing.T) (*fdbsim.Simulation, *admin.FDBCLI) {
 	t.Helper()
-	world, cli := newSimulated(t)
+	cluster, cli := newSimulated(t)
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
 	}
-	world.Advance(5 * time.Minute)
-	return world, cli
+	cluster.Advance(5 * time.Minute)
+	return cluster, cli
 }
 
 func TestSimulatedDatabaseConforms(t *testing.T) {
@@ -157,7 +157,7 @@ func TestSimulatedDatabaseConforms(t *testing.T) {
 }
 
 func TestASimulatedDatabaseComesToLife(t *testing.T) {
-	world, cli := newSimulated(t)
+	cluster, cli := newSimulated(t)
 	before, err := cli.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestASimulatedDatabaseComesToLife(t *testing.T) {
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
 	}
-	world.Advance(5 * time.Minute)
+	cluster.Advance(5 * time.Minute)
 	after, err := cli.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)

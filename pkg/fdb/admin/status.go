@@ -42,17 +42,17 @@ func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status,
 }
 
 func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
-	const doing = "reading status"
-	r, err := c.runAs(ctx, doing, "status json", Command{Limit: statusLimit, Reads: true, Patience: readPatience, Settles: conclusive})
+	const operation = "reading status"
+	r, err := c.runAs(ctx, operation, "status json", Command{Limit: statusLimit, Reads: true, HedgeAfter: readHedgeDelay, Settles: conclusive})
 	if err != nil {
 		return nil, err
 	}
 	s, err := fdb.ParseStatus(r.Stdout)
 	if err != nil {
-		return nil, &Error{Kind: KindUnparsed, Doing: doing, Detail: firstLine(string(r.Stderr)), Err: err}
+		return nil, &Error{Kind: KindUnparsed, Operation: operation, Detail: firstLine(string(r.Stderr)), Err: err}
 	}
 	if !s.Available() {
-		if err := c.checkProtocol(ctx, doing, s); err != nil {
+		if err := c.checkProtocol(ctx, operation, s); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func conclusive(r Result) bool {
 	return fdb.SaysAvailable(r.Stdout) || fdb.SaysNeverConfigured(r.Stdout)
 }
 
-func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status) error {
+func (c *FDBCLI) checkProtocol(ctx context.Context, operation string, s *fdb.Status) error {
 	if _, ok := s.CoordinatorProtocol(); !ok {
 		return nil
 	}
@@ -74,19 +74,19 @@ func (c *FDBCLI) checkProtocol(ctx context.Context, doing string, s *fdb.Status)
 	if err != nil {
 		return err
 	}
-	return protocolDiffers(doing, s, "fdbcli", client)
+	return protocolDiffers(operation, s, "fdbcli", client)
 }
 
 // protocolDiffers returns KindWrongProtocol if the coordinators are known to use another
 // protocol than a client.
-func protocolDiffers(doing string, s *fdb.Status, client string, v fdb.Version) error {
+func protocolDiffers(operation string, s *fdb.Status, client string, v fdb.Version) error {
 	running, answered := s.CoordinatorProtocol()
 	own, known := v.Protocol()
 	if !answered || !known || own == running {
 		return nil
 	}
 	return &Error{
-		Kind: KindWrongProtocol, Doing: doing,
+		Kind: KindWrongProtocol, Operation: operation,
 		Detail: fmt.Sprintf("coordinators use protocol %s, %s %s uses %s", running, client, v, own),
 	}
 }
@@ -99,15 +99,15 @@ func (c *FDBCLI) Version(ctx context.Context) (fdb.Version, error) {
 	if !known.IsZero() {
 		return known, nil
 	}
-	const doing = "reading the version of fdbcli"
+	const operation = "reading the version of fdbcli"
 	var v fdb.Version
 	err := c.tryPlaces(func(p place) error {
-		r, err := c.start(ctx, doing, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace, Reads: true, Patience: readPatience})
+		r, err := c.start(ctx, operation, Command{Argv: []string{p.binary, "--version"}, Limit: readLimit + wrapperGrace, Reads: true, HedgeAfter: readHedgeDelay})
 		if err != nil {
 			return err
 		}
 		if v, err = fdb.ParseVersion(string(r.Stdout)); err != nil {
-			return &Error{Kind: KindUnparsed, Doing: doing, Err: err}
+			return &Error{Kind: KindUnparsed, Operation: operation, Err: err}
 		}
 		return nil
 	})

@@ -24,9 +24,9 @@ type Command struct {
 	// Reads means that the tool changes nothing. The result of a lost run does not matter
 	// then: it runs again in another pod.
 	Reads bool
-	// Patience is how long the first pod may take to respond before another one runs the
+	// HedgeAfter is how long the first pod may take to respond before another one runs the
 	// command as well. Zero waits for it. For commands with Reads only, which cost little.
-	Patience time.Duration
+	HedgeAfter time.Duration
 	// Settles reports whether a successful run is conclusive. An inconclusive result is used if
 	// no other pod has a better one, and its pod is not preferred later. Nil means always.
 	Settles func(Result) bool
@@ -119,7 +119,7 @@ func wrapped(c Command) []string {
 		argv = append(argv, "-u", name)
 	}
 	if c.Tied {
-		argv = append(argv, "sh", "-c", tie, seconds(tieSilence))
+		argv = append(argv, "sh", "-c", tie, seconds(withinUnresponsive))
 	}
 	argv = append(argv, "timeout", "-k", seconds(killGrace), seconds(c.Limit))
 	return append(argv, c.Argv...)
@@ -129,8 +129,8 @@ func wrapped(c Command) []string {
 // tieSilence without one: a connection can be lost long before its input ends. That is sooner
 // than another run may take the Lease over.
 const (
-	tieBeat    = 5 * time.Second
-	tieSilence = 30 * time.Second
+	tieBeat            = 5 * time.Second
+	withinUnresponsive = 30 * time.Second
 )
 
 // tie runs its arguments, without input, until they end, or until its own input ends or has no

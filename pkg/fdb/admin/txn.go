@@ -44,7 +44,7 @@ func retryConflicts(pause func(time.Duration) error, attempt func() (int64, erro
 			return version, err
 		}
 		if err := pause(next); err != nil {
-			return 0, &Error{Kind: KindTimeout, Doing: transacting, Err: err}
+			return 0, &Error{Kind: KindTimeout, Operation: transacting, Err: err}
 		}
 		next *= 2
 	}
@@ -109,7 +109,7 @@ func (t *transaction) run(ctx context.Context, p place) (int64, error) {
 		return 0, err
 	}
 	if t.cli.clock.Since(began) > decisionTime {
-		return 0, &Error{Kind: KindConflict, Doing: transacting, Detail: "deciding took too long"}
+		return 0, &Error{Kind: KindConflict, Operation: transacting, Detail: "deciding took too long"}
 	}
 	return t.commit(ctx, script)
 }
@@ -131,7 +131,7 @@ func (t *transaction) read(ctx context.Context) (View, error) {
 	}
 	view, err := parseReads(t.reads, output.answers())
 	if err != nil {
-		return View{}, &Error{Kind: KindUnparsed, Doing: transacting, Err: err}
+		return View{}, &Error{Kind: KindUnparsed, Operation: transacting, Err: err}
 	}
 	return view, nil
 }
@@ -146,7 +146,7 @@ func (r Read) command() string {
 // lost returns the error of a session that ended before any write was sent.
 func (t *transaction) lost(ctx context.Context, output transcript, err error) error {
 	if ctx.Err() != nil {
-		return &Error{Kind: KindTimeout, Doing: transacting, Err: ctx.Err()}
+		return &Error{Kind: KindTimeout, Operation: transacting, Err: ctx.Err()}
 	}
 	exitCode, waitErr := t.d.session.Wait()
 	if waitErr != nil {
@@ -155,7 +155,7 @@ func (t *transaction) lost(ctx context.Context, output transcript, err error) er
 	if e := failureOf(transacting, Result{Stdout: output.stdout, Stderr: output.stderr, ExitCode: exitCode}); e != nil {
 		return e
 	}
-	return &Error{Kind: KindTransport, Doing: transacting, Err: err}
+	return &Error{Kind: KindTransport, Operation: transacting, Err: err}
 }
 
 // parseReads parses the output of a transaction's beginning and its reads.
@@ -200,13 +200,13 @@ func commitScript(mutations []Mutation) (string, error) {
 	commands := make([]string, 0, len(mutations)+1)
 	for _, m := range mutations {
 		if err := m.check(); err != nil {
-			return "", &Error{Kind: KindBadInput, Doing: transacting, Detail: printable(m.Key), Err: err}
+			return "", &Error{Kind: KindBadInput, Operation: transacting, Detail: printable(m.Key), Err: err}
 		}
 		commands = append(commands, m.command())
 	}
 	script := strings.Join(append(commands, "commit"), "; ")
 	if len(script) > maxTxnBytes {
-		return "", &Error{Kind: KindBadInput, Doing: transacting, Detail: "the mutations are too large"}
+		return "", &Error{Kind: KindBadInput, Operation: transacting, Detail: "the mutations are too large"}
 	}
 	return script, nil
 }
@@ -228,9 +228,9 @@ func (t *transaction) commit(ctx context.Context, script string) (int64, error) 
 	case failure != nil && output.reached(2) && definitelyNotCommitted(failure.Kind):
 		return 0, failure
 	case failure != nil:
-		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Detail: failure.Detail, Code: failure.Code}
+		return 0, &Error{Kind: KindUnknownResult, Operation: transacting, Detail: failure.Detail, Code: failure.Code}
 	default:
-		return 0, &Error{Kind: KindUnknownResult, Doing: transacting, Detail: "the session was lost", Err: errors.Join(sendErr, err)}
+		return 0, &Error{Kind: KindUnknownResult, Operation: transacting, Detail: "the session was lost", Err: errors.Join(sendErr, err)}
 	}
 }
 

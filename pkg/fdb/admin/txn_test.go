@@ -200,7 +200,7 @@ func (f *fakeKV) Txn(_ context.Context, reads []admin.Read, decide func(admin.Vi
 		}
 	}
 	if outcome != "" {
-		return 0, &admin.Error{Kind: admin.KindUnknownResult, Doing: "testing"}
+		return 0, &admin.Error{Kind: admin.KindUnknownResult, Operation: "testing"}
 	}
 	return 1, nil
 }

@@ -31,12 +31,12 @@ func (u upgrading) Run(ctx context.Context, c admin.Command) (admin.Result, erro
 	if strings.Contains(strings.Join(c.Argv, " "), copiedBinaries+"7.4.6/") {
 		version = "7.4.6"
 	}
-	exitCode := u.world.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
+	exitCode := u.cluster.RunCommand(ctx, admin.Wrapped(c), fdbsim.Tool{
 		Version: version, Files: u.files, Stdin: c.Stdin, Stdout: &stdout, Stderr: &stderr,
 	})
 	if strings.Contains(strings.Join(c.Argv, " "), "sleep 1") {
 		u.restart()
-		u.world.Advance(20 * time.Second)
+		u.cluster.Advance(20 * time.Second)
 	}
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exitCode}, nil
 }
@@ -45,14 +45,14 @@ func (u upgrading) Run(ctx context.Context, c admin.Command) (admin.Result, erro
 // restart starts them in another version.
 func upgradable(t *testing.T) (cli *admin.FDBCLI, addresses []fdb.Address) {
 	t.Helper()
-	world := fdbsim.NewWorld(fdbsim.Options{Seed: 1})
-	world.AutoAdvance()
+	cluster := fdbsim.NewSimulation(fdbsim.Options{Seed: 1})
+	cluster.AutoAdvance()
 	const connection = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
 	files := &simulatedFiles{contents: map[string]string{admin.LiveClusterFile: connection, admin.SeedClusterFile: connection}}
 	start := func(version string) {
 		for i, class := range []string{"log", "log", "log", "storage", "storage", "storage", "stateless", "stateless"} {
 			name, address := fmt.Sprintf("%s-%d", class, i+1), fmt.Sprintf("10.1.0.%d:4501", i+1)
-			_, err := world.StartServer(fdbsim.Server{
+			_, err := cluster.StartServer(fdbsim.Server{
 				Args: []string{
 					"/usr/bin/fdbserver", "--class=" + class, "--cluster_file=" + admin.LiveClusterFile, "--seed_cluster_file=" + admin.SeedClusterFile, "--datadir=/var/fdb/data/" + name, "--locality_instance_id=" + name,
 					"--locality_zoneid=" + name, "--public_address=" + address, "--listen_address=" + address,
@@ -66,15 +66,15 @@ func upgradable(t *testing.T) (cli *admin.FDBCLI, addresses []fdb.Address) {
 		}
 	}
 	start("7.3.79")
-	world.Advance(20 * time.Second)
-	cli = admin.NewFDBCLI(upgrading{simulated{world, files}, func() { start("7.4.6") }}, admin.FDBCLIOptions{
-		Clock:    simulatedClock{clock.RealClock{}, world},
+	cluster.Advance(20 * time.Second)
+	cli = admin.NewFDBCLI(upgrading{simulated{cluster, files}, func() { start("7.4.6") }}, admin.FDBCLIOptions{
+		Clock:    simulatedClock{clock.RealClock{}, cluster},
 		Binaries: admin.BinariesFor(fdb.Version{Major: 7, Minor: 3, Patch: 79}, fdb.Version{Major: 7, Minor: 4, Patch: 6}),
 	})
 	if err := cli.Configure(t.Context(), ordinary(), admin.NewDatabase); err != nil {
 		t.Fatal(err)
 	}
-	world.Advance(5 * time.Minute)
+	cluster.Advance(5 * time.Minute)
 	for i := range 8 {
 		addresses = append(addresses, fdb.Address{Host: fmt.Sprintf("10.1.0.%d", i+1), Port: 4501})
 	}

@@ -229,7 +229,7 @@ func (d *Database) verify(ctx context.Context, want fdb.ConnectionString) error 
 		return nil
 	}
 	return &admin.Error{
-		Kind: admin.KindRefused, Doing: "connecting directly",
+		Kind: admin.KindRefused, Operation: "connecting directly",
 		Detail: fmt.Sprintf("the cluster file is of %s, the FoundationDBCluster of %s", now, want), Err: ErrAnotherDatabase,
 	}
 }
@@ -243,7 +243,7 @@ func (d *Database) open(want fdb.ConnectionString) error {
 	if clusterFile == "" {
 		var err error
 		if clusterFile, err = d.writeClusterFile(want); err != nil {
-			return &admin.Error{Kind: admin.KindBadClusterFile, Doing: "writing a cluster file", Err: err}
+			return &admin.Error{Kind: admin.KindBadClusterFile, Operation: "writing a cluster file", Err: err}
 		}
 	}
 	native, err := d.options.Open(clusterFile)
@@ -276,7 +276,7 @@ func reachable(s *fdb.Status) error {
 	if s.Client.Coordinators.QuorumReachable {
 		return nil
 	}
-	return &admin.Error{Kind: admin.KindUnavailable, Doing: "connecting directly", Detail: "a quorum of coordinators cannot be reached from here"}
+	return &admin.Error{Kind: admin.KindUnavailable, Operation: "connecting directly", Detail: "a quorum of coordinators cannot be reached from here"}
 }
 
 // autoClient is the client of Auto: the native one, and fdbcli for what that does

@@ -36,7 +36,7 @@ func (d *Database) unresolved(ctx context.Context, s *fdb.Status, coordinators [
 	if resolved, majority := len(coordinators)-len(unknown), len(coordinators)/2+1; len(unknown) == 0 || resolved >= majority {
 		return nil
 	}
-	return &admin.Error{Kind: admin.KindTransport, Doing: "connecting directly", Detail: fmt.Sprintf(
+	return &admin.Error{Kind: admin.KindTransport, Operation: "connecting directly", Detail: fmt.Sprintf(
 		"%s of coordinators %s not resolve here: %s", phrase.CountOf(len(unknown), len(coordinators), "name"),
 		phrase.EitherOf(len(unknown), len(coordinators), "does", "do"), strings.Join(unknown, ", "))}
 }

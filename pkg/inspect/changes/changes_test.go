@@ -75,7 +75,7 @@ func TestEveryChangeIsFoundByItsField(t *testing.T) {
 			s.Facts.Cluster.Status.ProcessGroups = s.Facts.Cluster.Status.ProcessGroups[1:]
 		}, "removed process-groups GROUP : nil to nil\nremoved nodes NODE : nil to nil\n"},
 		"a process that reports no more": {func(s *Side) {
-			inspecttest.Silence(s.Facts.Snapshot, s.Facts.Cluster.Status.ProcessGroups[0].ProcessGroupID, time.Minute)
+			inspecttest.Unresponsiveness(s.Facts.Snapshot, s.Facts.Cluster.Status.ProcessGroups[0].ProcessGroupID, time.Minute)
 		}, "changed availability  processesReported: 12 to 11\nchanged availability  state: healthy to degraded\nchanged availability  zonesThatMayFail: 1 to 0\nchanged process-groups GROUP conditions: [] to [\"MissingProcesses\"]\nchanged process-groups GROUP processes: 1 to 0\n"},
 		"a condition": {func(s *Side) {
 			s.Facts.Cluster.Status.ProcessGroups[0].SetCondition(v1beta2.ConditionPodFailing, inspecttest.Noon)

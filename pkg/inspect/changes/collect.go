@@ -32,13 +32,13 @@ func collect(s Side) map[Section]facts {
 // spec returns the fields of the spec. Dumps replace the ID of a connection string, each by another one, so
 // only the coordinators of one are compared.
 func spec(s Side) fields {
-	wanted := *s.Facts.Cluster.Spec.DeepCopy()
-	seed, err := fdb.ParseConnectionString(wanted.SeedConnectionString)
+	desired := *s.Facts.Cluster.Spec.DeepCopy()
+	seed, err := fdb.ParseConnectionString(desired.SeedConnectionString)
 	if err != nil {
-		return flattened(wanted)
+		return flattened(desired)
 	}
-	wanted.SeedConnectionString = ""
-	f := flattened(wanted)
+	desired.SeedConnectionString = ""
+	f := flattened(desired)
 	seed.ID = "***"
 	f.set("seedConnectionString", seed.String())
 	return f

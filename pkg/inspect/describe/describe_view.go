@@ -62,8 +62,8 @@ type PodView struct {
 	Containers []ContainerView `json:"containers"`
 	// Conditions are the pod's conditions that are not true, with their reasons.
 	Conditions []string `json:"conditions"`
-	// Trouble is what is wrong with it; empty for nothing.
-	Trouble string `json:"trouble,omitempty"`
+	// Problem is what is wrong with it; empty for nothing.
+	Problem string `json:"trouble,omitempty"`
 }
 
 // ContainerView is one container of a pod.
@@ -182,8 +182,8 @@ func podView(f inspect.Facts, g *v1beta2.ProcessGroupStatus) *PodView {
 			v.Conditions = append(v.Conditions, inspect.Clauses(string(c.Type)+" is "+string(c.Status), c.Reason, inspect.OneLine(c.Message)))
 		}
 	}
-	if t := f.TroubleOf(g); t != nil {
-		v.Trouble = t.Words()
+	if t := f.ProblemOf(g); t != nil {
+		v.Problem = t.Text()
 	}
 	return v
 }

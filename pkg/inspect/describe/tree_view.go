@@ -25,8 +25,8 @@ type TreeItem struct {
 	Name string `json:"name"`
 	// State is the state in a few words: healthy, reporting, Running, Bound, ready, not found.
 	State string `json:"state"`
-	// Trouble is true where the state needs attention.
-	Trouble bool `json:"trouble"`
+	// Problem is true where the state needs attention.
+	Problem bool `json:"trouble"`
 	// Notes are what else matters about it: its class and zone, a coordinator, an exclusion.
 	Notes []string `json:"notes,omitempty"`
 	// Conditions are those of a process group.
@@ -44,7 +44,7 @@ func NewTree(m inspect.Metadata, f inspect.Facts) Tree {
 	v.Warnings = append(v.Warnings, status.Warnings...)
 	v.Root = TreeItem{
 		Kind: "FoundationDBCluster", Name: f.Cluster.Name, State: inspect.Spaced(strings.ReplaceAll(string(status.State), "-", "_")),
-		Trouble: status.State != inspect.StateHealthy, Notes: []string{"version " + phrase.Or(f.Cluster.Status.RunningVersion, f.Cluster.Spec.Version)},
+		Problem: status.State != inspect.StateHealthy, Notes: []string{"version " + phrase.Or(f.Cluster.Status.RunningVersion, f.Cluster.Spec.Version)},
 	}
 	if !status.Reconciliation.Reconciled {
 		v.Root.Notes = append(v.Root.Notes, "not reconciled")
@@ -58,20 +58,20 @@ func NewTree(m inspect.Metadata, f inspect.Facts) Tree {
 
 // Unhealthy leaves out what is below the cluster and needs no attention.
 func (t Tree) Unhealthy() Tree {
-	t.Root.Children = slices.DeleteFunc(slices.Clone(t.Root.Children), func(i TreeItem) bool { return !i.hasTrouble() })
+	t.Root.Children = slices.DeleteFunc(slices.Clone(t.Root.Children), func(i TreeItem) bool { return !i.hasProblem() })
 	return t
 }
 
-// hasTrouble reports whether the item or anything below it needs attention.
-func (i TreeItem) hasTrouble() bool {
-	return i.Trouble || slices.ContainsFunc(i.Children, TreeItem.hasTrouble)
+// hasProblem reports whether the item or anything below it needs attention.
+func (i TreeItem) hasProblem() bool {
+	return i.Problem || slices.ContainsFunc(i.Children, TreeItem.hasProblem)
 }
 
 // shared are the objects of the whole cluster.
 func shared(f inspect.Facts) []TreeItem {
 	config := TreeItem{Kind: "ConfigMap", Name: f.Cluster.ConfigMapName(), State: "exists"}
 	if f.ConfigMap == nil {
-		config.State, config.Trouble = notFound, true
+		config.State, config.Problem = notFound, true
 	}
 	items := []TreeItem{config}
 	if f.Cluster.NeedsHeadlessService() {
@@ -82,21 +82,21 @@ func shared(f inspect.Facts) []TreeItem {
 
 func serviceItem(f inspect.Facts, name string) TreeItem {
 	if f.Services[name] == nil {
-		return TreeItem{Kind: "Service", Name: name, State: notFound, Trouble: true}
+		return TreeItem{Kind: "Service", Name: name, State: notFound, Problem: true}
 	}
 	return TreeItem{Kind: "Service", Name: name, State: "exists"}
 }
 
 func groupItem(f inspect.Facts, g *v1beta2.ProcessGroupStatus) TreeItem {
 	v := f.Group(g)
-	item := TreeItem{Kind: "ProcessGroup", Name: v.ID, Notes: []string{v.Class}, Conditions: v.Conditions, Trouble: len(v.Conditions) > 0}
+	item := TreeItem{Kind: "ProcessGroup", Name: v.ID, Notes: []string{v.Class}, Conditions: v.Conditions, Problem: len(v.Conditions) > 0}
 	switch {
 	case v.Processes == nil:
 		item.State = "unknown"
 	case *v.Processes > 0:
 		item.State = "reporting"
 	default:
-		item.State, item.Trouble = "not reporting", true
+		item.State, item.Problem = "not reporting", true
 	}
 	if v.Zone != "" {
 		item.Notes = append(item.Notes, "zone "+v.Zone)
@@ -124,17 +124,17 @@ func podItem(f inspect.Facts, g *v1beta2.ProcessGroupStatus, v inspect.GroupView
 	item := TreeItem{Kind: "Pod", Name: v.Pod}
 	pod := f.Pod(g)
 	if pod == nil {
-		item.State, item.Trouble = notFound, true
+		item.State, item.Problem = notFound, true
 		return item
 	}
 	item.State = string(pod.Status.Phase)
 	switch {
 	case pod.DeletionTimestamp != nil:
-		item.State, item.Trouble = "Terminating", true
+		item.State, item.Problem = "Terminating", true
 	case pod.Status.Phase != corev1.PodRunning:
-		item.Trouble = true
+		item.Problem = true
 	case objects.IsUnready(pod):
-		item.State, item.Trouble = "Running, not ready", true
+		item.State, item.Problem = "Running, not ready", true
 	}
 	if v.Restarts != nil && *v.Restarts > 0 {
 		item.Notes = append(item.Notes, phrase.Count(*v.Restarts, "restart"))
@@ -153,7 +153,7 @@ func nodeItem(f inspect.Facts, name string) TreeItem {
 	case !read:
 		return item
 	case node == nil:
-		item.State, item.Trouble = notFound, true
+		item.State, item.Problem = notFound, true
 		return item
 	}
 	for _, c := range node.Status.Conditions {
@@ -162,7 +162,7 @@ func nodeItem(f inspect.Facts, name string) TreeItem {
 		case c.Status == corev1.ConditionTrue:
 			item.State = "ready"
 		default: // a node that stopped reporting is Unknown
-			item.State, item.Trouble = "not ready", true
+			item.State, item.Problem = "not ready", true
 		}
 	}
 	if node.Spec.Unschedulable {
@@ -180,13 +180,13 @@ func volumeItem(f inspect.Facts, name string) TreeItem {
 	item := TreeItem{Kind: "PersistentVolumeClaim", Name: name}
 	pvc := f.Volumes[name]
 	if pvc == nil {
-		item.State, item.Trouble = notFound, true
+		item.State, item.Problem = notFound, true
 		return item
 	}
 	item.State = phrase.Or(string(pvc.Status.Phase), "unknown")
-	item.Trouble = pvc.Status.Phase == corev1.ClaimPending || pvc.Status.Phase == corev1.ClaimLost
+	item.Problem = pvc.Status.Phase == corev1.ClaimPending || pvc.Status.Phase == corev1.ClaimLost
 	if pvc.DeletionTimestamp != nil {
-		item.State, item.Trouble = "Terminating", true
+		item.State, item.Problem = "Terminating", true
 	}
 	if size, known := pvc.Status.Capacity[corev1.ResourceStorage]; known {
 		item.Notes = append(item.Notes, size.String())

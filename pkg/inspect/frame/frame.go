@@ -40,6 +40,6 @@ type Source struct {
 	AsOf *time.Time `json:"asOf"`
 	// RequestedAt is the start of the request that is in progress; null when none is.
 	RequestedAt *time.Time `json:"requestedAt"`
-	// Trouble is why the last request failed; empty when it did not.
-	Trouble string `json:"trouble,omitempty"`
+	// Problem is why the last request failed; empty when it did not.
+	Problem string `json:"trouble,omitempty"`
 }

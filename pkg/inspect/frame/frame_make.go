@@ -42,7 +42,7 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 	unknown := f.Cluster == nil
 	if unknown {
 		f.Cluster = unknownCluster(m)
-		f.Database.NotAsked = in.Unknown
+		f.Database.NotQueried = in.Unknown
 	}
 	v := Frame{
 		Document:     inspect.NewDocument("Frame", m, f.Now, inspect.SourceLive),
@@ -113,6 +113,6 @@ const (
 )
 
 // NewSource makes a source. Zero times are unknown ones.
-func NewSource(name string, asOf, askedAt time.Time, trouble string) Source {
-	return Source{Name: name, AsOf: inspect.Known(asOf), RequestedAt: inspect.Known(askedAt), Trouble: trouble}
+func NewSource(name string, asOf, queriedAt time.Time, problem string) Source {
+	return Source{Name: name, AsOf: inspect.Known(asOf), RequestedAt: inspect.Known(queriedAt), Problem: problem}
 }

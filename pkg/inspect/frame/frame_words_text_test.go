@@ -23,8 +23,8 @@ func TestChangesAreWrittenOnce(t *testing.T) {
 	}{
 		"nothing where nothing changed": {},
 		"nothing when only ages change": {
-			before: func(f *frame.Input) { inspecttest.Silence(f.Snapshot, "storage-1", 14*time.Minute) },
-			then:   func(f *frame.Input) { inspecttest.Silence(f.Snapshot, "storage-1", 16*time.Minute) },
+			before: func(f *frame.Input) { inspecttest.Unresponsiveness(f.Snapshot, "storage-1", 14*time.Minute) },
+			then:   func(f *frame.Input) { inspecttest.Unresponsiveness(f.Snapshot, "storage-1", 16*time.Minute) },
 		},
 		"a condition that came": {
 			then: func(f *frame.Input) {
@@ -82,9 +82,9 @@ func TestChangesAreWrittenOnce(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			teller := &ui.ChangeWriter{}
-			teller.Changes(seenWith(t, tc.before))
-			if diff := cmp.Diff(tc.want, teller.Changes(seenWith(t, tc.then))); diff != "" {
+			reporter := &ui.ChangeWriter{}
+			reporter.Changes(seenWith(t, tc.before))
+			if diff := cmp.Diff(tc.want, reporter.Changes(seenWith(t, tc.then))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -105,38 +105,38 @@ func seenWith(t *testing.T, edit func(*frame.Input)) frame.Frame {
 }
 
 func TestATellerBeginsWithHowItIs(t *testing.T) {
-	teller := &ui.ChangeWriter{}
+	reporter := &ui.ChangeWriter{}
 	v := seenWith(t, func(f *frame.Input) {
 		f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
 	})
-	lines := teller.Changes(v)
+	lines := reporter.Changes(v)
 	if len(lines) != 2 || lines[0] != v.Status.Summary || lines[1] != "storage-1: PodFailing for 14m" {
 		t.Errorf("%q", lines)
 	}
 }
 
 func TestEventsAreToldOnceEach(t *testing.T) {
-	teller := &ui.ChangeWriter{}
+	reporter := &ui.ChangeWriter{}
 	v := seenWith(t, nil)
 	old := inspect.EventView{Time: noon.Add(-time.Minute), First: noon.Add(-time.Minute), Type: "Normal", Object: "pod/p", Reason: "Pulled", Count: 1}
 	fresh := inspect.EventView{Time: noon.Add(time.Second), First: noon, Type: "Warning", Object: "pod/p", Reason: "BackOff", Message: "again", Count: 1}
-	teller.Changes(v)
+	reporter.Changes(v)
 	v.Events.Items = []inspect.EventView{old, fresh}
-	if diff := cmp.Diff([]string{"event: warning pod/p: BackOff: again"}, teller.Changes(v)); diff != "" {
+	if diff := cmp.Diff([]string{"event: warning pod/p: BackOff: again"}, reporter.Changes(v)); diff != "" {
 		t.Error(diff)
 	}
-	if lines := teller.Changes(v); len(lines) > 0 {
+	if lines := reporter.Changes(v); len(lines) > 0 {
 		t.Errorf("told again: %q", lines)
 	}
 }
 
 func TestAnExclusionIsToldStepByStep(t *testing.T) {
-	teller, left := &ui.ChangeWriter{}, int64(1000)
+	reporter, left := &ui.ChangeWriter{}, int64(1000)
 	at := func(state inspect.Exclusion, bytes int64) []string {
 		v := seenWith(t, nil)
 		left = bytes
 		v.Exclusions.Items = []inspect.DrainView{{ID: "storage-1", State: state, LeftBytes: &left}}
-		return teller.Changes(v)
+		return reporter.Changes(v)
 	}
 	at(inspect.ExclusionMoving, 1000)
 	if lines := at(inspect.ExclusionMoving, 990); len(lines) > 0 {

@@ -118,9 +118,9 @@ func AddGroup(s plan.Snapshot, p fdb.Process) {
 	}
 }
 
-// Silence removes a group's processes from the status document, as the database does some
+// Unresponsiveness removes a group's processes from the status document, as the database does some
 // seconds after they died, and changes nothing else in it.
-func Silence(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Duration) {
+func Unresponsiveness(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Duration) {
 	for key, p := range s.Database.Status.Cluster.Processes {
 		if p.InstanceID() == string(id) {
 			delete(s.Database.Status.Cluster.Processes, key)

@@ -67,7 +67,7 @@ func NewClientListView(m inspect.Metadata, f inspect.Facts, q ClientQuestion) Cl
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	for _, c := range []plan.Check{safety.Available(f.Database), safety.RecoveredFor(f.Database, clientsReconnect)} {
 		if !c.OK {
-			v.Warnings = append(v.Warnings, "clients may be missing from the list: "+c.Words())
+			v.Warnings = append(v.Warnings, "clients may be missing from the list: "+c.Text())
 		}
 	}
 	if q.Target != nil {
@@ -108,7 +108,7 @@ func newClientView(version fdb.SupportedVersion, c fdb.ConnectedClient, q Client
 // judge decides whether a pass would wait for the client. Ignored clients and those beside
 // processes do not block; one without an address does, since it may be any client.
 func (v *ClientView) judge(version fdb.SupportedVersion, target *fdb.Version) {
-	if target == nil || !safety.ProtocolTold(version) {
+	if target == nil || !safety.ProtocolReported(version) {
 		return
 	}
 	blocks := !safety.CanTalkTo(version, *target) && !v.BesideProcess && !v.Ignored

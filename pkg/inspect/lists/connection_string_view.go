@@ -25,7 +25,7 @@ type ConnectionStringView struct {
 func NewConnectionStringView(m inspect.Metadata, f inspect.Facts, files plan.ClusterFiles) (v ConnectionStringView, known bool) {
 	text, source := files.Live.String(), inspect.SourceLive
 	if files.Live.IsZero() {
-		text, source = f.Cluster.Status.ConnectionString, inspect.SourceRecord
+		text, source = f.Cluster.Status.ConnectionString, inspect.SourceResource
 	}
 	cs, err := fdb.ParseConnectionString(text)
 	if err != nil {
@@ -36,7 +36,7 @@ func NewConnectionStringView(m inspect.Metadata, f inspect.Facts, files plan.Clu
 		GenerationID: cs.ID, Coordinators: coordinatorsOf(cs),
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
-	if source == inspect.SourceRecord {
+	if source == inspect.SourceResource {
 		v.Warnings = append(v.Warnings, "this is the connection string in the status; cannot determine the one in force: "+files.LiveUnknown)
 	}
 	return v, true
@@ -89,7 +89,7 @@ func NewConnectionStringDriftView(m inspect.Metadata, f inspect.Facts, files pla
 	v.Items = append([]ConnectionSpot{live, recorded, configMapSpot(f)}, podSpots(f, files)...)
 	reference := files.Live
 	if reference.IsZero() {
-		v.Against = inspect.SourceRecord
+		v.Against = inspect.SourceResource
 		reference, _ = fdb.ParseConnectionString(recorded.Text)
 	}
 	v.compare(reference)

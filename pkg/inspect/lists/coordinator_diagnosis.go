@@ -126,8 +126,8 @@ func traceCoordinator(f inspect.Facts, d *DiagnosedCoordinator, g *v1beta2.Proce
 	if pod != nil && f.Nodes[pod.Spec.NodeName] == nil {
 		d.Note = "its pod runs; the state of its node is unknown"
 	}
-	if trouble := f.TroubleOf(g); trouble != nil {
-		d.State, d.Note = CoordinatorDown, trouble.Words()
+	if problem := f.ProblemOf(g); problem != nil {
+		d.State, d.Note = CoordinatorDown, problem.Text()
 	}
 	switch {
 	case pod == nil && f.Volumes[g.PVCName(f.Cluster)] == nil:

@@ -37,7 +37,7 @@ func CoordinatorPods(t *testing.T) (f inspect.Facts, pods []*corev1.Pod) {
 }
 
 func TestWhatBecameOfCoordinators(t *testing.T) {
-	gone := func(f inspect.Facts, pod *corev1.Pod) { delete(f.Pods, pod.Name) }
+	removed := func(f inspect.Facts, pod *corev1.Pod) { delete(f.Pods, pod.Name) }
 	moved := func(_ inspect.Facts, pod *corev1.Pod) {
 		pod.Status.PodIP = "10.9.9." + pod.Status.PodIP[len(pod.Status.PodIP)-1:]
 	}
@@ -65,7 +65,7 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 		"all run, and none answers":                    {want: QuorumDown},
 		"one has moved, and two are a quorum":          {one: moved, want: QuorumDown, fate: CoordinatorMoved},
 		"two have moved":                               {one: moved, two: moved, want: QuorumMoved, fate: CoordinatorMoved},
-		"two are gone, and will have other IPs":        {one: gone, two: gone, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are gone, and will have other IPs":        {one: removed, two: removed, want: QuorumMoved, fate: CoordinatorMoved},
 		"two are gone, and services keep their IPs":    {one: service, two: service, want: QuorumDown, fate: CoordinatorDown},
 		"two are gone with their volumes":              {one: lost, two: lost, want: QuorumLost, fate: CoordinatorLost},
 		"one has moved, and one is gone for good":      {one: moved, two: lost, want: QuorumMoved, fate: CoordinatorMoved},

@@ -33,7 +33,7 @@ type EvacuatedGroup struct {
 func NewEvacuationView(f inspect.Facts, nodes []string, taint *corev1.Taint, places safety.Places) EvacuationView {
 	var v EvacuationView
 	var pods []*corev1.Pod
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		pod := f.Pod(g)
 		if pod == nil || !slices.Contains(nodes, pod.Spec.NodeName) {
 			continue
@@ -52,7 +52,7 @@ func NewEvacuationView(f inspect.Facts, nodes []string, taint *corev1.Taint, pla
 }
 
 func (g *EvacuatedGroup) leaveBy(f inspect.Facts, taint *corev1.Taint) {
-	detected, ever := safety.TaintClock{Since: f.Now, Rules: f.Cluster.TaintPatience(taint.Key)}.Due()
+	detected, ever := safety.TaintClock{Since: f.Now, Rules: f.Cluster.TaintDelay(taint.Key)}.Due()
 	if !ever {
 		return
 	}

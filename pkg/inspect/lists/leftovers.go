@@ -52,8 +52,8 @@ const (
 	LeftLock LeftoverKind = "lock"
 )
 
-// Words returns what was begun, as text for users.
-func (l Leftover) Words() string {
+// Text returns what was begun, as text for users.
+func (l Leftover) Text() string {
 	names, n := phrase.List(l.Subjects), len(l.Subjects)
 	switch l.Kind {
 	case LeftMarked:
@@ -76,8 +76,8 @@ func (l Leftover) Words() string {
 	return names
 }
 
-// Words returns the kind as text for users: those that may be unknown.
-func (k LeftoverKind) Words() string {
+// Text returns the kind as text for users: those that may be unknown.
+func (k LeftoverKind) Text() string {
 	return map[LeftoverKind]string{
 		LeftExcluded: "exclusions", LeftCordoned: "cordoned nodes", LeftMaintenance: "zones under maintenance", LeftLock: "the database lock",
 	}[k]
@@ -146,7 +146,7 @@ func revertOf(kind LeftoverKind) (verb string, flags []string) {
 func (l *leftovers) kindOf(g *v1beta2.ProcessGroupStatus) LeftoverKind {
 	excluded := g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || l.IsExcludedInDatabase(g)
 	switch {
-	case g.IsMarkedForRemoval() && (g.IsGone() || l.Pod(g) == nil):
+	case g.IsMarkedForRemoval() && (g.IsRemovable() || l.Pod(g) == nil):
 		return LeftRemoving
 	case g.IsMarkedForRemoval() && excluded:
 		return LeftMarkedExcluded

@@ -103,7 +103,7 @@ func TestWhatIsHalfDoneHasTheCommandsThatEndIt(t *testing.T) {
 			left := NewLeftovers(f, commands)
 			var got []string
 			for _, l := range left.Items {
-				got = append(got, l.Words(), l.Complete, l.Revert)
+				got = append(got, l.Text(), l.Complete, l.Revert)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" || len(left.Unknown) > 0 {
 				t.Errorf("unknown: %v\n%s", left.Unknown, diff)

@@ -13,7 +13,7 @@ import (
 
 func TestProcessTable(t *testing.T) {
 	f := healthy(t)
-	inspecttest.Silence(f.Snapshot, "log-4", 0)
+	inspecttest.Unresponsiveness(f.Snapshot, "log-4", 0)
 	for name, o := range map[string]ui.ListOptions{"table": {}, "wide": {Wide: true}} {
 		t.Run(name, func(t *testing.T) {
 			o.Now = noon

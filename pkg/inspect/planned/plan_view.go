@@ -147,7 +147,7 @@ func (r *PlanRecorder) Report(e reconcile.Event) {
 // observed keeps the first state of the resource: edits of the preview are no facts.
 func (r *PlanRecorder) observed(s plan.Snapshot) {
 	r.asOf = s.Now
-	if of := RecordOf(s); of != nil && r.view.Observed.UID == "" {
+	if of := ResourceOf(s); of != nil && r.view.Observed.UID == "" {
 		r.view.Observed.UID = string(of.GetUID())
 		r.view.Observed.ResourceVersion = of.GetResourceVersion()
 		r.view.Observed.Generation = of.GetGeneration()
@@ -162,8 +162,8 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 	}
 }
 
-// RecordOf returns the resource that a pass is about; nil before it was read.
-func RecordOf(s plan.Snapshot) metav1.Object {
+// ResourceOf returns the resource that a pass is about; nil before it was read.
+func ResourceOf(s plan.Snapshot) metav1.Object {
 	switch {
 	case s.Backup != nil:
 		return s.Backup

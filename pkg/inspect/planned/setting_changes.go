@@ -57,7 +57,7 @@ type addChange func(setting, from, to string)
 
 func addCounts(s plan.Snapshot, add addChange) {
 	have, want := map[v1beta2.ProcessClass]int{}, s.Cluster.DesiredProcessCounts()
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		have[g.ProcessClass]++
 	}
 	classes := map[v1beta2.ProcessClass]bool{}
@@ -81,7 +81,7 @@ func addDatabase(s plan.Snapshot, add addChange) {
 		return
 	}
 	for _, d := range s.Database.Status.Cluster.Configuration.Differences(objects.DesiredConfiguration(s.Cluster), version) {
-		add("database."+d.Setting, d.Current, d.Wanted)
+		add("database."+d.Setting, d.Current, d.Desired)
 	}
 }
 
@@ -166,7 +166,7 @@ func argumentText(a fdb.Argument) string {
 
 func addPods(s plan.Snapshot, add addChange) {
 	hashes, compared := objects.NewSpecHashes(s.Cluster), map[v1beta2.ProcessClass]bool{}
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		hash, err := hashes.Of(g)
 		if compared[g.ProcessClass] || pod == nil || err != nil || pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == hash {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ShutOut returns the progress of adding a control-plane instance to the deny list in the
+// DenyListEntry returns the progress of adding a control-plane instance to the deny list in the
 // database, or of removing it.
-func ShutOut(f inspect.Facts, entry v1beta2.LockDenyListEntry) inspect.Target {
+func DenyListEntry(f inspect.Facts, entry v1beta2.LockDenyListEntry) inspect.Target {
 	t := inspect.Target{ID: entry.ID, Phase: "unknown", Note: "the deny list in the database could not be read"}
 	if !f.Coordination.Read {
 		return t

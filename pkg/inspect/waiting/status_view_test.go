@@ -11,9 +11,9 @@ import (
 
 func TestTheHeadlineNamesTheZoneUnderMaintenance(t *testing.T) {
 	tests := map[string]struct {
-		silent []string
-		zone   string
-		want   string
+		unresponsive []string
+		zone         string
+		want         string
 	}{
 		"all that are missing are in it": {[]string{"storage-3"}, "zone-a", "1 storage group missing (storage-3), in zone zone-a, which is under maintenance"},
 		"some are":                       {[]string{"storage-2", "storage-3"}, "zone-a", "(storage-2, storage-3), storage-3 of them in zone zone-a, which is under maintenance"},
@@ -25,8 +25,8 @@ func TestTheHeadlineNamesTheZoneUnderMaintenance(t *testing.T) {
 			f := healthy(t)
 			f.Cluster.ProcessGroup("storage-3").FaultDomain = "zone-a"
 			f.Database.Status.Cluster.MaintenanceZone = tc.zone
-			for _, id := range tc.silent {
-				inspecttest.Silence(f.Snapshot, v1beta2.ProcessGroupID(id), 0)
+			for _, id := range tc.unresponsive {
+				inspecttest.Unresponsiveness(f.Snapshot, v1beta2.ProcessGroupID(id), 0)
 			}
 			if got := inspect.NewStatusView(meta, withoutAges(f)).Summary; !strings.Contains(got+";", tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)

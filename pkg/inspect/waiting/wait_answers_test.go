@@ -27,7 +27,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 	}{
 		"available": {condition: WaitAvailable(), want: "yes"},
 		"not available without an answer, whatever the record remembers": {
-			condition: WaitAvailable(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+			condition: WaitAvailable(), given: unresponsiveDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"not available when the database reports it": {
 			condition: WaitAvailable(), given: logsDown, want: "no", reason: "the database reports that it is unavailable",
@@ -46,11 +46,11 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitHealthy(), given: initializingData, want: "no", reason: "data is initializing",
 		},
 		"not healthy with a silent process, in words without an age": {
-			condition: WaitHealthy(), given: silentStorage, want: "no",
+			condition: WaitHealthy(), given: unresponsiveStorage, want: "no",
 			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
 		},
 		"health is unknown without an answer": {
-			condition: WaitHealthy(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+			condition: WaitHealthy(), given: unresponsiveDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"reconciled": {condition: WaitReconciled(), want: "yes"},
 		"not reconciled with a gap": {
@@ -64,7 +64,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			want: "?", reason: "the process groups are as in the status: it contradicts itself",
 		},
 		"reconciled at the last pass does not count without an answer": {
-			condition: WaitReconciled(), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+			condition: WaitReconciled(), given: unresponsiveDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"fully replicated": {condition: WaitFullyReplicated(), want: "yes"},
 		"not fully replicated while copies are not counted, though the document reports it": {
@@ -77,7 +77,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			}, want: "no", reason: "replication 1 of 2",
 		},
 		"not fully replicated with a silent storage process that the database does not miss yet": {
-			condition: WaitFullyReplicated(), given: silentStorage, want: "no", reason: "processes that hold data do not report, in 1 zone: zone-3",
+			condition: WaitFullyReplicated(), given: unresponsiveStorage, want: "no", reason: "processes that hold data do not report, in 1 zone: zone-3",
 		},
 		"not fully replicated with a log that lacks a copy": {
 			condition: WaitFullyReplicated(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Logs[0].FaultTolerance = new(0) },
@@ -85,7 +85,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		},
 		"tolerance": {condition: WaitTolerance(1), want: "yes"},
 		"less tolerance than the database reports, with a silent zone": {
-			condition: WaitTolerance(1), given: silentStorage, want: "no", reason: "safe to lose no more zone",
+			condition: WaitTolerance(1), given: unresponsiveStorage, want: "no", reason: "safe to lose no more zone",
 		},
 		"no tolerance when the database does not tell": {
 			condition: WaitTolerance(1), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.FaultTolerance = nil },
@@ -135,7 +135,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitRemoved(storage3), given: func(t *testing.T, f *inspect.Facts) {
 				t.Helper()
 				removedStorage(t, f)
-				silentDatabase(t, f)
+				unresponsiveDatabase(t, f)
 			}, want: "?", reason: "no answer from the database: timed out",
 		},
 		"no condition": {condition: WaitNoCondition(v1beta2.ConditionPodFailing), want: "yes"},
@@ -145,7 +145,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			}, want: "no", reason: "1 process group with PodFailing: storage-3",
 		},
 		"conditions of the last pass do not count": {
-			condition: WaitNoCondition(v1beta2.ConditionPodFailing), given: silentDatabase, want: "?", reason: "no answer from the database: timed out",
+			condition: WaitNoCondition(v1beta2.ConditionPodFailing), given: unresponsiveDatabase, want: "?", reason: "no answer from the database: timed out",
 		},
 		"lock-free": {condition: WaitLockFree(), want: "yes"},
 		"a Lease": {
@@ -171,13 +171,13 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"a version that those lost with a node may not have": {
 			condition: WaitVersion(version), given: func(t *testing.T, f *inspect.Facts) {
 				t.Helper()
-				silentStorage(t, f)
+				unresponsiveStorage(t, f)
 				f.Pod(f.Cluster.ProcessGroup("storage-3")).Spec.NodeName = "node-5"
 				f.Nodes = map[string]*corev1.Node{"node-5": nil}
 			}, want: "no", reason: "node node-5 no longer exists (storage-3)",
 		},
 		"a version that the silent may not have": {
-			condition: WaitVersion(version), given: silentStorage, want: "no", reason: "1 storage group missing (storage-3)",
+			condition: WaitVersion(version), given: unresponsiveStorage, want: "no", reason: "1 storage group missing (storage-3)",
 		},
 	}
 	for name, tc := range tests {
@@ -194,7 +194,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 	}
 }
 
-func silentDatabase(_ *testing.T, f *inspect.Facts) {
+func unresponsiveDatabase(_ *testing.T, f *inspect.Facts) {
 	f.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 	f.Cluster.Status.Health.Available, f.Cluster.Status.Health.Healthy = true, true
 }
@@ -214,8 +214,8 @@ func logsDown(t *testing.T, f *inspect.Facts) {
 	f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 }
 
-func silentStorage(_ *testing.T, f *inspect.Facts) {
-	inspecttest.Silence(f.Snapshot, "storage-3", time.Minute)
+func unresponsiveStorage(_ *testing.T, f *inspect.Facts) {
+	inspecttest.Unresponsiveness(f.Snapshot, "storage-3", time.Minute)
 }
 
 func excludedStorage(_ *testing.T, f *inspect.Facts) {
@@ -234,7 +234,7 @@ func forget(f *inspect.Facts, id v1beta2.ProcessGroupID) {
 }
 
 func removedStorage(_ *testing.T, f *inspect.Facts) {
-	inspecttest.Silence(f.Snapshot, "storage-3", 0)
+	inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 	forget(f, "storage-3")
 }
 
@@ -253,12 +253,12 @@ func TestWhatHasToHoldForAWhileStartsOverWhenItBreaks(t *testing.T) {
 			given(t, &f)
 		}
 		f.Now = noon.Add(time.Duration(seconds) * time.Second)
-		w.Look(meta, f)
+		w.Evaluate(meta, f)
 		return w.View().Met
 	}
 	got := []bool{
 		at(0, nil), at(59, nil), // one second is missing
-		at(61, silentStorage), // not healthy any more
+		at(61, unresponsiveStorage), // not healthy any more
 		at(62, nil), at(121, nil), at(122, nil),
 	}
 	if diff := cmp.Diff([]bool{false, false, false, false, false, true}, got); diff != "" {

@@ -44,8 +44,8 @@ type Wait struct {
 	began time.Time
 }
 
-// Look evaluates what was observed.
-func (w *Wait) Look(m inspect.Metadata, f inspect.Facts) {
+// Evaluate evaluates what was observed.
+func (w *Wait) Evaluate(m inspect.Metadata, f inspect.Facts) {
 	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.ask(f) })
 	w.view.Warnings = append(w.view.Warnings, f.Warnings...)
 }

@@ -36,7 +36,7 @@ func TestWhyNamesTheKnobThatBlindsTheStatus(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			input := Asked(t)
+			input := HealthyInput(t)
 			f := input.Facts
 			f.Database.Status.Client.DatabaseStatus.Available = false
 			if tc.blind {

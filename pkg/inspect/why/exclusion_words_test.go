@@ -11,23 +11,23 @@ import (
 
 // A group whose objects are deleted has only its exclusion and its status entry left.
 func TestWhyReportsWhichObjectsOfARemovedGroupAreLeft(t *testing.T) {
-	for name, gone := range map[string]bool{"objects are there": false, "objects are deleted": true} {
+	for name, removed := range map[string]bool{"objects are there": false, "objects are deleted": true} {
 		t.Run(name, func(t *testing.T) {
-			in := Asked(t)
+			in := HealthyInput(t)
 			g := in.Cluster.ProcessGroup("storage-1")
 			g.MarkForRemoval(noon)
 			g.SetExcluded(noon)
 			inspecttest.Exclude(in.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
 			inspecttest.Drain(in.Snapshot, "storage-1")
 			in.Coordination.ExclusionsRead = true
-			if gone {
+			if removed {
 				delete(in.Pods, g.PodName(in.Cluster))
 				delete(in.Volumes, g.PVCName(in.Cluster))
 			}
 			w := &why{Input: in, name: "sample", reported: map[plan.StageName]bool{}}
 			what := w.removing(g).Reasons[0].Message
-			if deleted := strings.HasPrefix(what, "its pod, PVC and service are deleted"); deleted != gone {
-				t.Errorf("%q, want objects that are deleted: %t", what, gone)
+			if deleted := strings.HasPrefix(what, "its pod, PVC and service are deleted"); deleted != removed {
+				t.Errorf("%q, want objects that are deleted: %t", what, removed)
 			}
 		})
 	}

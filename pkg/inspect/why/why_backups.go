@@ -66,16 +66,16 @@ func (w *why) isUnknownByItself(v inspect.BackupStatusView) bool {
 func (w *why) withoutAgents(c *Chain, v inspect.BackupStatusView) {
 	c.Summary = "has no agents"
 	c.Reasons = []Link{{Message: fmt.Sprintf("0 of %s ready: nothing is written, and what is restorable is unknown", phrase.Count(v.Agents.Desired, "agent"))}}
-	c.Reasons[0].Reasons = agentTroubles(v)
+	c.Reasons[0].Reasons = agentProblems(v)
 	c.Next = append(w.looks(c.Reasons), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
 }
 
-// agentTroubles returns the pods of agents that are not ready.
-func agentTroubles(v inspect.BackupStatusView) []Link {
+// agentProblems returns the pods of agents that are not ready.
+func agentProblems(v inspect.BackupStatusView) []Link {
 	var links []Link
 	for _, pod := range v.Agents.Pods {
 		if !pod.Ready {
-			links = append(links, Link{Message: "pod " + pod.Pod + " is " + pod.Phase + " and not ready", look: []string{"describe", "pod", pod.Pod}})
+			links = append(links, Link{Message: "pod " + pod.Pod + " is " + pod.Phase + " and not ready", command: []string{"describe", "pod", pod.Pod}})
 		}
 	}
 	return links
@@ -84,12 +84,12 @@ func agentTroubles(v inspect.BackupStatusView) []Link {
 // otherwise makes the chain of a backup that does not match its spec. A first snapshot that is
 // being written requires only time.
 func (w *why) otherwise(c *Chain, v inspect.BackupStatusView) {
-	c.Summary = mainTrouble(v)
+	c.Summary = mainProblem(v)
 	for _, problem := range v.Problems {
 		c.Reasons = append(c.Reasons, Link{Message: problem})
 	}
 	if v.Agents.Ready < v.Agents.Desired {
-		c.Reasons = append(c.Reasons, agentTroubles(v)...)
+		c.Reasons = append(c.Reasons, agentProblems(v)...)
 	}
 	if len(v.Problems) == 1 && ptr.Deref(v.Running, false) && !ptr.Deref(v.Restorable, false) && v.Desired != string(v1beta2.BackupStateStopped) {
 		c.State, c.rank = Waiting, rankWaiting
@@ -103,8 +103,8 @@ func (w *why) otherwise(c *Chain, v inspect.BackupStatusView) {
 	}
 }
 
-// mainTrouble returns in one clause what the first of the problems means.
-func mainTrouble(v inspect.BackupStatusView) string {
+// mainProblem returns in one clause what the first of the problems means.
+func mainProblem(v inspect.BackupStatusView) string {
 	stopped := v.Desired == string(v1beta2.BackupStateStopped)
 	lag, known := v.Lag()
 	switch {

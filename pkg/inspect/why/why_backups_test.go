@@ -25,11 +25,11 @@ func (in *Input) BackedUp(edit func(*inspect.BackupStatusView)) {
 		Agents: inspect.BackupAgentsView{Desired: 2, Ready: 2},
 	}
 	edit(v)
-	in.Backups = &inspect.ClusterBackups{Backups: []inspect.SeenBackup{{Record: b, View: v}}}
+	in.Backups = &inspect.ClusterBackups{Backups: []inspect.SeenBackup{{Resource: b, View: v}}}
 }
 
-// Trouble is what the judge reports of a backup that is not reconciled.
-func Trouble(v *inspect.BackupStatusView, problems ...string) {
+// Problem is what the judge reports of a backup that is not reconciled.
+func Problem(v *inspect.BackupStatusView, problems ...string) {
 	v.Reconciled, v.Problems = new(false), problems
 }
 
@@ -43,7 +43,7 @@ func unasked(v *inspect.BackupStatusView, why string) {
 func (in *Input) restoring(v inspect.RestoreStatusView) {
 	r := &v1beta2.FoundationDBRestore{}
 	r.Name, v.Name = "again", "again"
-	in.Backups = &inspect.ClusterBackups{Restores: []inspect.SeenRestore{{Record: r, View: &v}}}
+	in.Backups = &inspect.ClusterBackups{Restores: []inspect.SeenRestore{{Resource: r, View: &v}}}
 }
 
 func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
@@ -77,7 +77,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) {
 					v.LatestRestorable.AgeSeconds = new(int64(3960))
-					Trouble(v, "agents encounter errors: 'Platform error'", "the newest restorable point is 66m old, more than 10m")
+					Problem(v, "agents encounter errors: 'Platform error'", "the newest restorable point is 66m old, more than 10m")
 				})
 			},
 			state: Blocked, want: "fdbbackup/nightly is behind: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
@@ -86,7 +86,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) {
 					v.Paused = new(true)
-					Trouble(v, "all agents of the database are paused")
+					Problem(v, "all agents of the database are paused")
 				})
 			},
 			state: Blocked, want: "fdbbackup/nightly is paused: all agents of the database are paused", next: "kubectl fdb plan fdbbackup/nightly",
@@ -118,7 +118,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) {
 					v.Restorable, v.LatestRestorable = new(false), nil
-					Trouble(v, "the first snapshot is not complete")
+					Problem(v, "the first snapshot is not complete")
 				})
 			},
 			state: Waiting, want: "fdbbackup/nightly is not restorable yet for 4m: the first snapshot is not complete", next: "kubectl fdb backup status nightly",
@@ -127,20 +127,20 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) {
 					v.Restorable, v.LatestRestorable = new(false), nil
-					Trouble(v, "agents encounter errors: 'Platform error'", "the first snapshot is not complete")
+					Problem(v, "agents encounter errors: 'Platform error'", "the first snapshot is not complete")
 				})
 			},
 			state: Blocked, want: "fdbbackup/nightly is not restorable yet: agents encounter errors: 'Platform error'", next: "kubectl fdb backup status nightly",
 		},
 		"one that was ended manually": {
 			given: func(in *Input) {
-				in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Trouble(v, "no backup runs on tag default") })
+				in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Problem(v, "no backup runs on tag default") })
 			},
 			state: Blocked, want: "fdbbackup/nightly does not run: no backup runs on tag default", next: "kubectl fdb plan fdbbackup/nightly",
 		},
 		"one that should have ended": {
 			given: func(in *Input) {
-				in.BackedUp(func(v *inspect.BackupStatusView) { v.Desired = "Stopped"; Trouble(v, "it still runs") })
+				in.BackedUp(func(v *inspect.BackupStatusView) { v.Desired = "Stopped"; Problem(v, "it still runs") })
 			},
 			state: Blocked, want: "fdbbackup/nightly still runs", next: "kubectl fdb plan fdbbackup/nightly",
 		},
@@ -148,7 +148,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 			given: func(in *Input) {
 				in.BackedUp(func(v *inspect.BackupStatusView) {
 					v.Agents.Ready = 1
-					Trouble(v, "1 of 2 agents ready")
+					Problem(v, "1 of 2 agents ready")
 				})
 			},
 			state: Blocked, want: "fdbbackup/nightly has too few agents: 1 of 2 agents ready", next: "kubectl fdb backup status nightly",
@@ -236,7 +236,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := Asked(t)
+			in := HealthyInput(t)
 			tc.given(&in)
 			v := NewReport(inspect.Metadata{Cluster: "sample", Namespace: "fdb"}, in)
 			if v.State != tc.state || !strings.Contains(v.Summary, tc.want) {
@@ -252,9 +252,9 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 // A restore that runs explains what the rest waits for; a backup that is behind comes after
 // what keeps the cluster itself from being well.
 func TestWhyPutsBackupsWhereTheyBelong(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.Unschedulable("storage-1", 10*time.Minute)
-	in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Trouble(v, "no backup runs on tag default") })
+	in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Problem(v, "no backup runs on tag default") })
 	backups := in.Backups.Backups
 	in.restoring(inspect.RestoreStatusView{State: new("running"), Done: new(false)})
 	in.Backups.Backups = backups
@@ -269,16 +269,16 @@ func TestWhyPutsBackupsWhereTheyBelong(t *testing.T) {
 }
 
 func TestWhyOfAProcessGroupDoesNotMentionBackups(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.Only = []v1beta2.ProcessGroupID{"storage-1"}
-	in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Trouble(v, "no backup runs on tag default") })
+	in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Problem(v, "no backup runs on tag default") })
 	if v := NewReport(inspect.Metadata{Cluster: "sample"}, in); v.State != Ready {
 		t.Errorf("%s: %s", v.State, v.Summary)
 	}
 }
 
 func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.BackedUp(func(*inspect.BackupStatusView) {})
 	in.Backups.Unread = "forbidden: list restores"
 	in.Backups.Backups[0].View, in.Backups.Backups[0].Unread = nil, "forbidden: get deployments"
@@ -290,11 +290,11 @@ func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
 }
 
 func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.restoring(inspect.RestoreStatusView{State: new(""), Done: new(false), Summary: "it is not started yet"})
 	in.Cluster, in.Database = nil, plan.DatabaseFacts{}
 	in.Hold("StartRestore", "the database has data", true)
-	v := NewRecordWhyReport(inspect.Metadata{Cluster: "fdbrestore/again"}, in)
+	v := NewResourceWhyReport(inspect.Metadata{Cluster: "fdbrestore/again"}, in)
 	if v.State != Blocked || v.Summary != "fdbrestore/again is not reconciled: the database has data" || v.Next[0] != "kubectl fdb plan fdbrestore/again -o wide" {
 		t.Errorf("%s: %s, next %v", v.State, v.Summary, v.Next)
 	}
@@ -334,20 +334,20 @@ func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
 			given: func(in *Input) {
 				r := &v1beta2.FoundationDBRestore{}
 				r.Name = "other"
-				in.Backups.Restores = append(in.Backups.Restores, inspect.SeenRestore{Record: r, View: &inspect.RestoreStatusView{Name: "other", State: new("running"), Done: new(false)}})
+				in.Backups.Restores = append(in.Backups.Restores, inspect.SeenRestore{Resource: r, View: &inspect.RestoreStatusView{Name: "other", State: new("running"), Done: new(false)}})
 			},
 			state: Ready, want: "nothing is blocked",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := Asked(t)
+			in := HealthyInput(t)
 			in.Cluster, in.Database.Status.Cluster.DatabaseLockState = nil, tc.lock
 			in.restoring(inspect.RestoreStatusView{State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "u"})
 			if tc.given != nil {
 				tc.given(&in)
 			}
-			v := NewRecordWhyReport(inspect.Metadata{Cluster: "fdbrestore/again"}, in)
+			v := NewResourceWhyReport(inspect.Metadata{Cluster: "fdbrestore/again"}, in)
 			if v.State != tc.state || !strings.Contains(v.Summary, tc.want) {
 				t.Errorf("%s: %s, want %s: %s", v.State, v.Summary, tc.state, tc.want)
 			}

@@ -11,14 +11,14 @@ import (
 )
 
 func TestTheFirstLineAboutARecordNamesItOnce(t *testing.T) {
-	in := why.Asked(t)
+	in := why.HealthyInput(t)
 	in.BackedUp(func(v *inspect.BackupStatusView) {
 		v.Running = new(false)
-		why.Trouble(v, "no backup runs on tag default")
+		why.Problem(v, "no backup runs on tag default")
 	})
 	in.Cluster = nil
 	var out bytes.Buffer
-	if err := ui.WriteWhy(&out, why.NewRecordWhyReport(inspect.Metadata{Cluster: "fdbbackup/nightly", Namespace: "fdb"}, in), ui.WhyOptions{}); err != nil {
+	if err := ui.WriteWhy(&out, why.NewResourceWhyReport(inspect.Metadata{Cluster: "fdbbackup/nightly", Namespace: "fdb"}, in), ui.WhyOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if first, _, _ := strings.Cut(out.String(), "\n"); first != "fdb/fdbbackup/nightly: does not run: no backup runs on tag default  next: kubectl fdb plan fdbbackup/nightly" {

@@ -28,19 +28,19 @@ func (w *why) database(v inspect.StatusView) []Chain {
 	switch v.State {
 	case inspect.StateUnknown:
 		c.State, c.Summary = Unknown, "does not answer"
-		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorTroubles()}}
+		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorProblems()}}
 		if w.forbidden(v) {
 			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
 			return []Chain{c}
 		}
 	case inspect.StateUnavailable:
 		c.State, c.Summary = Blocked, "is unavailable"
-		coordinators := w.coordinatorTroubles()
+		coordinators := w.coordinatorProblems()
 		if q := v.Coordinators.QuorumReachable; q != nil && !*q && len(coordinators) > 0 {
 			c.Reasons = append(w.blinded(), Link{Message: w.unavailableWords(v), Reasons: coordinators})
 			break
 		}
-		others := w.troubles(func(g *v1beta2.ProcessGroupStatus) bool {
+		others := w.problems(func(g *v1beta2.ProcessGroupStatus) bool {
 			return !slices.ContainsFunc(coordinators, func(l Link) bool { return l.Subject == string(g.ProcessGroupID) })
 		})
 		c.Reasons = append(w.blinded(), Link{Message: w.unavailableWords(v), Reasons: append(coordinators, others...)})
@@ -60,7 +60,7 @@ func (w *why) blinded() []Link {
 	}
 	return []Link{{
 		Message: fmt.Sprintf("the status document has neither the recovery state nor the localities of processes, which require trace events of severity 10: knob_min_trace_severity suppresses those (%s)", phrase.Some(places, inspect.MostNamed)),
-		look:    []string{"edit", "foundationdbcluster", w.Cluster.Name},
+		command: []string{"edit", "foundationdbcluster", w.Cluster.Name},
 	}}
 }
 
@@ -98,18 +98,18 @@ func (w *why) unavailableWords(v inspect.StatusView) string {
 	return strings.Join(words, "; ")
 }
 
-// coordinatorTroubles returns the problems of the process groups of the coordinators that do
+// coordinatorProblems returns the problems of the process groups of the coordinators that do
 // not answer. Without an answer of the database those are all in the connection string.
-func (w *why) coordinatorTroubles() []Link {
+func (w *why) coordinatorProblems() []Link {
 	var links []Link
 	for _, a := range w.missedCoordinators() {
 		for _, g := range w.Groups() {
 			if !slices.Contains(g.Addresses, a.Host) && g.DNSName(w.Cluster) != a.Host {
 				continue
 			}
-			t := w.TroubleOf(g)
+			t := w.ProblemOf(g)
 			if t == nil && w.Database.Status != nil { // else it was not checked
-				t = &inspect.Trouble{Message: fmt.Sprintf("runs on node %s as far as Kubernetes knows, which takes most of a minute to detect a lost node; its coordinator does not answer", nodeOf(w.Pod(g))), Look: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
+				t = &inspect.Problem{Message: fmt.Sprintf("runs on node %s as far as Kubernetes knows, which takes most of a minute to detect a lost node; its coordinator does not answer", nodeOf(w.Pod(g))), Command: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
 			}
 			if t != nil {
 				l := link(*t, string(g.ProcessGroupID), " (coordinator)")
@@ -145,14 +145,14 @@ func (w *why) missedCoordinators() []fdb.Address {
 	return cs.Coordinators
 }
 
-// troubles returns the problems of the groups that count, three at most by name.
-func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
+// problems returns the problems of the groups that count, three at most by name.
+func (w *why) problems(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
 	var links []Link
 	for _, g := range w.Groups() {
 		if counts != nil && !counts(g) {
 			continue
 		}
-		if t := w.TroubleOf(g); t != nil {
+		if t := w.ProblemOf(g); t != nil {
 			links = append(links, link(*t, string(g.ProcessGroupID), ""))
 		}
 	}
@@ -163,8 +163,8 @@ func (w *why) troubles(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
 	return links
 }
 
-func link(t inspect.Trouble, subject, remark string) Link {
-	return Link{Subject: subject, Message: t.Words() + remark, Since: inspect.Known(t.Since), look: t.Look, key: t.Key, own: t.Own}
+func link(t inspect.Problem, subject, remark string) Link {
+	return Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), command: t.Command, key: t.Key, own: t.Own}
 }
 
 // looks returns the commands that show more of the first problem in a tree of reasons.
@@ -173,8 +173,8 @@ func (w *why) looks(links []Link) []string {
 		if deeper := w.looks(l.Reasons); len(deeper) > 0 {
 			return deeper
 		}
-		if len(l.look) > 0 {
-			return []string{w.Kubectl(l.look...)}
+		if len(l.command) > 0 {
+			return []string{w.Kubectl(l.command...)}
 		}
 	}
 	return nil
@@ -191,7 +191,7 @@ func (w *why) degraded(v inspect.StatusView) []Chain {
 	for _, reason := range v.Reasons {
 		link := Link{Message: reason}
 		if slices.Contains(about, reason) {
-			link.Reasons = w.coordinatorTroubles()
+			link.Reasons = w.coordinatorProblems()
 		}
 		c.Reasons = append(c.Reasons, link)
 	}

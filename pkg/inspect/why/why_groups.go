@@ -50,8 +50,8 @@ func (w *why) groups() []Chain {
 			}
 		case g.IsMarkedForRemoval():
 			chains = append(chains, w.removing(g))
-		case len(g.ProcessGroupConditions) > 0 || w.TroubleOf(g) != nil:
-			chains = append(chains, w.staying(g))
+		case len(g.ProcessGroupConditions) > 0 || w.ProblemOf(g) != nil:
+			chains = append(chains, w.remaining(g))
 		}
 	}
 	return chains
@@ -97,7 +97,7 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 		c.Reasons[0].Reasons = []Link{w.refused(drained, nil).about(g)}
 		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}
 	}
-	if t := w.TroubleOf(g); t != nil {
+	if t := w.ProblemOf(g); t != nil {
 		c.Reasons = append(c.Reasons, link(*t, "", ""))
 	}
 	c.Next = append(w.looks(c.Reasons), c.Next...)
@@ -180,7 +180,7 @@ func (w *why) behind(c plan.Check, g *v1beta2.ProcessGroupStatus) func(*v1beta2.
 		return nil
 	}
 	return func(other *v1beta2.ProcessGroupStatus) bool {
-		return other != g && other.ProcessClass == g.ProcessClass && !other.IsGone()
+		return other != g && other.ProcessClass == g.ProcessClass && !other.IsRemovable()
 	}
 }
 
@@ -193,15 +193,15 @@ func (w *why) moving() string {
 	return fmt.Sprintf(" (%s moving, %s queued)", phrase.Bytes(*d.MovingBytes), phrase.Bytes(*d.QueuedBytes))
 }
 
-// staying returns the chain of a group that stays and is not reconciled.
-func (w *why) staying(g *v1beta2.ProcessGroupStatus) Chain {
+// remaining returns the chain of a group that stays and is not reconciled.
+func (w *why) remaining(g *v1beta2.ProcessGroupStatus) Chain {
 	conditions := w.ConditionsOf(g)
 	c := Chain{Subjects: []string{string(g.ProcessGroupID)}, State: Waiting, rank: rankWaiting}
 	c.summarize("with "+conditionTypes(conditions), func(n int) string { return conditionWords(conditions, n) })
 	if len(conditions) > 0 {
 		c.Since = conditions[0].Since
 	}
-	if t := w.TroubleOf(g); t != nil {
+	if t := w.ProblemOf(g); t != nil {
 		c.Reasons = append(c.Reasons, link(*t, "", ""))
 		c.State, c.rank = Blocked, rankBlocked
 	}

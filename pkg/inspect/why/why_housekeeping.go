@@ -25,7 +25,7 @@ func (w *why) onlyTidied(g *v1beta2.ProcessGroupStatus) bool { return w.housekee
 // tidied returns the chain of such a group, for a report about it alone.
 func (w *why) tidied(g *v1beta2.ProcessGroupStatus) Chain {
 	h := w.housekeepingOf(g)
-	l := Link{Stage: plan.StageRemovePods, Message: "its exclusion ends later: " + h.Words()}
+	l := Link{Stage: plan.StageRemovePods, Message: "its exclusion ends later: " + h.Text()}
 	for _, c := range h.Requires {
 		l.Reasons = append(l.Reasons, w.refused(c, nil))
 	}

@@ -36,7 +36,7 @@ func TestWhyPrintsThePatchesThatResolveWhatIsKept(t *testing.T) {
 	for name, tc := range tests {
 		for about, only := range map[string][]v1beta2.ProcessGroupID{"the cluster": nil, "the group": {"storage-1"}, "another group": {"storage-3"}} {
 			t.Run(name+", asked about "+about, func(t *testing.T) {
-				in := Asked(t)
+				in := HealthyInput(t)
 				in.Cluster.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-1", "storage-2"}
 				in.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-1"}
 				if tc.given != nil {
@@ -63,7 +63,7 @@ func TestWhyPrintsThePatchesThatResolveWhatIsKept(t *testing.T) {
 
 // A kept group that is still marked has the reason of the stage that would revert the mark.
 func TestWhyAKeptGroupIsStillMarked(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.Cluster.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-1"}
 	in.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon.Add(-time.Minute))
 	in.Plan.Holds = []planned.PlanHold{{Stage: plan.StageCancelReplacements, HoldRecord: inspect.HoldRecord{Code: plan.HoldCheckRefused, Subjects: []string{"storage-1"}, Reason: "inclusion of storage-1 waits"}}}
@@ -75,7 +75,7 @@ func TestWhyAKeptGroupIsStillMarked(t *testing.T) {
 
 // No replacement is announced of a group that the spec keeps.
 func TestWhyAnnouncesNoReplacementOfAKeptGroup(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.Cluster.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-3"}
 	in.Cluster.ProcessGroup("storage-3").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-30*time.Minute))
 	v := NewReport(meta, in)

@@ -58,8 +58,8 @@ type Step struct {
 	Command string `json:"command"`
 }
 
-// Words returns the cause with its numbers.
-func (v OutageView) Words() string {
+// Text returns the cause with its numbers.
+func (v OutageView) Text() string {
 	switch {
 	case v.Cause == OutageNoQuorum && v.Answering != nil:
 		return fmt.Sprintf("no quorum: %s, %d required", inspect.Answering(*v.Answering, v.Coordinators), v.Required)
@@ -128,9 +128,9 @@ func causeOf(quorum lists.CoordinatorCase) string {
 // bringBack returns the first step: the coordinators of which enough must answer, or what else
 // does not run.
 func (w *why) bringBack(v OutageView) Step {
-	links, names := w.troubles(nil), []string{}
+	links, names := w.problems(nil), []string{}
 	if v.Cause != OutageUnavailable {
-		links = w.coordinatorTroubles()
+		links = w.coordinatorProblems()
 	}
 	for _, c := range v.Missing {
 		names = append(names, c.Name())
@@ -197,7 +197,7 @@ func (w *why) withoutBookkeeping(chains []Chain) []Chain {
 	waiting := Chain{State: Waiting, rank: rankReady, Next: []string{w.FDB("wait", w.name, "--for", "available")}}
 	for _, c := range chains {
 		g := w.Cluster.ProcessGroup(v1beta2.ProcessGroupID(c.Subjects[0]))
-		if c.State == Blocked || g == nil || w.TroubleOf(g) != nil {
+		if c.State == Blocked || g == nil || w.ProblemOf(g) != nil {
 			broken = append(broken, c)
 			continue
 		}

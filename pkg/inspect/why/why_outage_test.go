@@ -25,7 +25,7 @@ var coordinatingGroups = []v1beta2.ProcessGroupID{"log-1", "log-2", "storage-3"}
 // stages wait for the database.
 func Outage(t *testing.T) Input {
 	t.Helper()
-	in := Asked(t)
+	in := HealthyInput(t)
 	g := inspecttest.WithoutQuorum(t)
 	in.Facts = of(g)
 	seen := &in.Database.Status.Client.Coordinators
@@ -142,8 +142,8 @@ func TestAnOutageHasItsCauseAndWhatToDo(t *testing.T) {
 					t.Errorf("command of step %d: %s", i+1, s.Command)
 				}
 			}
-			if v.Cause != tc.cause || v.Words() != tc.words {
-				t.Errorf("%s: %s", v.Cause, v.Words())
+			if v.Cause != tc.cause || v.Text() != tc.words {
+				t.Errorf("%s: %s", v.Cause, v.Text())
 			}
 			if diff := cmp.Diff(tc.steps, steps); diff != "" {
 				t.Error(diff)
@@ -198,7 +198,7 @@ func TestWhatBringsBackPodsIsReportedInAnOutage(t *testing.T) {
 
 func TestOnlyAnOutageHasSteps(t *testing.T) {
 	tests := map[string]func(*Input){
-		"the database is available": func(in *Input) { *in = Asked(t) },
+		"the database is available": func(in *Input) { *in = HealthyInput(t) },
 		"there never was one": func(in *Input) {
 			in.Cluster.Status.Configured, in.Database = false, plan.DatabaseFacts{Unreachable: "no pod runs"}
 		},

@@ -96,12 +96,12 @@ func (w *why) held(h planned.PlanHold) Link {
 // refused returns the link of a check that refused. Counts selects the process groups that can
 // be the reason; nil selects all.
 func (w *why) refused(c plan.Check, counts func(*v1beta2.ProcessGroupStatus) bool) Link {
-	l := Link{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), Message: c.Words(), key: c.Key() + " " + c.Have, check: c}
+	l := Link{Gate: c.Gate, Have: phrase.Or(c.Have, c.Evidence), Need: phrase.Or(c.Need, c.Question), Message: c.Text(), key: c.Key() + " " + c.Have, check: c}
 	if w.Cluster == nil || w.Database.Status != nil && !w.Database.Available() {
 		return l // the database's own chain has the reason
 	}
 	if slices.Contains([]plan.Gate{plan.GateAvailable, plan.GateBudget, plan.GateReplicas, plan.GateConfig, plan.GateCoord, plan.GateDD}, c.Gate) {
-		l.Reasons = w.troubles(counts)
+		l.Reasons = w.problems(counts)
 	}
 	return l
 }
@@ -121,7 +121,7 @@ func (l Link) about(g *v1beta2.ProcessGroupStatus) Link {
 // In an outage only those are that create what may be missing.
 func (w *why) actionsBeside(others []Chain) []Chain {
 	items := w.items()
-	if planned.WorkOf(items) == 0 || (len(others) > 0 && onlyRecords(items)) || (w.outage != nil && bringsNothingBack(items)) {
+	if planned.WorkOf(items) == 0 || (len(others) > 0 && onlyResources(items)) || (w.outage != nil && bringsNothingBack(items)) {
 		return nil
 	}
 	c := Chain{
@@ -141,7 +141,7 @@ func (w *why) actionsBeside(others []Chain) []Chain {
 	return []Chain{c}
 }
 
-func onlyRecords(items []planned.PlanItem) bool {
+func onlyResources(items []planned.PlanItem) bool {
 	records := []plan.StageName{plan.StageUpdateStatus, plan.StageUpdateBackupStatus, plan.StageUpdateRestoreStatus}
 	return !slices.ContainsFunc(items, func(i planned.PlanItem) bool { return !slices.Contains(records, i.Stage) })
 }
@@ -186,7 +186,7 @@ func (w *why) byOperation(_ []planned.PlanItem, c *Chain) bool {
 		return false
 	}
 	c.State, c.rank = Waiting, rankWaiting
-	c.Reasons = []Link{{Message: "an operation is active: " + o.Words()}}
+	c.Reasons = []Link{{Message: "an operation is active: " + o.Text()}}
 	c.Next = []string{w.FDB("operations", "follow", w.name)}
 	return true
 }

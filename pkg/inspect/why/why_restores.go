@@ -54,7 +54,7 @@ func (w *why) runs(c *Chain, v inspect.RestoreStatusView) {
 func paused(b inspect.ClusterBackups) string {
 	for _, seen := range b.Backups {
 		if seen.View != nil && ptr.Deref(seen.View.Paused, false) {
-			return seen.Record.Name
+			return seen.Resource.Name
 		}
 	}
 	return ""

@@ -94,7 +94,7 @@ type Link struct {
 	Since       *time.Time `json:"since"`
 	Reasons     []Link     `json:"reasons"`
 
-	look []string // a kubectl command that shows more
+	command []string // a kubectl command that shows more
 
 	// key identifies the reason whatever process group it is about; own is true where the
 	// message has a name or a number of that group.
@@ -120,9 +120,9 @@ func NewReport(m inspect.Metadata, in Input) Report {
 	return w.report(m, w.chains(inspect.NewStatusView(m, in.Facts)))
 }
 
-// NewRecordWhyReport makes the document of one backup or restore, whatever else the input
+// NewResourceWhyReport makes the document of one backup or restore, whatever else the input
 // has; the metadata has its name as in commands. The plan is of a pass over it.
-func NewRecordWhyReport(m inspect.Metadata, in Input) Report {
+func NewResourceWhyReport(m inspect.Metadata, in Input) Report {
 	w := why{Input: in, name: m.Cluster, subject: m.Cluster, reported: map[plan.StageName]bool{}}
 	chains := slices.DeleteFunc(w.ofBackups(), func(c Chain) bool { return c.Subjects[0] != w.subject })
 	w.Warnings = append(w.Warnings, w.doubts()...)
@@ -238,11 +238,11 @@ func alikeOnce(chains []Chain) []Chain {
 
 // IsOfGroups reports whether the subjects are process groups.
 func (c Chain) IsOfGroups() bool {
-	return !slices.Contains(c.Subjects, subjectCluster) && !slices.Contains(c.Subjects, subjectDatabase) && !c.IsOfRecord()
+	return !slices.Contains(c.Subjects, subjectCluster) && !slices.Contains(c.Subjects, subjectDatabase) && !c.IsOfResource()
 }
 
-// IsOfRecord reports whether the subject is a backup or a restore.
-func (c Chain) IsOfRecord() bool {
+// IsOfResource reports whether the subject is a backup or a restore.
+func (c Chain) IsOfResource() bool {
 	return strings.HasPrefix(c.Subjects[0], subjectBackup) || strings.HasPrefix(c.Subjects[0], subjectRestore)
 }
 
@@ -301,7 +301,7 @@ func (c Chain) Predicate(now time.Time) string {
 	}
 	path := []string{}
 	for links := c.Reasons; len(links) > 0; links = links[0].Reasons {
-		path = append(path, links[0].Words())
+		path = append(path, links[0].Text())
 	}
 	if len(path) == 0 {
 		return text
@@ -312,8 +312,8 @@ func (c Chain) Predicate(now time.Time) string {
 	return text + ": " + strings.Join(path, "; ")
 }
 
-// Words returns the reason in one clause.
-func (l Link) Words() string {
+// Text returns the reason in one clause.
+func (l Link) Text() string {
 	text := l.Message
 	if l.Subject != "" {
 		text = l.Subject + ": " + text
@@ -334,7 +334,7 @@ func (w *why) nothing() string {
 	}
 	clauses := []string{"nothing is blocked: the cluster matches its spec"}
 	for _, h := range w.Plan.Pass.Housekeeping {
-		clauses = append(clauses, "a later pass: "+h.Words())
+		clauses = append(clauses, "a later pass: "+h.Text())
 	}
 	return strings.Join(clauses, "; ")
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// Asked is a report about the healthy cluster, which tests then break.
-func Asked(t *testing.T) Input {
+// HealthyInput is a report about the healthy cluster, which tests then break.
+func HealthyInput(t *testing.T) Input {
 	t.Helper()
 	line := func(program string) func(...string) string {
 		return func(words ...string) string { return program + " " + strings.Join(words, " ") }
@@ -31,7 +31,7 @@ func Asked(t *testing.T) Input {
 
 // Unschedulable is a group whose pod the scheduler has no node for.
 func (in *Input) Unschedulable(id v1beta2.ProcessGroupID, since time.Duration) {
-	inspecttest.Silence(in.Snapshot, id, since)
+	inspecttest.Unresponsiveness(in.Snapshot, id, since)
 	g := in.Cluster.ProcessGroup(id)
 	g.SetCondition(v1beta2.ConditionPodPending, noon.Add(-since))
 	pod := in.Pod(g)
@@ -44,7 +44,7 @@ func (in *Input) Unschedulable(id v1beta2.ProcessGroupID, since time.Duration) {
 
 // Waits is a container of a group's pod that cannot start.
 func (in *Input) Waits(id v1beta2.ProcessGroupID, reason, message string) *corev1.ContainerStatus {
-	inspecttest.Silence(in.Snapshot, id, 10*time.Minute)
+	inspecttest.Unresponsiveness(in.Snapshot, id, 10*time.Minute)
 	pod := in.Pod(in.Cluster.ProcessGroup(id))
 	pod.CreationTimestamp = metav1.NewTime(noon.Add(-10 * time.Minute))
 	pod.Status.Phase = corev1.PodPending
@@ -69,17 +69,17 @@ func (in *Input) Lock(owner string, end time.Duration) {
 	in.Plan.Items = []planned.PlanItem{{Stage: "ExcludeInstances", ActionRecord: inspect.ActionRecord{Kind: "Exclude", Subject: "storage-1", Groups: []string{"storage-1"}, Locked: true}, Preconditions: planned.Preconditions{Lock: true}}}
 }
 
-func (in *Input) Hold(step plan.StageName, reason string, human bool, refused ...plan.Check) {
-	h := plan.Hold{Reason: reason, Human: human}
+func (in *Input) Hold(step plan.StageName, reason string, manual bool, refused ...plan.Check) {
+	h := plan.Hold{Reason: reason, Manual: manual}
 	if len(refused) > 0 {
-		h.Detail = refused[0].Words()
+		h.Detail = refused[0].Text()
 	}
 	in.Plan.Holds = append(in.Plan.Holds, planned.PlanHold{Stage: step, HoldRecord: *inspect.RecordHold(&h), Refused: refused})
 }
 
 // While the database is unavailable it sees no process, so a missing report explains nothing.
 func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 	coordinators := in.Database.Status.Client.Coordinators.Coordinators
 	coordinators[0].Reachable, coordinators[0].Address.Host = false, in.Cluster.ProcessGroup("storage-3").Addresses[0]
@@ -93,7 +93,7 @@ func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
 // Stuck is a cluster in which several things are in the way of each other.
 func Stuck(t *testing.T) Input {
 	t.Helper()
-	in := Asked(t)
+	in := HealthyInput(t)
 	in.Unschedulable("storage-3", 38*time.Minute)
 	in.Cluster.Spec.ProcessCounts.Storage = 6
 	in.Cluster.ProcessGroup("storage-5").MarkForRemoval(noon.Add(-41 * time.Minute))
@@ -172,7 +172,7 @@ func TestTimersAreCountedDown(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := Asked(t)
+			in := HealthyInput(t)
 			g := in.Cluster.ProcessGroup("storage-3")
 			node := in.Pod(g).Spec.NodeName
 			in.Nodes = map[string]*corev1.Node{node: {Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: key}}}}}
@@ -231,7 +231,7 @@ func TestChainsWithTheSameReasonsAreJoined(t *testing.T) {
 
 // Of a coordinator that does not answer the way leads to its pod, also while the database serves.
 func TestASilentCoordinatorOfADatabaseThatServesIsExplained(t *testing.T) {
-	in := Asked(t)
+	in := HealthyInput(t)
 	coordinator := &in.Database.Status.Client.Coordinators.Coordinators[0]
 	g := in.Cluster.ProcessGroup("storage-3")
 	coordinator.Reachable, coordinator.Address.Host = false, g.Addresses[0]

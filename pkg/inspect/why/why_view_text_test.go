@@ -154,7 +154,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			want: "storage-3 has PodFailing for 41m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
 		},
 		"the servers run and do not report": {
-			given: func(in *why.Input) { inspecttest.Silence(in.Snapshot, "storage-3", 12*time.Minute) }, state: why.Blocked,
+			given: func(in *why.Input) { inspecttest.Unresponsiveness(in.Snapshot, "storage-3", 12*time.Minute) }, state: why.Blocked,
 			want: "storage-3 has MissingProcesses for 12m: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs sample-storage-3 -c foundationdb --tail=50",
 		},
 		"a removal that waits for another pod": {
@@ -217,8 +217,8 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		"of several with unknown times": {
 			given: func(in *why.Input) {
 				in.Recorded = in.Cluster.DeepCopy()
-				inspecttest.Silence(in.Snapshot, "storage-3", 0)
-				inspecttest.Silence(in.Snapshot, "storage-4", 0)
+				inspecttest.Unresponsiveness(in.Snapshot, "storage-3", 0)
+				inspecttest.Unresponsiveness(in.Snapshot, "storage-4", 0)
 			}, state: why.Blocked,
 			want: "storage-3, storage-4 have MissingProcesses: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs",
 		},
@@ -229,7 +229,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			in := why.Asked(t)
+			in := why.HealthyInput(t)
 			tc.given(&in)
 			v := why.NewReport(meta, in)
 			var b bytes.Buffer

@@ -49,11 +49,11 @@ func classOf(class string, of []ProcessLoad) ClassLoad {
 				v.WorstBusy, v.BusiestProcess = b, p.Subject()
 			}
 		}
-		v.WorstDiskBusy = most(v.WorstDiskBusy, p.DiskBusy)
-		v.WorstSpaceUsed = most(v.WorstSpaceUsed, p.SpaceUsed)
-		v.WorstQueueBytes = most(v.WorstQueueBytes, p.QueueBytes)
-		v.WorstLagSeconds = most(v.WorstLagSeconds, p.DataLagSeconds)
-		v.DurabilityLagSeconds = most(v.DurabilityLagSeconds, p.DurabilityLagSeconds)
+		v.WorstDiskBusy = highest(v.WorstDiskBusy, p.DiskBusy)
+		v.WorstSpaceUsed = highest(v.WorstSpaceUsed, p.SpaceUsed)
+		v.WorstQueueBytes = highest(v.WorstQueueBytes, p.QueueBytes)
+		v.WorstLagSeconds = highest(v.WorstLagSeconds, p.DataLagSeconds)
+		v.DurabilityLagSeconds = highest(v.DurabilityLagSeconds, p.DurabilityLagSeconds)
 		v.ReceivedMegabits, v.SentMegabits = sum(v.ReceivedMegabits, p.ReceivedMegabits), sum(v.SentMegabits, p.SentMegabits)
 		v.QueriesPerSecond, v.MutationsPerSecond = sum(v.QueriesPerSecond, p.QueriesPerSecond), sum(v.MutationsPerSecond, p.MutationsPerSecond)
 	}

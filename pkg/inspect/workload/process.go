@@ -57,7 +57,7 @@ func (p ProcessLoad) Subject() string {
 }
 
 // Busy returns the larger of both measures of the CPU.
-func (p ProcessLoad) Busy() *float64 { return most(p.CPUCores, p.RunLoopBusy) }
+func (p ProcessLoad) Busy() *float64 { return highest(p.CPUCores, p.RunLoopBusy) }
 
 // Has reports whether the process has a role.
 func (p ProcessLoad) Has(role string) bool { return slices.Contains(p.Roles, role) }
@@ -65,7 +65,7 @@ func (p ProcessLoad) Has(role string) bool { return slices.Contains(p.Roles, rol
 func (p ProcessLoad) stores() bool { return p.Has(fdb.RoleStorage) }
 
 // Lag returns the larger of both lags.
-func (p ProcessLoad) Lag() *float64 { return most(p.DataLagSeconds, p.DurabilityLagSeconds) }
+func (p ProcessLoad) Lag() *float64 { return highest(p.DataLagSeconds, p.DurabilityLagSeconds) }
 
 func subjectOf(p fdb.Process) string {
 	return ProcessLoad{Address: p.Address.Coordinator(), Group: p.InstanceID()}.Subject()
@@ -114,19 +114,19 @@ func (p *ProcessLoad) addMachine(of fdb.Process) {
 // addRole adds the figures of a log or storage role. A process may have several logs, of different
 // generations; the worst counts.
 func (p *ProcessLoad) addRole(r fdb.Role) {
-	p.QueueBytes = most(p.QueueBytes, r.QueueBytes())
+	p.QueueBytes = highest(p.QueueBytes, r.QueueBytes())
 	if r.InputBytes != nil {
-		p.InputBytesPerSecond = most(p.InputBytesPerSecond, r.InputBytes.PerSecond())
+		p.InputBytesPerSecond = highest(p.InputBytesPerSecond, r.InputBytes.PerSecond())
 	}
-	p.SpaceUsed = most(p.SpaceUsed, usedOf(r.KVStoreAvailableBytes, r.KVStoreTotalBytes), usedOf(r.QueueDiskAvailableBytes, r.QueueDiskTotalBytes))
+	p.SpaceUsed = highest(p.SpaceUsed, usedOf(r.KVStoreAvailableBytes, r.KVStoreTotalBytes), usedOf(r.QueueDiskAvailableBytes, r.QueueDiskTotalBytes))
 	if r.Role != fdb.RoleStorage {
 		return
 	}
-	p.DataLagSeconds, p.DurabilityLagSeconds = most(p.DataLagSeconds, secondsOf(r.DataLag)), most(p.DurabilityLagSeconds, secondsOf(r.DurabilityLag))
-	p.StoredBytes = most(p.StoredBytes, r.StoredBytes)
-	p.QueriesPerSecond, p.QueriedBytes = most(p.QueriesPerSecond, r.FinishedQueries.PerSecond()), most(p.QueriedBytes, r.BytesQueried.PerSecond())
-	p.MutationsPerSecond = most(p.MutationsPerSecond, r.Mutations.PerSecond())
-	p.ReadQueue = most(p.ReadQueue, r.QueryQueueMax)
+	p.DataLagSeconds, p.DurabilityLagSeconds = highest(p.DataLagSeconds, secondsOf(r.DataLag)), highest(p.DurabilityLagSeconds, secondsOf(r.DurabilityLag))
+	p.StoredBytes = highest(p.StoredBytes, r.StoredBytes)
+	p.QueriesPerSecond, p.QueriedBytes = highest(p.QueriesPerSecond, r.FinishedQueries.PerSecond()), highest(p.QueriedBytes, r.BytesQueried.PerSecond())
+	p.MutationsPerSecond = highest(p.MutationsPerSecond, r.Mutations.PerSecond())
+	p.ReadQueue = highest(p.ReadQueue, r.QueryQueueMax)
 	if r.LocalRate != nil {
 		p.ServedReads = new(*r.LocalRate / 100)
 	}
@@ -141,8 +141,8 @@ func usedOf(available, total *int64) *float64 {
 	return new(1 - *free)
 }
 
-// most returns the largest known figure; nil when none is known.
-func most[N int64 | float64](of ...*N) *N {
+// highest returns the largest known figure; nil when none is known.
+func highest[N int64 | float64](of ...*N) *N {
 	var largest *N
 	for _, n := range of {
 		if n != nil && (largest == nil || *n > *largest) {

@@ -21,9 +21,9 @@ type made struct {
 	key    string
 }
 
-// leaving returns the indexes of the groups that have to be replaced, in their order: those whose
+// marked returns the indexes of the groups that have to be replaced, in their order: those whose
 // key differs, and the excess of the others.
-func leaving(d Distribution, groups []made, total int) []int {
+func marked(d Distribution, groups []made, total int) []int {
 	members := make([]Member, len(groups))
 	var all []int
 	for i, g := range groups {
@@ -123,7 +123,7 @@ func TestAMigrationMovesTheFewestAndEndsBalanced(t *testing.T) {
 		name := fmt.Sprintf("%v from %d to %d domains, %d at once", groups, before.Domains(), after.Domains(), budget)
 		moved, want := 0, fewest(after, groups, total)
 		for round := 0; ; round++ {
-			away := leaving(after, groups, total)
+			away := marked(after, groups, total)
 			if len(away) == 0 {
 				break
 			}
@@ -191,7 +191,7 @@ func TestTheWorkedExamples(t *testing.T) {
 					groups[i].key = ""
 				}
 			}
-			away := leaving(d, groups, len(groups))
+			away := marked(d, groups, len(groups))
 			var leave []int
 			var stay []made
 			for i, g := range groups {

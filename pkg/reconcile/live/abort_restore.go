@@ -13,7 +13,7 @@ import (
 )
 
 // abortRestore aborts a restore. A restore that is complete by now, or another one on the tag, is refused.
-func (w *RestoreWorld) abortRestore(ctx context.Context, a plan.AbortRestore) error {
+func (w *RestoreCluster) abortRestore(ctx context.Context, a plan.AbortRestore) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("abort the restore: %w", err)
@@ -26,7 +26,7 @@ func (w *RestoreWorld) abortRestore(ctx context.Context, a plan.AbortRestore) er
 }
 
 // acting returns the tools for an action.
-func (w *RestoreWorld) acting() (*admin.Backups, error) {
+func (w *RestoreCluster) acting() (*admin.Backups, error) {
 	if w.restore == nil {
 		return nil, errors.New("the FoundationDBRestore was not read yet")
 	}
@@ -38,20 +38,20 @@ func (w *RestoreWorld) acting() (*admin.Backups, error) {
 }
 
 // readOtherRestores reads the other FoundationDBRestores: one may have started the restore to abort.
-func (w *RestoreWorld) readOtherRestores(ctx context.Context) (plan.OtherRestoreFacts, error) {
+func (w *RestoreCluster) readOtherRestores(ctx context.Context) (plan.OtherRestoreFacts, error) {
 	return others[v1beta2.FoundationDBRestore](ctx, w.Client, w.Name, &v1beta2.FoundationDBRestoreList{})
 }
 
 // readStatus reads the status document in a pod of agents. Only the end of the context is an
 // error.
-func (w *RestoreWorld) readStatus(ctx context.Context) (plan.DatabaseFacts, error) {
+func (w *RestoreCluster) readStatus(ctx context.Context) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	tools, err := w.acting()
 	if err != nil {
-		facts.NotAsked = err.Error()
+		facts.NotQueried = err.Error()
 		return facts, nil
 	}
-	asking, cancel := context.WithTimeout(ctx, StatusPatience)
+	asking, cancel := context.WithTimeout(ctx, DefaultStatusTimeout)
 	defer cancel()
 	status, err := tools.Database(asking)
 	if ctx.Err() != nil {

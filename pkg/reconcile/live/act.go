@@ -13,7 +13,7 @@ import (
 )
 
 // Begin implements reconcile.Actor.
-func (w *World) Begin(ctx context.Context) error {
+func (w *Cluster) Begin(ctx context.Context) error {
 	if err := w.leases.begin(ctx); err != nil {
 		return err
 	}
@@ -22,10 +22,10 @@ func (w *World) Begin(ctx context.Context) error {
 }
 
 // Held returns an error once the Lease was lost: then nothing may be changed.
-func (w *World) Held(ctx context.Context) error { return w.leases.stillOurs(ctx) }
+func (w *Cluster) Held(ctx context.Context) error { return w.leases.stillOurs(ctx) }
 
 // Act implements reconcile.Actor.
-func (w *World) Act(ctx context.Context, a plan.Action) error {
+func (w *Cluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func notYet(err error) error {
 }
 
 // carryOut lists every action of a pass over a cluster; the linter holds the list complete.
-func (w *World) carryOut(ctx context.Context, a plan.Action) error {
+func (w *Cluster) carryOut(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
 	case plan.WriteStatus:
 		return w.status.writeStatus(ctx, a)
@@ -92,7 +92,7 @@ func (w *World) carryOut(ctx context.Context, a plan.Action) error {
 func unsupported(a plan.Action) error { return fmt.Errorf("unsupported action: %s", a.Describe()) }
 
 // changeObjects carries out actions on the Kubernetes objects of process groups.
-func (w *World) changeObjects(ctx context.Context, a plan.Action) error {
+func (w *Cluster) changeObjects(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.ApplyConfigMap:
 		return w.objects.applyConfigMap(ctx, a)
@@ -125,7 +125,7 @@ func (w *World) changeObjects(ctx context.Context, a plan.Action) error {
 
 // changeDatabase carries out actions on the database, and on what it holds for all control-plane
 // instances.
-func (w *World) changeDatabase(ctx context.Context, a plan.Action) error {
+func (w *Cluster) changeDatabase(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // carryOut has all
 	case plan.Configure:
 		return w.inDatabase.configure(ctx, a)

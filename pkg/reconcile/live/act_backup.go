@@ -19,7 +19,7 @@ import (
 )
 
 // Act implements reconcile.Actor.
-func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
+func (w *BackupCluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (w *BackupWorld) Act(ctx context.Context, a plan.Action) error {
 }
 
 // runTools carries out the actions of the backup tools.
-func (w *BackupWorld) runTools(ctx context.Context, a plan.Action) error {
+func (w *BackupCluster) runTools(ctx context.Context, a plan.Action) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.Describe(), err)
@@ -107,7 +107,7 @@ func deleteAll(ctx context.Context, tools *admin.Backups, url string, limit time
 
 // writeBackupStatus records a move before the status is written, which has the new destination,
 // and removes the annotation after it: if interrupted, too much is recorded and not too little.
-func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupStatus) error {
+func (w *BackupCluster) writeBackupStatus(ctx context.Context, a plan.WriteBackupStatus) error {
 	if w.backup == nil {
 		return errors.New("the FoundationDBBackup was not read yet")
 	}
@@ -126,7 +126,7 @@ func (w *BackupWorld) writeBackupStatus(ctx context.Context, a plan.WriteBackupS
 }
 
 // noteMove patches AnnotationBackupMove; an empty note removes it.
-func (w *BackupWorld) noteMove(ctx context.Context, note string) error {
+func (w *BackupCluster) noteMove(ctx context.Context, note string) error {
 	if w.backup == nil {
 		return errors.New("the FoundationDBBackup was not read yet")
 	}
@@ -154,7 +154,7 @@ func (w *BackupWorld) noteMove(ctx context.Context, note string) error {
 
 // setState patches spec.backupState. The patch has no other field, so that the spec stays as
 // its owner wrote it.
-func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error {
+func (w *BackupCluster) setState(ctx context.Context, a plan.SetBackupState) error {
 	if w.backup == nil {
 		return errors.New("the FoundationDBBackup was not read yet")
 	}
@@ -175,7 +175,7 @@ func (w *BackupWorld) setState(ctx context.Context, a plan.SetBackupState) error
 
 // setFinalizers sets those finalizers that are ours. It replaces the list as a whole, so it must
 // not have changed.
-func (w *BackupWorld) setFinalizers(ctx context.Context, ours ...string) error {
+func (w *BackupCluster) setFinalizers(ctx context.Context, ours ...string) error {
 	if w.backup == nil {
 		return errors.New("the FoundationDBBackup was not read yet")
 	}

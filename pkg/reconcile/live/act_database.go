@@ -21,7 +21,7 @@ type databaseWriter struct {
 
 // configure creates or changes the database's configuration; success is read back.
 func (w *databaseWriter) configure(ctx context.Context, a plan.Configure) error {
-	cli, record, err := w.db.open(ctx)
+	cli, cluster, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("configure the database: %w", err)
 	}
@@ -34,7 +34,7 @@ func (w *databaseWriter) configure(ctx context.Context, a plan.Configure) error 
 	if err := w.Client.Get(ctx, w.Key, newest); err != nil {
 		return fmt.Errorf("verify that the database was never configured: %w", err)
 	}
-	if record.Status.Configured || newest.Status.Configured {
+	if cluster.Status.Configured || newest.Status.Configured {
 		return errors.New("create a database: status.configured is already true")
 	}
 	if err := w.db.verifyNeverConfigured(ctx, cli); err != nil {
@@ -67,14 +67,14 @@ func (w *databaseWriter) changeCoordinators(ctx context.Context, a plan.ChangeCo
 	if err != nil {
 		return err
 	}
-	record := &v1beta2.FoundationDBCluster{}
-	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+	cluster := &v1beta2.FoundationDBCluster{}
+	if err := w.Client.Get(ctx, w.Key, cluster); err != nil {
 		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
 	}
-	record.Status.ConnectionString = connectionString.String()
-	if err := w.Client.Status().Update(ctx, record); err != nil {
+	cluster.Status.ConnectionString = connectionString.String()
+	if err := w.Client.Status().Update(ctx, cluster); err != nil {
 		return fmt.Errorf("store the new connection string %s: %w", connectionString, err)
 	}
-	w.known.remember(record)
+	w.known.remember(cluster)
 	return nil
 }

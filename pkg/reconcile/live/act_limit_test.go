@@ -131,7 +131,7 @@ func TestADeletionPolicyAsksTheStoreFirst(t *testing.T) {
 		return admin.Result{ExitCode: 124}, nil
 	})
 	err := v.backup.Act(t.Context(), deletions["a policy"])
-	if admin.KindOf(err) != admin.KindStoreSilent || len(ran) != 1 || ran[0] != "list" {
+	if admin.KindOf(err) != admin.KindStoreUnresponsive || len(ran) != 1 || ran[0] != "list" {
 		t.Errorf("ran %v, got %v", ran, err)
 	}
 }

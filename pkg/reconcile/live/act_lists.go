@@ -15,26 +15,26 @@ import (
 // changeLists writes entries of this control-plane instance, or removes those of its former
 // prefix, and never those of another one.
 func (w *databaseWriter) changeLists(ctx context.Context, a plan.ChangeLists) error {
-	cli, record, err := w.db.open(ctx)
+	cli, cluster, err := w.db.open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := ownFormer(record, a); err != nil {
+	if err := ownFormer(cluster, a); err != nil {
 		return err
 	}
 	change := admin.ListChange{
-		Instance: a.Below(record), At: a.At,
+		Instance: a.Below(cluster), At: a.At,
 		Add: groupTexts(a.Add), Remove: groupTexts(a.Remove), Addresses: map[string][]string{},
 	}
 	for group, addresses := range a.Addresses {
 		change.Addresses[string(group)] = addresses
 	}
-	return admin.ChangeLists(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, change)
+	return admin.ChangeLists(ctx, cli, fdb.LockKeys{Prefix: cluster.LockKeyPrefix()}, change)
 }
 
 // ownFormer refuses changes below another prefix, unless they remove entries of process groups
 // of this very cluster.
-func ownFormer(record *v1beta2.FoundationDBCluster, a plan.ChangeLists) error {
+func ownFormer(cluster *v1beta2.FoundationDBCluster, a plan.ChangeLists) error {
 	if a.Former == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func ownFormer(record *v1beta2.FoundationDBCluster, a plan.ChangeLists) error {
 		of = append(of, groups...)
 	}
 	foreign := slices.ContainsFunc(of, func(id v1beta2.ProcessGroupID) bool {
-		return record.ProcessGroup(id) == nil || !fdb.Member{Instance: *a.Former, Group: string(id)}.IsNamedForIt()
+		return cluster.ProcessGroup(id) == nil || !fdb.Member{Instance: *a.Former, Group: string(id)}.IsNamedForIt()
 	})
 	adds := len(a.Add) > 0 || slices.ContainsFunc(slices.Collect(maps.Values(a.Addresses)), func(ips []string) bool { return len(ips) > 0 })
 	if foreign || adds {

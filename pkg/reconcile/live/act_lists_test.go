@@ -17,21 +17,21 @@ func TestListsAreWrittenReadAndUsedUp(t *testing.T) {
 		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)
 	})
 	processes := f.observe(plan.Everything).Database.Status.ProcessList()
-	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	at := f.cluster.Clock.Now().UTC().Truncate(time.Second)
 	one := []v1beta2.ProcessGroupID{"storage-1"}
 	change := plan.ChangeLists{
 		At: at, Addresses: map[v1beta2.ProcessGroupID][]string{"storage-1": {"10.1.0.1"}},
 		Add: map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRestart: one, fdb.ReadyForRestart: one, fdb.PendingForRemoval: one},
 	}
-	if err := f.world.Act(t.Context(), change); err != nil {
+	if err := f.cluster.Act(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	own := fdb.Member{Instance: f.record().Spec.ProcessGroupIDPrefix, Group: "storage-1"}
+	own := fdb.Member{Instance: f.resource().Spec.ProcessGroupIDPrefix, Group: "storage-1"}
 	lists := f.observe(plan.Everything).Coordination.Lists
 	if !lists.Read || !lists.Has(fdb.ReadyForRestart, own) || !lists.Entries[fdb.PendingForRestart][own].Equal(at) || len(lists.Addresses[own]) != 1 {
 		t.Errorf("after the change: %+v", lists)
 	}
-	err := f.world.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: []fdb.Address{processes[0].Address}, Announced: []fdb.Member{own}})
+	err := f.cluster.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: []fdb.Address{processes[0].Address}, Announced: []fdb.Member{own}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func TestEntriesBelowAnotherPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
 	list := func(ids ...v1beta2.ProcessGroupID) map[fdb.SharedList][]v1beta2.ProcessGroupID {
 		return map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForInclusion: ids}
 	}
-	at := f.world.Clock.Now().UTC().Truncate(time.Second)
-	if err := f.world.Act(t.Context(), plan.ChangeLists{At: at, Add: list(own, "kc1-storage-9")}); err != nil {
+	at := f.cluster.Clock.Now().UTC().Truncate(time.Second)
+	if err := f.cluster.Act(t.Context(), plan.ChangeLists{At: at, Add: list(own, "kc1-storage-9")}); err != nil {
 		t.Fatal(err)
 	}
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "east" })
@@ -71,11 +71,11 @@ func TestEntriesBelowAnotherPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
 		"something new":       {Former: &former, Add: list(own)},
 		"new addresses":       {Former: &former, Addresses: map[v1beta2.ProcessGroupID][]string{own: {"10.1.0.1"}}},
 	} {
-		if err := f.world.Act(t.Context(), refused); err == nil {
+		if err := f.cluster.Act(t.Context(), refused); err == nil {
 			t.Errorf("%s was changed below the prefix %q", what, former)
 		}
 	}
-	if err := f.world.Act(t.Context(), plan.ChangeLists{Former: &former, Remove: list(own)}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.ChangeLists{Former: &former, Remove: list(own)}); err != nil {
 		t.Fatal(err)
 	}
 	lists := f.observe(plan.Everything).Coordination.Lists
@@ -93,13 +93,13 @@ func TestAnnouncementsAreUsedUpBeforeTheRestart(t *testing.T) {
 	})
 	f.observe(plan.Everything)
 	one := []v1beta2.ProcessGroupID{"storage-1"}
-	own := fdb.Member{Instance: f.record().Spec.ProcessGroupIDPrefix, Group: "storage-1"}
+	own := fdb.Member{Instance: f.resource().Spec.ProcessGroupIDPrefix, Group: "storage-1"}
 	add := map[fdb.SharedList][]v1beta2.ProcessGroupID{fdb.PendingForRestart: one, fdb.ReadyForRestart: one}
-	if err := f.world.Act(t.Context(), plan.ChangeLists{At: f.world.Clock.Now(), Add: add}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.ChangeLists{At: f.cluster.Clock.Now(), Add: add}); err != nil {
 		t.Fatal(err)
 	}
 	absent := []fdb.Address{{Host: "192.0.2.1", Port: 4501}}
-	if err := f.world.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: absent, Announced: []fdb.Member{own}}); err == nil {
+	if err := f.cluster.Act(t.Context(), plan.RestartProcesses{Groups: one, Addresses: absent, Announced: []fdb.Member{own}}); err == nil {
 		t.Fatal("no process was restarted, without an error")
 	}
 	if lists := f.observe(plan.Everything).Coordination.Lists; !lists.Read || lists.Has(fdb.ReadyForRestart, own) {

@@ -19,7 +19,7 @@ func (w *databaseWriter) holdLock(ctx context.Context, a plan.HoldLock) error {
 		return err
 	}
 	request := fdb.LockRequest{
-		Owner: a.Owner, Person: a.Person, Now: w.Clock.Now(), Duration: a.For, Nonce: w.Nonce(),
+		Owner: a.Owner, User: a.User, Now: w.Clock.Now(), Duration: a.For, Nonce: w.Nonce(),
 		AllowEmptyOwner: w.Overrides[plan.GateLockOwner] != "",
 	}
 	taken, err := admin.TakeLock(ctx, cli, keys, request)
@@ -39,12 +39,12 @@ func (w *databaseWriter) holdLock(ctx context.Context, a plan.HoldLock) error {
 // releaseManually clears the lock that a user was shown. A lock that is free by now is a
 // success.
 func (w *databaseWriter) releaseManually(ctx context.Context, a plan.ReleaseLock) error {
-	cli, record, err := w.db.open(ctx)
+	cli, cluster, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("release the lock: %w", err)
 	}
-	outcome, found, err := admin.ReleaseLockByHand(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, fdb.ReleaseRequest{
-		Seen: a.Seen, Owner: record.LockOwner(), Person: a.Person, Now: w.Clock.Now(), Force: a.Force,
+	outcome, found, err := admin.ReleaseLockByHand(ctx, cli, fdb.LockKeys{Prefix: cluster.LockKeyPrefix()}, fdb.ReleaseRequest{
+		Seen: a.Seen, Owner: cluster.LockOwner(), User: a.User, Now: w.Clock.Now(), Force: a.Force,
 	})
 	switch {
 	case err != nil:

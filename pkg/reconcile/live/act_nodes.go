@@ -11,7 +11,7 @@ import (
 )
 
 // ReadNodes makes Observe read nodes even if no rule of the spec needs them.
-func (w *World) ReadNodes() { w.known.requestNodes() }
+func (w *Cluster) ReadNodes() { w.known.requestNodes() }
 
 func (k *known) requestNodes() {
 	k.mu.Lock()

@@ -34,14 +34,14 @@ func TestNodesAreCordonedBesideOtherWriters(t *testing.T) {
 	ours := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}
 	for conflicts, fails := range map[int]bool{0: false, 4: false, 5: true} {
 		f := newField(t, sample(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n7"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{disk}}})
-		f.world.Client = &contested{f.world.Client, conflicts}
+		f.cluster.Client = &contested{f.cluster.Client, conflicts}
 		f.begin()
-		err := f.world.Act(t.Context(), plan.CordonNode{Node: "n7", Taint: &ours})
+		err := f.cluster.Act(t.Context(), plan.CordonNode{Node: "n7", Taint: &ours})
 		if (err != nil) != fails {
 			t.Errorf("%d conflicts: %v", conflicts, err)
 		}
 		node := &corev1.Node{}
-		if err := f.world.Client.Get(t.Context(), types.NamespacedName{Name: "n7"}, node); err != nil {
+		if err := f.cluster.Client.Get(t.Context(), types.NamespacedName{Name: "n7"}, node); err != nil {
 			t.Fatal(err)
 		}
 		want := corev1.NodeSpec{Unschedulable: true, Taints: []corev1.Taint{disk, ours}}
@@ -57,7 +57,7 @@ func TestNodesAreCordonedBesideOtherWriters(t *testing.T) {
 func TestANodeThatIsNotThereIsNamed(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
-	if err := f.world.Act(t.Context(), plan.UncordonNode{Node: "n9"}); !apierrors.IsNotFound(err) {
+	if err := f.cluster.Act(t.Context(), plan.UncordonNode{Node: "n9"}); !apierrors.IsNotFound(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -65,16 +65,16 @@ func TestANodeThatIsNotThereIsNamed(t *testing.T) {
 // Nodes are read for specs with rules about taints, and for commands about nodes.
 func TestNodesAreReadForWhoAsks(t *testing.T) {
 	f := newField(t, sample(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n7"}})
-	for _, asked := range []bool{false, true} {
-		if asked {
-			f.world.ReadNodes()
+	for _, requested := range []bool{false, true} {
+		if requested {
+			f.cluster.ReadNodes()
 		}
 		s := plan.Snapshot{}
-		if err := f.world.Observe(t.Context(), &s, plan.Record|plan.Nodes); err != nil {
+		if err := f.cluster.Observe(t.Context(), &s, plan.ClusterResource|plan.Nodes); err != nil {
 			t.Fatal(err)
 		}
-		if (s.Nodes["n7"] != nil) != asked {
-			t.Errorf("asked %t: %v", asked, s.Nodes)
+		if (s.Nodes["n7"] != nil) != requested {
+			t.Errorf("asked %t: %v", requested, s.Nodes)
 		}
 	}
 }

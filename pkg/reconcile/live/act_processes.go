@@ -108,12 +108,12 @@ func (w *databaseWriter) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpg
 }
 
 // sharedKeys is a client and the keys that all control-plane instances share.
-func (w *databaseWriter) sharedKeys(ctx context.Context, doing string) (admin.Client, fdb.LockKeys, error) {
-	cli, record, err := w.db.open(ctx)
+func (w *databaseWriter) sharedKeys(ctx context.Context, operation string) (admin.Client, fdb.LockKeys, error) {
+	cli, cluster, err := w.db.open(ctx)
 	if err != nil {
-		return nil, fdb.LockKeys{}, fmt.Errorf("%s: %w", doing, err)
+		return nil, fdb.LockKeys{}, fmt.Errorf("%s: %w", operation, err)
 	}
-	return cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, nil
+	return cli, fdb.LockKeys{Prefix: cluster.LockKeyPrefix()}, nil
 }
 
 func texts(groups []v1beta2.ProcessGroupID) []string {

@@ -21,9 +21,9 @@ func TestOnlyTheJudgedPodsAreDeleted(t *testing.T) {
 		&corev1.PersistentVolumeClaim{ObjectMeta: identified("storage-1-data", "claim")},
 	}
 	f := newField(t, sample(), objects...)
-	f.world.Client = identityChecker{f.world.Client}
+	f.cluster.Client = identityChecker{f.cluster.Client}
 	f.begin()
-	err := f.world.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{
+	err := f.cluster.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{
 		{Group: "storage-1", Name: "storage-1", UID: first}, {Group: "storage-2", Name: "storage-2", UID: "an older one"},
 	}})
 	if err == nil {
@@ -40,7 +40,7 @@ func TestOnlyOneContainerGetsAnotherImage(t *testing.T) {
 	}}}
 	f := newField(t, sample(), pod)
 	f.begin()
-	err := f.world.Act(t.Context(), plan.SetSidecarImage{
+	err := f.cluster.Act(t.Context(), plan.SetSidecarImage{
 		PodOfGroup: plan.PodOfGroup{Group: "storage-1", Name: "storage-1", UID: "pod"}, Container: v1beta2.ContainerSidecar, Image: "sidecar:2",
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 		s.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = &yes
 	})
 	f.observe(plan.Everything)
-	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	at := f.cluster.Clock.Now().UTC().Truncate(time.Second)
 	for _, a := range []plan.Action{
 		plan.UpdateDenyList{Deny: []string{"dc2", "dc3"}},
 		plan.UpdateDenyList{Allow: []string{"dc3"}},
@@ -74,7 +74,7 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 		plan.StartMaintenance{Zone: "node-1", Duration: 10 * time.Minute, Groups: []v1beta2.ProcessGroupID{"dc1-storage-1", "dc1-storage-2"}, At: at},
 		plan.ForgetMaintenance{Groups: []v1beta2.ProcessGroupID{"dc1-storage-2"}},
 	} {
-		if err := f.world.Act(t.Context(), a); err != nil {
+		if err := f.cluster.Act(t.Context(), a); err != nil {
 			t.Fatalf("%s: %v", a.Describe(), err)
 		}
 	}
@@ -90,10 +90,10 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 	if zone := s.Database.Status.Maintenance().Zone; zone != "node-1" {
 		t.Errorf("zone %q is under maintenance", zone)
 	}
-	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-2"}); err == nil || !strings.Contains(err.Error(), "zone node-1 is under maintenance now") {
+	if err := f.cluster.Act(t.Context(), plan.EndMaintenance{Zone: "node-2"}); err == nil || !strings.Contains(err.Error(), "zone node-1 is under maintenance now") {
 		t.Errorf("ending another zone's maintenance: %v", err)
 	}
-	if err := f.world.Act(t.Context(), plan.EndMaintenance{Zone: "node-1"}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.EndMaintenance{Zone: "node-1"}); err != nil {
 		t.Fatal(err)
 	}
 	if zone := f.observe(plan.Everything).Database.Status.Maintenance().Zone; zone != "" {
@@ -107,10 +107,10 @@ func TestMaintenanceIsNotedBeforeItBegins(t *testing.T) {
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
 	})
-	at := f.world.Clock.Now().UTC().Truncate(time.Second)
+	at := f.cluster.Clock.Now().UTC().Truncate(time.Second)
 	refused := plan.StartMaintenance{Zone: "no zone", Duration: time.Minute, Groups: []v1beta2.ProcessGroupID{"dc1-storage-1"}, At: at}
 	f.observe(plan.Everything)
-	if err := f.world.Act(t.Context(), refused); err == nil {
+	if err := f.cluster.Act(t.Context(), refused); err == nil {
 		t.Error("a zone with a blank in its name is under maintenance")
 	}
 	s := f.observe(plan.Everything)
@@ -131,7 +131,7 @@ func TestProcessesAreRestartedTogether(t *testing.T) {
 		a.Addresses = append(a.Addresses, p.Address)
 	}
 	f.tick(20 * time.Minute)
-	if err := f.world.Act(t.Context(), a); err != nil {
+	if err := f.cluster.Act(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	f.tick(time.Minute)
@@ -163,14 +163,14 @@ func TestTheLockIsKeptUntilTheDatabaseShowsWhatWasTakenDown(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := sharing(t)
-			if err := f.world.Lock(t.Context()); err != nil {
+			if err := f.cluster.Lock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := f.world.Act(t.Context(), tc.does); err != nil {
+			if err := f.cluster.Act(t.Context(), tc.does); err != nil {
 				t.Fatal(err)
 			}
-			now := f.world.Clock.Now()
-			if err := f.world.End(t.Context()); err != nil {
+			now := f.cluster.Clock.Now()
+			if err := f.cluster.End(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			lock := f.lockIn(fdb.DefaultLockPrefix)

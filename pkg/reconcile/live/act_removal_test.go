@@ -47,9 +47,9 @@ func TestOnlyTheJudgedObjectsAreDeleted(t *testing.T) {
 				&corev1.Service{ObjectMeta: identified("storage-1", service)},
 			}
 			f := newField(t, sample(), objects...)
-			f.world.Client = identityChecker{f.world.Client}
+			f.cluster.Client = identityChecker{f.cluster.Client}
 			f.begin()
-			err := f.world.Act(t.Context(), plan.DeleteGroupObjects{
+			err := f.cluster.Act(t.Context(), plan.DeleteGroupObjects{
 				Group: "storage-1", Pod: "storage-1", Claim: "storage-1-data", Service: "storage-1", UIDs: tc.judged,
 			})
 			if apierrors.IsConflict(err) != tc.fails || (err == nil) == tc.fails {
@@ -104,28 +104,28 @@ func (c identityChecker) Delete(ctx context.Context, o client.Object, options ..
 // read of them while no group leaves and none is excluded.
 func TestAnExclusionOfAGroupThatStaysIsReadAndEnded(t *testing.T) {
 	f := settled(t)
-	if s := f.observe(plan.Coordination | plan.Record); s.Coordination.ExclusionsRead {
+	if s := f.observe(plan.Coordination | plan.ClusterResource); s.Coordination.ExclusionsRead {
 		t.Error("exclusions were read, and no group leaves")
 	}
-	group := f.record().Status.ProcessGroups[0]
+	group := f.resource().Status.ProcessGroups[0]
 	if err := f.cli().Exclude(t.Context(), []string{group.ExclusionString(), "10.9.9.9"}); err != nil {
 		t.Fatal(err)
 	}
 	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) {
 		s.ProcessGroups[0].SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, sim.Noon)
 	})
-	s := f.observe(plan.Coordination | plan.Record)
+	s := f.observe(plan.Coordination | plan.ClusterResource)
 	if want := []string{"10.9.9.9", group.ExclusionString()}; !s.Coordination.ExclusionsRead || !cmp.Equal(want, s.Coordination.Exclusions) {
 		t.Errorf("read %t: %v, want %v", s.Coordination.ExclusionsRead, s.Coordination.Exclusions, want)
 	}
 	f.begin()
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.world.Act(t.Context(), plan.Include{Targets: []string{group.ExclusionString()}}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.Include{Targets: []string{group.ExclusionString()}}); err != nil {
 		t.Fatal(err)
 	}
-	if left := f.observe(plan.Coordination | plan.Record).Coordination.Exclusions; !cmp.Equal([]string{"10.9.9.9"}, left) {
+	if left := f.observe(plan.Coordination | plan.ClusterResource).Coordination.Exclusions; !cmp.Equal([]string{"10.9.9.9"}, left) {
 		t.Errorf("left %v", left)
 	}
 }

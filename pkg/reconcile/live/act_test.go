@@ -22,7 +22,7 @@ import (
 func TestNothingIsDoneWithoutALease(t *testing.T) {
 	f := newField(t, sample())
 	f.observe(plan.Everything)
-	if err := f.world.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"}); err == nil {
+	if err := f.cluster.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"}); err == nil {
 		t.Error("an action ran without a Lease")
 	}
 	if writes := f.log.writes(); len(writes) > 0 {
@@ -35,21 +35,21 @@ func TestAConflictIsAnErrorAndNothingElseIsWritten(t *testing.T) {
 	f.begin()
 	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.RunningVersion = "7.1.67" }) // another user's write
 	f.log.reset()
-	err := f.world.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"})
+	err := f.cluster.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"})
 	if !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 	if diff := cmp.Diff([]string{"status FoundationDBCluster sample"}, f.log.all()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	if s := f.record().Status; s.ConnectionString != "" || s.RunningVersion != "7.1.67" {
+	if s := f.resource().Status; s.ConnectionString != "" || s.RunningVersion != "7.1.67" {
 		t.Errorf("stored %q and %q over another user's write", s.ConnectionString, s.RunningVersion)
 	}
 }
 
 func TestTheNormalisedSpecIsNeverWritten(t *testing.T) {
 	f := settled(t)
-	if diff := cmp.Diff(sample().Spec, f.record().Spec); diff != "" {
+	if diff := cmp.Diff(sample().Spec, f.resource().Spec); diff != "" {
 		t.Errorf("the stored spec changed (-want +got):\n%s", diff)
 	}
 }
@@ -58,14 +58,14 @@ func TestRecordEditsBuildOnEachOther(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
 	for _, a := range []plan.Action{
-		plan.AddGroups{Groups: []plan.NewGroup{{ID: "storage-9", Class: v1beta2.ProcessClassStorage}}, At: f.world.Clock.Now()},
+		plan.AddGroups{Groups: []plan.NewGroup{{ID: "storage-9", Class: v1beta2.ProcessClassStorage}}, At: f.cluster.Clock.Now()},
 		plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"},
 	} {
-		if err := f.world.Act(t.Context(), a); err != nil {
+		if err := f.cluster.Act(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s := f.record().Status; len(s.ProcessGroups) != 1 || s.ConnectionString != "a:b@1.1.1.1:4501" {
+	if s := f.resource().Status; len(s.ProcessGroups) != 1 || s.ConnectionString != "a:b@1.1.1.1:4501" {
 		t.Errorf("stored %d process groups and %q", len(s.ProcessGroups), s.ConnectionString)
 	}
 }
@@ -84,7 +84,7 @@ func TestAnObjectThatIsThereAlreadyIsAnError(t *testing.T) {
 		"service":    plan.ApplyService{Name: "taken", Object: service, Verb: plan.CreateService},
 		"config map": plan.ApplyConfigMap{Name: "taken", Object: configMap, Create: true},
 	} {
-		if err := f.world.Act(t.Context(), a); !apierrors.IsAlreadyExists(err) {
+		if err := f.cluster.Act(t.Context(), a); !apierrors.IsAlreadyExists(err) {
 			t.Errorf("%s: got %v, want that it exists", name, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestAServiceIsUpdatedOrReplaced(t *testing.T) {
 			f := newField(t, sample(), old.DeepCopy())
 			f.begin()
 			f.log.reset()
-			err := f.world.Act(t.Context(), plan.ApplyService{Name: "sample", Object: want, Verb: tc.verb})
+			err := f.cluster.Act(t.Context(), plan.ApplyService{Name: "sample", Object: want, Verb: tc.verb})
 			if (err != nil) != tc.fails {
 				t.Fatalf("got %v", err)
 			}
@@ -137,7 +137,7 @@ func TestAnUpdateNeverOverwritesANewerObject(t *testing.T) {
 	}
 	ours := seen.DeepCopy()
 	ours.Data["cluster-file"] = "ours"
-	if err := f.world.Act(t.Context(), plan.ApplyConfigMap{Name: meta.Name, Object: ours}); !apierrors.IsConflict(err) {
+	if err := f.cluster.Act(t.Context(), plan.ApplyConfigMap{Name: meta.Name, Object: ours}); !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }
@@ -176,7 +176,7 @@ func TestAMetadataPatchNamesOnlyWhatChanges(t *testing.T) {
 			f.log.reset()
 			for kind, object := range map[plan.ObjectKind]string{plan.KindPod: "Pod", plan.KindPVC: "PersistentVolumeClaim"} {
 				tc.action.Kind, tc.action.Name = kind, "thing"
-				if err := f.world.Act(t.Context(), tc.action); err != nil {
+				if err := f.cluster.Act(t.Context(), tc.action); err != nil {
 					t.Fatal(err)
 				}
 				if got, want := f.log.writes()[0], "patch "+object+" thing "+tc.patch; got != want {
@@ -198,7 +198,7 @@ func TestAMetadataPatchNamesOnlyWhatChanges(t *testing.T) {
 func TestAMetadataPatchOfAMissingPodIsAnError(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
-	if err := f.world.Act(t.Context(), plan.PatchMetadata{Kind: plan.KindPod, Name: "gone", Labels: map[string]string{"a": "1"}}); !apierrors.IsNotFound(err) {
+	if err := f.cluster.Act(t.Context(), plan.PatchMetadata{Kind: plan.KindPod, Name: "gone", Labels: map[string]string{"a": "1"}}); !apierrors.IsNotFound(err) {
 		t.Errorf("got %v, want not found", err)
 	}
 }
@@ -233,11 +233,11 @@ func atConfigure(t *testing.T) (*field, plan.Configure) {
 func TestADatabaseIsCreatedOnce(t *testing.T) {
 	f, create := atConfigure(t)
 	f.begin()
-	if err := f.world.Act(t.Context(), create); err != nil {
+	if err := f.cluster.Act(t.Context(), create); err != nil {
 		t.Fatal(err)
 	}
 	f.log.reset()
-	err := f.world.Act(t.Context(), create)
+	err := f.cluster.Act(t.Context(), create)
 	if err == nil || !strings.Contains(err.Error(), `recovery state must be "configuration_never_created"`) {
 		t.Errorf("creating the database again gave %v", err)
 	}
@@ -247,12 +247,12 @@ func TestADatabaseIsCreatedOnce(t *testing.T) {
 func TestAStepOfARegionChangeSendsOnlyItsPart(t *testing.T) {
 	f, create := atConfigure(t)
 	f.begin()
-	if err := f.world.Act(t.Context(), create); err != nil {
+	if err := f.cluster.Act(t.Context(), create); err != nil {
 		t.Fatal(err)
 	}
 	for part, want := range map[fdb.Part]string{fdb.OnlyUsableRegions: "configure usable_regions=1", fdb.OnlyRegions: "configure regions="} {
 		f.log.reset()
-		if err := f.world.Act(t.Context(), plan.Configure{Configuration: create.Configuration, Part: part}); err != nil {
+		if err := f.cluster.Act(t.Context(), plan.Configure{Configuration: create.Configuration, Part: part}); err != nil {
 			t.Fatal(err)
 		}
 		sent := strings.Join(f.log.those("exec"), "\n")
@@ -267,7 +267,7 @@ func TestADatabaseIsNeverCreatedOnARecordThatSaysConfigured(t *testing.T) {
 	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.Configured = true })
 	f.begin()
 	f.log.reset()
-	err := f.world.Act(t.Context(), create)
+	err := f.cluster.Act(t.Context(), create)
 	if err == nil || !strings.Contains(err.Error(), "status.configured is already true") {
 		t.Errorf("got %v, want a refusal", err)
 	}
@@ -295,7 +295,7 @@ func TestADatabaseIsNeverCreatedInAnyOtherRecoveryState(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.program = func(admin.Command) (admin.Result, error) { return admin.Result{Stdout: document}, nil }
-		if err := f.world.Act(t.Context(), create); err == nil {
+		if err := f.cluster.Act(t.Context(), create); err == nil {
 			t.Errorf("a database was created in the recovery state %q", state)
 		}
 		refuseConfigure(t, f)
@@ -307,7 +307,7 @@ func TestADatabaseIsNeverCreatedWhileNobodyAnswers(t *testing.T) {
 	f.begin()
 	f.log.reset()
 	f.program = func(admin.Command) (admin.Result, error) { return admin.Result{ExitCode: 1}, nil }
-	if err := f.world.Act(t.Context(), create); err == nil {
+	if err := f.cluster.Act(t.Context(), create); err == nil {
 		t.Error("a database was created without an answer")
 	}
 	refuseConfigure(t, f)
@@ -335,14 +335,14 @@ func TestNewCoordinatorsAreStoredInTheRecord(t *testing.T) {
 		}
 	}
 	f.log.reset()
-	if err := f.world.Act(t.Context(), plan.ChangeCoordinators{Coordinators: moved[:3]}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.ChangeCoordinators{Coordinators: moved[:3]}); err != nil {
 		t.Fatal(err)
 	}
-	after, err := fdb.ParseConnectionString(f.record().Status.ConnectionString)
+	after, err := fdb.ParseConnectionString(f.resource().Status.ConnectionString)
 	if err != nil || after.String() == before || !after.SameCoordinators(moved[:3]) {
 		t.Errorf("the record has %s (%v), want the coordinators %v", after, err, moved[:3])
 	}
-	if err := f.world.Act(t.Context(), plan.SetConnectionString{ConnectionString: before}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.SetConnectionString{ConnectionString: before}); err != nil {
 		t.Errorf("the next write meets its own predecessor: %v", err)
 	}
 }
@@ -353,12 +353,12 @@ func TestCoordinatorsThatAreNotReachedYetAreAWait(t *testing.T) {
 	f.begin()
 	before := f.observe(plan.Everything).Cluster.Status.ConnectionString
 	absent := fdb.Address{Host: "sample-storage-99999.sample.ns.svc.cluster.local", Port: 4501}
-	err := f.world.Act(t.Context(), plan.ChangeCoordinators{Coordinators: []fdb.Address{absent}})
+	err := f.cluster.Act(t.Context(), plan.ChangeCoordinators{Coordinators: []fdb.Address{absent}})
 	var notYet *reconcile.NotYetError
 	if !errors.As(err, &notYet) || !strings.Contains(err.Error(), "try again later") {
 		t.Errorf("got %v, want a refusal that passes", err)
 	}
-	if after := f.record().Status.ConnectionString; after != before {
+	if after := f.resource().Status.ConnectionString; after != before {
 		t.Errorf("the record has %s, want %s", after, before)
 	}
 }
@@ -377,7 +377,7 @@ func TestNewCoordinatorsThatCannotBeStoredAreNamed(t *testing.T) {
 		}
 		return nil
 	}
-	err := f.world.Act(t.Context(), plan.ChangeCoordinators{Coordinators: moved})
+	err := f.cluster.Act(t.Context(), plan.ChangeCoordinators{Coordinators: moved})
 	if err == nil || !strings.Contains(err.Error(), moved[0].Host) || !strings.Contains(err.Error(), "quota exceeded") {
 		t.Errorf("got %v, want the new connection string and the cause", err)
 	}

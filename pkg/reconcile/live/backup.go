@@ -24,18 +24,18 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// BackupWorld is one backup: an Observer and an Actor. The tools run in pods of its
+// BackupCluster is one backup: an Observer and an Actor. The tools run in pods of its
 // agents, where the credentials of the store are.
-type BackupWorld struct {
+type BackupCluster struct {
 	// World is the API server, the Lease and the gates. Its Key names the backup.
-	*World
+	*Cluster
 
 	backup *v1beta2.FoundationDBBackup // as the API server has it
 	agents map[string]*corev1.Pod      // newest known
 }
 
 // NewBackup returns the BackupWorld of a backup, which the options' Key names.
-func NewBackup(o Options) *BackupWorld { return &BackupWorld{World: New(o)} }
+func NewBackup(o Options) *BackupCluster { return &BackupCluster{Cluster: New(o)} }
 
 const (
 	kindBackup  = "FoundationDBBackup"
@@ -43,7 +43,7 @@ const (
 )
 
 // Observe implements reconcile.Observer.
-func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (w *BackupCluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	w.Lease = BackupLeaseName(w.Key.Name)
 	if facets&plan.Backup != 0 || into.Backup == nil {
 		if err := w.readBackup(ctx); err != nil {
@@ -77,16 +77,16 @@ func (w *BackupWorld) Observe(ctx context.Context, into *plan.Snapshot, facets p
 }
 
 // Gates returns the checks that must hold before any change.
-func (w *BackupWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
+func (w *BackupCluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	w.operators.subject = "backup"
-	return w.World.Gates(ctx, o)
+	return w.Cluster.Gates(ctx, o)
 }
 
 // readBackup reads the FoundationDBBackup. One that is being deleted may be invalid: its
 // deletion is carried out nevertheless.
-func (w *BackupWorld) readBackup(ctx context.Context) error {
-	record := &v1beta2.FoundationDBBackup{}
-	if err := w.Client.Get(ctx, w.Key, record); err != nil {
+func (w *BackupCluster) readBackup(ctx context.Context) error {
+	cluster := &v1beta2.FoundationDBBackup{}
+	if err := w.Client.Get(ctx, w.Key, cluster); err != nil {
 		if apierrors.IsNotFound(err) && w.deletionComplete() {
 			return nil // the last version stays in memory: nothing is left to do
 		}
@@ -95,26 +95,26 @@ func (w *BackupWorld) readBackup(ctx context.Context) error {
 		}
 		return fmt.Errorf("read %s %s: %w", kindBackup, w.Key.Name, err)
 	}
-	if err := record.Validate(); err != nil && record.DeletionTimestamp == nil {
-		return &InvalidRecordError{Key: w.Key, Err: err, Kind: kindBackup}
+	if err := cluster.Validate(); err != nil && cluster.DeletionTimestamp == nil {
+		return &InvalidResourceError{Key: w.Key, Err: err, Kind: kindBackup}
 	}
-	w.backup = record
+	w.backup = cluster
 	return nil
 }
 
 // deletionComplete reports whether the FoundationDBBackup was being deleted when it was last
 // read, without any finalizer left.
-func (w *BackupWorld) deletionComplete() bool {
+func (w *BackupCluster) deletionComplete() bool {
 	return w.backup != nil && w.backup.DeletionTimestamp != nil && len(w.backup.Finalizers) == 0
 }
 
 // readOtherBackups reads the other FoundationDBBackups: data to delete, and agents to pause,
 // may be theirs.
-func (w *BackupWorld) readOtherBackups(ctx context.Context) (plan.OtherBackupFacts, error) {
+func (w *BackupCluster) readOtherBackups(ctx context.Context) (plan.OtherBackupFacts, error) {
 	return others[v1beta2.FoundationDBBackup](ctx, w.Client, w.Key, &v1beta2.FoundationDBBackupList{})
 }
 
-func (w *BackupWorld) readAgents(ctx context.Context) (plan.AgentFacts, error) {
+func (w *BackupCluster) readAgents(ctx context.Context) (plan.AgentFacts, error) {
 	facts := plan.AgentFacts{}
 	d := &appsv1.Deployment{}
 	err := w.Client.Get(ctx, types.NamespacedName{Namespace: w.Key.Namespace, Name: w.backup.DeploymentName()}, d)
@@ -198,15 +198,15 @@ func alike(*corev1.Pod) int { return 0 }
 
 // readBackupStatus reads the tag's status. Only the end of the context is an error: an unknown
 // status is a fact that stages decide on.
-func (w *BackupWorld) readBackupStatus(ctx context.Context) (plan.BackupFacts, error) {
+func (w *BackupCluster) readBackupStatus(ctx context.Context) (plan.BackupFacts, error) {
 	facts := plan.BackupFacts{}
 	tools, err := w.db.tools(w.agents, w.backup.Spec.CustomParameters, alike)
 	switch {
 	case err != nil:
-		facts.NotAsked = err.Error()
+		facts.NotQueried = err.Error()
 		return facts, nil // an unknown status is a fact that stages decide on
 	case tools == nil:
-		facts.NotAsked = noAgent
+		facts.NotQueried = noAgent
 		return facts, nil
 	}
 	status, err := tools.Status(ctx, string(w.backup.Tag()))
@@ -237,7 +237,7 @@ func isStuck(s *fdb.BackupStatus) bool {
 }
 
 // acting returns the tools for an action.
-func (w *BackupWorld) acting() (*admin.Backups, error) {
+func (w *BackupCluster) acting() (*admin.Backups, error) {
 	if w.backup == nil {
 		return nil, errors.New("the FoundationDBBackup was not read yet")
 	}

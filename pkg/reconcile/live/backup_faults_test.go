@@ -18,7 +18,7 @@ import (
 
 // mortal is a run that ends at one of its actions.
 type mortal struct {
-	worldOfBackups
+	clusterOfBackups
 	left  *int // actions until the end
 	after bool // the last action is carried out, and its answer is lost
 	dead  bool
@@ -32,17 +32,17 @@ func (m *mortal) Act(ctx context.Context, a plan.Action) error {
 		return errKilled
 	}
 	if *m.left--; *m.left > 0 {
-		return m.worldOfBackups.Act(ctx, a)
+		return m.clusterOfBackups.Act(ctx, a)
 	}
 	m.dead = true
 	if m.after {
-		_ = m.worldOfBackups.Act(ctx, a) // the answer is lost
+		_ = m.clusterOfBackups.Act(ctx, a) // the answer is lost
 	}
 	return errKilled
 }
 
-// told is what a pass says, in words.
-func told(v *vault, w worldOfBackups, all []plan.Stage, into *strings.Builder) reconcile.PassDone {
+// reportsOf is what a pass says, in words.
+func reportsOf(v *vault, w clusterOfBackups, all []plan.Stage, into *strings.Builder) reconcile.PassDone {
 	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42, Report: func(e reconcile.Event) {
 		fmt.Fprintf(into, "%+v\n", e)
 		if d, ok := e.(reconcile.StageDecided); ok {
@@ -59,7 +59,7 @@ func told(v *vault, w worldOfBackups, all []plan.Stage, into *strings.Builder) r
 }
 
 // fresh is the same backup in the hands of another run.
-func (v *vault) fresh() *live.BackupWorld {
+func (v *vault) fresh() *live.BackupCluster {
 	w := live.NewBackup(live.Options{
 		Client: v.backup.Client, Holder: v.backup.Holder, Clock: v.backup.Clock, Transport: v.backup.Transport,
 	})
@@ -73,11 +73,11 @@ func (v *vault) fresh() *live.BackupWorld {
 func (v *vault) life(n int, after bool, words *strings.Builder) (killed bool) {
 	v.t.Helper()
 	left := n
-	var w worldOfBackups = &mortal{worldOfBackups: v.fresh(), left: &left, after: after}
+	var w clusterOfBackups = &mortal{clusterOfBackups: v.fresh(), left: &left, after: after}
 	settle := func() {
 		v.t.Helper()
 		for range 20 {
-			done := told(v, w, backup.Backup(), words)
+			done := reportsOf(v, w, backup.Backup(), words)
 			if m, ok := w.(*mortal); ok && m.dead {
 				w, killed = v.fresh(), true
 			} else if done.Outcome == reconcile.Done {

@@ -12,16 +12,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
-const strangersURL = "blobstore://key@store:443/strangers?bucket=fdb-backups&region=eu"
+const incompatiblePeersURL = "blobstore://key@store:443/strangers?bucket=fdb-backups&region=eu"
 
-// startStrangers starts a backup manually on the tag of the record, which was never
+// startIncompatiblePeers starts a backup manually on the tag of the record, which was never
 // reconciled. Agents are there, so the database answers from the first pass on.
-func (v *vault) startStrangers() *admin.Backups {
+func (v *vault) startIncompatiblePeers() *admin.Backups {
 	v.t.Helper()
 	v.passOver(v.backup, backup.Backup()[:3])
 	v.runDeployments()
 	tools := admin.NewBackups(agentTransport{v}, nil)
-	err := tools.Start(v.t.Context(), fdb.BackupStart{URL: strangersURL, Tag: "default", Continuous: true, Period: time.Hour},
+	err := tools.Start(v.t.Context(), fdb.BackupStart{URL: incompatiblePeersURL, Tag: "default", Continuous: true, Period: time.Hour},
 		fdb.Version{Major: 7, Minor: 3, Patch: 79})
 	if err != nil {
 		v.t.Fatal(err)
@@ -45,7 +45,7 @@ func TestAFreshRecordNeverTakesOverTheBackupOfAStranger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := newVault(t)
 			v.change(edit)
-			tools := v.startStrangers()
+			tools := v.startIncompatiblePeers()
 			for range 3 {
 				v.expectBlockedBy(t, "neither in the spec nor in the status of this resource")
 			}
@@ -56,7 +56,7 @@ func TestAFreshRecordNeverTakesOverTheBackupOfAStranger(t *testing.T) {
 				v.expectBlockedBy(t, "neither in the spec nor in the status of this resource")
 			}
 			live, err := tools.Status(t.Context(), "default")
-			if err != nil || !live.State.Running || live.URL != strangersURL || *live.SnapshotSeconds != 3600 || *live.StopAfterSnapshot {
+			if err != nil || !live.State.Running || live.URL != incompatiblePeersURL || *live.SnapshotSeconds != 3600 || *live.StopAfterSnapshot {
 				t.Errorf("the stranger's backup: %+v, %v", live, err)
 			}
 			for _, argv := range v.ran {
@@ -77,8 +77,8 @@ func deletedWith(policy v1beta2.BackupDeletionPolicy) func(*v1beta2.FoundationDB
 
 func (v *vault) expectBlockedBy(t *testing.T, words string) {
 	t.Helper()
-	var said strings.Builder
-	if done := told(v, v.backup, backup.Backup(), &said); done.Outcome == reconcile.Done || !strings.Contains(said.String(), words) {
-		t.Errorf("%s: %s", done.Outcome, said.String())
+	var output strings.Builder
+	if done := reportsOf(v, v.backup, backup.Backup(), &output); done.Outcome == reconcile.Done || !strings.Contains(output.String(), words) {
+		t.Errorf("%s: %s", done.Outcome, output.String())
 	}
 }

@@ -35,7 +35,7 @@ func isModify(argv []string) bool { return len(argv) > 1 && argv[1] == "modify" 
 func TestAMoveIsNotedBeforeItIsMade(t *testing.T) {
 	v := toMove(t)
 	noted := ""
-	v.trouble = func(argv []string) error {
+	v.problem = func(argv []string) error {
 		if isModify(argv) {
 			noted = v.noteOfMove()
 		}
@@ -84,8 +84,8 @@ func TestAMoveSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
 		for at := 1; at <= 3; at++ {
 			v := toMove(t)
 			left := at
-			var said strings.Builder
-			told(v, &mortal{worldOfBackups: v.backup, left: &left, after: late}, backup.Backup(), &said)
+			var output strings.Builder
+			reportsOf(v, &mortal{clusterOfBackups: v.backup, left: &left, after: late}, backup.Backup(), &output)
 			v.passOver(v.backup, backup.Backup())
 			if d := v.theBackup().Status.BackupDetails; d.Restorable {
 				t.Errorf("killed at action %d, late %t: recorded %+v", at, late, d)

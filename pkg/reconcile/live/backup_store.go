@@ -13,7 +13,7 @@ import (
 )
 
 // readStores reads the contents of the store, and which backups and restores use stores.
-func (w *BackupWorld) readStores(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (w *BackupCluster) readStores(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.BackupStore != 0 {
 		facts, err := w.readStore(ctx)
 		if err != nil {
@@ -33,17 +33,17 @@ func (w *BackupWorld) readStores(ctx context.Context, into *plan.Snapshot, facet
 
 // readStore reads the contents of the backup's destination. Only the end of the context is an
 // error: an unreadable store is a fact.
-func (w *BackupWorld) readStore(ctx context.Context) (plan.StoreFacts, error) {
+func (w *BackupCluster) readStore(ctx context.Context) (plan.StoreFacts, error) {
 	facts := plan.StoreFacts{}
 	url, err := objects.BackupURL(w.backup)
 	if err != nil {
-		facts.NotAsked = err.Error()
+		facts.NotQueried = err.Error()
 		return facts, nil // an unknown store is a fact that stages decide on
 	}
 	facts.URL = fdb.WithoutSecrets(url)
 	tools, err := w.acting()
 	if err != nil {
-		facts.NotAsked = err.Error()
+		facts.NotQueried = err.Error()
 		return facts, nil // as above
 	}
 	there, err := tools.Describe(ctx, url)
@@ -64,7 +64,7 @@ const mostTags = 32
 
 // readUse reads which backups write to stores, and which restores read from them. Only the end
 // of the context is an error.
-func (w *BackupWorld) readUse(ctx context.Context) (plan.UseFacts, error) {
+func (w *BackupCluster) readUse(ctx context.Context) (plan.UseFacts, error) {
 	tools, err := w.acting()
 	if err != nil {
 		return plan.UseFacts{NotRead: err.Error()}, nil // an unknown use is a fact that stages decide on
@@ -110,7 +110,7 @@ func usesOf(ctx context.Context, tools *admin.Backups, into *plan.UseFacts) (tag
 
 // tooManyTags is how a user can find out what was not read: a database keeps every tag that
 // ever had a backup.
-func (w *BackupWorld) tooManyTags(tags int) string {
+func (w *BackupCluster) tooManyTags(tags int) string {
 	text := fmt.Sprintf("the database has %d backup tags, which it never deletes, and at most %d are read; to list all: %s",
 		tags, mostTags, w.inAgent("sh", "-c", `for tag in $(fdbbackup tags); do fdbbackup status -t "$tag"; done`))
 	url, err := objects.BackupURL(w.backup)
@@ -126,13 +126,13 @@ func (w *BackupWorld) tooManyTags(tags int) string {
 }
 
 // inAgent is a command line that runs a program in a pod of the backup's agents.
-func (w *BackupWorld) inAgent(program ...string) string {
+func (w *BackupCluster) inAgent(program ...string) string {
 	words := []string{"exec", "deployment/" + w.backup.DeploymentName(), "-c", v1beta2.ContainerMain, "--"}
 	return w.kubectl(append(words, program...)...)
 }
 
 // Found lists the destinations of backups in the store at base.
-func (w *BackupWorld) Found(ctx context.Context, base string) ([]string, error) {
+func (w *BackupCluster) Found(ctx context.Context, base string) ([]string, error) {
 	tools, err := w.acting()
 	if err != nil {
 		return nil, err

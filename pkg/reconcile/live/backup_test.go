@@ -31,13 +31,13 @@ import (
 // vault is a cluster with a database, a store, and a backup of the one to the other.
 type vault struct {
 	*field
-	backup  *live.BackupWorld
-	restore *live.RestoreWorld
+	backup  *live.BackupCluster
+	restore *live.RestoreCluster
 	files   agentFiles
 	agents  map[string]*fdbsim.Agent
 	ran     [][]string                // command lines
 	drop    int                       // how many of the next commands are lost after they worked
-	trouble func(argv []string) error // what keeps a command from being run; nil for nothing
+	problem func(argv []string) error // what keeps a command from being run; nil for nothing
 }
 
 // agentFiles are what a pod of agents has.
@@ -61,8 +61,8 @@ type agentTransport struct{ *vault }
 
 func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	a.ran = append(a.ran, c.Argv)
-	if a.trouble != nil {
-		if err := a.trouble(c.Argv); err != nil {
+	if a.problem != nil {
+		if err := a.problem(c.Argv); err != nil {
 			return admin.Result{}, err
 		}
 	}
@@ -95,21 +95,21 @@ func newVault(t *testing.T) *vault {
 	v := &vault{field: settled(t), agents: map[string]*fdbsim.Agent{}}
 	v.nodes.FDB.AddBlobStore(fdbsim.BlobStore{Host: "store:443", Secrets: map[string]string{"key": storeSecret}, Buckets: []string{"fdb-backups"}})
 	v.files = agentFiles{
-		fdb.BackupClusterFile: v.record().Status.ConnectionString + "\n", "/credentials": `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`,
+		fdb.BackupClusterFile: v.resource().Status.ConnectionString + "\n", "/credentials": `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`,
 	}
 	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: key.Namespace, UID: "b", Generation: 1}}
 	b.Spec.Version, b.Spec.ClusterName, b.Spec.ImageType = "7.3.79", key.Name, new(v1beta2.ImageTypeUnified)
 	b.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store", URLParameters: []v1beta2.URLParameter{"region=eu"}}
 	v.put(b)
-	world := func() live.Options {
+	cluster := func() live.Options {
 		return live.Options{
-			Client: v.world.Client, Holder: v.world.Holder, Clock: v.world.Clock,
+			Client: v.cluster.Client, Holder: v.cluster.Holder, Clock: v.cluster.Clock,
 			Transport: func(*corev1.Pod) admin.Transport { return agentTransport{v} },
 		}
 	}
-	v.backup = live.NewBackup(world())
+	v.backup = live.NewBackup(cluster())
 	v.backup.Key = nightlyKey
-	v.restore = live.NewRestore(named("again"), world())
+	v.restore = live.NewRestore(named("again"), cluster())
 	return v
 }
 
@@ -176,12 +176,12 @@ func (v *vault) runAgent(name string, template corev1.PodTemplateSpec) {
 	}
 }
 
-type worldOfBackups interface {
+type clusterOfBackups interface {
 	reconcile.Observer
 	reconcile.Actor
 }
 
-func (v *vault) passOver(w worldOfBackups, all []plan.Stage) reconcile.PassDone {
+func (v *vault) passOver(w clusterOfBackups, all []plan.Stage) reconcile.PassDone {
 	v.t.Helper()
 	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42, Report: func(reconcile.Event) {}}
 	done, err := p.Run(v.t.Context())
@@ -336,29 +336,29 @@ func TestARestoreWhoseStartWasLostIsNotStartedTwice(t *testing.T) {
 
 // starting knows whether a restore is being started now.
 type starting struct {
-	*live.RestoreWorld
+	*live.RestoreCluster
 	now bool
 }
 
 func (s *starting) Act(ctx context.Context, a plan.Action) error {
 	_, s.now = a.(plan.StartRestore)
 	defer func() { s.now = false }()
-	return s.RestoreWorld.Act(ctx, a)
+	return s.RestoreCluster.Act(ctx, a)
 }
 
 // A start that was never sent leaves no note: the next pass starts the restore.
 func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
-	silent := &admin.TransportError{Started: true, Where: "a pod", Err: context.DeadlineExceeded}
+	unresponsive := &admin.TransportError{Started: true, Where: "a pod", Err: context.DeadlineExceeded}
 	away := &admin.TransportError{Where: "a pod", Err: errors.New("no route")}
 	tests := map[string]struct {
 		look error // of the looks of the start itself
 		send error
 		want v1beta2.FoundationDBRestoreStatus
 	}{
-		"the look right before it is lost": {look: silent},
+		"the look right before it is lost": {look: unresponsive},
 		"no agent answers the look":        {look: away},
 		"no agent answers the start":       {send: away},
-		"the start is lost on its way":     {send: silent, want: v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}},
+		"the start is lost on its way":     {send: unresponsive, want: v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateUnknown}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -368,8 +368,8 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 			v.nodes.FDB.Advance(time.Minute)
 			v.fdbcli(`writemode on; clearrange "" \xff`)
 			v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
-			w := &starting{RestoreWorld: v.restore}
-			v.trouble = func(argv []string) error {
+			w := &starting{RestoreCluster: v.restore}
+			v.problem = func(argv []string) error {
 				switch {
 				case !strings.HasSuffix(argv[0], "fdbrestore"):
 					return nil
@@ -385,7 +385,7 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 			if got := v.theRestore(); got != tt.want {
 				t.Errorf("noted %+v, want %+v", got, tt.want)
 			}
-			if v.trouble = nil; tt.want.State != "" {
+			if v.problem = nil; tt.want.State != "" {
 				return
 			}
 			v.passOver(v.restore, backup.Restore())
@@ -416,9 +416,9 @@ func TestARestoreIsAskedForWhereItsCredentialsAre(t *testing.T) {
 		v.runAgent(name, template)
 	}
 	v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
-	var asked []string
+	var requested []string
 	v.restore.Transport = func(pod *corev1.Pod) admin.Transport {
-		asked = append(asked, pod.Name)
+		requested = append(requested, pod.Name)
 		return agentTransport{v}
 	}
 	var s plan.Snapshot
@@ -426,7 +426,7 @@ func TestARestoreIsAskedForWhereItsCredentialsAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"nightly-backup-agents-0", "nightly-backup-agents-1", "c-other-place", "b-other-key", "a-other-store"}
-	if diff := cmp.Diff(want, asked); diff != "" || !s.RestoreStatus.Read {
+	if diff := cmp.Diff(want, requested); diff != "" || !s.RestoreStatus.Read {
 		t.Errorf("asked in another order: %s, %+v", diff, s.RestoreStatus)
 	}
 }

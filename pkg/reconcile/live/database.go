@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// StatusPatience is how long to wait for the status of the database before it counts as
+// DefaultStatusTimeout is how long to wait for the status of the database before it counts as
 // unreachable. A database that is down takes up to 19 s to answer.
-const StatusPatience = 60 * time.Second
+const DefaultStatusTimeout = 60 * time.Second
 
 // database leads to the cluster's database, and reads it.
 type database struct {
@@ -31,9 +31,9 @@ type database struct {
 	leases *leaseKeeper
 
 	mu     sync.Mutex
-	binary string // the fdbcli that has the protocol of the processes; empty when unknown
-	answer string // the pod in which fdbcli succeeded last; empty when unknown
-	looked look   // at the database, since this run holds the Lease
+	binary string     // the fdbcli that has the protocol of the processes; empty when unknown
+	answer string     // the pod in which fdbcli succeeded last; empty when unknown
+	looked statusRead // at the database, since this run holds the Lease
 }
 
 // readDatabase reads the status document. An unreachable database is a fact that stages decide
@@ -42,18 +42,18 @@ type database struct {
 func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (plan.DatabaseFacts, error) {
 	facts := plan.DatabaseFacts{}
 	if c.Status.ConnectionString == "" {
-		facts.NotAsked = "there is no cluster file yet"
+		facts.NotQueried = "there is no cluster file yet"
 		return facts, nil
 	}
-	patience := d.Patience
-	if patience == 0 {
-		patience = StatusPatience
+	timeout := d.StatusTimeout
+	if timeout == 0 {
+		timeout = DefaultStatusTimeout
 	}
-	asking, cancel := context.WithTimeout(ctx, patience)
+	asking, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	cli, inPods, err := d.client(asking, c, pods)
 	if none, is := errors.AsType[*noClientError](err); is {
-		facts.NotAsked = none.why
+		facts.NotQueried = none.why
 		return facts, nil
 	}
 	var status *fdb.Status
@@ -246,16 +246,16 @@ func candidates(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []P
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		pod := pods[name]
 		candidates = append(candidates, PodCandidate{
-			Name:        name,
-			Running:     pod.Status.Phase == corev1.PodRunning && mainContainerReady(pod),
-			Unready:     objects.IsUnready(pod),
-			Terminating: pod.DeletionTimestamp != nil,
-			Isolated:    pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
-			Excluded:    excluded[name],
-			Silent:      notReporting[name],
-			Coordinator: strings.Contains(c.Status.ConnectionString, "@"+name+".") || strings.Contains(c.Status.ConnectionString, ","+name+"."),
-			Since:       pod.CreationTimestamp.Time,
-			Node:        pod.Spec.NodeName,
+			Name:         name,
+			Running:      pod.Status.Phase == corev1.PodRunning && mainContainerReady(pod),
+			Unready:      objects.IsUnready(pod),
+			Terminating:  pod.DeletionTimestamp != nil,
+			Isolated:     pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true",
+			Excluded:     excluded[name],
+			Unresponsive: notReporting[name],
+			Coordinator:  strings.Contains(c.Status.ConnectionString, "@"+name+".") || strings.Contains(c.Status.ConnectionString, ","+name+"."),
+			Since:        pod.CreationTimestamp.Time,
+			Node:         pod.Spec.NodeName,
 		})
 	}
 	return candidates
@@ -269,13 +269,13 @@ func mainContainerReady(pod *corev1.Pod) bool {
 
 // database returns a client for actions.
 func (d *database) open(ctx context.Context) (admin.Client, *v1beta2.FoundationDBCluster, error) {
-	record, pods := d.known.toReach()
-	if record == nil {
+	cluster, pods := d.known.toReach()
+	if cluster == nil {
 		return nil, nil, errors.New("the FoundationDBCluster was not read yet")
 	}
-	cli, _, err := d.client(ctx, record, pods)
+	cli, _, err := d.client(ctx, cluster, pods)
 	if err != nil {
 		return nil, nil, err
 	}
-	return cli, record, nil
+	return cli, cluster, nil
 }

@@ -35,20 +35,20 @@ func (r *reader) readDetector(ctx context.Context, c *v1beta2.FoundationDBCluste
 
 // recordFailures patches one annotation of the cluster, and nothing of its spec.
 func (w *statusWriter) recordFailures(ctx context.Context, a plan.RecordFailures) error {
-	record := w.known.cluster()
-	if record == nil {
+	cluster := w.known.cluster()
+	if cluster == nil {
 		return errors.New("the FoundationDBCluster was not read yet")
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1beta2.AnnotationFailuresSeen: a.Value()}}})
 	if err != nil {
 		return err
 	}
-	changed := record.DeepCopy()
+	changed := cluster.DeepCopy()
 	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("record failures on FoundationDBCluster %s: %w", record.Name, err)
+		return fmt.Errorf("record failures on FoundationDBCluster %s: %w", cluster.Name, err)
 	}
 	if got := changed.Annotations[v1beta2.AnnotationFailuresSeen]; got != a.Value() {
-		return fmt.Errorf("record failures on FoundationDBCluster %s: the API server accepted the annotation, but returned %q", record.Name, got)
+		return fmt.Errorf("record failures on FoundationDBCluster %s: the API server accepted the annotation, but returned %q", cluster.Name, got)
 	}
 	w.known.remember(changed)
 	return nil

@@ -23,7 +23,7 @@ const detectorName = "sample-failure-detector"
 // detect runs only the stage that keeps the CronJob.
 func (f *field) detect() reconcile.PassDone {
 	f.t.Helper()
-	p := reconcile.Pass{Stages: []plan.Stage{detection.FailureDetector}, Observer: f.world, Actor: f.world, Report: func(reconcile.Event) {}}
+	p := reconcile.Pass{Stages: []plan.Stage{detection.FailureDetector}, Observer: f.cluster, Actor: f.cluster, Report: func(reconcile.Event) {}}
 	done, err := p.Run(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
@@ -81,7 +81,7 @@ func TestHiddenCronJobsAreAFact(t *testing.T) {
 	}
 	f := newField(t, sample())
 	f.log.refuse = refuse(apierrors.NewForbidden(schema.GroupResource{Resource: "cronjobs"}, detectorName, errors.New("RBAC")))
-	if s := f.observe(plan.Record | plan.Detector); !strings.Contains(s.Detector.Hidden, "forbidden") || s.Detector.Job != nil {
+	if s := f.observe(plan.ClusterResource | plan.Detector); !strings.Contains(s.Detector.Hidden, "forbidden") || s.Detector.Job != nil {
 		t.Errorf("got %+v", s.Detector)
 	}
 	if done := f.detect(); done.Outcome != reconcile.Done {
@@ -95,7 +95,7 @@ func TestHiddenCronJobsAreAFact(t *testing.T) {
 	}
 	f.log.refuse = refuse(apierrors.NewServiceUnavailable("etcd is down"))
 	var s plan.Snapshot
-	err := f.world.Observe(t.Context(), &s, plan.Record|plan.Detector)
+	err := f.cluster.Observe(t.Context(), &s, plan.ClusterResource|plan.Detector)
 	if _, ok := errors.AsType[*reconcile.UnreachableError](err); !ok {
 		t.Errorf("got %v, want unreachable", err)
 	}
@@ -108,15 +108,15 @@ func TestFailuresAreRecordedInOneAnnotation(t *testing.T) {
 	f.begin()
 	s := f.observe(plan.Everything)
 	var patches []string
-	f.world.Client = patchReader{f.world.Client, &patches}
-	before := f.record()
-	if err := f.world.Act(t.Context(), plan.RecordFailures{Cluster: "sample", Groups: []v1beta2.ProcessGroupID{s.Groups()[0].ProcessGroupID}, At: sim.Noon}); err != nil {
+	f.cluster.Client = patchReader{f.cluster.Client, &patches}
+	before := f.resource()
+	if err := f.cluster.Act(t.Context(), plan.RecordFailures{Cluster: "sample", Groups: []v1beta2.ProcessGroupID{s.Groups()[0].ProcessGroupID}, At: sim.Noon}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{`{"metadata":{"annotations":{"kubectl-fdb/failures-seen":"2026-11-20T12:00:00Z"}}}`}, patches); diff != "" {
 		t.Errorf("patches (-want +got):\n%s", diff)
 	}
-	after := f.record()
+	after := f.resource()
 	if at, seen := after.FailuresSeen(); !seen || !at.Equal(sim.Noon) {
 		t.Errorf("got %v, %t", at, seen)
 	}
@@ -124,7 +124,7 @@ func TestFailuresAreRecordedInOneAnnotation(t *testing.T) {
 		t.Errorf("the spec changed (-before +after):\n%s", diff)
 	}
 	// Later edits of the same pass build on it.
-	if err := f.world.Act(t.Context(), plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{s.Groups()[0].ProcessGroupID}, At: sim.Noon}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{s.Groups()[0].ProcessGroupID}, At: sim.Noon}); err != nil {
 		t.Error(err)
 	}
 }
@@ -133,7 +133,7 @@ func TestDetectingFailures(t *testing.T) {
 	detecting := func(f *field, list []plan.Stage) reconcile.PassDone {
 		t.Helper()
 		f.log.reset()
-		p := reconcile.Pass{Stages: list, Observer: f.world, Actor: f.world, Report: func(reconcile.Event) {}}
+		p := reconcile.Pass{Stages: list, Observer: f.cluster, Actor: f.cluster, Report: func(reconcile.Event) {}}
 		done, err := p.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -159,14 +159,14 @@ func TestDetectingFailures(t *testing.T) {
 	if done := detecting(f, stages.Detecting()); done.Outcome != reconcile.Changed || len(f.log.those("status")) != 1 || len(f.log.those("patch")) != 1 {
 		t.Errorf("a failure: %s, wrote %v", done.Outcome, f.log.writes())
 	}
-	recorded, _ := f.record().FailuresSeen()
+	recorded, _ := f.resource().FailuresSeen()
 	for _, pod := range pods {
 		_ = f.api.Delete(t.Context(), pod) // without a database failures are unknown
 	}
 	if done := detecting(f, stages.Detecting()); done.Outcome != reconcile.Waiting || len(f.log.those("patch")) > 0 {
 		t.Errorf("unknown: %s, wrote %v", done.Outcome, f.log.writes())
 	}
-	if again, _ := f.record().FailuresSeen(); !again.Equal(recorded) {
+	if again, _ := f.resource().FailuresSeen(); !again.Equal(recorded) {
 		t.Errorf("recorded %v", again)
 	}
 }

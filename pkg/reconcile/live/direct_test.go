@@ -23,12 +23,12 @@ func (f *field) directly(transport direct.Transport, native admin.Client) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.world.Direct = d
+	f.cluster.Direct = d
 }
 
 // unreachablePods lets no program run in a pod.
 func (f *field) unreachablePods() {
-	f.world.Transport = func(*corev1.Pod) admin.Transport { return nowhere{} }
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return nowhere{} }
 }
 
 type nowhere struct{}
@@ -46,47 +46,47 @@ func TestAPassNeedsNoPodThatRunsFdbcli(t *testing.T) {
 		f := settled(t)
 		f.directly(transport, f.cli())
 		f.unreachablePods()
-		s := f.observe(plan.Record | plan.Pods | plan.Database | plan.Coordination)
+		s := f.observe(plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination)
 		if !s.Database.Available() {
 			t.Fatalf("%s: %s", transport, s.Database.Unreachable)
 		}
-		if facts, err := f.world.ReadExclusions(t.Context()); err != nil || !facts.ExclusionsRead {
+		if facts, err := f.cluster.ReadExclusions(t.Context()); err != nil || !facts.ExclusionsRead {
 			t.Errorf("%s: %v", transport, err)
 		}
 		f.begin()
-		if err := f.world.Lock(t.Context()); err != nil {
+		if err := f.cluster.Lock(t.Context()); err != nil {
 			t.Errorf("%s: %v", transport, err)
 		}
-		if err := f.world.End(t.Context()); err != nil {
+		if err := f.cluster.End(t.Context()); err != nil {
 			t.Errorf("%s: %v", transport, err)
 		}
 	}
 }
 
-// stranger is a client of another database.
-type stranger struct{ admin.Client }
+// incompatiblePeer is a client of another database.
+type incompatiblePeer struct{ admin.Client }
 
-func (stranger) ConnectionString(context.Context) (fdb.ConnectionString, error) {
+func (incompatiblePeer) ConnectionString(context.Context) (fdb.ConnectionString, error) {
 	return fdb.ParseConnectionString("stranger:abcdefgh@10.9.0.1:4501")
 }
 
 func TestADatabaseOfAnotherClusterIsNotUsed(t *testing.T) {
 	f := settled(t)
-	f.directly(direct.Native, stranger{f.cli()})
+	f.directly(direct.Native, incompatiblePeer{f.cli()})
 	s := &plan.Snapshot{}
-	if err := f.world.Observe(t.Context(), s, plan.Record|plan.Database); !errors.Is(err, direct.ErrAnotherDatabase) || !strings.Contains(err.Error(), "stranger:abcdefgh") {
+	if err := f.cluster.Observe(t.Context(), s, plan.ClusterResource|plan.Database); !errors.Is(err, direct.ErrAnotherDatabase) || !strings.Contains(err.Error(), "stranger:abcdefgh") {
 		t.Errorf("got %v", err)
 	}
 	if s.Database.Status != nil || s.Database.Unreachable != "" {
 		t.Errorf("got %+v", s.Database)
 	}
-	if _, err := f.world.ReadExclusions(t.Context()); admin.KindOf(err) != admin.KindRefused {
+	if _, err := f.cluster.ReadExclusions(t.Context()); admin.KindOf(err) != admin.KindRefused {
 		t.Errorf("got %v", err)
 	}
 
 	f = settled(t)
-	f.directly(direct.Auto, stranger{f.cli()})
-	if s := f.observe(plan.Record | plan.Database); !s.Database.Available() {
+	f.directly(direct.Auto, incompatiblePeer{f.cli()})
+	if s := f.observe(plan.ClusterResource | plan.Database); !s.Database.Available() {
 		t.Errorf("auto does not use fdbcli instead: %s", s.Database.Unreachable)
 	}
 }

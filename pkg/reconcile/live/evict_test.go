@@ -86,10 +86,10 @@ func TestEvictionsRespectDisruptionBudgets(t *testing.T) {
 				&corev1.Pod{ObjectMeta: identified("storage-1", pod)}, &corev1.PersistentVolumeClaim{ObjectMeta: identified("storage-1-data", claim)},
 			}
 			f := newField(t, sample(), objects...)
-			e := &evictor{Client: f.world.Client, answer: tc.answer}
-			f.world.Client = e
+			e := &evictor{Client: f.cluster.Client, answer: tc.answer}
+			f.cluster.Client = e
 			f.begin()
-			err := f.world.Act(t.Context(), tc.action)
+			err := f.cluster.Act(t.Context(), tc.action)
 			var notYet *reconcile.NotYetError
 			switch waits := errors.As(err, &notYet); {
 			case waits != (tc.waits != ""), err != nil && !waits && !strings.Contains(err.Error(), tc.fails), (err != nil) != (tc.waits+tc.fails != ""):
@@ -110,10 +110,10 @@ func TestEvictionsRespectDisruptionBudgets(t *testing.T) {
 // Without the flag nothing is evicted.
 func TestDeletionsAskNoDisruptionBudget(t *testing.T) {
 	f := newField(t, sample(), &corev1.Pod{ObjectMeta: identified("storage-1", "pod storage-1")})
-	e := &evictor{Client: f.world.Client, answer: budgetRefuses("apps")}
-	f.world.Client = e
+	e := &evictor{Client: f.cluster.Client, answer: budgetRefuses("apps")}
+	f.cluster.Client = e
 	f.begin()
-	if err := f.world.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{{Group: "storage-1", Name: "storage-1", UID: "pod storage-1"}}}); err != nil || len(e.evicted) != 0 {
+	if err := f.cluster.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{{Group: "storage-1", Name: "storage-1", UID: "pod storage-1"}}}); err != nil || len(e.evicted) != 0 {
 		t.Errorf("evicted %v, error %v", e.evicted, err)
 	}
 }

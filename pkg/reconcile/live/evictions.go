@@ -115,13 +115,13 @@ func tolerationsPatch(a plan.SetTolerations) []jsonPatch {
 	if len(edited.Spec.Tolerations) > 0 {
 		patch = append(patch, jsonPatch{Op: "add", Path: tolerations, Value: edited.Spec.Tolerations}) // replaces a list that exists
 	}
-	record := annotations + "/" + strings.ReplaceAll(plan.AnnotationTolerationsBefore, "/", "~1")
+	cluster := annotations + "/" + strings.ReplaceAll(plan.AnnotationTolerationsBefore, "/", "~1")
 	switch value, keep := edited.Annotations[plan.AnnotationTolerationsBefore]; {
 	case !keep:
-		return append(patch, jsonPatch{Op: "remove", Path: record})
+		return append(patch, jsonPatch{Op: "remove", Path: cluster})
 	case a.Observed.Annotations == nil:
 		return append(patch, jsonPatch{Op: "add", Path: annotations, Value: map[string]string{plan.AnnotationTolerationsBefore: value}})
 	default:
-		return append(patch, jsonPatch{Op: "add", Path: record, Value: value})
+		return append(patch, jsonPatch{Op: "add", Path: cluster, Value: value})
 	}
 }

@@ -48,16 +48,16 @@ func TestAllBudgetsOfTheNamespaceAreObserved(t *testing.T) {
 func TestABudgetIsCreatedUpdatedAndDeleted(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
-	c := f.observe(plan.Record).Cluster
+	c := f.observe(plan.ClusterResource).Cluster
 	want := objects.DisruptionBudget(c, 6)
 	act := func(a plan.Action) {
 		t.Helper()
-		if err := f.world.Act(t.Context(), a); err != nil {
+		if err := f.cluster.Act(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}
 	act(plan.ApplyDisruptionBudget{Name: want.Name, Object: want, Create: true})
-	if err := f.world.Act(t.Context(), plan.ApplyDisruptionBudget{Name: want.Name, Object: want, Create: true}); err == nil {
+	if err := f.cluster.Act(t.Context(), plan.ApplyDisruptionBudget{Name: want.Name, Object: want, Create: true}); err == nil {
 		t.Error("a budget that another client created is overwritten")
 	}
 	have := f.observe(plan.DisruptionBudgets).DisruptionBudgets[want.Name]
@@ -67,7 +67,7 @@ func TestABudgetIsCreatedUpdatedAndDeleted(t *testing.T) {
 	stale := have.DeepCopy()
 	have.Spec.MinAvailable.IntVal = 7
 	act(plan.ApplyDisruptionBudget{Name: have.Name, Object: have})
-	if err := f.world.Act(t.Context(), plan.ApplyDisruptionBudget{Name: stale.Name, Object: stale}); !apierrors.IsConflict(err) {
+	if err := f.cluster.Act(t.Context(), plan.ApplyDisruptionBudget{Name: stale.Name, Object: stale}); !apierrors.IsConflict(err) {
 		t.Errorf("a change of another client is overwritten: %v", err)
 	}
 	if got := f.observe(plan.DisruptionBudgets).DisruptionBudgets[want.Name].Spec.MinAvailable.IntVal; got != 7 {
@@ -108,7 +108,7 @@ func TestTolerationsOfARunningPodAreSetAndReverted(t *testing.T) {
 	stale := set("p")
 	for _, name := range []string{"p", "bare"} {
 		f.log.reset()
-		if err := f.world.Act(t.Context(), set(name)); err != nil {
+		if err := f.cluster.Act(t.Context(), set(name)); err != nil {
 			t.Fatal(err)
 		}
 		if reads := f.log.those("get"); len(reads) > 0 && slices.Contains(reads, "get Pod "+name) {
@@ -120,15 +120,15 @@ func TestTolerationsOfARunningPodAreSetAndReverted(t *testing.T) {
 			t.Errorf("%s: %+v, before %v", name, got.Spec.Tolerations, seconds)
 		}
 	}
-	if err := f.world.Act(t.Context(), stale); err == nil {
+	if err := f.cluster.Act(t.Context(), stale); err == nil {
 		t.Error("a list that has changed since is overwritten")
 	}
 	other := set("p")
 	other.UID = "u0"
-	if err := f.world.Act(t.Context(), other); err == nil {
+	if err := f.cluster.Act(t.Context(), other); err == nil {
 		t.Error("another pod of the same name is changed")
 	}
-	if err := f.world.Act(t.Context(), plan.SetTolerations{Name: "p", UID: "u1", Observed: get("p"), Seconds: before}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.SetTolerations{Name: "p", UID: "u1", Observed: get("p"), Seconds: before}); err != nil {
 		t.Fatal(err)
 	}
 	got := get("p")
@@ -151,7 +151,7 @@ func TestTheAgentsOfAllBackupsOfAClusterAreObserved(t *testing.T) {
 		t.Errorf("observed %v, hidden because %q", got, s.Agents.Hidden)
 	}
 	f.begin()
-	if err := f.world.Act(t.Context(), plan.EvictAgent{Name: "a", Deployment: "daily-backup-agents"}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.EvictAgent{Name: "a", Deployment: "daily-backup-agents"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := slices.Sorted(maps.Keys(f.observe(plan.Agents).Agents.Pods)); !slices.Equal(got, []string{"b"}) {

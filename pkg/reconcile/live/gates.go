@@ -27,7 +27,7 @@ type GateOptions struct {
 
 // Gates returns the checks that must hold before any change: no live operator manages the
 // cluster. Two that act on one cluster undo each other's work.
-func (w *World) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
+func (w *Cluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	check, err := w.operators.noOperator(ctx)
 	if err != nil {
 		return nil, explain(err)
@@ -99,12 +99,12 @@ func (o *operators) noOperator(ctx context.Context) (plan.Check, error) {
 // the CronJob of the failure detector alone, and the annotation of its jobs starts a
 // reconciliation of the operator.
 func (o *operators) undoneByOperators() string {
-	record := o.known.cluster()
-	if record == nil || o.subject != "" {
+	cluster := o.known.cluster()
+	if cluster == nil || o.subject != "" {
 		return ""
 	}
 	var words strings.Builder
-	for _, f := range record.UsedExtensions() {
+	for _, f := range cluster.UsedExtensions() {
 		switch f {
 		case v1beta2.ExtensionCancelReplacements:
 			fmt.Fprintf(&words, "; an operator ignores %s, and replaces and removes the listed process groups", f)
@@ -126,8 +126,8 @@ func (o *operators) wayPast() string {
 }
 
 func (o *operators) skipped() bool {
-	record := o.known.cluster()
-	return record != nil && record.Spec.Skip
+	cluster := o.known.cluster()
+	return cluster != nil && cluster.Spec.Skip
 }
 
 func hidden(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }

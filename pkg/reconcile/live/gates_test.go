@@ -102,15 +102,15 @@ func TestALiveOperatorWins(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := newField(t, sample(), tc.objects...)
-			f.observe(plan.Record)
-			checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+			f.observe(plan.ClusterResource)
+			checks, err := f.cluster.Gates(t.Context(), live.GateOptions{})
 			if err != nil || len(checks) != 1 || checks[0].Gate != plan.GateOperator || checks[0].Evidence == "" {
 				t.Fatalf("got %v and %v, want one check with evidence", checks, err)
 			}
 			if checks[0].OK != tc.passes {
 				t.Errorf("passes: %t, want %t (%s)", checks[0].OK, tc.passes, checks[0].Evidence)
 			}
-			beside, err := f.world.Gates(t.Context(), live.GateOptions{Coexist: true})
+			beside, err := f.cluster.Gates(t.Context(), live.GateOptions{Coexist: true})
 			if err != nil || !beside[0].OK {
 				t.Errorf("with --coexist: %v and %v", beside, err)
 			}
@@ -131,18 +131,18 @@ func ownNamespace(d *appsv1.Deployment) {
 func TestAnOperatorThatMayBeHiddenCountsAsLive(t *testing.T) {
 	for _, hidden := range []string{"list DeploymentList", "list LeaseList"} {
 		f := newField(t, sample())
-		f.observe(plan.Record)
+		f.observe(plan.ClusterResource)
 		f.log.refuse = func(request string) error {
 			if request == hidden {
 				return apierrors.NewForbidden(schema.GroupResource{Resource: "them"}, "", errors.New("RBAC"))
 			}
 			return nil
 		}
-		checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+		checks, err := f.cluster.Gates(t.Context(), live.GateOptions{})
 		if err != nil || checks[0].OK || !strings.Contains(checks[0].Evidence, "forbidden") {
 			t.Errorf("%s forbidden: %v and %v, want a refusal that reports it", hidden, checks, err)
 		}
-		if checks, err = f.world.Gates(t.Context(), live.GateOptions{Coexist: true}); err != nil || !checks[0].OK {
+		if checks, err = f.cluster.Gates(t.Context(), live.GateOptions{Coexist: true}); err != nil || !checks[0].OK {
 			t.Errorf("%s forbidden, with --coexist: %v and %v", hidden, checks, err)
 		}
 	}
@@ -170,15 +170,15 @@ func TestTheGateReportsWhatAnOperatorUndoes(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			record, objects := sample(), []client.Object{operator(nil)}
-			tc.given(record)
+			cluster, objects := sample(), []client.Object{operator(nil)}
+			tc.given(cluster)
 			if tc.without {
 				objects = nil
 			}
-			f := newField(t, record, objects...)
-			f.observe(plan.Record)
+			f := newField(t, cluster, objects...)
+			f.observe(plan.ClusterResource)
 			for _, coexist := range []bool{false, true} {
-				checks, err := f.world.Gates(t.Context(), live.GateOptions{Coexist: coexist})
+				checks, err := f.cluster.Gates(t.Context(), live.GateOptions{Coexist: coexist})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -193,12 +193,12 @@ func TestTheGateReportsWhatAnOperatorUndoes(t *testing.T) {
 }
 
 func TestAnOperatorIsNotLookedForWhereItObeysSkip(t *testing.T) {
-	record := sample()
-	record.Spec.Skip = true
-	f := newField(t, record, operator(nil), election(time.Second, nil))
-	f.observe(plan.Record)
+	cluster := sample()
+	cluster.Spec.Skip = true
+	f := newField(t, cluster, operator(nil), election(time.Second, nil))
+	f.observe(plan.ClusterResource)
 	f.log.reset()
-	checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+	checks, err := f.cluster.Gates(t.Context(), live.GateOptions{})
 	if err != nil || !checks[0].OK || !strings.Contains(checks[0].Evidence, "spec.skip") {
 		t.Errorf("got %v and %v", checks, err)
 	}
@@ -210,14 +210,14 @@ func TestAnOperatorIsNotLookedForWhereItObeysSkip(t *testing.T) {
 func TestAGateThatCannotBeAskedIsAnError(t *testing.T) {
 	for _, request := range []string{"list DeploymentList", "list LeaseList"} {
 		f := newField(t, sample())
-		f.observe(plan.Record)
+		f.observe(plan.ClusterResource)
 		f.log.refuse = func(r string) error {
 			if r == request {
 				return apierrors.NewServiceUnavailable("etcd is down")
 			}
 			return nil
 		}
-		_, err := f.world.Gates(t.Context(), live.GateOptions{Coexist: true})
+		_, err := f.cluster.Gates(t.Context(), live.GateOptions{Coexist: true})
 		if _, ok := errors.AsType[*reconcile.UnreachableError](err); !ok {
 			t.Errorf("%s: got %v, want unreachable", request, err)
 		}
@@ -227,8 +227,8 @@ func TestAGateThatCannotBeAskedIsAnError(t *testing.T) {
 func TestNothingIsWrittenBesideALiveOperator(t *testing.T) {
 	f := newField(t, sample(), operator(nil))
 	p := reconcile.Pass{
-		Stages: clusterStages(), Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {},
-		Gates: func(ctx context.Context) ([]plan.Check, error) { return f.world.Gates(ctx, live.GateOptions{}) },
+		Stages: clusterStages(), Observer: f.cluster, Actor: f.cluster, Seed: 42, Report: func(reconcile.Event) {},
+		Gates: func(ctx context.Context) ([]plan.Check, error) { return f.cluster.Gates(ctx, live.GateOptions{}) },
 	}
 	done, err := p.Run(t.Context())
 	if err != nil || refusedBy(done.Stopped) != plan.GateOperator {

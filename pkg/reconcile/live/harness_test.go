@@ -44,11 +44,11 @@ type field struct {
 	// api is the cluster's own side of the API server: not counted, never refused.
 	api client.WithWatch
 	// nodes hold the pods' processes.
-	nodes *sim.World
-	world *live.World
-	log   *requestLog
-	mu    sync.Mutex // for files: tools run at the same time
-	files map[string]*podFiles
+	nodes   *sim.Cluster
+	cluster *live.Cluster
+	log     *requestLog
+	mu      sync.Mutex // for files: tools run at the same time
+	files   map[string]*podFiles
 	// program, when not nil, runs instead of the simulated fdbcli.
 	program func(admin.Command) (admin.Result, error)
 }
@@ -74,16 +74,16 @@ func scheme(t *testing.T) *runtime.Scheme {
 }
 
 // newField is a field on which only the record and the objects given exist.
-func newField(t *testing.T, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
+func newField(t *testing.T, cluster *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
 	t.Helper()
 	nodes, err := sim.New(sample(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fieldOver(t, nodes, record, objects...)
+	return fieldOver(t, nodes, cluster, objects...)
 }
 
-func fieldOver(t *testing.T, nodes *sim.World, record *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
+func fieldOver(t *testing.T, nodes *sim.Cluster, cluster *v1beta2.FoundationDBCluster, objects ...client.Object) *field {
 	t.Helper()
 	f := &field{t: t, nodes: nodes, log: &requestLog{}, files: map[string]*podFiles{}}
 	copies := make([]client.Object, len(objects))
@@ -91,9 +91,9 @@ func fieldOver(t *testing.T, nodes *sim.World, record *v1beta2.FoundationDBClust
 		copies[i] = o.DeepCopyObject().(client.Object)
 	}
 	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}, &corev1.Pod{}).
-		WithObjects(record.DeepCopy()).WithObjects(copies...).Build()
+		WithObjects(cluster.DeepCopy()).WithObjects(copies...).Build()
 	nonce := 0
-	f.world = live.New(live.Options{
+	f.cluster = live.New(live.Options{
 		Client: f.log.before(f.api), Key: key, Holder: "ann@laptop process 7", Clock: simClock{clocktesting.NewFakeClock(sim.Noon), nodes.FDB},
 		Nonce:     func() string { nonce++; return fmt.Sprintf("nonce-%d", nonce) },
 		Transport: func(pod *corev1.Pod) admin.Transport { return podTransport{f, pod.Name} },
@@ -105,7 +105,7 @@ func fieldOver(t *testing.T, nodes *sim.World, record *v1beta2.FoundationDBClust
 func (f *field) tick(d time.Duration) {
 	f.t.Helper()
 	ctx := f.t.Context()
-	f.nodes.Record = f.record()
+	f.nodes.Resource = f.resource()
 	cm := &corev1.ConfigMap{}
 	if err := f.api.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: key.Name + "-config"}, cm); err == nil {
 		f.nodes.ConfigMap = cm
@@ -148,21 +148,21 @@ func equalPods(a, b *corev1.Pod) bool {
 		a.Annotations[v1beta2.AnnotationEnvironment] == b.Annotations[v1beta2.AnnotationEnvironment]
 }
 
-func (f *field) record() *v1beta2.FoundationDBCluster {
+func (f *field) resource() *v1beta2.FoundationDBCluster {
 	f.t.Helper()
-	record := &v1beta2.FoundationDBCluster{}
-	if err := f.api.Get(f.t.Context(), key, record); err != nil {
+	cluster := &v1beta2.FoundationDBCluster{}
+	if err := f.api.Get(f.t.Context(), key, cluster); err != nil {
 		f.t.Fatal(err)
 	}
-	return record
+	return cluster
 }
 
 // setStatus changes the stored status.
 func (f *field) setStatus(edit func(*v1beta2.FoundationDBClusterStatus)) {
 	f.t.Helper()
-	record := f.record()
-	edit(&record.Status)
-	if err := f.api.Status().Update(f.t.Context(), record); err != nil {
+	cluster := f.resource()
+	edit(&cluster.Status)
+	if err := f.api.Status().Update(f.t.Context(), cluster); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -170,9 +170,9 @@ func (f *field) setStatus(edit func(*v1beta2.FoundationDBClusterStatus)) {
 // setSpec changes the stored spec.
 func (f *field) setSpec(edit func(*v1beta2.FoundationDBClusterSpec)) {
 	f.t.Helper()
-	record := f.record()
-	edit(&record.Spec)
-	if err := f.api.Update(f.t.Context(), record); err != nil {
+	cluster := f.resource()
+	edit(&cluster.Spec)
+	if err := f.api.Update(f.t.Context(), cluster); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -180,7 +180,7 @@ func (f *field) setSpec(edit func(*v1beta2.FoundationDBClusterSpec)) {
 func (f *field) observe(facets plan.Facet) plan.Snapshot {
 	f.t.Helper()
 	var s plan.Snapshot
-	if err := f.world.Observe(f.t.Context(), &s, facets); err != nil {
+	if err := f.cluster.Observe(f.t.Context(), &s, facets); err != nil {
 		f.t.Fatal(err)
 	}
 	return s
@@ -190,16 +190,16 @@ func (f *field) observe(facets plan.Facet) plan.Snapshot {
 func (f *field) begin() {
 	f.t.Helper()
 	f.observe(plan.Everything)
-	if err := f.world.Begin(f.t.Context()); err != nil {
+	if err := f.cluster.Begin(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { _ = f.world.End(context.Background()) })
+	f.t.Cleanup(func() { _ = f.cluster.End(context.Background()) })
 }
 
 // pass runs one pass of all stages.
 func (f *field) pass() reconcile.PassDone {
 	f.t.Helper()
-	p := reconcile.Pass{Stages: stages.Cluster(), Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {}}
+	p := reconcile.Pass{Stages: stages.Cluster(), Observer: f.cluster, Actor: f.cluster, Seed: 42, Report: func(reconcile.Event) {}}
 	done, err := p.Run(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
@@ -227,9 +227,9 @@ func settled(t *testing.T) *field {
 	return settledAs(t, sample())
 }
 
-func settledAs(t *testing.T, record *v1beta2.FoundationDBCluster) *field {
+func settledAs(t *testing.T, cluster *v1beta2.FoundationDBCluster) *field {
 	t.Helper()
-	nodes, err := sim.New(record, 1)
+	nodes, err := sim.New(cluster, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func settledAs(t *testing.T, record *v1beta2.FoundationDBCluster) *field {
 	return nil
 }
 
-func moved(t *testing.T, nodes *sim.World) *field {
+func moved(t *testing.T, nodes *sim.Cluster) *field {
 	t.Helper()
 	all := []client.Object{nodes.ConfigMap}
 	for _, o := range nodes.Pods {
@@ -260,7 +260,7 @@ func moved(t *testing.T, nodes *sim.World) *field {
 	for _, o := range nodes.Services {
 		all = append(all, o)
 	}
-	return fieldOver(t, nodes, nodes.Record, all...)
+	return fieldOver(t, nodes, nodes.Resource, all...)
 }
 
 // requestLog counts what is asked of the API server, and refuses what a test says.
@@ -393,7 +393,7 @@ func (p podTransport) tool(stdin io.Reader, stdout, stderr io.Writer) fdbsim.Too
 	defer p.field.mu.Unlock()
 	files := p.field.files[p.pod]
 	if files == nil {
-		files = &podFiles{clusterFile: func() string { return p.field.record().Status.ConnectionString }}
+		files = &podFiles{clusterFile: func() string { return p.field.resource().Status.ConnectionString }}
 		p.field.files[p.pod] = files
 	}
 	return fdbsim.Tool{Version: "7.3.79", Files: files, Stdin: stdin, Stdout: stdout, Stderr: stderr}
@@ -431,15 +431,15 @@ func (p *podFiles) Writable(name string) bool { return name == admin.LiveCluster
 // tickers never fire.
 type simClock struct {
 	clock.WithTicker
-	world *fdbsim.World
+	cluster *fdbsim.Simulation
 }
 
-func (c simClock) Now() time.Time                  { return c.world.Now() }
-func (c simClock) Since(t time.Time) time.Duration { return c.world.Now().Sub(t) }
+func (c simClock) Now() time.Time                  { return c.cluster.Now() }
+func (c simClock) Since(t time.Time) time.Duration { return c.cluster.Now().Sub(t) }
 
 func (c simClock) NewTimer(d time.Duration) clock.Timer {
-	c.world.Advance(d)
-	once := clocktesting.NewFakeClock(c.world.Now())
+	c.cluster.Advance(d)
+	once := clocktesting.NewFakeClock(c.cluster.Now())
 	timer := once.NewTimer(d)
 	once.Step(d)
 	return timer
@@ -450,7 +450,7 @@ func (f *field) cli() *admin.FDBCLI {
 	f.t.Helper()
 	other := &field{t: f.t, api: f.api, nodes: f.nodes, log: &requestLog{}, files: map[string]*podFiles{}}
 	return admin.NewFDBCLI(podTransport{other, "elsewhere"}, admin.FDBCLIOptions{
-		Clock: f.world.Clock, Jitter: func(d time.Duration) time.Duration { return d },
+		Clock: f.cluster.Clock, Jitter: func(d time.Duration) time.Duration { return d },
 	})
 }
 
@@ -478,7 +478,7 @@ func clusterStages() []plan.Stage { return stages.Cluster() }
 func (f *field) passWithout(name plan.StageName) {
 	f.t.Helper()
 	list := slices.DeleteFunc(stages.Cluster(), func(s plan.Stage) bool { return s.Name == name })
-	p := reconcile.Pass{Stages: list, Observer: f.world, Actor: f.world, Seed: 42, Report: func(reconcile.Event) {}}
+	p := reconcile.Pass{Stages: list, Observer: f.cluster, Actor: f.cluster, Seed: 42, Report: func(reconcile.Event) {}}
 	if _, err := p.Run(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}

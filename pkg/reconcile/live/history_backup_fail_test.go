@@ -30,14 +30,14 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 			wrong: also(inTurnOf("nightly", plan.StartBackup{Start: fdb.BackupStart{Tag: "default", URL: nightlyPlace, Period: time.Hour, Continuous: true}}), raw),
 		},
 		"a plugin aborts whatever is on its tag": {
-			neverStrangers,
+			neverIncompatiblePeers,
 			[]backupStep{happens(func(h *backupHistory) { h.strangeBackup("default") }), quiet, quiet},
 			inTurnOf("nightly", plan.StopBackup{Tag: "default", Abort: true}),
 		},
 		"a plugin makes room for a restore": {
 			neverOverData,
 			[]backupStep{quiet, quiet, quiet, quiet},
-			wrongBackup{world: func(h *backupHistory, w worldOfBackups) worldOfBackups {
+			wrongBackup{cluster: func(h *backupHistory, w clusterOfBackups) clusterOfBackups {
 				return acting{trusting{w}, func(a plan.Action) {
 					if _, ok := a.(plan.StartRestore); ok {
 						h.run("fdbcli", "-C", agentClusterFile, "--exec", `writemode on; clearrange "" \xff`)
@@ -48,7 +48,7 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 		"a plugin forgets that it restored": {
 			onceRestored,
 			[]backupStep{quiet, quiet, happens((*backupHistory).deleteData), quiet, happens((*backupHistory).deleteData), quiet},
-			wrongBackup{world: func(_ *backupHistory, w worldOfBackups) worldOfBackups { return forgetful{trusting{w}} }},
+			wrongBackup{cluster: func(_ *backupHistory, w clusterOfBackups) clusterOfBackups { return forgetful{trusting{w}} }},
 		},
 		"a plugin deletes the data of a backup that stays": {
 			onlyOwnData,
@@ -60,7 +60,7 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 		"a plugin puts the secret into a command": {
 			noSecrets,
 			[]backupStep{quiet, quiet},
-			wrongBackup{world: func(h *backupHistory, w worldOfBackups) worldOfBackups {
+			wrongBackup{cluster: func(h *backupHistory, w clusterOfBackups) clusterOfBackups {
 				return acting{w, func(a plan.Action) {
 					if _, ok := a.(plan.StartBackup); ok {
 						h.run("fdbbackup", "describe", "-d", "blobstore://key:"+storeSecret+"@store:443/x?bucket=fdb-backups")
@@ -73,7 +73,7 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 			[]backupStep{quiet, quiet, happens(func(h *backupHistory) {
 				h.edit("nightly", func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "nightly-b" })
 			}), quiet, quiet},
-			wrongBackup{world: func(_ *backupHistory, w worldOfBackups) worldOfBackups { return believing{w} }},
+			wrongBackup{cluster: func(_ *backupHistory, w clusterOfBackups) clusterOfBackups { return believing{w} }},
 		},
 		"a plugin starts no backup": {
 			comesToRest,
@@ -113,7 +113,7 @@ const nightlyPlace = "blobstore://key@store:443/nightly?bucket=fdb-backups&regio
 
 // happens is a step of a minute in which something happens.
 func happens(what func(*backupHistory)) backupStep {
-	return backupStep{trouble: backupTrouble{happen: func(h *backupHistory, _ *rand.Rand) { what(h) }}, wait: time.Minute}
+	return backupStep{problem: backupProblem{happen: func(h *backupHistory, _ *rand.Rand) { what(h) }}, wait: time.Minute}
 }
 
 // inTurnOf adds a stage at the end of passes over a record that wants an action without a
@@ -132,25 +132,25 @@ func inTurnOf(name string, a plan.Action) wrongBackup {
 	}}
 }
 
-func also(w wrongBackup, world func(*backupHistory, worldOfBackups) worldOfBackups) wrongBackup {
-	w.world = world
+func also(w wrongBackup, cluster func(*backupHistory, clusterOfBackups) clusterOfBackups) wrongBackup {
+	w.cluster = cluster
 	return w
 }
 
 // acting does something besides each action, and before it.
 type acting struct {
-	worldOfBackups
+	clusterOfBackups
 	first func(plan.Action)
 }
 
 // Act implements reconcile.Actor.
 func (w acting) Act(ctx context.Context, a plan.Action) error {
 	w.first(a)
-	return w.worldOfBackups.Act(ctx, a)
+	return w.clusterOfBackups.Act(ctx, a)
 }
 
 // raw starts backups without the look that the tools' user takes right before.
-func raw(h *backupHistory, w worldOfBackups) worldOfBackups { //nolint:ireturn // a seam for wrong worlds
+func raw(h *backupHistory, w clusterOfBackups) clusterOfBackups { //nolint:ireturn // a seam for wrong worlds
 	return acting{w, func(a plan.Action) {
 		if start, ok := a.(plan.StartBackup); ok {
 			h.run(start.Start.Command(fdb.Version{Major: 7, Minor: 3, Patch: 79})...)
@@ -164,23 +164,23 @@ func (h *backupHistory) run(argv ...string) {
 }
 
 // believing records what the database reports, wherever the backup goes.
-type believing struct{ worldOfBackups }
+type believing struct{ clusterOfBackups }
 
 // Act implements reconcile.Actor.
 func (w believing) Act(ctx context.Context, a plan.Action) error {
 	if written, ok := a.(plan.WriteBackupStatus); ok && written.Move != "" {
 		written.Status.BackupDetails.Restorable, a = true, written
 	}
-	return w.worldOfBackups.Act(ctx, a)
+	return w.clusterOfBackups.Act(ctx, a)
 }
 
 // trusting takes the target of every restore for empty, so that the plugin does not end at
 // its own look at the target.
-type trusting struct{ worldOfBackups }
+type trusting struct{ clusterOfBackups }
 
 // Observe implements reconcile.Observer.
 func (w trusting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	err := w.worldOfBackups.Observe(ctx, into, facets)
+	err := w.clusterOfBackups.Observe(ctx, into, facets)
 	if facets&plan.RestoreTarget != 0 {
 		into.RestoreTarget = plan.TargetFacts{Read: true}
 	}
@@ -188,11 +188,11 @@ func (w trusting) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 }
 
 // forgetful reads restores without what was recorded of them.
-type forgetful struct{ worldOfBackups }
+type forgetful struct{ clusterOfBackups }
 
 // Observe implements reconcile.Observer.
 func (w forgetful) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	err := w.worldOfBackups.Observe(ctx, into, facets)
+	err := w.clusterOfBackups.Observe(ctx, into, facets)
 	if into.Restore != nil {
 		into.Restore.Status = v1beta2.FoundationDBRestoreStatus{}
 	}

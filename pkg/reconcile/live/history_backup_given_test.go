@@ -36,7 +36,7 @@ type backupLife struct {
 
 // backupStep is one trouble, a pass over each resource, and the time until the next.
 type backupStep struct {
-	trouble backupTrouble
+	problem backupProblem
 	dice    uint64
 	wait    time.Duration
 }
@@ -49,7 +49,7 @@ func backupLifeOf(seed uint64) backupLife {
 	l := backupLife{seed: seed}
 	for range stepsOfABackupLife {
 		l.steps = append(l.steps, backupStep{
-			trouble: backupTroubles[random.IntN(len(backupTroubles))], dice: random.Uint64(),
+			problem: backupProblems[random.IntN(len(backupProblems))], dice: random.Uint64(),
 			wait: time.Duration(1+random.IntN(90)) * time.Second,
 		})
 	}
@@ -58,17 +58,17 @@ func backupLifeOf(seed uint64) backupLife {
 
 // wrongBackup makes the plugin wrong on purpose. The zero value changes nothing.
 type wrongBackup struct {
-	stages func(*backupHistory, []plan.Stage) []plan.Stage
-	world  func(*backupHistory, worldOfBackups) worldOfBackups
+	stages  func(*backupHistory, []plan.Stage) []plan.Stage
+	cluster func(*backupHistory, clusterOfBackups) clusterOfBackups
 }
 
 // backupHistory is a life while it is played: two backups of a database and a restore into it.
 type backupHistory struct {
 	*vault
-	db    *fdbsim.Database
-	wrong wrongBackup
-	story io.Writer // nil without a reader
-	said  bytes.Buffer
+	db     *fdbsim.Database
+	wrong  wrongBackup
+	story  io.Writer // nil without a reader
+	output bytes.Buffer
 
 	// turn is the record whose pass runs; empty while users act.
 	turn     string
@@ -91,7 +91,7 @@ var backupNames = []string{"nightly", "weekly"}
 func newBackupHistory(t *testing.T, wrong wrongBackup, story io.Writer) *backupHistory {
 	t.Helper()
 	h := &backupHistory{vault: newVault(t), wrong: wrong, story: story, seen: newWitness()}
-	h.db, _ = h.nodes.FDB.Database(h.record().Status.ConnectionString)
+	h.db, _ = h.nodes.FDB.Database(h.resource().Status.ConnectionString)
 	if err := h.api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(key.Namespace)); err != nil {
 		t.Fatal(err) // servers run on without their pods; lists of agents get short
 	}
@@ -109,8 +109,8 @@ func (l backupLife) play(t *testing.T, wrong wrongBackup, story io.Writer) []bac
 	t.Helper()
 	h := newBackupHistory(t, wrong, story)
 	for _, s := range l.steps {
-		h.tell("## %s\n", s.trouble.name)
-		s.trouble.happen(h, rand.New(rand.NewPCG(s.dice, 5)))
+		h.logf("## %s\n", s.problem.name)
+		s.problem.happen(h, rand.New(rand.NewPCG(s.dice, 5)))
 		h.round()
 		h.killAt = 0
 		h.elapse(s.wait)
@@ -122,7 +122,7 @@ func (l backupLife) play(t *testing.T, wrong wrongBackup, story io.Writer) []bac
 	return h.found
 }
 
-func (h *backupHistory) tell(format string, args ...any) {
+func (h *backupHistory) logf(format string, args ...any) {
 	if h.story != nil {
 		fmt.Fprintf(h.story, format, args...)
 	}
@@ -136,33 +136,33 @@ func (h *backupHistory) elapse(d time.Duration) {
 // round makes a pass over everything that is there, in the order of --with-backups.
 func (h *backupHistory) round() (acted int, open []string) {
 	for _, name := range backupNames {
-		n, why := h.pass(name, h.worldOf(name), backup.Backup())
+		n, why := h.pass(name, h.clusterOf(name), backup.Backup())
 		acted, open = acted+n, append(open, why...)
 	}
-	n, why := h.pass("again", h.restoreWorld(), backup.Restore())
+	n, why := h.pass("again", h.restoreCluster(), backup.Restore())
 	return acted + n, append(open, why...)
 }
 
 // pass makes one pass over one record, and returns what keeps it from being reconciled.
-func (h *backupHistory) pass(name string, w worldOfBackups, all []plan.Stage) (acted int, open []string) {
-	if h.isGone(name) {
+func (h *backupHistory) pass(name string, w clusterOfBackups, all []plan.Stage) (acted int, open []string) {
+	if h.isDeleted(name) {
 		return 0, nil
 	}
 	h.turn = name
 	defer func() { h.turn = "" }()
-	if h.wrong.world != nil {
-		w = h.wrong.world(h, w)
+	if h.wrong.cluster != nil {
+		w = h.wrong.cluster(h, w)
 	}
 	if h.wrong.stages != nil {
 		all = h.wrong.stages(h, slices.Clone(all))
 	}
 	if h.killAt > 0 {
 		left := h.killAt
-		w = &mortal{worldOfBackups: w, left: &left, after: h.killLate}
+		w = &mortal{clusterOfBackups: w, left: &left, after: h.killLate}
 	}
 	var text bytes.Buffer
 	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42}
-	reports := []func(reconcile.Event){ui.Text(&text, ui.TextOptions{Verbose: true}), ui.JSON(&h.said), func(e reconcile.Event) {
+	reports := []func(reconcile.Event){ui.Text(&text, ui.TextOptions{Verbose: true}), ui.JSON(&h.output), func(e reconcile.Event) {
 		if d, ok := e.(reconcile.StageDone); ok && d.Outcome > reconcile.Done {
 			open = append(open, fmt.Sprintf("%s: %s %s %s", name, d.Stage, d.Outcome, d.Reason))
 		}
@@ -174,12 +174,12 @@ func (h *backupHistory) pass(name string, w worldOfBackups, all []plan.Stage) (a
 	}
 	done, err := p.Run(h.t.Context())
 	if err != nil && !errors.Is(err, errKilled) {
-		h.said.WriteString(err.Error())
+		h.output.WriteString(err.Error())
 	}
-	h.said.Write(text.Bytes())
-	h.tell("# %s at %s: %s\n%s", name, h.world.Clock.Now().Format("15:04:05"), done.Outcome, text.String())
+	h.output.Write(text.Bytes())
+	h.logf("# %s at %s: %s\n%s", name, h.cluster.Clock.Now().Format("15:04:05"), done.Outcome, text.String())
 	h.checkSecrets()
-	h.judgeRecord(name)
+	h.judgeResource(name)
 	return done.Acted, open
 }
 
@@ -188,17 +188,17 @@ func (h *backupHistory) transport() func(*corev1.Pod) admin.Transport {
 }
 
 func (h *backupHistory) inner() live.Options {
-	return live.Options{Client: h.world.Client, Holder: h.world.Holder, Clock: h.world.Clock, Transport: h.transport()}
+	return live.Options{Client: h.cluster.Client, Holder: h.cluster.Holder, Clock: h.cluster.Clock, Transport: h.transport()}
 }
 
-// worldOf is one backup in the hands of a run that knows nothing of those before it.
-func (h *backupHistory) worldOf(name string) worldOfBackups { //nolint:ireturn // a seam for wrong worlds
+// clusterOf is one backup in the hands of a run that knows nothing of those before it.
+func (h *backupHistory) clusterOf(name string) clusterOfBackups { //nolint:ireturn // a seam for wrong worlds
 	w := live.NewBackup(h.inner())
 	w.Key = named(name)
 	return w
 }
 
-func (h *backupHistory) restoreWorld() worldOfBackups { //nolint:ireturn // a seam for wrong worlds
+func (h *backupHistory) restoreCluster() clusterOfBackups { //nolint:ireturn // a seam for wrong worlds
 	return live.NewRestore(named("again"), h.inner())
 }
 
@@ -255,7 +255,7 @@ func (h *backupHistory) backupNamed(name string) *v1beta2.FoundationDBBackup {
 	return b
 }
 
-func (h *backupHistory) isGone(name string) bool {
+func (h *backupHistory) isDeleted(name string) bool {
 	if name == "again" {
 		return apierrors.IsNotFound(h.api.Get(h.t.Context(), named(name), &v1beta2.FoundationDBRestore{}))
 	}
@@ -309,15 +309,15 @@ func tagOf(name string) string {
 
 // checkSecrets makes sure that nothing that was said, run or recorded has the secret.
 func (h *backupHistory) checkSecrets() {
-	said := h.said.String()
-	h.said.Reset()
+	output := h.output.String()
+	h.output.Reset()
 	for _, name := range backupNames {
-		said += fmt.Sprintf("%+v", h.backupNamed(name))
+		output += fmt.Sprintf("%+v", h.backupNamed(name))
 	}
 	for _, argv := range h.ran {
-		said += strings.Join(argv, " ")
+		output += strings.Join(argv, " ")
 	}
-	if strings.Contains(said, storeSecret) {
+	if strings.Contains(output, storeSecret) {
 		h.violated(noSecrets, "said, run or recorded in the turn of %s", h.turn)
 	}
 }

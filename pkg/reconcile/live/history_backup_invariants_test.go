@@ -15,17 +15,17 @@ import (
 
 // What must never be done to backups, and what has to come in the end.
 const (
-	neverTwice     = "no second backup on one tag"
-	neverStrangers = "no backup of a stranger is ended or moved"
-	neverOverData  = "no restore over data, and no data of users taken away"
-	onceRestored   = "no restore is started twice"
-	onlyOwnData    = "data of a backup is deleted by policy only, and only where its record wrote"
-	noSecrets      = "no credentials in any output, argument or record"
-	neverPraised   = "no record calls a backup restorable that cannot be restored from where it goes"
-	comesToRest    = "a history converges once troubles end"
+	neverTwice             = "no second backup on one tag"
+	neverIncompatiblePeers = "no backup of a stranger is ended or moved"
+	neverOverData          = "no restore over data, and no data of users taken away"
+	onceRestored           = "no restore is started twice"
+	onlyOwnData            = "data of a backup is deleted by policy only, and only where its record wrote"
+	noSecrets              = "no credentials in any output, argument or record"
+	neverPraised           = "no record calls a backup restorable that cannot be restored from where it goes"
+	comesToRest            = "a history converges once troubles end"
 )
 
-var backupInvariants = []string{neverTwice, neverStrangers, neverOverData, onceRestored, onlyOwnData, noSecrets, neverPraised, comesToRest}
+var backupInvariants = []string{neverTwice, neverIncompatiblePeers, neverOverData, onceRestored, onlyOwnData, noSecrets, neverPraised, comesToRest}
 
 // witness remembers who did what, by what really happened.
 type witness struct {
@@ -73,7 +73,7 @@ func (h *backupHistory) witness(argv []string, before, after sight) {
 		}
 	case "fdbbackup abort", "fdbbackup discontinue", "fdbbackup modify":
 		if was.Active && h.seen.owner[was.UID] != h.turn {
-			h.violated(neverStrangers, "%s runs %s on tag %s, whose backup goes to %s", h.turn, command, tag, was.URL)
+			h.violated(neverIncompatiblePeers, "%s runs %s on tag %s, whose backup goes to %s", h.turn, command, tag, was.URL)
 		}
 		h.noteWriting(is)
 	case "fdbrestore start":
@@ -89,9 +89,9 @@ func (h *backupHistory) witness(argv []string, before, after sight) {
 	}
 }
 
-// judgeRecord makes sure that what is recorded of a backup which goes where it was last seen
+// judgeResource makes sure that what is recorded of a backup which goes where it was last seen
 // to go is so.
-func (h *backupHistory) judgeRecord(name string) {
+func (h *backupHistory) judgeResource(name string) {
 	b := h.backupNamed(name)
 	if b == nil || b.Status.BackupDetails == nil || !b.Status.BackupDetails.Restorable {
 		return
@@ -125,8 +125,8 @@ func (h *backupHistory) judgeRestore(before, after sight) {
 
 func (h *backupHistory) judgeDeletion(url string, after sight) {
 	b := h.backupNamed(h.turn)
-	asked := b != nil && b.DeletionTimestamp != nil && b.DeletionPolicy() == v1beta2.BackupDeletionPolicyCleanup
-	if !asked {
+	requested := b != nil && b.DeletionTimestamp != nil && b.DeletionPolicy() == v1beta2.BackupDeletionPolicyCleanup
+	if !requested {
 		h.violated(onlyOwnData, "%s deletes %s, and no policy asks for it", h.turn, url)
 	}
 	if !slices.Contains(h.seen.wrote[h.turn], url) {
@@ -151,11 +151,11 @@ func optionOf(argv []string, name string) string {
 // records ask.
 func (h *backupHistory) settle() {
 	h.heal()
-	const rounds, patience = 40, 10
+	const rounds, timeout = 40, 10
 	var open []string
 	for i := range rounds {
 		var acted int
-		h.tell("## all troubles are over\n")
+		h.logf("## all troubles are over\n")
 		acted, open = h.round()
 		open = slices.DeleteFunc(open, func(why string) bool {
 			return strings.HasPrefix(why, "again: ") && strings.Contains(why, " blocked ") || strings.Contains(why, "even if the database reports it restorable") // for days
@@ -164,7 +164,7 @@ func (h *backupHistory) settle() {
 			h.judgeRest()
 			return
 		}
-		if i == patience {
+		if i == timeout {
 			h.keepData()
 		}
 		h.elapse(30 * time.Second)

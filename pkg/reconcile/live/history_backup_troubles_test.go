@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// backupTrouble is one thing that happens to backups between passes.
-type backupTrouble struct {
+// backupProblem is one thing that happens to backups between passes.
+type backupProblem struct {
 	name   string
 	happen func(*backupHistory, *rand.Rand)
 }
@@ -23,7 +23,7 @@ func one[T any](dice *rand.Rand, of ...T) T { //nolint:ireturn // what it is giv
 // theirs is where users who know nothing of the records have their backups go.
 const theirs = "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu"
 
-var backupTroubles = []backupTrouble{
+var backupProblems = []backupProblem{
 	{"nothing happens", func(*backupHistory, *rand.Rand) {}},
 	{"the spec asks for another state", func(h *backupHistory, dice *rand.Rand) {
 		state := one(dice, v1beta2.BackupStateRunning, v1beta2.BackupStateStopped, v1beta2.BackupStatePaused)

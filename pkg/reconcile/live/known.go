@@ -14,7 +14,7 @@ type known struct {
 
 	mu             sync.Mutex
 	given          Given
-	record         *v1beta2.FoundationDBCluster // as the API server has it, spec not normalized; nil before the first read
+	resource       *v1beta2.FoundationDBCluster // as the API server has it, spec not normalized; nil before the first read
 	pods           map[string]*corev1.Pod       // newest known, to find one to run fdbcli in
 	nodesRequested bool                         // nodes are read even if no rule of the spec needs them
 }
@@ -23,12 +23,12 @@ type known struct {
 func (k *known) cluster() *v1beta2.FoundationDBCluster {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.record
+	return k.resource
 }
 
 // toReach returns the resource and the pods, which lead to the database.
 func (k *known) toReach() (*v1beta2.FoundationDBCluster, map[string]*corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.record, k.pods
+	return k.resource, k.pods
 }

@@ -69,12 +69,12 @@ func (l *leaseKeeper) leaseName() string {
 
 // begin takes the Lease and renews it until releaseLease.
 func (l *leaseKeeper) begin(ctx context.Context) error {
-	asked := l.Clock.Now()
+	requested := l.Clock.Now()
 	if err := l.takeLease(ctx); err != nil {
 		return err
 	}
 	renewals, stop := context.WithCancel(context.WithoutCancel(ctx))
-	held := &heldLease{stop: stop, stopped: make(chan struct{}), renewed: asked}
+	held := &heldLease{stop: stop, stopped: make(chan struct{}), renewed: requested}
 	l.mu.Lock()
 	l.held = held
 	l.mu.Unlock()
@@ -160,8 +160,8 @@ func (l *leaseKeeper) keepLease(ctx context.Context, held *heldLease) {
 func (l *leaseKeeper) renew(ctx context.Context, held *heldLease, most time.Duration) error {
 	held.mu.Lock()
 	defer held.mu.Unlock()
-	asked := l.Clock.Now()
-	if asked.Sub(held.renewed) < most {
+	requested := l.Clock.Now()
+	if requested.Sub(held.renewed) < most {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaseRenewal)
@@ -183,7 +183,7 @@ func (l *leaseKeeper) renew(ctx context.Context, held *heldLease, most time.Dura
 	if err != nil {
 		return fmt.Errorf("renew the Lease %s: %w", name, err)
 	}
-	held.renewed = asked
+	held.renewed = requested
 	return nil
 }
 

@@ -69,8 +69,8 @@ func (l *leaseKeeper) watchLease(ctx context.Context, lease *coordinationv1.Leas
 }
 
 func (l *leaseKeeper) report(words string) {
-	if l.Tell != nil {
-		l.Tell(words)
+	if l.Report != nil {
+		l.Report(words)
 	}
 }
 

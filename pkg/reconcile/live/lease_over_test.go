@@ -28,7 +28,7 @@ func TestALeaseThatIsRenewedWhileItIsWatchedIsHeld(t *testing.T) {
 				f, clock := atNoon(t, leaseOf("bob@desk process 9", ago))
 				var err error
 				done := make(chan struct{})
-				go func() { defer close(done); err = f.world.Begin(t.Context()) }()
+				go func() { defer close(done); err = f.cluster.Begin(t.Context()) }()
 				step(t, clock, 10*time.Second)
 				f.renewAsBob(clock.Now().Add(-ago))
 				step(t, clock, 10*time.Second)
@@ -62,20 +62,20 @@ func (f *field) renewAsBob(at time.Time) {
 func TestWhoWatchesALeaseSaysSoAndCanBeInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, clock := atNoon(t, leaseOf("bob@desk process 9", time.Hour))
-		var said []string
-		f.world.Tell = func(words string) { said = append(said, words) }
+		var output []string
+		f.cluster.Report = func(words string) { output = append(output, words) }
 		ctx, cancel := context.WithCancel(t.Context())
 		var err error
 		done := make(chan struct{})
-		go func() { defer close(done); err = f.world.Begin(ctx) }()
+		go func() { defer close(done); err = f.cluster.Begin(ctx) }()
 		step(t, clock, 10*time.Second)
 		cancel()
 		<-done
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want that it was interrupted", err)
 		}
-		if len(said) != 2 || !strings.Contains(said[0], "held by bob@desk process 9") || !strings.Contains(said[0], "in 30s") || !strings.Contains(said[1], "in 20s") {
-			t.Errorf("said %q", said)
+		if len(output) != 2 || !strings.Contains(output[0], "held by bob@desk process 9") || !strings.Contains(output[0], "in 30s") || !strings.Contains(output[1], "in 20s") {
+			t.Errorf("said %q", output)
 		}
 		if got := f.log.writes(); len(got) > 0 {
 			t.Errorf("wrote %v", got)

@@ -53,7 +53,7 @@ func atNoon(t *testing.T, leases ...*coordinationv1.Lease) (*field, *clocktestin
 		}
 	}
 	clock := clocktesting.NewFakeClock(sim.Noon)
-	f.world.Clock = clock
+	f.cluster.Clock = clock
 	return f, clock
 }
 
@@ -64,7 +64,7 @@ func withoutTerm(l *coordinationv1.Lease) *coordinationv1.Lease {
 
 func TestALeaseThatDoesNotSayForHowLongIsNotOverAtOnce(t *testing.T) {
 	f, _ := atNoon(t, withoutTerm(leaseOf("bob", time.Second)))
-	if held, ok := errors.AsType[*reconcile.HeldError](f.world.Begin(t.Context())); !ok || held.Holder != "bob" {
+	if held, ok := errors.AsType[*reconcile.HeldError](f.cluster.Begin(t.Context())); !ok || held.Holder != "bob" {
 		t.Error("took a Lease that was renewed a second ago")
 	}
 }
@@ -103,7 +103,7 @@ func TestTheLeaseIsTaken(t *testing.T) {
 				}
 				var took time.Time
 				watched(t, clock, func() {
-					if err := f.world.Begin(t.Context()); err != nil {
+					if err := f.cluster.Begin(t.Context()); err != nil {
 						t.Error(err)
 					}
 					took = clock.Now()
@@ -115,7 +115,7 @@ func TestTheLeaseIsTaken(t *testing.T) {
 				if *got.HolderIdentity != "ann@laptop process 7" || got.RenewTime.Sub(sim.Noon) < tc.watched || *got.LeaseDurationSeconds != 60 {
 					t.Errorf("the Lease is %+v", got)
 				}
-				if err := f.world.End(t.Context()); err != nil {
+				if err := f.cluster.End(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if got := f.lease(); got.HolderIdentity != nil || got.RenewTime != nil {
@@ -130,11 +130,11 @@ func TestTheLeaseIsTaken(t *testing.T) {
 func TestALeaseRemembersWhichPlanWasBegun(t *testing.T) {
 	f, _ := atNoon(t)
 	for _, digest := range []string{"sha256:one", ""} {
-		f.world.Plan = digest
-		if err := f.world.Begin(t.Context()); err != nil {
+		f.cluster.Plan = digest
+		if err := f.cluster.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.world.End(t.Context()); err != nil {
+		if err := f.cluster.End(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		lease := &coordinationv1.Lease{}
@@ -149,7 +149,7 @@ func TestALeaseRemembersWhichPlanWasBegun(t *testing.T) {
 
 func TestALeaseOfAnotherRunIsHeld(t *testing.T) {
 	f, _ := atNoon(t, leaseOf("bob@desk process 9", 20*time.Second))
-	err := f.world.Begin(t.Context())
+	err := f.cluster.Begin(t.Context())
 	held, ok := errors.AsType[*reconcile.HeldError](err)
 	if !ok || held.Holder != "bob@desk process 9" || !held.Until.Equal(sim.Noon.Add(40*time.Second)) {
 		t.Fatalf("got %v, want held by bob for 40 s more", err)
@@ -157,7 +157,7 @@ func TestALeaseOfAnotherRunIsHeld(t *testing.T) {
 	if got := f.log.writes(); len(got) > 0 {
 		t.Errorf("wrote %v", got)
 	}
-	if err := f.world.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"}); err == nil {
+	if err := f.cluster.Act(t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"}); err == nil {
 		t.Error("an action ran without the Lease")
 	}
 }
@@ -174,13 +174,13 @@ func race(t *testing.T, leases ...*coordinationv1.Lease) {
 	t.Helper()
 	f, clock := atNoon(t, leases...)
 	const runs = 8
-	var worlds [runs]*live.World
+	var clusters [runs]*live.Cluster
 	var errs [runs]error
 	watched(t, clock, func() {
 		var group sync.WaitGroup
 		for i := range runs {
-			worlds[i] = live.New(live.Options{Client: f.api, Key: key, Holder: "run " + string(rune('a'+i)), Clock: clock})
-			group.Go(func() { errs[i] = worlds[i].Begin(t.Context()) })
+			clusters[i] = live.New(live.Options{Client: f.api, Key: key, Holder: "run " + string(rune('a'+i)), Clock: clock})
+			group.Go(func() { errs[i] = clusters[i].Begin(t.Context()) })
 		}
 		group.Wait()
 	})
@@ -188,10 +188,10 @@ func race(t *testing.T, leases ...*coordinationv1.Lease) {
 	for i, err := range errs {
 		if err == nil {
 			winners++
-			if got := *f.lease().HolderIdentity; got != worlds[i].Holder {
-				t.Errorf("%s won, the Lease reports %s", worlds[i].Holder, got)
+			if got := *f.lease().HolderIdentity; got != clusters[i].Holder {
+				t.Errorf("%s won, the Lease reports %s", clusters[i].Holder, got)
 			}
-			if err := worlds[i].End(t.Context()); err != nil {
+			if err := clusters[i].End(t.Context()); err != nil {
 				t.Error(err)
 			}
 			continue
@@ -230,14 +230,14 @@ func TestTheLeaseIsRenewedWhileAPassRuns(t *testing.T) {
 		if err := act(f); err != nil {
 			t.Errorf("an action failed under a renewed Lease: %v", err)
 		}
-		if err := f.world.End(t.Context()); err != nil {
+		if err := f.cluster.End(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 func act(f *field) error {
-	return f.world.Act(f.t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"})
+	return f.cluster.Act(f.t.Context(), plan.SetConnectionString{ConnectionString: "a:b@1.1.1.1:4501"})
 }
 
 func TestALostLeaseStopsFurtherActions(t *testing.T) {
@@ -287,14 +287,14 @@ func TestALostLeaseStopsFurtherActions(t *testing.T) {
 				if err := act(f); err == nil || !strings.Contains(err.Error(), "Lease") {
 					t.Errorf("an action ran without the Lease: %v", err)
 				}
-				if err := f.world.Lock(t.Context()); err == nil || !strings.Contains(err.Error(), "Lease") {
+				if err := f.cluster.Lock(t.Context()); err == nil || !strings.Contains(err.Error(), "Lease") {
 					t.Errorf("the lock was taken without the Lease: %v", err)
 				}
 				if got := f.log.those("status", "exec"); len(got) > 0 {
 					t.Errorf("did %v", got)
 				}
 				f.log.refuse = nil
-				if err := f.world.End(t.Context()); err != nil && name != "when a user deleted it" {
+				if err := f.cluster.End(t.Context()); err != nil && name != "when a user deleted it" {
 					t.Error(err)
 				}
 			})
@@ -334,7 +334,7 @@ func TestAnActionAsksWhetherAnOldLeaseIsStillOurs(t *testing.T) {
 
 func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
 	f, _ := atNoon(t)
-	if err := f.world.Begin(t.Context()); err != nil {
+	if err := f.cluster.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	lease := &coordinationv1.Lease{}
@@ -345,7 +345,7 @@ func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
 	if err := f.api.Update(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.world.End(t.Context()); err != nil {
+	if err := f.cluster.End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got := *f.lease().HolderIdentity; got != "bob@desk process 9" {
@@ -356,7 +356,7 @@ func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
 func TestTheLeaseIsGivenBackAfterAnInterruption(t *testing.T) {
 	f := newField(t, sample())
 	ctx, cancel := context.WithCancel(t.Context())
-	p := reconcile.Pass{Stages: clusterStages(), Observer: f.world, Actor: f.world, Seed: 42, Report: func(e reconcile.Event) {
+	p := reconcile.Pass{Stages: clusterStages(), Observer: f.cluster, Actor: f.cluster, Seed: 42, Report: func(e reconcile.Event) {
 		if _, ok := e.(reconcile.ActionStarted); ok {
 			cancel()
 		}

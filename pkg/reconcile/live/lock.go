@@ -27,24 +27,24 @@ type lockKeeper struct {
 	*Options
 	db *database
 
-	mu     sync.Mutex
-	locked *heldLock
-	quiet  time.Time // until when other control-plane instances must not act
+	mu            sync.Mutex
+	locked        *heldLock
+	cooldownUntil time.Time // until when other control-plane instances must not act
 }
 
 // Lock implements reconcile.Actor. It requires the Lease always, and the database's own lock
 // where the spec uses locks and a database exists.
-func (w *World) Lock(ctx context.Context) error {
+func (w *Cluster) Lock(ctx context.Context) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
-	cli, record, err := w.db.open(ctx)
+	cli, cluster, err := w.db.open(ctx)
 	if err != nil {
 		return fmt.Errorf("take the database's lock: %w", err)
 	}
-	normalized, err := record.Normalized()
+	normalized, err := cluster.Normalized()
 	if err != nil {
-		return &InvalidRecordError{Key: w.Key, Err: err}
+		return &InvalidResourceError{Key: w.Key, Err: err}
 	}
 	if !normalized.LocksUsed() || !normalized.Status.Configured {
 		return nil
@@ -65,7 +65,7 @@ func (l *lockKeeper) takeLock(ctx context.Context, cli admin.KV, c *v1beta2.Foun
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.wroteLock(taken.Holder) {
-		l.quiet = latest(l.quiet, taken.QuietUntil(request.Now))
+		l.cooldownUntil = latest(l.cooldownUntil, taken.QuietUntil(request.Now))
 	}
 	l.locked = &heldLock{lock: *taken.Write, keys: keys}
 	return nil
@@ -111,7 +111,7 @@ func heldBy(holder *fdb.Lock) error {
 }
 
 // End implements reconcile.Actor. The lock is released first: the Lease protects it.
-func (w *World) End(ctx context.Context) error {
+func (w *Cluster) End(ctx context.Context) error {
 	const limit = time.Minute
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -143,19 +143,19 @@ func (l *lockKeeper) releaseLock(ctx context.Context) error {
 // held for as long after the pass, also by the next run, which does not know of it: another
 // control-plane instance would read a status without the loss.
 func (l *lockKeeper) keepQuiet(a plan.Action) {
-	quiet := plan.EffectOf(a).Quiet
+	quiet := plan.EffectOf(a).Cooldown
 	if quiet == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.quiet = latest(l.quiet, l.Clock.Now().Add(quiet))
+	l.cooldownUntil = latest(l.cooldownUntil, l.Clock.Now().Add(quiet))
 }
 
 func (l *lockKeeper) quietUntil() (until time.Time, quiet bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.quiet, l.quiet.After(l.Clock.Now())
+	return l.cooldownUntil, l.cooldownUntil.After(l.Clock.Now())
 }
 
 // readCoordination reads what control-plane instances share, where there are several and a

@@ -13,8 +13,8 @@ import (
 // anotherRun is a process of the same instance that knows of the first one only what it left.
 func (f *field) anotherRun() {
 	f.t.Helper()
-	w := f.world
-	f.world = live.New(live.Options{
+	w := f.cluster
+	f.cluster = live.New(live.Options{
 		Client: w.Client, Config: w.Config, Key: w.Key, Holder: "ann@laptop process 8",
 		Clock: w.Clock, Nonce: w.Nonce, Transport: w.Transport, Overrides: w.Overrides,
 	})
@@ -24,24 +24,24 @@ func (f *field) anotherRun() {
 // locksAndEnds is a run that has the lock for something that takes nothing down.
 func (f *field) locksAndEnds() {
 	f.t.Helper()
-	if err := f.world.Lock(f.t.Context()); err != nil {
+	if err := f.cluster.Lock(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
-	if err := f.world.End(f.t.Context()); err != nil {
+	if err := f.cluster.End(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
 func TestTheNextRunKeepsTheLockThatWasLeftToIt(t *testing.T) {
 	f := sharing(t)
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pod := plan.PodOfGroup{Group: "storage-1", Name: "absent"}
-	if err := f.world.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{pod}, Shared: true}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.DeletePods{Pods: []plan.PodOfGroup{pod}, Shared: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.world.End(t.Context()); err != nil {
+	if err := f.cluster.End(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left := f.lockIn(fdb.DefaultLockPrefix)
@@ -63,7 +63,7 @@ func TestTheNextRunKeepsTheLockThatWasLeftToIt(t *testing.T) {
 
 func TestAfterARunThatWasKilledTheLockStaysUntilItsDeathsShow(t *testing.T) {
 	f := sharing(t)
-	now := f.world.Clock.Now()
+	now := f.cluster.Clock.Now()
 	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc1", Start: now, End: now.Add(9 * time.Minute), Nonce: "of the dead"}.Encode()))
 	f.locksAndEnds()
 	got := f.lockIn(fdb.DefaultLockPrefix)

@@ -41,21 +41,21 @@ func refusedBy(err error) plan.Gate {
 
 func TestTheLockIsTakenAndGivenBack(t *testing.T) {
 	f := sharing(t)
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	now := f.world.Clock.Now()
+	now := f.cluster.Clock.Now()
 	lock := f.lockIn(fdb.DefaultLockPrefix)
 	if lock == nil || lock.Owner != "dc1" || lock.Nonce == "" || lock.End.Before(now.Add(9*time.Minute)) || lock.End.After(now.Add(10*time.Minute)) {
 		t.Fatalf("the lock is %+v, want dc1's for 10 minutes from %s", lock, now)
 	}
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if again := f.lockIn(fdb.DefaultLockPrefix); again.Nonce == lock.Nonce || !again.Start.Equal(lock.Start) {
 		t.Errorf("taken again the lock is %+v, want a new nonce and the old start", again)
 	}
-	if err := f.world.End(t.Context()); err != nil {
+	if err := f.cluster.End(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := f.lockIn(fdb.DefaultLockPrefix); left != nil {
@@ -83,8 +83,8 @@ func TestTheDatabaseIsLockedOnlyWhereThereIsAReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := sharing(t)
 			given(f)
-			f.observe(plan.Record)
-			if err := f.world.Lock(t.Context()); err != nil {
+			f.observe(plan.ClusterResource)
+			if err := f.cluster.Lock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if lock := f.lockIn(fdb.DefaultLockPrefix); lock != nil {
@@ -107,8 +107,8 @@ func TestTheLockIsTakenForEveryReasonOfTheSpec(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := sharing(t)
 			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = nil; edit(s) })
-			f.observe(plan.Record)
-			if err := f.world.Lock(t.Context()); err != nil {
+			f.observe(plan.ClusterResource)
+			if err := f.cluster.Lock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if f.lockIn(fdb.DefaultLockPrefix) == nil {
@@ -121,7 +121,7 @@ func TestTheLockIsTakenForEveryReasonOfTheSpec(t *testing.T) {
 func TestTheLockIsRefused(t *testing.T) {
 	held := func(owner string, ends time.Duration) func(*field) {
 		return func(f *field) {
-			now := f.world.Clock.Now()
+			now := f.cluster.Clock.Now()
 			f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: owner, Start: now.Add(-time.Minute), End: now.Add(ends)}.Encode()))
 		}
 	}
@@ -133,7 +133,7 @@ func TestTheLockIsRefused(t *testing.T) {
 		"to an owner without a name": {
 			given: func(f *field) {
 				f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "" })
-				f.observe(plan.Record)
+				f.observe(plan.ClusterResource)
 			}, gate: plan.GateLockOwner,
 		},
 		"to an owner on the deny list":  {given: func(f *field) { f.put(admin.Set(lockKeys.Denied("dc1"), []byte("dc1"))) }, gate: plan.GateDeny},
@@ -146,7 +146,7 @@ func TestTheLockIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := sharing(t)
 			tc.given(f)
-			err := f.world.Lock(t.Context())
+			err := f.cluster.Lock(t.Context())
 			if err == nil {
 				t.Fatal("the lock was given")
 			}
@@ -159,7 +159,7 @@ func TestTheLockIsRefused(t *testing.T) {
 					t.Errorf("got %v, want held by %s until a time", err, tc.holder)
 				}
 			}
-			if err := f.world.End(t.Context()); err != nil {
+			if err := f.cluster.End(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -168,10 +168,10 @@ func TestTheLockIsRefused(t *testing.T) {
 
 func TestALockThatExpiredStartsAgainWithItsNewOwner(t *testing.T) {
 	f := sharing(t)
-	start := f.world.Clock.Now().Add(-time.Hour).UTC().Truncate(time.Second)
-	before := f.world.Clock.Now().UTC().Truncate(time.Second)
+	start := f.cluster.Clock.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	before := f.cluster.Clock.Now().UTC().Truncate(time.Second)
 	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc2", Start: start, End: start.Add(time.Minute)}.Encode()))
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if lock := f.lockIn(fdb.DefaultLockPrefix); lock.Owner != "dc1" || lock.Start.Before(before) {
@@ -181,12 +181,12 @@ func TestALockThatExpiredStartsAgainWithItsNewOwner(t *testing.T) {
 
 func TestALockThatAnotherWroteIsNotCleared(t *testing.T) {
 	f := sharing(t)
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	now := f.world.Clock.Now()
+	now := f.cluster.Clock.Now()
 	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc1", Start: now, End: now.Add(time.Minute)}.Encode())) // the operator extends without a nonce
-	if err := f.world.End(t.Context()); err != nil {
+	if err := f.cluster.End(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if f.lockIn(fdb.DefaultLockPrefix) == nil {
@@ -196,11 +196,11 @@ func TestALockThatAnotherWroteIsNotCleared(t *testing.T) {
 
 func TestALockThatCannotBeGivenBackIsSaidAndTheLeaseIsGivenBack(t *testing.T) {
 	f := sharing(t)
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.world.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{} }
-	if err := f.world.End(t.Context()); err == nil || !strings.Contains(err.Error(), "expires by itself") {
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{} }
+	if err := f.cluster.End(t.Context()); err == nil || !strings.Contains(err.Error(), "expires by itself") {
 		t.Errorf("got %v, want that the lock expires by itself", err)
 	}
 	if got := f.lease(); got.HolderIdentity != nil {
@@ -211,7 +211,7 @@ func TestALockThatCannotBeGivenBackIsSaidAndTheLeaseIsGivenBack(t *testing.T) {
 func TestLocksAndDenyListAreObserved(t *testing.T) {
 	f := sharing(t)
 	f.put(admin.Set(lockKeys.Denied("dc3"), []byte("dc3")))
-	if err := f.world.Lock(t.Context()); err != nil {
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s := f.observe(plan.Everything)

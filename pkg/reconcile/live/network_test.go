@@ -62,24 +62,24 @@ func TestNoPodAddressIsEverDialled(t *testing.T) {
 	visits := trap(t)
 	for _, image := range []v1beta2.ImageType{v1beta2.ImageTypeUnified, v1beta2.ImageTypeSplit} {
 		t.Run(string(image), func(t *testing.T) {
-			record := sample()
-			record.Spec.ImageType = new(image)
-			record.Spec.LockOptions.DisableLocks = new(bool)
-			record.Spec.ProcessGroupIDPrefix = "dc1"
-			record.Status.Configured = true
-			record.Status.ConnectionString = "sample:abc@" + podAddress + ":4501"
-			record.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "dc1-storage-1", ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{podAddress}}}
-			pod := podOf(t, record)
+			cluster := sample()
+			cluster.Spec.ImageType = new(image)
+			cluster.Spec.LockOptions.DisableLocks = new(bool)
+			cluster.Spec.ProcessGroupIDPrefix = "dc1"
+			cluster.Status.Configured = true
+			cluster.Status.ConnectionString = "sample:abc@" + podAddress + ":4501"
+			cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "dc1-storage-1", ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{podAddress}}}
+			pod := podOf(t, cluster)
 			pod.Status.PodIP, pod.Status.PodIPs, pod.Status.HostIP = podAddress, []corev1.PodIP{{IP: podAddress}}, podAddress
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, Ready: true}}
-			f := newField(t, record, pod)
-			var asked sync.Map
+			f := newField(t, cluster, pod)
+			var requested sync.Map
 			sidecar := httptest.NewServer(&sidecars{answers: map[string]string{"GET /substitutions": "{}", "POST /copy_files": "OK"}})
 			t.Cleanup(sidecar.Close)
 			forward := &forwarder{t: t, to: strings.TrimPrefix(sidecar.URL, "http://")}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				call := filepath.Base(r.URL.Path)
-				asked.Store(call, true)
+				requested.Store(call, true)
 				if call == "portforward" {
 					forward.ServeHTTP(w, r)
 					return
@@ -88,24 +88,24 @@ func TestNoPodAddressIsEverDialled(t *testing.T) {
 			}))
 			t.Cleanup(server.CloseClientConnections)
 			hosts := &dialed{}
-			f.world.Config = &rest.Config{Host: server.URL, Dial: hosts.dial}
-			f.world.Transport = nil // the real one: pods/exec
+			f.cluster.Config = &rest.Config{Host: server.URL, Dial: hosts.dial}
+			f.cluster.Transport = nil // the real one: pods/exec
 			f.begin()
 			s := f.observe(plan.Everything)
 			if s.Database.Unreachable == "" {
 				t.Error("a database behind a refusing API server is not unreachable")
 			}
-			_ = f.world.Lock(t.Context())
+			_ = f.cluster.Lock(t.Context())
 			for _, a := range everyPodAction(pod.Name) {
-				_ = f.world.Act(t.Context(), a) // where it connects to counts, not what comes of it
+				_ = f.cluster.Act(t.Context(), a) // where it connects to counts, not what comes of it
 			}
 			if image == v1beta2.ImageTypeSplit && s.PodFiles[pod.Name].Variables == nil {
 				t.Errorf("the sidecar was not asked: %+v", s.PodFiles[pod.Name])
 			}
-			if _, ok := asked.Load("exec"); !ok {
+			if _, ok := requested.Load("exec"); !ok {
 				t.Error("the database was not queried through pods/exec")
 			}
-			if _, ok := asked.Load("portforward"); !ok {
+			if _, ok := requested.Load("portforward"); !ok {
 				t.Error("the sidecar was not asked through pods/portforward")
 			}
 			for _, host := range hosts.all() {

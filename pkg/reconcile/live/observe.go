@@ -31,9 +31,9 @@ type reader struct {
 
 // Observe implements reconcile.Observer. The cluster comes first, since it determines which
 // objects belong to it; then the objects, in parallel; then what must be read in the pods.
-func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if facets&plan.Record != 0 || into.Cluster == nil {
-		cluster, err := w.reader.readRecord(ctx)
+func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.ClusterResource != 0 || into.Cluster == nil {
+		cluster, err := w.reader.readResource(ctx)
 		if err != nil {
 			return explain(err)
 		}
@@ -59,7 +59,7 @@ func readCluster(ctx context.Context, c client.Reader, key types.NamespacedName)
 		return nil, nil, fmt.Errorf("read FoundationDBCluster %s: %w", key.Name, err)
 	}
 	if normalized, err = stored.Normalized(); err != nil {
-		return nil, nil, &InvalidRecordError{Key: key, Err: err}
+		return nil, nil, &InvalidResourceError{Key: key, Err: err}
 	}
 	return stored, normalized, nil
 }
@@ -75,7 +75,7 @@ const givenAge = 5 * time.Second
 
 // UseFirst makes the first observation use a resource instead of another read of the same.
 // Between the two reads of a command nothing is decided; every later observation reads.
-func (w *World) UseFirst(g Given) { w.known.useFirst(g) }
+func (w *Cluster) UseFirst(g Given) { w.known.useFirst(g) }
 
 func (k *known) useFirst(g Given) {
 	k.mu.Lock()
@@ -95,12 +95,12 @@ func (k *known) takeGiven() *v1beta2.FoundationDBCluster {
 	return g.Cluster
 }
 
-func (r *reader) readRecord(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
-	record, normalized, err := r.firstOrRead(ctx)
+func (r *reader) readResource(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
+	cluster, normalized, err := r.firstOrRead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.known.remember(record)
+	r.known.remember(cluster)
 	return normalized, nil
 }
 

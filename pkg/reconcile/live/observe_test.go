@@ -51,7 +51,7 @@ func TestEachFacetIsObserved(t *testing.T) {
 		"pod files": len(s.PodFiles), "available": s.Database.Available(), "coordination read": s.Coordination.Read, "nodes": len(s.Nodes),
 		"time": s.Now, "status as of": s.Database.AsOf,
 	}
-	now := f.world.Clock.Now().UTC()
+	now := f.cluster.Clock.Now().UTC()
 	want := map[string]any{
 		"pods": 16, "claims": 7, "services": []string{"sample"}, "config map": "sample-config",
 		"pod files": 16, "available": true, "coordination read": true, "nodes": 0,
@@ -70,18 +70,18 @@ func TestEachFacetIsObserved(t *testing.T) {
 func TestOnlyStaleFacetsAreRead(t *testing.T) {
 	f := settled(t)
 	tests := map[plan.Facet][]string{
-		plan.Record:    {"get FoundationDBCluster sample"},
-		plan.Volumes:   {"list PersistentVolumeClaimList"},
-		plan.Services:  {"list ServiceList"},
-		plan.ConfigMap: {"get ConfigMap sample-config"},
-		plan.Pods:      {"list PodList"},
-		plan.PodFiles:  nil,
-		plan.Nodes:     nil, // no rule of the spec looks at taints
+		plan.ClusterResource: {"get FoundationDBCluster sample"},
+		plan.Volumes:         {"list PersistentVolumeClaimList"},
+		plan.Services:        {"list ServiceList"},
+		plan.ConfigMap:       {"get ConfigMap sample-config"},
+		plan.Pods:            {"list PodList"},
+		plan.PodFiles:        nil,
+		plan.Nodes:           nil, // no rule of the spec looks at taints
 	}
 	for facet, want := range tests {
 		s := f.observe(plan.Everything)
 		f.log.reset()
-		if err := f.world.Observe(t.Context(), &s, facet); err != nil {
+		if err := f.cluster.Observe(t.Context(), &s, facet); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, f.log.all()); diff != "" {
@@ -91,19 +91,19 @@ func TestOnlyStaleFacetsAreRead(t *testing.T) {
 }
 
 func TestNodesAreReadWhereTheSpecLooksAtTaints(t *testing.T) {
-	record := sample()
+	cluster := sample()
 	taint, duration := "maintenance", int64(60)
-	record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &taint, DurationInSeconds: &duration}}
-	f := newField(t, record, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}})
+	cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &taint, DurationInSeconds: &duration}}
+	f := newField(t, cluster, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}})
 	if s := f.observe(plan.Nodes); s.Nodes["node-1"] == nil {
 		t.Errorf("observed the nodes %v, want node-1", s.Nodes)
 	}
 }
 
 func TestNodesThatMayNotBeListedAreAFact(t *testing.T) {
-	record := sample()
-	record.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("maintenance"), DurationInSeconds: new(int64(60))}}
-	f := newField(t, record)
+	cluster := sample()
+	cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("maintenance"), DurationInSeconds: new(int64(60))}}
+	f := newField(t, cluster)
 	f.log.refuse = func(request string) error {
 		if request == "list NodeList" {
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("RBAC"))
@@ -132,20 +132,20 @@ func TestAMissingConfigMapIsAFact(t *testing.T) {
 func TestAllPagesOfAListAreRead(t *testing.T) {
 	f := newField(t, sample())
 	pages := [][]string{{"a", "b"}, {"c", "d"}, {"e"}}
-	var asked []string
+	var requested []string
 	f.log.answer = func(list client.ObjectList, o client.ListOptions) error {
 		if o.Limit != 500 || o.Namespace != key.Namespace || o.LabelSelector.String() != v1beta2.LabelClusterName+"=sample" {
 			return fmt.Errorf("asked with limit %d in namespace %q for %s", o.Limit, o.Namespace, o.LabelSelector)
 		}
-		asked = append(asked, o.Continue)
-		if len(asked) > len(pages) {
+		requested = append(requested, o.Continue)
+		if len(requested) > len(pages) {
 			return errors.New("asked for more pages than there are")
 		}
-		n := len(asked) - 1
+		n := len(requested) - 1
 		return json.Unmarshal(page(pages[n], n, n == len(pages)-1), list)
 	}
 	s := f.observe(plan.Pods)
-	if diff := cmp.Diff([]string{"", "page-1", "page-2"}, asked); diff != "" {
+	if diff := cmp.Diff([]string{"", "page-1", "page-2"}, requested); diff != "" {
 		t.Errorf("asked for pages (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -169,21 +169,21 @@ func page(names []string, n int, last bool) []byte {
 
 func TestAMissingRecordIsNotFound(t *testing.T) {
 	f := newField(t, sample())
-	f.world.Key.Name = "other"
+	f.cluster.Key.Name = "other"
 	var s plan.Snapshot
-	err := f.world.Observe(t.Context(), &s, plan.Record)
+	err := f.cluster.Observe(t.Context(), &s, plan.ClusterResource)
 	if missing, ok := errors.AsType[*live.NotFoundError](err); !ok || missing.Key.Name != "other" {
 		t.Errorf("got %v, want a NotFoundError for other", err)
 	}
 }
 
 func TestAnInvalidRecordIsNamed(t *testing.T) {
-	record := sample()
-	record.Spec.Version = "nonsense"
-	f := newField(t, record)
+	cluster := sample()
+	cluster.Spec.Version = "nonsense"
+	f := newField(t, cluster)
 	var s plan.Snapshot
-	err := f.world.Observe(t.Context(), &s, plan.Everything)
-	if _, ok := errors.AsType[*live.InvalidRecordError](err); !ok || !strings.Contains(err.Error(), "nonsense") {
+	err := f.cluster.Observe(t.Context(), &s, plan.Everything)
+	if _, ok := errors.AsType[*live.InvalidResourceError](err); !ok || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("got %v, want an InvalidRecordError about the version", err)
 	}
 	if got := f.log.all(); len(got) != 1 {
@@ -222,7 +222,7 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 					return nil
 				}
 				var s plan.Snapshot
-				err := f.world.Observe(t.Context(), &s, plan.Everything)
+				err := f.cluster.Observe(t.Context(), &s, plan.Everything)
 				if !errors.Is(err, tc.err) {
 					t.Errorf("%s: got %v, want the cause", request, err)
 				}
@@ -262,7 +262,7 @@ func ofAnother(connectionString string) string {
 // database whose connection string was changed by other means.
 func TestADocumentAfterAChangeOfCoordinatorsIsTheClusters(t *testing.T) {
 	f := settled(t)
-	own, err := fdb.ParseConnectionString(f.record().Status.ConnectionString)
+	own, err := fdb.ParseConnectionString(f.resource().Status.ConnectionString)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestADocumentAfterAChangeOfCoordinatorsIsTheClusters(t *testing.T) {
 		"a common coordinator": "other:abcdefgh@" + own.Coordinators[0].String(), "unreadable": "nonsense",
 	} {
 		f.program = func(admin.Command) (admin.Result, error) { return admin.Result{Stdout: []byte(ofAnother(text))}, nil }
-		if s := f.observe(plan.Record | plan.Database); s.Database.Status == nil {
+		if s := f.observe(plan.ClusterResource | plan.Database); s.Database.Status == nil {
 			t.Errorf("%s: %s", name, s.Database.Unreachable)
 		}
 	}
@@ -290,19 +290,19 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 	}
 	tests := map[string]struct {
 		given       func(*field)
-		notAsked    string
+		notQueried  string
 		unreachable string
 	}{
 		"there is no cluster file": {
-			given:    func(f *field) { f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.ConnectionString = "" }) },
-			notAsked: "there is no cluster file yet",
+			given:      func(f *field) { f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.ConnectionString = "" }) },
+			notQueried: "there is no cluster file yet",
 		},
 		"no running pod can run fdbcli": {
 			given: func(f *field) {
 				if err := f.api.DeleteAllOf(f.t.Context(), &corev1.Pod{}, client.InNamespace(key.Namespace)); err != nil {
 					f.t.Fatal(err)
 				}
-			}, notAsked: "no running pod can run fdbcli",
+			}, notQueried: "no running pod can run fdbcli",
 		},
 		"no pod has a cluster file": {
 			given: func(f *field) {
@@ -311,7 +311,7 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 					return admin.Result{}, nil
 				}
 				f.annotatePods(v1beta2.AnnotationCurrentConfiguration, `{"version": "7.3.79", "runServers": false}`)
-			}, notAsked: "no running pod has received the cluster file yet",
+			}, notQueried: "no running pod has received the cluster file yet",
 		},
 		"no pod can be reached": {
 			given: func(f *field) {
@@ -334,11 +334,11 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := settled(t)
 			tc.given(f)
-			s := f.observe(plan.Record | plan.Database)
+			s := f.observe(plan.ClusterResource | plan.Database)
 			if s.Database.Status != nil || s.Database.Available() {
 				t.Error("there is a status document")
 			}
-			for what, pair := range map[string][2]string{"not asked": {s.Database.NotAsked, tc.notAsked}, "unreachable": {s.Database.Unreachable, tc.unreachable}} {
+			for what, pair := range map[string][2]string{"not asked": {s.Database.NotQueried, tc.notQueried}, "unreachable": {s.Database.Unreachable, tc.unreachable}} {
 				if !strings.Contains(pair[0], pair[1]) || (pair[0] == "") != (pair[1] == "") {
 					t.Errorf("%s: %q, want %q", what, pair[0], pair[1])
 				}
@@ -350,32 +350,32 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 // A database that never answers costs the patience, and not the pass.
 func TestASilentDatabaseIsGivenUpOn(t *testing.T) {
 	f := settled(t)
-	f.world.Patience = 10 * time.Millisecond
-	f.world.Transport = func(*corev1.Pod) admin.Transport { return silence{} }
+	f.cluster.StatusTimeout = 10 * time.Millisecond
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return unresponsive{} }
 	if s := f.observe(plan.Database); s.Database.Unreachable == "" {
 		t.Error("a database that never answers is not unreachable")
 	}
 }
 
-type silence struct{}
+type unresponsive struct{}
 
-func (silence) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
+func (unresponsive) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
 	<-ctx.Done()
 	return admin.Result{}, &admin.TransportError{Started: true, Where: "nowhere", Err: ctx.Err()}
 }
 
-func (silence) Open(ctx context.Context, _ admin.Command) (*admin.Session, error) {
+func (unresponsive) Open(ctx context.Context, _ admin.Command) (*admin.Session, error) {
 	<-ctx.Done()
 	return nil, &admin.TransportError{Where: "nowhere", Err: ctx.Err()}
 }
 
 func TestInterruptionIsNoFactAboutTheDatabase(t *testing.T) {
 	f := settled(t)
-	f.world.Transport = func(*corev1.Pod) admin.Transport { return silence{} }
-	s := f.observe(plan.Record | plan.Pods)
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return unresponsive{} }
+	s := f.observe(plan.ClusterResource | plan.Pods)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.world.Observe(ctx, &s, plan.Database); !errors.Is(err, context.Canceled) {
+	if err := f.cluster.Observe(ctx, &s, plan.Database); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	if s.Database.Unreachable != "" {
@@ -386,8 +386,8 @@ func TestInterruptionIsNoFactAboutTheDatabase(t *testing.T) {
 func TestCoordinationIsUnknownWhereItCannotBeRead(t *testing.T) {
 	f := settled(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = new(bool) })
-	f.world.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{podTransport{f, "any"}} }
-	if s := f.observe(plan.Record | plan.Coordination); s.Coordination.Read {
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return lostSessions{podTransport{f, "any"}} }
+	if s := f.observe(plan.ClusterResource | plan.Coordination); s.Coordination.Read {
 		t.Error("coordination counts as read")
 	}
 }

@@ -42,7 +42,7 @@ func IsOperationActive(o reconcile.Operation, now time.Time) bool {
 }
 
 // Operations implements reconcile.Operator.
-func (w *World) Operations() reconcile.OperationKeeper { return operationKeeper{w.leases} }
+func (w *Cluster) Operations() reconcile.OperationKeeper { return operationKeeper{w.leases} }
 
 // operationKeeper keeps the operation of a run with its Lease.
 type operationKeeper struct{ *leaseKeeper }
@@ -168,9 +168,9 @@ func (l *leaseKeeper) noteOperation(lease *coordinationv1.Lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if other := l.otherOperation(lease); other != nil {
-		if l.Tell != nil && !l.reported {
+		if l.Report != nil && !l.reported {
 			l.reported = true
-			l.Tell("another run changes it too: " + other.Words() + ", since " + other.Since.UTC().Format(time.RFC3339))
+			l.Report("another run changes it too: " + other.Text() + ", since " + other.Since.UTC().Format(time.RFC3339))
 		}
 		return
 	}

@@ -24,12 +24,12 @@ func (f *field) operation() *reconcile.Operation {
 }
 
 func (f *field) replacing() reconcile.Operation {
-	return reconcile.Operation{ID: "run1", User: "ann@laptop", Command: "replace sample storage-1 --wait", Holder: f.world.Holder, Since: f.world.Clock.Now().UTC()}
+	return reconcile.Operation{ID: "run1", User: "ann@laptop", Command: "replace sample storage-1 --wait", Holder: f.cluster.Holder, Since: f.cluster.Clock.Now().UTC()}
 }
 
 func (f *field) end() {
 	f.t.Helper()
-	if err := f.world.End(f.t.Context()); err != nil {
+	if err := f.cluster.End(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -37,14 +37,14 @@ func (f *field) end() {
 // Between two passes the Lease is free, and others still see what goes on.
 func TestAnOperationIsSeenBetweenItsPasses(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
 	seen := f.operation()
-	if seen == nil || seen.Command != "replace sample storage-1 --wait" || seen.Holder != f.world.Holder || !seen.IsActive(f.world.Clock.Now()) {
+	if seen == nil || seen.Command != "replace sample storage-1 --wait" || seen.Holder != f.cluster.Holder || !seen.IsActive(f.cluster.Clock.Now()) {
 		t.Fatalf("others see %+v", seen)
 	}
-	if err := f.world.Operations().EndOperation(t.Context()); err != nil {
+	if err := f.cluster.Operations().EndOperation(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if seen := f.operation(); seen != nil {
@@ -55,23 +55,23 @@ func TestAnOperationIsSeenBetweenItsPasses(t *testing.T) {
 // A command that has changed nothing writes nothing, and one that waits long reports that.
 func TestAnOperationIsReportedWhileItWaits(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	before := len(f.log.seen)
-	if err := f.world.Operations().RenewOperation(t.Context(), reconcile.OperationProgress{}); err != nil || len(f.log.seen) != before {
+	if err := f.cluster.Operations().RenewOperation(t.Context(), reconcile.OperationProgress{}); err != nil || len(f.log.seen) != before {
 		t.Errorf("before the first change: %v, %d requests", err, len(f.log.seen)-before)
 	}
-	if err := f.world.Operations().EndOperation(t.Context()); err != nil || len(f.log.seen) != before {
+	if err := f.cluster.Operations().EndOperation(t.Context()); err != nil || len(f.log.seen) != before {
 		t.Errorf("without a change: %v, %d requests", err, len(f.log.seen)-before)
 	}
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
 	first := f.operation().Seen
-	if err := f.world.Operations().RenewOperation(t.Context(), reconcile.OperationProgress{}); err != nil || !f.operation().Seen.Equal(first) {
+	if err := f.cluster.Operations().RenewOperation(t.Context(), reconcile.OperationProgress{}); err != nil || !f.operation().Seen.Equal(first) {
 		t.Errorf("at once: %v, seen at %s", err, f.operation().Seen)
 	}
 	f.tick(2 * reconcile.OperationRenewal)
-	if err := f.world.Operations().RenewOperation(t.Context(), reconcile.OperationProgress{}); err != nil || !f.operation().Seen.After(first) {
+	if err := f.cluster.Operations().RenewOperation(t.Context(), reconcile.OperationProgress{}); err != nil || !f.operation().Seen.After(first) {
 		t.Errorf("later: %v, seen at %s", err, f.operation().Seen)
 	}
 }
@@ -79,15 +79,15 @@ func TestAnOperationIsReportedWhileItWaits(t *testing.T) {
 // The first operation stays the one that is shown; a second run reports it.
 func TestAnotherOperationIsReported(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
-	first := f.world
+	first := f.cluster
 	f.anotherRun()
 	f.end()
 	var reported []string
-	f.world.Tell = func(words string) { reported = append(reported, words) }
-	f.world.Operations().SetOperation(reconcile.Operation{Command: "restart sample --wait", Holder: f.world.Holder, Since: f.world.Clock.Now()})
+	f.cluster.Report = func(words string) { reported = append(reported, words) }
+	f.cluster.Operations().SetOperation(reconcile.Operation{Command: "restart sample --wait", Holder: f.cluster.Holder, Since: f.cluster.Clock.Now()})
 	for range 2 {
 		f.begin()
 		f.end()
@@ -95,7 +95,7 @@ func TestAnotherOperationIsReported(t *testing.T) {
 	if len(reported) != 1 || !strings.Contains(reported[0], "replace sample storage-1 --wait, by ann@laptop") {
 		t.Errorf("reported %q", reported)
 	}
-	if err := f.world.Operations().EndOperation(t.Context()); err != nil {
+	if err := f.cluster.Operations().EndOperation(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if seen := f.operation(); seen == nil || seen.Holder != first.Holder {
@@ -106,11 +106,11 @@ func TestAnotherOperationIsReported(t *testing.T) {
 // A run that was killed leaves its operation behind; it is replaced once it must have ended.
 func TestAnOperationThatEndedWithoutAReportIsReplaced(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
 	f.tick(reconcile.OperationTerm + time.Second)
-	if f.operation().IsActive(f.world.Clock.Now()) {
+	if f.operation().IsActive(f.cluster.Clock.Now()) {
 		t.Error("it is still active")
 	}
 	f.anotherRun()
@@ -123,17 +123,17 @@ func TestAnOperationThatEndedWithoutAReportIsReplaced(t *testing.T) {
 // A run that was not joined changes nothing beside another run's operation, also between its passes.
 func TestChangesBesideAnOperationAreRefused(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
-	own := f.world
+	own := f.cluster
 	f.anotherRun()
 	f.end()
-	if other, err := f.world.Operations().OtherOperation(t.Context()); err != nil || other == nil || other.ID != "run1" {
+	if other, err := f.cluster.Operations().OtherOperation(t.Context()); err != nil || other == nil || other.ID != "run1" {
 		t.Fatalf("the other operation is %+v, %v", other, err)
 	}
-	f.world.Operations().RefuseBesideOthers()
-	err := f.world.Begin(t.Context())
+	f.cluster.Operations().RefuseBesideOthers()
+	err := f.cluster.Begin(t.Context())
 	active := &reconcile.ActiveOperationError{}
 	if !errors.As(err, &active) || active.Operation.ID != "run1" {
 		t.Errorf("a change beside it: %v", err)
@@ -143,7 +143,7 @@ func TestChangesBesideAnOperationAreRefused(t *testing.T) {
 		t.Errorf("the run itself sees %+v, %v", other, err)
 	}
 	f.tick(reconcile.OperationTerm + time.Second)
-	if err := f.world.Begin(t.Context()); err != nil {
+	if err := f.cluster.Begin(t.Context()); err != nil {
 		t.Errorf("after its run was lost: %v", err)
 	}
 	f.end()
@@ -152,11 +152,11 @@ func TestChangesBesideAnOperationAreRefused(t *testing.T) {
 // What is reported is how far the operation is, at once when that changes.
 func TestTheProgressOfAnOperationIsStored(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
 	now := reconcile.OperationProgress{Passes: 1, Actions: 3, Targets: 2, Reached: 1, WaitingFor: "storage-2 is draining"}
-	if err := f.world.Operations().RenewOperation(t.Context(), now); err != nil || f.operation().Progress != now {
+	if err := f.cluster.Operations().RenewOperation(t.Context(), now); err != nil || f.operation().Progress != now {
 		t.Errorf("%v, others see %+v", err, f.operation().Progress)
 	}
 	f.begin() // the next pass keeps it
@@ -169,26 +169,26 @@ func TestTheProgressOfAnOperationIsStored(t *testing.T) {
 // A request names one operation: its run sees it, no other run does, and it ends with the operation.
 func TestARequestToAbortReachesItsOperation(t *testing.T) {
 	f := settled(t)
-	f.world.Operations().SetOperation(f.replacing())
+	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
 	f.end()
 	lease := types.NamespacedName{Namespace: key.Namespace, Name: live.LeaseName(key.Name)}
 	if err := live.RequestAbort(t.Context(), f.api, lease, reconcile.OperationAbort{ID: "run2", By: "bob@desk"}); !errors.Is(err, live.ErrOperationEnded) {
 		t.Errorf("a request for another operation: %v", err)
 	}
-	if abort, err := f.world.Operations().AbortRequest(t.Context()); err != nil || abort != nil {
+	if abort, err := f.cluster.Operations().AbortRequest(t.Context()); err != nil || abort != nil {
 		t.Errorf("before the request: %+v, %v", abort, err)
 	}
 	if err := live.RequestAbort(t.Context(), f.api, lease, reconcile.OperationAbort{ID: "run1", By: "bob@desk", Reason: "wrong group"}); err != nil {
 		t.Fatal(err)
 	}
-	if abort, err := f.world.Operations().AbortRequest(t.Context()); err != nil || abort == nil || abort.By != "bob@desk" || abort.Reason != "wrong group" {
+	if abort, err := f.cluster.Operations().AbortRequest(t.Context()); err != nil || abort == nil || abort.By != "bob@desk" || abort.Reason != "wrong group" {
 		t.Errorf("after the request: %+v, %v", abort, err)
 	}
-	own := f.world
+	own := f.cluster
 	f.anotherRun()
 	f.end()
-	if abort, err := f.world.Operations().AbortRequest(t.Context()); err != nil || abort != nil {
+	if abort, err := f.cluster.Operations().AbortRequest(t.Context()); err != nil || abort != nil {
 		t.Errorf("another run sees %+v, %v", abort, err)
 	}
 	if err := own.Operations().EndOperation(t.Context()); err != nil {

@@ -13,9 +13,9 @@ import (
 func TestAnOwnerWithoutANameGetsTheLockWhenAPersonSaysWhy(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "" })
-	f.observe(plan.Record)
-	f.world.Overrides = map[plan.Gate]string{plan.GateLockOwner: "the only instance"}
-	if err := f.world.Lock(t.Context()); err != nil {
+	f.observe(plan.ClusterResource)
+	f.cluster.Overrides = map[plan.Gate]string{plan.GateLockOwner: "the only instance"}
+	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if lock := f.lockIn(fdb.DefaultLockPrefix); lock == nil || lock.Owner != "" {
@@ -25,10 +25,10 @@ func TestAnOwnerWithoutANameGetsTheLockWhenAPersonSaysWhy(t *testing.T) {
 
 func TestALiveOperatorIsOverriddenOnlyByItsOwnGate(t *testing.T) {
 	for gate, allowed := range map[plan.Gate]bool{plan.GateOperator: true, plan.GateLockOwner: false} {
-		f := newField(t, sharing(t).record(), operator(nil), election(time.Second, nil))
-		f.observe(plan.Record)
-		f.world.Overrides = map[plan.Gate]string{gate: "it was scaled down a moment ago"}
-		checks, err := f.world.Gates(t.Context(), live.GateOptions{})
+		f := newField(t, sharing(t).resource(), operator(nil), election(time.Second, nil))
+		f.observe(plan.ClusterResource)
+		f.cluster.Overrides = map[plan.Gate]string{gate: "it was scaled down a moment ago"}
+		checks, err := f.cluster.Gates(t.Context(), live.GateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,11 +41,11 @@ func TestALiveOperatorIsOverriddenOnlyByItsOwnGate(t *testing.T) {
 // TestStagesReadWhichGatesAreOverridden observes with an override and without one.
 func TestStagesReadWhichGatesAreOverridden(t *testing.T) {
 	f := sharing(t)
-	if got := f.observe(plan.Record).Overrides; len(got) != 0 {
+	if got := f.observe(plan.ClusterResource).Overrides; len(got) != 0 {
 		t.Errorf("without an override: %v", got)
 	}
-	f.world.Overrides = map[plan.Gate]string{plan.GateConfig: "a test cluster"}
-	if got := f.observe(plan.Record).Overrides[plan.GateConfig]; got != "a test cluster" {
+	f.cluster.Overrides = map[plan.Gate]string{plan.GateConfig: "a test cluster"}
+	if got := f.observe(plan.ClusterResource).Overrides[plan.GateConfig]; got != "a test cluster" {
 		t.Errorf("the reason is %q", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestAClusterComesUpFromNothing(t *testing.T) {
 	f := newField(t, sample())
 	f.settle(14)
-	s := f.record().Status
+	s := f.resource().Status
 	if !s.Configured || !s.Health.Available || s.Generations.Reconciled != 1 || len(s.ProcessGroups) != 16 {
 		t.Errorf("configured %t, available %t, reconciled generation %d, %d process groups", s.Configured, s.Health.Available, s.Generations.Reconciled, len(s.ProcessGroups))
 	}
@@ -31,13 +31,13 @@ func TestAPassWithNothingToDoIsCheap(t *testing.T) {
 	}
 	for name, size := range sizes {
 		t.Run(name, func(t *testing.T) {
-			record := sample()
+			cluster := sample()
 			if size.storage > 0 {
-				record.Spec.ProcessCounts = v1beta2.ProcessCounts{}
-				record.Spec.ProcessCounts.Storage = size.storage
+				cluster.Spec.ProcessCounts = v1beta2.ProcessCounts{}
+				cluster.Spec.ProcessCounts.Storage = size.storage
 			}
-			f := settledAs(t, record)
-			if got := len(f.record().Status.ProcessGroups); got != size.groups {
+			f := settledAs(t, cluster)
+			if got := len(f.resource().Status.ProcessGroups); got != size.groups {
 				t.Fatalf("%d process groups, want %d", got, size.groups)
 			}
 			f.log.reset()
@@ -72,12 +72,12 @@ func TestTheFirstObservationUsesWhatWasJustRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := settled(t)
 			f.log.reset()
-			given := f.record()
+			given := f.resource()
 			given.Labels = map[string]string{"read": "before"}
 			f.log.reset()
-			f.world.UseFirst(live.Given{Cluster: given, At: f.world.Clock.Now().Add(-tc.age)})
+			f.cluster.UseFirst(live.Given{Cluster: given, At: f.cluster.Clock.Now().Add(-tc.age)})
 			for i, want := range tc.reads {
-				s := f.observe(plan.Record)
+				s := f.observe(plan.ClusterResource)
 				if first := s.Cluster.Labels["read"] == "before"; first != (want == 0) {
 					t.Errorf("observation %d: the given resource %t", i+1, first)
 				}

@@ -20,9 +20,9 @@ type PodCandidate struct {
 	// Unready: the pod is reported as not ready although its main container is, such as on a
 	// node that stopped reporting.
 	Unready bool
-	// Silent: its processes do not report. They may have missed a change of coordinators,
+	// Unresponsive: its processes do not report. They may have missed a change of coordinators,
 	// and then the pod's cluster file is stale.
-	Silent bool
+	Unresponsive bool
 	// Answered: the last tool that ran in it succeeded. A dead node should not delay every
 	// command again.
 	Answered bool
@@ -56,7 +56,7 @@ func ChoosePods(candidates []PodCandidate) []PodCandidate {
 
 // compareFaults orders the pod with fewer drawbacks first.
 func compareFaults(a, b PodCandidate) int {
-	return cmp.Or(compareBool(a.Unready, b.Unready), compareBool(a.Silent, b.Silent), compareBool(a.Excluded, b.Excluded))
+	return cmp.Or(compareBool(a.Unready, b.Unready), compareBool(a.Unresponsive, b.Unresponsive), compareBool(a.Excluded, b.Excluded))
 }
 
 // spread orders the first pod of each node before the second of any, among those with

@@ -23,7 +23,7 @@ func TestWhichPodsAreUsed(t *testing.T) {
 		pod("pending", func(p *live.PodCandidate) { p.Running = false }),
 		pod("terminating", func(p *live.PodCandidate) { p.Terminating = true }),
 		pod("isolated", func(p *live.PodCandidate) { p.Isolated = true }),
-		pod("coordinator not reporting", func(p *live.PodCandidate) { p.Silent, p.Coordinator = true, true }),
+		pod("coordinator not reporting", func(p *live.PodCandidate) { p.Unresponsive, p.Coordinator = true, true }),
 		pod("leaving coordinator", func(p *live.PodCandidate) { p.Excluded, p.Coordinator = true, true }),
 		pod("young", func(p *live.PodCandidate) { p.Since = late }),
 		pod("unready coordinator", func(p *live.PodCandidate) { p.Unready, p.Coordinator = true, true }),
@@ -48,12 +48,12 @@ func TestTheNextPodIsOnAnotherNode(t *testing.T) {
 	pod := func(name, node string) live.PodCandidate {
 		return live.PodCandidate{Name: name, Node: node, Running: true}
 	}
-	leaving := pod("e", "node-3")
-	leaving.Excluded = true
+	marked := pod("e", "node-3")
+	marked.Excluded = true
 	answered := pod("c", "node-1")
 	answered.Answered = true
 	var got []string
-	for _, p := range live.ChoosePods([]live.PodCandidate{pod("a", "node-1"), pod("b", "node-1"), answered, pod("d", "node-2"), leaving}) {
+	for _, p := range live.ChoosePods([]live.PodCandidate{pod("a", "node-1"), pod("b", "node-1"), answered, pod("d", "node-2"), marked}) {
 		got = append(got, p.Name)
 	}
 	if diff := cmp.Diff([]string{"c", "d", "a", "b", "e"}, got); diff != "" {

@@ -22,7 +22,7 @@ const readLimit = time.Minute
 // ReadExclusions reads which exclusions are in force and which processes still hold data, even
 // if no process group is marked for removal. It never runs the exclude command, which would
 // move data again.
-func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
+func (w *Cluster) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	return w.db.readExclusions(ctx)
 }
 
@@ -43,7 +43,7 @@ func (d *database) readExclusions(ctx context.Context) (plan.CoordinationFacts, 
 }
 
 // ReadShared reads all that control-plane instances share, whether or not the spec needs it.
-func (w *World) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) {
+func (w *Cluster) ReadShared(ctx context.Context) (plan.CoordinationFacts, error) {
 	return w.db.readShared(ctx)
 }
 
@@ -51,22 +51,22 @@ func (d *database) readShared(ctx context.Context) (plan.CoordinationFacts, erro
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	facts := plan.CoordinationFacts{}
-	cli, record, err := d.open(ctx)
+	cli, cluster, err := d.open(ctx)
 	if err != nil {
 		return facts, fmt.Errorf("read the shared keys of control-plane instances: %w", err)
 	}
 	everything := admin.SharedRequest{Denials: true, Upgrades: true, Maintenance: true, Lists: true}
-	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: record.LockKeyPrefix()}, everything)
+	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: cluster.LockKeyPrefix()}, everything)
 	if err != nil {
 		return facts, err
 	}
-	noteShared(&facts, shared, record)
+	noteShared(&facts, shared, cluster)
 	return facts, nil
 }
 
 // ReadClusterFiles reads the connection string in force, and the cluster file in each pod. An
 // unreadable file is a fact; only the end of the context is an error.
-func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
+func (w *Cluster) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
 	return w.db.readClusterFiles(ctx)
 }
 
@@ -134,18 +134,18 @@ func (d *database) clusterFile(ctx context.Context, pod *corev1.Pod) plan.Cluste
 const namesLimit = 20 * time.Second
 
 // ReadNames measures how names are resolved in one of the cluster's pods.
-func (w *World) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
+func (w *Cluster) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
 	return w.db.readNames(ctx, names)
 }
 
 func (d *database) readNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
 	ctx, cancel := context.WithTimeout(ctx, namesLimit)
 	defer cancel()
-	record, pods := d.known.toReach()
-	if record == nil {
+	cluster, pods := d.known.toReach()
+	if cluster == nil {
 		return fdb.NameLookups{}, errors.New("resolve names: the FoundationDBCluster was not read yet")
 	}
-	inPods, why := d.execPods(record, pods)
+	inPods, why := d.execPods(cluster, pods)
 	if inPods == nil {
 		return fdb.NameLookups{}, fmt.Errorf("resolve names: %s", why)
 	}

@@ -33,13 +33,13 @@ func (s shells) Open(context.Context, admin.Command) (*admin.Session, error) {
 
 func TestNamesAreReadInOnePod(t *testing.T) {
 	f := settled(t)
-	if _, err := f.world.ReadNames(t.Context(), []string{"localhost"}); err == nil {
+	if _, err := f.cluster.ReadNames(t.Context(), []string{"localhost"}); err == nil {
 		t.Error("there are no pods before the cluster is read")
 	}
-	f.observe(plan.Record | plan.Pods)
+	f.observe(plan.ClusterResource | plan.Pods)
 	var ran []admin.Command
-	f.world.Transport = func(*corev1.Pod) admin.Transport { return shells{ran: &ran} }
-	got, err := f.world.ReadNames(t.Context(), []string{"localhost"})
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return shells{ran: &ran} }
+	got, err := f.cluster.ReadNames(t.Context(), []string{"localhost"})
 	if n, looked := got.Of("localhost"); err != nil || !looked || n.Failed > 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -50,23 +50,23 @@ func TestNamesAreReadInOnePod(t *testing.T) {
 
 func TestNamesAreReadInAnotherPodWhereOneIsLost(t *testing.T) {
 	f := settled(t)
-	f.observe(plan.Record | plan.Pods)
+	f.observe(plan.ClusterResource | plan.Pods)
 	var lost, ran []admin.Command
 	first := true
-	f.world.Transport = func(*corev1.Pod) admin.Transport {
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport {
 		defer func() { first = false }()
 		if first {
 			return shells{ran: &lost, err: &admin.TransportError{Started: true, Where: "pod", Err: errors.New("EOF")}}
 		}
 		return shells{ran: &ran}
 	}
-	if _, err := f.world.ReadNames(t.Context(), []string{"localhost"}); err != nil || len(lost) != 1 || len(ran) != 1 {
+	if _, err := f.cluster.ReadNames(t.Context(), []string{"localhost"}); err != nil || len(lost) != 1 || len(ran) != 1 {
 		t.Errorf("%d and %d commands: %v", len(lost), len(ran), err)
 	}
-	for _, pod := range f.observe(plan.Record | plan.Pods).Pods {
+	for _, pod := range f.observe(plan.ClusterResource | plan.Pods).Pods {
 		pod.Status.Phase = corev1.PodPending
 	}
-	if _, err := f.world.ReadNames(t.Context(), []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "no running pod can run fdbcli") {
+	if _, err := f.cluster.ReadNames(t.Context(), []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "no running pod can run fdbcli") {
 		t.Errorf("got %v", err)
 	}
 }

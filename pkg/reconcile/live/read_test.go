@@ -19,12 +19,12 @@ import (
 
 func TestExclusionsAreReadWithoutAskingForAny(t *testing.T) {
 	f := settled(t)
-	f.observe(plan.Record | plan.Pods)
+	f.observe(plan.ClusterResource | plan.Pods)
 	if err := f.cli().Exclude(t.Context(), []string{"locality_instance_id:absent"}); err != nil {
 		t.Fatal(err)
 	}
 	f.log.reset()
-	facts, err := f.world.ReadExclusions(t.Context())
+	facts, err := f.cluster.ReadExclusions(t.Context())
 	if err != nil || !facts.ExclusionsRead {
 		t.Fatalf("%v, %+v", err, facts)
 	}
@@ -40,13 +40,13 @@ func TestExclusionsAreReadWithoutAskingForAny(t *testing.T) {
 func TestWhatInstancesShareIsReadAlsoWhereTheSpecDoesNotAsk(t *testing.T) {
 	f := settled(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = new(true) })
-	if s := f.observe(plan.Record | plan.Pods | plan.Coordination); s.Coordination.Read {
+	if s := f.observe(plan.ClusterResource | plan.Pods | plan.Coordination); s.Coordination.Read {
 		t.Fatal("a spec without locks has the lock read in a pass")
 	}
-	lock := fdb.Lock{Owner: "east", Start: f.world.Clock.Now().UTC().Truncate(time.Second), End: f.world.Clock.Now().UTC().Add(time.Hour).Truncate(time.Second)}
+	lock := fdb.Lock{Owner: "east", Start: f.cluster.Clock.Now().UTC().Truncate(time.Second), End: f.cluster.Clock.Now().UTC().Add(time.Hour).Truncate(time.Second)}
 	keys := fdb.LockKeys{}
 	f.put(admin.Set(keys.Lock(), lock.Encode()), admin.Set(keys.Denied("west"), []byte("west")))
-	facts, err := f.world.ReadShared(t.Context())
+	facts, err := f.cluster.ReadShared(t.Context())
 	if err != nil || !facts.Read || !facts.Lists.Read {
 		t.Fatalf("%v, %+v", err, facts)
 	}
@@ -60,11 +60,11 @@ func TestWhatInstancesShareIsReadAlsoWhereTheSpecDoesNotAsk(t *testing.T) {
 
 func TestClusterFilesAreReadWhereTheyAre(t *testing.T) {
 	f := settled(t)
-	s := f.observe(plan.Record | plan.Pods)
+	s := f.observe(plan.ClusterResource | plan.Pods)
 	const odd = "sample:other@10.0.0.1:4501"
 	first := slices.Sorted(maps.Keys(s.Pods))[0]
-	f.world.Transport = catching(f.world.Transport, map[string]admin.Result{first: {Stdout: []byte(odd)}}, admin.Result{ExitCode: 1, Stderr: []byte("cat: no such file\n")})
-	files, err := f.world.ReadClusterFiles(t.Context())
+	f.cluster.Transport = catching(f.cluster.Transport, map[string]admin.Result{first: {Stdout: []byte(odd)}}, admin.Result{ExitCode: 1, Stderr: []byte("cat: no such file\n")})
+	files, err := f.cluster.ReadClusterFiles(t.Context())
 	if err != nil || files.LiveUnknown != "" {
 		t.Fatalf("%v, %+v", err, files)
 	}

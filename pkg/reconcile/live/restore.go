@@ -20,13 +20,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// RestoreWorld is one restore: an Observer and an Actor. The tools run in pods of any
+// RestoreCluster is one restore: an Observer and an Actor. The tools run in pods of any
 // backup agents of the destination. Its Lease is the destination's, so that no pass over the
 // cluster runs during a restore.
-type RestoreWorld struct {
+type RestoreCluster struct {
 	// World is the API server, the Lease and the gates. Its Key names the destination,
 	// once the restore was read.
-	*World
+	*Cluster
 	// Name names the restore.
 	Name types.NamespacedName
 
@@ -38,19 +38,19 @@ type RestoreWorld struct {
 }
 
 // NewRestore returns the RestoreWorld of a restore. The options' Key needs only the namespace.
-func NewRestore(name types.NamespacedName, o Options) *RestoreWorld {
-	return &RestoreWorld{World: New(o), Name: name}
+func NewRestore(name types.NamespacedName, o Options) *RestoreCluster {
+	return &RestoreCluster{Cluster: New(o), Name: name}
 }
 
 // Observe implements reconcile.Observer.
-func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (w *RestoreCluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.Restore != 0 || into.Restore == nil {
 		if err := w.readRestore(ctx); err != nil {
 			return explain(err)
 		}
 		into.Restore = w.restore.DeepCopy()
 	}
-	if facets&plan.Record != 0 {
+	if facets&plan.ClusterResource != 0 {
 		cluster, err := w.readDestination(ctx)
 		if err != nil {
 			return explain(err)
@@ -72,7 +72,7 @@ func (w *RestoreWorld) Observe(ctx context.Context, into *plan.Snapshot, facets 
 }
 
 // readFacts reads the facets besides the resources and the agents.
-func (w *RestoreWorld) readFacts(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+func (w *RestoreCluster) readFacts(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if err := refresh(ctx, facets&plan.RestoreStatus, &into.RestoreStatus, w.readRestores); err != nil {
 		return err
 	}
@@ -102,31 +102,31 @@ func refresh[T any](ctx context.Context, needed plan.Facet, into *T, read func(c
 	return nil
 }
 
-func (w *RestoreWorld) readRestore(ctx context.Context) error {
-	record := &v1beta2.FoundationDBRestore{}
-	if err := w.Client.Get(ctx, w.Name, record); err != nil {
+func (w *RestoreCluster) readRestore(ctx context.Context) error {
+	cluster := &v1beta2.FoundationDBRestore{}
+	if err := w.Client.Get(ctx, w.Name, cluster); err != nil {
 		if apierrors.IsNotFound(err) {
 			return &NotFoundError{Key: w.Name, Kind: kindRestore}
 		}
 		return fmt.Errorf("read %s %s: %w", kindRestore, w.Name.Name, err)
 	}
-	if err := record.Validate(); err != nil {
-		return &InvalidRecordError{Key: w.Name, Err: err, Kind: kindRestore}
+	if err := cluster.Validate(); err != nil {
+		return &InvalidResourceError{Key: w.Name, Err: err, Kind: kindRestore}
 	}
-	w.restore = record
-	w.Key = types.NamespacedName{Namespace: w.Name.Namespace, Name: record.Spec.DestinationClusterName}
+	w.restore = cluster
+	w.Key = types.NamespacedName{Namespace: w.Name.Namespace, Name: cluster.Spec.DestinationClusterName}
 	return nil
 }
 
 // readDestination reads the cluster without storing it: operators carry out restores even if
 // spec.skip of the cluster is true.
-func (w *RestoreWorld) readDestination(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
+func (w *RestoreCluster) readDestination(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
 	_, normalized, err := readCluster(ctx, w.Client, w.Key)
 	return normalized, err
 }
 
 // destinationAgents are the pods of the agents of all backups of the destination.
-func (w *RestoreWorld) destinationAgents(ctx context.Context) (map[string]*corev1.Pod, error) {
+func (w *RestoreCluster) destinationAgents(ctx context.Context) (map[string]*corev1.Pod, error) {
 	backups, err := listed[v1beta2.FoundationDBBackup](ctx, namespaced{w.Client, w.Key.Namespace}, nil, &v1beta2.FoundationDBBackupList{})
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (w *RestoreWorld) destinationAgents(ctx context.Context) (map[string]*corev
 }
 
 // distance is the rank of the agents in a pod.
-func (w *RestoreWorld) distance(pod *corev1.Pod) int {
+func (w *RestoreCluster) distance(pod *corev1.Pod) int {
 	return w.distances[pod.Labels[v1beta2.LabelDeploymentName]]
 }
 
@@ -179,15 +179,15 @@ func (n namespaced) List(ctx context.Context, list client.ObjectList, options ..
 }
 
 // readRestores reads all restores. Only the end of the context is an error.
-func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, error) {
+func (w *RestoreCluster) readRestores(ctx context.Context) (plan.RestoreFacts, error) {
 	facts := plan.RestoreFacts{}
 	tools, err := w.db.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	switch {
 	case err != nil:
-		facts.NotAsked = err.Error()
+		facts.NotQueried = err.Error()
 		return facts, nil // an unknown status is a fact that stages decide on
 	case tools == nil:
-		facts.NotAsked = noAgent + "; a FoundationDBBackup of the cluster, even a Stopped one, creates agents; those in other namespaces are not used"
+		facts.NotQueried = noAgent + "; a FoundationDBBackup of the cluster, even a Stopped one, creates agents; those in other namespaces are not used"
 		return facts, nil
 	}
 	all, err := tools.Restores(ctx)
@@ -204,13 +204,13 @@ func (w *RestoreWorld) readRestores(ctx context.Context) (plan.RestoreFacts, err
 }
 
 // Gates returns the checks that must hold before any change.
-func (w *RestoreWorld) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
+func (w *RestoreCluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	w.operators.subject = "restore"
-	return w.World.Gates(ctx, o)
+	return w.Cluster.Gates(ctx, o)
 }
 
 // Act implements reconcile.Actor.
-func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
+func (w *RestoreCluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (w *RestoreWorld) Act(ctx context.Context, a plan.Action) error {
 // the status once the restore was observed. Nothing is written before the database has
 // answered. If the restore was certainly not started, the previous status is restored. After
 // any other error the status stays: an additional check is better than a second restore.
-func (w *RestoreWorld) startRestore(ctx context.Context, a plan.StartRestore) error {
+func (w *RestoreCluster) startRestore(ctx context.Context, a plan.StartRestore) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("start the restore: %w", err)
@@ -264,7 +264,7 @@ func neverStarted(err error) bool {
 	}
 }
 
-func (w *RestoreWorld) writeRestoreStatus(ctx context.Context, status v1beta2.FoundationDBRestoreStatus) error {
+func (w *RestoreCluster) writeRestoreStatus(ctx context.Context, status v1beta2.FoundationDBRestoreStatus) error {
 	if w.restore == nil {
 		return errors.New("the FoundationDBRestore was not read yet")
 	}

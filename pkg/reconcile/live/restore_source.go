@@ -14,7 +14,7 @@ import (
 // readSource reads the backup of the destination that writes to the source of the restore, and
 // what the source already has. Agents know only the backups of their own database. Only the
 // end of the context is an error.
-func (w *RestoreWorld) readSource(ctx context.Context) (plan.SourceFacts, error) {
+func (w *RestoreCluster) readSource(ctx context.Context) (plan.SourceFacts, error) {
 	tools, err := w.db.tools(w.agents, w.restore.Spec.CustomParameters, w.distance)
 	if err != nil || tools == nil {
 		return plan.SourceFacts{}, nil // without an answer the source is unknown

@@ -12,13 +12,13 @@ import (
 
 // readTarget reads whether the key ranges that the restore writes hold data, where the
 // restore can still be started. Only the context's end is an error.
-func (w *RestoreWorld) readTarget(ctx context.Context, known plan.RestoreFacts) (plan.TargetFacts, error) {
+func (w *RestoreCluster) readTarget(ctx context.Context, known plan.RestoreFacts) (plan.TargetFacts, error) {
 	if why := w.neverWrites(known); why != "" {
-		return plan.TargetFacts{NotAsked: why}, nil
+		return plan.TargetFacts{NotQueried: why}, nil
 	}
 	tools, err := w.acting()
 	if err != nil {
-		return plan.TargetFacts{NotAsked: err.Error()}, nil // what cannot be read is a fact that stages decide on
+		return plan.TargetFacts{NotQueried: err.Error()}, nil // what cannot be read is a fact that stages decide on
 	}
 	facts := plan.TargetFacts{}
 	occupied, err := tools.Occupied(ctx, targetRanges(w.restore))
@@ -36,7 +36,7 @@ func (w *RestoreWorld) readTarget(ctx context.Context, known plan.RestoreFacts) 
 
 // neverWrites returns the reason why the restore is not about to write anything; empty
 // where it may be. A database that is being restored is locked, and cannot be read.
-func (w *RestoreWorld) neverWrites(known plan.RestoreFacts) string {
+func (w *RestoreCluster) neverWrites(known plan.RestoreFacts) string {
 	status := w.restore.Status
 	switch {
 	case status.Running || status.State != "":

@@ -73,7 +73,7 @@ func TestTheTargetOfARestoreIsRead(t *testing.T) {
 		"a range beside the data": {given: ofRanges(v1beta2.FoundationDBKeyRange{Start: "a", End: "b"}), want: plan.TargetFacts{Read: true}},
 		"a restore that was started": {
 			given: func(r *v1beta2.FoundationDBRestore) { r.Status.State = v1beta2.RestoreStateCompleted },
-			want:  plan.TargetFacts{NotAsked: "the restore was started before"},
+			want:  plan.TargetFacts{NotQueried: "the restore was started before"},
 		},
 	}
 	for name, tt := range tests {
@@ -99,7 +99,7 @@ func TestTheTargetOfARestoreIsRead(t *testing.T) {
 func TestARestoreIntoAnUnknownTargetIsNotStarted(t *testing.T) {
 	v := filled(t, ofRanges())
 	v.fdbcli(`writemode on; clearrange "" \xff`)
-	v.trouble = func(argv []string) error {
+	v.problem = func(argv []string) error {
 		if strings.Contains(strings.Join(argv, " "), "getrangekeys") {
 			return errors.New("no route")
 		}
@@ -114,7 +114,7 @@ func TestARestoreIntoAnUnknownTargetIsNotStarted(t *testing.T) {
 	if status := v.theRestore(); status != (v1beta2.FoundationDBRestoreStatus{}) {
 		t.Errorf("status %+v", status)
 	}
-	v.trouble = nil
+	v.problem = nil
 	if v.passOver(v.restore, backup.Restore()); v.starts() != 1 {
 		t.Errorf("%d starts once the target can be read", v.starts())
 	}
@@ -133,10 +133,10 @@ func TestARestoreIntoALockedDatabaseIsNotStarted(t *testing.T) {
 }
 
 // outdated reports a target without data, whatever the database holds by now.
-type outdated struct{ *live.RestoreWorld }
+type outdated struct{ *live.RestoreCluster }
 
 func (w outdated) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	err := w.RestoreWorld.Observe(ctx, into, facets)
+	err := w.RestoreCluster.Observe(ctx, into, facets)
 	if facets&plan.RestoreTarget != 0 {
 		into.RestoreTarget = plan.TargetFacts{Read: true}
 	}

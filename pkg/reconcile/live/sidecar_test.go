@@ -50,7 +50,7 @@ func (s *sidecars) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *sidecars) asked() []string {
+func (s *sidecars) requested() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	calls := slices.Clone(s.calls)
@@ -138,16 +138,16 @@ const (
 // splitCluster is a cluster with the split image and one running storage pod.
 func splitCluster(t *testing.T, edit func(*corev1.Pod)) (*field, *sidecars, *forwarder) {
 	t.Helper()
-	record := sample()
-	record.Spec.ImageType = new(v1beta2.ImageTypeSplit)
-	record.Status.ConnectionString = theConnectionString
-	record.Status.RunningVersion = "7.3.79"
-	record.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage}}
-	pod := podOf(t, record)
+	cluster := sample()
+	cluster.Spec.ImageType = new(v1beta2.ImageTypeSplit)
+	cluster.Status.ConnectionString = theConnectionString
+	cluster.Status.RunningVersion = "7.3.79"
+	cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage}}
+	pod := podOf(t, cluster)
 	if edit != nil {
 		edit(pod)
 	}
-	f := newField(t, record, pod)
+	f := newField(t, cluster, pod)
 	answers := &sidecars{answers: map[string]string{
 		"GET /substitutions":              `{"FDB_ZONE_ID":"node-1","BINARY_DIR":"/usr/bin"}`,
 		"GET /check_hash/fdb.cluster":     hashOfClusterFile,
@@ -160,14 +160,14 @@ func splitCluster(t *testing.T, edit func(*corev1.Pod)) (*field, *sidecars, *for
 	server := httptest.NewServer(api)
 	t.Cleanup(pods.Close)
 	t.Cleanup(server.CloseClientConnections)
-	f.world.Config = &rest.Config{Host: server.URL}
+	f.cluster.Config = &rest.Config{Host: server.URL}
 	return f, answers, api
 }
 
 // podOf is the one pod of the record, running and without a confirmed configuration.
-func podOf(t *testing.T, record *v1beta2.FoundationDBCluster) *corev1.Pod {
+func podOf(t *testing.T, cluster *v1beta2.FoundationDBCluster) *corev1.Pod {
 	t.Helper()
-	normalized, err := record.Normalized()
+	normalized, err := cluster.Normalized()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestASidecarIsAskedThroughTheAPIServer(t *testing.T) {
 		t.Errorf("the pod reports (-want +got):\n%s", diff)
 	}
 	calls := []string{"GET /check_hash/fdb.cluster", "GET /check_hash/fdbmonitor.conf", "GET /substitutions"}
-	if diff := cmp.Diff(calls, sidecar.asked()); diff != "" {
+	if diff := cmp.Diff(calls, sidecar.requested()); diff != "" {
 		t.Errorf("the sidecar was asked (-want +got):\n%s", diff)
 	}
 	path := "/api/v1/namespaces/fdb/pods/" + splitPod + "/portforward"
@@ -256,7 +256,7 @@ func TestASidecarThatCannotBeAskedIsUnreachable(t *testing.T) {
 			given: func(_ *field, s *sidecars, _ *forwarder) { s.answers["GET /substitutions"] = "<html>" }, why: "read the variables",
 		},
 		"when the API server cannot be reached": {
-			given: func(f *field, _ *sidecars, _ *forwarder) { f.world.Config = &rest.Config{Host: "http://127.0.0.1:1"} }, why: "connection refused",
+			given: func(f *field, _ *sidecars, _ *forwarder) { f.cluster.Config = &rest.Config{Host: "http://127.0.0.1:1"} }, why: "connection refused",
 		},
 	}
 	for name, tc := range tests {
@@ -291,8 +291,8 @@ func TestAPodThatHasConfirmedItsConfigurationIsNotAsked(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], value)
 		}
 	}
-	if len(sidecar.asked())+len(api.paths) > 0 {
-		t.Errorf("asked %v through %v", sidecar.asked(), api.paths)
+	if len(sidecar.requested())+len(api.paths) > 0 {
+		t.Errorf("asked %v through %v", sidecar.requested(), api.paths)
 	}
 }
 
@@ -339,7 +339,7 @@ func declaredBinaryDir(t *testing.T, like *corev1.Pod) (string, bool) {
 // confirm writes down on a storage pod that it uses the current configuration.
 func (f *field) confirm(name string) {
 	f.t.Helper()
-	s := f.observe(plan.Record)
+	s := f.observe(plan.ClusterResource)
 	hash, err := objects.ConfigMapHash(s.Cluster, objects.DesiredLaunch(s.Cluster, v1beta2.ProcessClassStorage))
 	if err != nil {
 		f.t.Fatal(err)
@@ -365,8 +365,8 @@ func TestOnlyRunningPodsAreAsked(t *testing.T) {
 	for name, edit := range tests {
 		t.Run(name, func(t *testing.T) {
 			f, sidecar, _ := splitCluster(t, edit)
-			if s := f.observe(plan.Everything &^ plan.Database); len(s.PodFiles) > 0 || len(sidecar.asked()) > 0 {
-				t.Errorf("reports %v, asked %v", s.PodFiles, sidecar.asked())
+			if s := f.observe(plan.Everything &^ plan.Database); len(s.PodFiles) > 0 || len(sidecar.requested()) > 0 {
+				t.Errorf("reports %v, asked %v", s.PodFiles, sidecar.requested())
 			}
 		})
 	}
@@ -377,18 +377,18 @@ func TestASidecarCopiesTheFilesItIsToldTo(t *testing.T) {
 	f.begin()
 	sidecar.calls = nil
 	sync := plan.SyncPodFiles{Group: "storage-1", Pod: splitPod, Files: []string{"fdb.cluster", "fdbmonitor.conf"}}
-	if err := f.world.Act(t.Context(), sync); err != nil {
+	if err := f.cluster.Act(t.Context(), sync); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"POST /copy_files", "POST /copy_monitor_conf"}, sidecar.asked()); diff != "" {
+	if diff := cmp.Diff([]string{"POST /copy_files", "POST /copy_monitor_conf"}, sidecar.requested()); diff != "" {
 		t.Errorf("the sidecar was asked (-want +got):\n%s", diff)
 	}
 	delete(sidecar.answers, "POST /copy_monitor_conf")
-	if err := f.world.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "does not support /copy_monitor_conf") {
+	if err := f.cluster.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "does not support /copy_monitor_conf") {
 		t.Errorf("an old sidecar: got %v", err)
 	}
 	sync.Pod = "unheard-of"
-	if err := f.world.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "was not read") {
+	if err := f.cluster.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "was not read") {
 		t.Errorf("an unknown pod: got %v", err)
 	}
 }

@@ -46,15 +46,15 @@ func (st *backupStory) running() *backupStory {
 	return st
 }
 
-// tell says what happens between passes.
-func (st *backupStory) tell(format string, args ...any) {
+// logf says what happens between passes.
+func (st *backupStory) logf(format string, args ...any) {
 	fmt.Fprintf(&st.text, "\n## %s\n", fmt.Sprintf(format, args...))
 }
 
 // asks says which change of the record comes, and makes it.
 func (st *backupStory) asks(what string, edit func(*v1beta2.FoundationDBBackupSpec)) {
 	st.t.Helper()
-	st.tell("%s", what)
+	st.logf("%s", what)
 	st.change(func(b *v1beta2.FoundationDBBackup) { edit(&b.Spec) })
 }
 
@@ -78,10 +78,10 @@ func (st *backupStory) elapse(d time.Duration) {
 	st.nodes.FDB.Advance(d)
 }
 
-func (st *backupStory) pass(w worldOfBackups, all []plan.Stage) reconcile.PassDone {
+func (st *backupStory) pass(w clusterOfBackups, all []plan.Stage) reconcile.PassDone {
 	st.t.Helper()
 	st.passes++
-	fmt.Fprintf(&st.text, "\n# Pass %d at %s\n", st.passes, st.world.Clock.Now().Format("15:04:05"))
+	fmt.Fprintf(&st.text, "\n# Pass %d at %s\n", st.passes, st.cluster.Clock.Now().Format("15:04:05"))
 	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42, Report: ui.Text(&st.text, ui.TextOptions{})}
 	done, err := p.Run(st.t.Context())
 	if err != nil {
@@ -110,7 +110,7 @@ func (v *vault) kubelet() {
 	if err := v.api.List(v.t.Context(), all); err != nil {
 		v.t.Fatal(err)
 	}
-	wanted := map[string]bool{}
+	desired := map[string]bool{}
 	for i := range all.Items {
 		d := all.Items[i]
 		if v.isOrphan(&d) {
@@ -120,11 +120,11 @@ func (v *vault) kubelet() {
 			continue
 		}
 		for i := range *d.Spec.Replicas {
-			wanted[fmt.Sprintf("%s-%d", d.Name, i)] = true
+			desired[fmt.Sprintf("%s-%d", d.Name, i)] = true
 		}
 	}
 	for name := range v.agents {
-		if !wanted[name] || !v.hasPod(name) {
+		if !desired[name] || !v.hasPod(name) {
 			v.endAgent(name)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 
 func TestABackupStarts(t *testing.T) {
 	st := newBackupStory(t)
-	st.tell("a user creates FoundationDBBackup nightly")
+	st.logf("a user creates FoundationDBBackup nightly")
 	st.backupPasses(30 * time.Second)
-	st.tell("the first snapshot is written")
+	st.logf("the first snapshot is written")
 	st.elapse(time.Minute)
 	st.backupPasses(30 * time.Second)
 	st.ends()
@@ -33,10 +33,10 @@ func TestABackupGetsAnotherPeriodAndPlace(t *testing.T) {
 	st.pass(st.backup, backup.Backup())
 	st.elapse(30 * time.Second)
 	st.pass(st.backup, backup.Backup())
-	st.tell("the snapshot that was being made is complete, in two places, and the next one begins")
+	st.logf("the snapshot that was being made is complete, in two places, and the next one begins")
 	st.elapse(10 * time.Minute)
 	st.pass(st.backup, backup.Backup())
-	st.tell("that one is complete as well")
+	st.logf("that one is complete as well")
 	st.elapse(time.Hour)
 	st.backupPasses(30 * time.Second)
 	st.ends()
@@ -70,13 +70,13 @@ func TestAgentsOfABackupAreScaled(t *testing.T) {
 // Whatever is recorded stays, nothing is done on a guess, and it goes on once agents are back.
 func TestAllAgentsOfABackupAreGone(t *testing.T) {
 	st := newBackupStory(t).running()
-	st.tell("no command gets into the pods of the agents any more, and the spec asks to stop")
+	st.logf("no command gets into the pods of the agents any more, and the spec asks to stop")
 	st.unready()
 	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped })
 	st.pass(st.backup, backup.Backup())
 	st.nodes.FDB.Advance(time.Minute)
 	st.pass(st.backup, backup.Backup())
-	st.tell("their pods are deleted, and Kubernetes makes others")
+	st.logf("their pods are deleted, and Kubernetes makes others")
 	for name := range st.agents {
 		st.endAgent(name)
 	}
@@ -100,7 +100,7 @@ func TestADeletedBackupGoesWithItsData(t *testing.T) {
 		b.DeletionPolicy = new(v1beta2.BackupDeletionPolicyCleanup)
 	})
 	st.backupPasses(30 * time.Second)
-	st.tell("a user deletes FoundationDBBackup nightly")
+	st.logf("a user deletes FoundationDBBackup nightly")
 	if err := st.api.Delete(t.Context(), st.theBackup()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestARestoreToAVersion(t *testing.T) {
 	st := restored(t)
 	st.restore.Client = versioned{st.restore.Client, uint64(st.restorable())}
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.tell("all data is gone, and a user creates FoundationDBRestore again for a version that they know")
+	st.logf("all data is gone, and a user creates FoundationDBRestore again for a version that they know")
 	st.restorePasses(1, 300*time.Millisecond)
 	st.restorePasses(1, time.Minute)
 	st.restorePasses(2, time.Minute)
@@ -191,10 +191,10 @@ func (st *backupStory) restorable() int64 {
 
 func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {
 	st := restored(t)
-	st.tell("a user creates FoundationDBRestore again while the data is still there")
+	st.logf("a user creates FoundationDBRestore again while the data is still there")
 	st.restorePasses(2, time.Minute)
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.tell("the data is deleted")
+	st.logf("the data is deleted")
 	st.restorePasses(3, time.Minute)
 	st.ends()
 }
@@ -202,9 +202,9 @@ func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {
 func TestAnAbortedRestoreIsNotBegunAgain(t *testing.T) {
 	st := restored(t)
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.tell("all data is gone, and a user creates FoundationDBRestore again")
+	st.logf("all data is gone, and a user creates FoundationDBRestore again")
 	st.restorePasses(1, 0)
-	st.tell("a user runs fdbrestore abort manually")
+	st.logf("a user runs fdbrestore abort manually")
 	st.tool("fdbrestore", "abort", "-t", "default", "--dest-cluster-file", agentClusterFile)
 	st.restorePasses(2, time.Minute)
 	st.ends()

@@ -55,37 +55,37 @@ func orderOf(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []stri
 // A node can be gone for most of a minute before Kubernetes reports it of its pods.
 func TestANodeThatIsGoneCostsOneCommandOnly(t *testing.T) {
 	f := settled(t)
-	f.observe(plan.Record | plan.Pods)
-	reach := f.world.Transport
-	var gone string
-	asked := 0
-	f.world.Transport = func(pod *corev1.Pod) admin.Transport {
-		if gone == "" {
-			gone = pod.Name // the best one
+	f.observe(plan.ClusterResource | plan.Pods)
+	reach := f.cluster.Transport
+	var removed string
+	requested := 0
+	f.cluster.Transport = func(pod *corev1.Pod) admin.Transport {
+		if removed == "" {
+			removed = pod.Name // the best one
 		}
-		if pod.Name == gone {
-			return lostTransport{&asked}
+		if pod.Name == removed {
+			return lostTransport{&requested}
 		}
 		return reach(pod)
 	}
 	for range 3 {
-		if facts, err := f.world.ReadExclusions(t.Context()); err != nil || !facts.ExclusionsRead {
+		if facts, err := f.cluster.ReadExclusions(t.Context()); err != nil || !facts.ExclusionsRead {
 			t.Fatalf("%v, %+v", err, facts)
 		}
 	}
-	if s := f.observe(plan.Record | plan.Pods | plan.Database); s.Database.Status == nil {
+	if s := f.observe(plan.ClusterResource | plan.Pods | plan.Database); s.Database.Status == nil {
 		t.Error(s.Database.Unreachable)
 	}
-	if asked != 1 {
-		t.Errorf("the pod on the node that is gone was asked %d times", asked)
+	if requested != 1 {
+		t.Errorf("the pod on the node that is gone was asked %d times", requested)
 	}
 }
 
 // lostTransport counts the commands that it loses.
-type lostTransport struct{ asked *int }
+type lostTransport struct{ requested *int }
 
 func (l lostTransport) Run(context.Context, admin.Command) (admin.Result, error) {
-	*l.asked++
+	*l.requested++
 	return admin.Result{}, &admin.TransportError{Started: true, Where: "a node that is gone", Err: errors.New("broken pipe")}
 }
 

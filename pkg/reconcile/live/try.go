@@ -11,7 +11,7 @@ import (
 // Try sends the write of an action to the API server as a dry run, with all its validation. It
 // skips changes of the database, and objects that exist only after earlier actions. The cluster
 // must have been observed.
-func (w *World) Try(ctx context.Context, a plan.Action) (tried bool, err error) {
+func (w *Cluster) Try(ctx context.Context, a plan.Action) (tried bool, err error) {
 	if !canBeTried(a) {
 		return false, nil
 	}

@@ -16,13 +16,13 @@ import (
 func TestWhatIsTriedIsNotKept(t *testing.T) {
 	f := settled(t)
 	s := f.observe(plan.Everything)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: f.world.Key.Namespace, Name: "new"}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Key.Namespace, Name: "new"}}
 	group := s.Groups()[0].ProcessGroupID
-	before := f.record().ResourceVersion
+	before := f.resource().ResourceVersion
 	tests := map[string]struct {
-		action plan.Action
-		asked  bool
-		fails  func(error) bool
+		action    plan.Action
+		requested bool
+		fails     func(error) bool
 	}{
 		"a new object":               {plan.CreatePod{Name: "new", Object: pod}, true, nil},
 		"a node that is not there":   {plan.CordonNode{Node: "n9"}, true, apierrors.IsNotFound},
@@ -33,19 +33,19 @@ func TestWhatIsTriedIsNotKept(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			asked, err := f.world.Try(t.Context(), tc.action)
-			if asked != tc.asked || (err != nil) != (tc.fails != nil) || err != nil && !tc.fails(err) {
-				t.Errorf("asked %t, want %t (%v)", asked, tc.asked, err)
+			requested, err := f.cluster.Try(t.Context(), tc.action)
+			if requested != tc.requested || (err != nil) != (tc.fails != nil) || err != nil && !tc.fails(err) {
+				t.Errorf("asked %t, want %t (%v)", requested, tc.requested, err)
 			}
 		})
 	}
-	if err := f.world.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
+	if err := f.cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the pod is there (%v)", err)
 	}
-	if now := f.record(); now.ResourceVersion != before || now.ProcessGroup(group).IsMarkedForRemoval() {
+	if now := f.resource(); now.ResourceVersion != before || now.ProcessGroup(group).IsMarkedForRemoval() {
 		t.Error("the record was written")
 	}
-	if f.observe(plan.Record).Cluster.ProcessGroup(group).IsMarkedForRemoval() {
+	if f.observe(plan.ClusterResource).Cluster.ProcessGroup(group).IsMarkedForRemoval() {
 		t.Error("the mark is remembered")
 	}
 }

@@ -47,8 +47,8 @@ func (d *database) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBClus
 	}
 }
 
-// look is a status document, and when it was read.
-type look struct {
+// statusRead is a status document, and when it was read.
+type statusRead struct {
 	status *fdb.Status
 	at     time.Time
 }
@@ -58,9 +58,9 @@ func (d *database) rememberLook(s *fdb.Status) {
 	held := d.leases.current() != nil
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.looked = look{}
+	d.looked = statusRead{}
 	if held {
-		d.looked = look{s, d.Clock.Now()}
+		d.looked = statusRead{s, d.Clock.Now()}
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *database) rememberLook(s *fdb.Status) {
 func (d *database) forgetLook() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.looked = look{}
+	d.looked = statusRead{}
 }
 
 // lastLook is for how long a document is the last read before a database is created: shorter than
@@ -80,7 +80,7 @@ const lastLook = 5 * time.Second
 func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
 	d.mu.Lock()
 	last := d.looked
-	d.looked = look{} // it is the last read before one command, not before two
+	d.looked = statusRead{} // it is the last read before one command, not before two
 	d.mu.Unlock()
 	status := last.status
 	if status == nil || d.Clock.Since(last.at) > lastLook {

@@ -39,7 +39,7 @@ func TestWhichStatusIsTheLastReadBeforeADatabaseIsCreated(t *testing.T) {
 			f, create := atConfigure(t)
 			tc.given(f)
 			f.log.reset()
-			if err := f.world.Act(t.Context(), create); err != nil {
+			if err := f.cluster.Act(t.Context(), create); err != nil {
 				t.Fatal(err)
 			}
 			read := f.sentScripts("status json")
@@ -62,7 +62,7 @@ func (f *field) failOnce(t *testing.T) {
 		}
 	}
 	f.program = func(admin.Command) (admin.Result, error) { return admin.Result{ExitCode: 1}, nil }
-	if err := f.world.Act(t.Context(), create); err == nil {
+	if err := f.cluster.Act(t.Context(), create); err == nil {
 		t.Fatal("it did not fail")
 	}
 	f.program = nil
@@ -70,7 +70,7 @@ func (f *field) failOnce(t *testing.T) {
 
 func (f *field) endAndBegin(t *testing.T) {
 	t.Helper()
-	if err := f.world.End(t.Context()); err != nil {
+	if err := f.cluster.End(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	f.begin()
@@ -84,7 +84,7 @@ func TestAFreshStatusOfAnotherStateIsARefusal(t *testing.T) {
 	f.program = func(admin.Command) (admin.Result, error) { return admin.Result{Stdout: []byte(document)}, nil }
 	f.observe(plan.Database)
 	f.log.reset()
-	if err := f.world.Act(t.Context(), create); err == nil {
+	if err := f.cluster.Act(t.Context(), create); err == nil {
 		t.Error("a database was created")
 	}
 	refuseConfigure(t, f)
@@ -117,18 +117,18 @@ func TestTheStatusOfANewDatabaseWaitsForItsProcesses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, _ := atConfigure(t)
-			asked := 0
+			requested := 0
 			f.program = func(c admin.Command) (admin.Result, error) {
 				if !strings.Contains(strings.Join(c.Argv, " "), "kill") {
 					return admin.Result{Stdout: []byte(`{"client":{"database_status":{"available":true}},"cluster":{}}`)}, nil
 				}
-				n := tc.registered[min(asked, len(tc.registered)-1)]
-				asked++
+				n := tc.registered[min(requested, len(tc.registered)-1)]
+				requested++
 				return admin.Result{Stdout: []byte(list(n))}, nil
 			}
 			f.observe(plan.Database)
-			if asked != tc.lists {
-				t.Errorf("%d lists, want %d", asked, tc.lists)
+			if requested != tc.lists {
+				t.Errorf("%d lists, want %d", requested, tc.lists)
 			}
 		})
 	}

@@ -11,24 +11,24 @@ import (
 func DesiredConfiguration(c *v1beta2.FoundationDBCluster) fdb.Configuration {
 	desired := c.Spec.DatabaseConfiguration
 	desired.RoleCounts = c.RoleCounts()
-	f := ConfigurationFromRecord(desired)
+	f := ConfigurationFromResource(desired)
 	return f.Normalized(f, fdb.Version{})
 }
 
-// DesiredRecordConfiguration is DesiredConfiguration in the form of the custom resource.
-func DesiredRecordConfiguration(c *v1beta2.FoundationDBCluster) v1beta2.DatabaseConfiguration {
-	return ConfigurationForRecord(DesiredConfiguration(c))
+// DesiredResourceConfiguration is DesiredConfiguration in the form of the custom resource.
+func DesiredResourceConfiguration(c *v1beta2.FoundationDBCluster) v1beta2.DatabaseConfiguration {
+	return ConfigurationForResource(DesiredConfiguration(c))
 }
 
 // ConfigurationSeen is the configuration that a database of this version reports, in the form
 // of the status: comparable with the desired one, and without what the spec does not set.
 func ConfigurationSeen(c *v1beta2.FoundationDBCluster, reported fdb.Configuration, v fdb.Version) v1beta2.DatabaseConfiguration {
-	return ConfigurationForRecord(reported.Normalized(DesiredConfiguration(c), v))
+	return ConfigurationForResource(reported.Normalized(DesiredConfiguration(c), v))
 }
 
-// ConfigurationFromRecord converts the form of the custom resource. Exclusions and
+// ConfigurationFromResource converts the form of the custom resource. Exclusions and
 // the storage role count are omitted.
-func ConfigurationFromRecord(d v1beta2.DatabaseConfiguration) fdb.Configuration {
+func ConfigurationFromResource(d v1beta2.DatabaseConfiguration) fdb.Configuration {
 	f := fdb.Configuration{
 		RedundancyMode: string(d.RedundancyMode),
 		StorageEngine:  string(d.StorageEngine),
@@ -58,9 +58,9 @@ func ConfigurationFromRecord(d v1beta2.DatabaseConfiguration) fdb.Configuration 
 	return f
 }
 
-// ConfigurationForRecord converts to the form of the custom resource. What a database
+// ConfigurationForResource converts to the form of the custom resource. What a database
 // only reports is omitted.
-func ConfigurationForRecord(f fdb.Configuration) v1beta2.DatabaseConfiguration {
+func ConfigurationForResource(f fdb.Configuration) v1beta2.DatabaseConfiguration {
 	d := v1beta2.DatabaseConfiguration{
 		RedundancyMode: v1beta2.RedundancyMode(f.RedundancyMode),
 		StorageEngine:  v1beta2.StorageEngine(f.StorageEngine),

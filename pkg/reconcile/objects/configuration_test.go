@@ -67,7 +67,7 @@ func TestDesiredConfiguration(t *testing.T) {
 			if diff := cmp.Diff(tt.want, DesiredConfiguration(c)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.want, ConfigurationFromRecord(DesiredRecordConfiguration(c))); diff != "" {
+			if diff := cmp.Diff(tt.want, ConfigurationFromResource(DesiredResourceConfiguration(c))); diff != "" {
 				t.Errorf("through the record (-want +got):\n%s", diff)
 			}
 		})
@@ -81,7 +81,7 @@ func TestConfigurationSeenLeavesOutWhatTheSpecDoesNotAskFor(t *testing.T) {
 		GrvProxies: 1, CommitProxies: 2, LogSpill: 2, PerpetualStorageWiggle: new(0), StorageMigrationType: new("disabled"),
 		ExcludedServers: []fdb.ExcludedServer{{Address: "10.1.0.1"}},
 	}
-	if diff := cmp.Diff(DesiredRecordConfiguration(c), ConfigurationSeen(c, reported, fdb.Version{Major: 7, Minor: 3, Patch: 79})); diff != "" {
+	if diff := cmp.Diff(DesiredResourceConfiguration(c), ConfigurationSeen(c, reported, fdb.Version{Major: 7, Minor: 3, Patch: 79})); diff != "" {
 		t.Errorf("(-wanted +seen):\n%s", diff)
 	}
 }

@@ -50,15 +50,15 @@ func CopiedServer(version string) string { return "bin/" + version + "/fdbserver
 // the main container's own, or the one its sidecar copied binaries to. The unified
 // monitor uses its own binary for every compatible version; the split image
 // compares the versions of its two containers.
-func BinaryDir(t v1beta2.ImageType, container, wanted fdb.Version) string {
+func BinaryDir(t v1beta2.ImageType, container, desired fdb.Version) string {
 	switch {
-	case container == wanted:
+	case container == desired:
 		return ownBinaryDir
 	case t != v1beta2.ImageTypeUnified:
-		return splitCopiedBinaryDir + wanted.String()
-	case container.ProtocolCompatible(wanted):
+		return splitCopiedBinaryDir + desired.String()
+	case container.ProtocolCompatible(desired):
 		return ownBinaryDir
 	default:
-		return unifiedCopiedBinaryDir + wanted.String()
+		return unifiedCopiedBinaryDir + desired.String()
 	}
 }

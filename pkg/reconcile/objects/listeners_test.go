@@ -112,9 +112,9 @@ func TestBinariesComeFromTheirOwnContainerUnlessVersionsDiffer(t *testing.T) {
 		return v
 	}
 	tests := map[string]struct {
-		image             v1beta2.ImageType
-		container, wanted string
-		dir               string
+		image              v1beta2.ImageType
+		container, desired string
+		dir                string
 	}{
 		"unified, same version":               {v1beta2.ImageTypeUnified, "7.3.79", "7.3.79", "/usr/bin"},
 		"unified, patch of the same line":     {v1beta2.ImageTypeUnified, "7.3.43", "7.3.79", "/usr/bin"},
@@ -125,7 +125,7 @@ func TestBinariesComeFromTheirOwnContainerUnlessVersionsDiffer(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.dir, BinaryDir(tt.image, version(tt.container), version(tt.wanted))); diff != "" {
+			if diff := cmp.Diff(tt.dir, BinaryDir(tt.image, version(tt.container), version(tt.desired))); diff != "" {
 				t.Error(diff)
 			}
 		})

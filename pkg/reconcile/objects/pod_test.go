@@ -24,8 +24,8 @@ func TestDefaultClaimHasTheHashThatTheOperatorGivesIt(t *testing.T) {
 }
 
 func TestImagesFollowAnUpgrade(t *testing.T) {
-	version := func(running, wanted string) given {
-		return func(c *v1beta2.FoundationDBCluster) { c.Status.RunningVersion, c.Spec.Version = running, wanted }
+	version := func(running, desired string) given {
+		return func(c *v1beta2.FoundationDBCluster) { c.Status.RunningVersion, c.Spec.Version = running, desired }
 	}
 	const monitor, server, sidecar = "foundationdb/fdb-kubernetes-monitor:", "foundationdb/foundationdb:", "foundationdb/foundationdb-kubernetes-sidecar:"
 	tests := map[string]struct {

@@ -44,7 +44,7 @@ func SpecDifferences(want, have any) ([]string, error) {
 // server, an admission webhook or a scheduler added are ignored: only desired fields are compared.
 // Elements of lists with names are compared by name.
 func FieldDifferences(want, have any) ([]FieldDifference, error) {
-	wanted, err := asJSON(want)
+	desired, err := asJSON(want)
 	if err != nil {
 		return nil, fmt.Errorf("compare specs: %w", err)
 	}
@@ -53,7 +53,7 @@ func FieldDifferences(want, have any) ([]FieldDifference, error) {
 		return nil, fmt.Errorf("compare specs: %w", err)
 	}
 	var differences []FieldDifference
-	compareValues("", wanted, found, &differences)
+	compareValues("", desired, found, &differences)
 	return differences, nil
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 func TestSpecDifferences(t *testing.T) {
-	wanted := func() corev1.PodSpec {
+	desired := func() corev1.PodSpec {
 		return corev1.PodSpec{
 			Containers: []corev1.Container{
 				{Name: "foundationdb", Image: "fdb:1", Args: []string{"--a", "--b"}, VolumeMounts: []corev1.VolumeMount{{Name: "data", MountPath: "/a"}, {Name: "data", MountPath: "/b", SubPath: "b"}}},
@@ -38,9 +38,9 @@ func TestSpecDifferences(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			have := wanted()
+			have := desired()
 			tc.given(&have)
-			got, err := SpecDifferences(wanted(), have)
+			got, err := SpecDifferences(desired(), have)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,9 +9,9 @@ const (
 	burst      = 5 * time.Second
 )
 
-// Alarm computes when a wait between passes is over.
-type Alarm struct {
-	rest    Rest
+// Timer computes when a wait between passes is over.
+type Timer struct {
+	wait    Wait
 	start   time.Time
 	due     time.Time
 	first   time.Time // when the burst of changes began; zero before any
@@ -19,26 +19,26 @@ type Alarm struct {
 }
 
 // NewAlarm is set at the start of a wait.
-func NewAlarm(start time.Time, r Rest) *Alarm {
-	return &Alarm{rest: r, start: start, due: start.Add(r.AtMost), soonest: start.Add(r.AtLeast)}
+func NewAlarm(start time.Time, r Wait) *Timer {
+	return &Timer{wait: r, start: start, due: start.Add(r.AtMost), soonest: start.Add(r.AtLeast)}
 }
 
 // Due is when the wait is over, as far as is known now.
-func (a *Alarm) Due() time.Time { return a.due }
+func (a *Timer) Due() time.Time { return a.due }
 
 // Woken reports whether a change, and not time alone, decides when the wait is over.
-func (a *Alarm) Woken() bool { return a.due.Before(a.start.Add(a.rest.AtMost)) }
+func (a *Timer) Woken() bool { return a.due.Before(a.start.Add(a.wait.AtMost)) }
 
 // Changed records a change. OfResource is true when the resource itself was changed.
-func (a *Alarm) Changed(now time.Time, ofResource bool) {
+func (a *Timer) Changed(now time.Time, ofResource bool) {
 	if a.first.IsZero() {
 		a.first = now
 	}
 	if ofResource {
-		a.soonest = earlier(a.soonest, a.start.Add(a.rest.Mended))
+		a.soonest = earlier(a.soonest, a.start.Add(a.wait.AfterEdit))
 	}
 	due := earlier(now.Add(settleTime), a.first.Add(burst))
-	a.due = earlier(a.start.Add(a.rest.AtMost), later(due, a.soonest))
+	a.due = earlier(a.start.Add(a.wait.AtMost), later(due, a.soonest))
 }
 
 func earlier(a, b time.Time) time.Time {

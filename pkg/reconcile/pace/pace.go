@@ -52,17 +52,17 @@ type Pace struct {
 	failing *wait.Backoff // nil unless the last pass failed
 }
 
-// Rest is how long to wait, counted from the end of a pass.
-type Rest struct {
+// Wait is how long to wait, counted from the end of a pass.
+type Wait struct {
 	// AtLeast applies whatever changes; AtMost when nothing changes.
 	AtLeast, AtMost time.Duration
-	// Mended replaces AtLeast when a user changes the resource: that may fix the cause of a
+	// AfterEdit replaces AtLeast when a user changes the resource: that may fix the cause of a
 	// failure.
-	Mended time.Duration
+	AfterEdit time.Duration
 }
 
 // After is the wait after a pass with the given retryAfter; 0 means unknown.
-func (p *Pace) After(e Ending, retryAfter time.Duration) Rest {
+func (p *Pace) After(e Ending, retryAfter time.Duration) Wait {
 	if e != Failed {
 		p.failing = nil
 	}
@@ -88,12 +88,12 @@ func (p *Pace) nextFailure() time.Duration {
 }
 
 // upTo is a wait that every change ends early.
-func (p *Pace) upTo(most time.Duration) Rest {
-	return Rest{AtLeast: p.Interval, AtMost: max(p.Interval, min(most, p.Resync)), Mended: p.Interval}
+func (p *Pace) upTo(most time.Duration) Wait {
+	return Wait{AtLeast: p.Interval, AtMost: max(p.Interval, min(most, p.Resync)), AfterEdit: p.Interval}
 }
 
 // exactly is a wait that only a change of the resource ends early.
-func (p *Pace) exactly(d time.Duration) Rest {
+func (p *Pace) exactly(d time.Duration) Wait {
 	d = max(p.Interval, d)
-	return Rest{AtLeast: d, AtMost: d, Mended: p.Interval}
+	return Wait{AtLeast: d, AtMost: d, AfterEdit: p.Interval}
 }

@@ -23,9 +23,9 @@ type Effect struct {
 	Stale Facet
 	// Locked is true when the action may run only under the cluster lock.
 	Locked bool
-	// Quiet is how long after the action no other control-plane instance may act, because
+	// Cooldown is how long after the action no other control-plane instance may act, because
 	// the database does not show yet which processes were stopped. Zero when it shows at once.
-	Quiet time.Duration
+	Cooldown time.Duration
 	// AtMost is how long the action may last, if that is more than minutes. The end of the run
 	// interrupts such an action, and the same action later continues with the rest. Zero for an
 	// action that is not interrupted.

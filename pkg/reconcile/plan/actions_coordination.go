@@ -75,14 +75,14 @@ func (WithdrawUpgrade) effect() Effect { return Effect{Stale: Coordination, Impa
 // HoldLock takes the database's lock manually for a user, so that no control-plane instance
 // acts. It takes the lock itself, in one transaction, and no pass releases it.
 type HoldLock struct {
-	Owner  string        `json:"owner"`
-	Person string        `json:"person"`
-	For    time.Duration `json:"for"`
+	Owner string        `json:"owner"`
+	User  string        `json:"person"`
+	For   time.Duration `json:"for"`
 }
 
 // Describe implements Action.
 func (a HoldLock) Describe() string {
-	return fmt.Sprintf("hold the lock as %s for %s, manually for %s", a.Owner, a.For, a.Person)
+	return fmt.Sprintf("hold the lock as %s for %s, manually for %s", a.Owner, a.For, a.User)
 }
 
 // Subject implements Action.
@@ -92,8 +92,8 @@ func (HoldLock) effect() Effect { return Effect{Stale: Coordination, Impact: NoI
 
 // ReleaseLock clears the lock for a user, if it is still the one that was shown.
 type ReleaseLock struct {
-	Seen   fdb.Lock `json:"seen"`
-	Person string   `json:"person"`
+	Seen fdb.Lock `json:"seen"`
+	User string   `json:"person"`
 	// Force clears a lock even if another owner may still rely on it.
 	Force bool `json:"force,omitempty"`
 }

@@ -49,5 +49,5 @@ func (a ChangeCoordinators) Describe() string {
 func (ChangeCoordinators) Subject() string { return "coordinators" }
 
 func (ChangeCoordinators) effect() Effect {
-	return Effect{Stale: Record | Database | Coordination, Locked: true, Impact: Recovery}
+	return Effect{Stale: ClusterResource | Database | Coordination, Locked: true, Impact: Recovery}
 }

@@ -85,7 +85,7 @@ func (a RecordFailures) Describe() string {
 // Subject implements Action.
 func (a RecordFailures) Subject() string { return a.Cluster }
 
-func (RecordFailures) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+func (RecordFailures) effect() Effect { return Effect{Stale: ClusterResource, Impact: NoImpact} }
 
 // Value is the value of v1beta2.AnnotationFailuresSeen.
 func (a RecordFailures) Value() string { return a.At.UTC().Format(time.RFC3339) }

@@ -47,7 +47,7 @@ func (a DeletePods) Subject() string { return phrase.List(GroupsOf(a)) }
 func (a DeletePods) effect() Effect {
 	e := Effect{Stale: Pods | PodFiles | Database, Impact: ProcessRestart}
 	if a.Shared {
-		e.Locked, e.Quiet = true, fdb.DeathNoticedAfter
+		e.Locked, e.Cooldown = true, fdb.DeathNoticedAfter
 	}
 	return e
 }

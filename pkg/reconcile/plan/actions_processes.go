@@ -42,7 +42,7 @@ func (a RestartProcesses) Subject() string { return phrase.List(a.Groups) }
 func (a RestartProcesses) effect() Effect {
 	e := Effect{Stale: Database | PodFiles | Coordination, Locked: true, Impact: ProcessRestart}
 	if a.Wave {
-		e.Quiet = fdb.DeathNoticedAfter
+		e.Cooldown = fdb.DeathNoticedAfter
 	}
 	return e
 }

@@ -36,9 +36,9 @@ func (a MarkForRemoval) Subject() string { return phrase.List(a.Groups) }
 // Exclusions in progress are read only when a group is marked.
 func (a MarkForRemoval) effect() Effect {
 	if a.WithoutExclusion {
-		return Effect{Stale: Record | Coordination, Locked: true, Impact: DataLoss}
+		return Effect{Stale: ClusterResource | Coordination, Locked: true, Impact: DataLoss}
 	}
-	return Effect{Stale: Record | Coordination, Impact: DataMove}
+	return Effect{Stale: ClusterResource | Coordination, Impact: DataMove}
 }
 
 // Apply implements Edit.
@@ -63,7 +63,9 @@ func (a KeepGroups) Describe() string { return "revert the mark for removal of "
 // Subject implements Action.
 func (a KeepGroups) Subject() string { return phrase.List(a.Groups) }
 
-func (KeepGroups) effect() Effect { return Effect{Stale: Record | Coordination, Impact: NoImpact} }
+func (KeepGroups) effect() Effect {
+	return Effect{Stale: ClusterResource | Coordination, Impact: NoImpact}
+}
 
 // Apply implements Edit.
 func (a KeepGroups) Apply(s Snapshot) Snapshot {
@@ -86,7 +88,7 @@ func (a SetExcluded) Describe() string { return "mark as drained: " + a.Subject(
 // Subject implements Action.
 func (a SetExcluded) Subject() string { return phrase.List(a.Groups) }
 
-func (SetExcluded) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+func (SetExcluded) effect() Effect { return Effect{Stale: ClusterResource, Impact: NoImpact} }
 
 // Apply implements Edit.
 func (a SetExcluded) Apply(s Snapshot) Snapshot {
@@ -151,7 +153,7 @@ func (a DeleteGroupObjects) Subject() string { return string(a.Group) }
 func (a DeleteGroupObjects) effect() Effect {
 	e := Effect{Stale: Pods | PodFiles | Volumes | Services | Database, Impact: ProcessRestart}
 	if a.Undrained {
-		e.Locked, e.Quiet = true, fdb.DeathNoticedAfter
+		e.Locked, e.Cooldown = true, fdb.DeathNoticedAfter
 	}
 	return e
 }
@@ -178,9 +180,9 @@ func (a IncludeAndForget) Subject() string { return phrase.List(a.Groups) }
 
 func (a IncludeAndForget) effect() Effect {
 	if len(a.Targets) == 0 {
-		return Effect{Stale: Record, Impact: NoImpact}
+		return Effect{Stale: ClusterResource, Impact: NoImpact}
 	}
-	return Effect{Stale: Record | Database | Coordination, Locked: true, Impact: Recovery}
+	return Effect{Stale: ClusterResource | Database | Coordination, Locked: true, Impact: Recovery}
 }
 
 // DropRecords is the part of the action that changes the status.

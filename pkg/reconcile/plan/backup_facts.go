@@ -29,8 +29,8 @@ type BackupFacts struct {
 	// Errors are the latest errors of agents. They are read only while the backup runs and is
 	// not restorable, or lags; nil for none, and when unknown.
 	Errors []string
-	// NotAsked is why the database was not queried; empty when it was.
-	NotAsked string
+	// NotQueried is why the database was not queried; empty when it was.
+	NotQueried string
 	// Unreachable is the error of the query; empty when it succeeded.
 	Unreachable string
 	// AsOf is the time of the read.
@@ -42,7 +42,7 @@ func (f BackupFacts) Why() string {
 	if f.Status != nil {
 		return ""
 	}
-	return whyNot(f.NotAsked, f.Unreachable)
+	return whyNot(f.NotQueried, f.Unreachable)
 }
 
 // StoreFacts are the contents of a backup destination, or why they are unknown.
@@ -53,8 +53,8 @@ type StoreFacts struct {
 	URL string
 	// There is the backup at the destination; nil for none.
 	There *fdb.BackupDescription
-	// NotAsked is why no tool was run; empty when one was.
-	NotAsked string
+	// NotQueried is why no tool was run; empty when one was.
+	NotQueried string
 	// Unreachable is the error of the read; empty when it succeeded.
 	Unreachable string
 	// AsOf is the time of the read.
@@ -66,7 +66,7 @@ func (f StoreFacts) Why() string {
 	if f.Read {
 		return ""
 	}
-	return cmp.Or(f.NotAsked, f.Unreachable, "the store was not read")
+	return cmp.Or(f.NotQueried, f.Unreachable, "the store was not read")
 }
 
 // UseFacts are the backups and restores that use stores, or why they are unknown.
@@ -127,8 +127,8 @@ type RestoreFacts struct {
 	Read bool
 	// All are the restores of all tags, finished ones included.
 	All []fdb.RestoreStatus
-	// NotAsked is why the database was not queried; empty when it was.
-	NotAsked string
+	// NotQueried is why the database was not queried; empty when it was.
+	NotQueried string
 	// Unreachable is the error of the query; empty when it succeeded.
 	Unreachable string
 	// AsOf is the time of the read.
@@ -140,10 +140,10 @@ func (f RestoreFacts) Why() string {
 	if f.Read {
 		return ""
 	}
-	return whyNot(f.NotAsked, f.Unreachable)
+	return whyNot(f.NotQueried, f.Unreachable)
 }
 
 // whyNot returns why the database did not answer.
-func whyNot(notAsked, unreachable string) string {
-	return cmp.Or(notAsked, unreachable, "the database was not queried")
+func whyNot(notQueried, unreachable string) string {
+	return cmp.Or(notQueried, unreachable, "the database was not queried")
 }

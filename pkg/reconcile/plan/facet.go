@@ -7,8 +7,8 @@ type Facet uint32
 
 // The facets of a cluster, of its backups and of restores into it.
 const (
-	// Record is the custom resource, spec and status.
-	Record Facet = 1 << iota
+	// ClusterResource is the custom resource, spec and status.
+	ClusterResource Facet = 1 << iota
 	// Nodes are the nodes that the cluster's pods run on, for their taints.
 	Nodes
 	// Pods are the cluster's pods.
@@ -54,7 +54,7 @@ const (
 	Detector
 
 	// Everything is all of the facets of a cluster.
-	Everything = Record | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
+	Everything = ClusterResource | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
 	// EverythingOfBackups is all of the facets of a backup or a restore.
 	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource | RestoreTarget
 )

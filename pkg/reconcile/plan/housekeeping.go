@@ -34,8 +34,8 @@ func (h Housekeeping) Task() string {
 	return fmt.Sprintf("include %s and remove %s from the status", strings.Join(h.Exclusions, " "), strings.Join(groups, ", "))
 }
 
-// Words are the task, and when a later pass does it.
-func (h Housekeeping) Words() string {
+// Text are the task, and when a later pass does it.
+func (h Housekeeping) Text() string {
 	when := "once the database is stable"
 	if h.RetryAfter > 0 {
 		when = "in " + h.RetryAfter.Round(time.Second).String()

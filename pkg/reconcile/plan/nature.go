@@ -11,9 +11,9 @@ const (
 	Ordinary Nature = "ordinary"
 	// Approval waits end when the user approves an action.
 	Approval Nature = "approval"
-	// Trouble is what a user should look at: it requires manual intervention, or something is
+	// Problem is what a user should look at: it requires manual intervention, or something is
 	// unavailable, refused or unknown that should not be.
-	Trouble Nature = "trouble"
+	Problem Nature = "trouble"
 )
 
 // ordinaryHolds are the reasons that end by themselves in the normal course of a change. All others
@@ -61,17 +61,17 @@ func (d Decision) Nature() Nature {
 	switch {
 	case d.Hold == nil:
 		return Ordinary
-	case d.Hold.Human:
-		return Trouble
+	case d.Hold.Manual:
+		return Problem
 	case d.Hold.Code != HoldCheckRefused:
 		if ordinaryHolds[d.Hold.Code] {
 			return Ordinary
 		}
-		return Trouble
+		return Problem
 	}
 	for _, c := range d.Checks {
-		if c.Nature() == Trouble {
-			return Trouble
+		if c.Nature() == Problem {
+			return Problem
 		}
 	}
 	return Ordinary
@@ -83,7 +83,7 @@ func (c Check) Nature() Nature {
 	if c.OK || c.Gate == "" || ordinaryGates[c.Gate] {
 		return Ordinary
 	}
-	return Trouble
+	return Problem
 }
 
 // Left returns how long after the observation the hold ends at the earliest, where it ends by time

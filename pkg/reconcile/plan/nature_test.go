@@ -66,13 +66,13 @@ func TestTheNatureOfAHold(t *testing.T) {
 	}{
 		"no hold":                              {Decision{}, Ordinary},
 		"data has to move":                     {Decision{Hold: &Hold{Code: HoldExclusionBudget}}, Ordinary},
-		"the same with manual intervention":    {Decision{Hold: &Hold{Code: HoldExclusionBudget, Human: true}}, Trouble},
-		"an unavailable database":              {Decision{Hold: &Hold{Code: HoldDatabaseUnavailable}}, Trouble},
-		"a code that does not exist":           {Decision{Hold: &Hold{Code: "new"}}, Trouble},
+		"the same with manual intervention":    {Decision{Hold: &Hold{Code: HoldExclusionBudget, Manual: true}}, Problem},
+		"an unavailable database":              {Decision{Hold: &Hold{Code: HoldDatabaseUnavailable}}, Problem},
+		"a code that does not exist":           {Decision{Hold: &Hold{Code: "new"}}, Problem},
 		"a recent recovery":                    {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused(GateRecovery)}, Ordinary},
 		"a refused check without a gate":       {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused("")}, Ordinary},
-		"a lock by a restore":                  {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused(GateRecovery, GateDBLock)}, Trouble},
-		"a gate that does not exist":           {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused("G-NEW")}, Trouble},
+		"a lock by a restore":                  {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused(GateRecovery, GateDBLock)}, Problem},
+		"a gate that does not exist":           {Decision{Hold: &Hold{Code: HoldCheckRefused}, Checks: refused("G-NEW")}, Problem},
 		"a refused check of an ordinary cause": {Decision{Hold: &Hold{Code: HoldPodsPending}, Checks: refused(GateAvailable)}, Ordinary},
 	} {
 		t.Run(name, func(t *testing.T) {

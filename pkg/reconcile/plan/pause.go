@@ -86,7 +86,7 @@ func (a SetSkip) Describe() string {
 // Subject implements Action.
 func (a SetSkip) Subject() string { return a.Cluster }
 
-func (SetSkip) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+func (SetSkip) effect() Effect { return Effect{Stale: ClusterResource, Impact: NoImpact} }
 
 // Annotations are what the action writes; nil removes an annotation.
 func (a SetSkip) Annotations() map[string]*string {

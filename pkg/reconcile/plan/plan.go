@@ -31,9 +31,9 @@ type Check struct {
 	Gate Gate `json:"gate,omitempty"`
 }
 
-// Words returns the question and the evidence. The evidence alone is a clause that is complete by
+// Text returns the question and the evidence. The evidence alone is a clause that is complete by
 // itself.
-func (c Check) Words() string { return c.Question + " " + c.Evidence }
+func (c Check) Text() string { return c.Question + " " + c.Evidence }
 
 // Gate is the stable code of a safety question. Scripts and --override name it.
 type Gate string
@@ -78,8 +78,8 @@ type Hold struct {
 	Detail string `json:"-"`
 	// RetryAfter is how long the cause lasts at least; 0 when unknown.
 	RetryAfter time.Duration `json:"-"`
-	// Human is true when manual intervention is required.
-	Human bool `json:"human,omitempty"`
+	// Manual is true when manual intervention is required.
+	Manual bool `json:"human,omitempty"`
 	// Follows is true when the hold ends by itself once other stages have finished: it only
 	// waits for them, or sums them up, and is never the cause of a wait.
 	Follows bool `json:"follows,omitempty"`

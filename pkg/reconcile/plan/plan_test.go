@@ -112,8 +112,8 @@ func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
 		if got.Stale == 0 {
 			t.Errorf("%s changes nothing that anyone would look at again", plan.KindOf(e.action))
 		}
-		if takesDown := plan.KindOf(e.action) == "DeletePods" || plan.KindOf(e.action) == "DeleteGroupObjects"; (got.Quiet > 0) != (takesDown && got.Locked) {
-			t.Errorf("%s keeps others from acting for %s", plan.KindOf(e.action), got.Quiet)
+		if takesDown := plan.KindOf(e.action) == "DeletePods" || plan.KindOf(e.action) == "DeleteGroupObjects"; (got.Cooldown > 0) != (takesDown && got.Locked) {
+			t.Errorf("%s keeps others from acting for %s", plan.KindOf(e.action), got.Cooldown)
 		}
 		if got.Locked && got.Parallel {
 			t.Errorf("%s runs under the lock beside others of its kind", plan.KindOf(e.action))
@@ -312,7 +312,7 @@ func TestListsChangeForTheInstanceAlone(t *testing.T) {
 }
 
 func TestFacetsAreWrittenInWords(t *testing.T) {
-	text, err := json.Marshal(plan.Record | plan.Database)
+	text, err := json.Marshal(plan.ClusterResource | plan.Database)
 	if err != nil || string(text) != `"record, database"` {
 		t.Errorf("got %s and %v", text, err)
 	}
@@ -321,8 +321,8 @@ func TestFacetsAreWrittenInWords(t *testing.T) {
 func TestGroupsThatStay(t *testing.T) {
 	s := snapshot()
 	s.Groups()[0].MarkForRemoval(noon)
-	if staying := s.Staying(); len(staying) != 1 || staying[0].ProcessGroupID != "storage-1" {
-		t.Errorf("staying: %v", staying)
+	if remaining := s.Remaining(); len(remaining) != 1 || remaining[0].ProcessGroupID != "storage-1" {
+		t.Errorf("staying: %v", remaining)
 	}
 }
 
@@ -342,7 +342,7 @@ func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
 		why       string
 		available bool
 	}{
-		"it was not queried":            {plan.DatabaseFacts{NotAsked: "no pod runs"}, "no pod runs", false},
+		"it was not queried":            {plan.DatabaseFacts{NotQueried: "no pod runs"}, "no pod runs", false},
 		"it did not answer":             {plan.DatabaseFacts{Unreachable: "timed out"}, "timed out", false},
 		"it answered":                   {plan.DatabaseFacts{Status: available()}, "", true},
 		"it reports no":                 {plan.DatabaseFacts{Status: &fdb.Status{}}, "", false},

@@ -90,9 +90,9 @@ type DetectorFacts struct {
 type DatabaseFacts struct {
 	// Status is the document; nil when unavailable.
 	Status *fdb.Status
-	// NotAsked is why the database was not queried: there is no cluster file yet, or no pod
+	// NotQueried is why the database was not queried: there is no cluster file yet, or no pod
 	// runs. Empty when it was queried.
-	NotAsked string
+	NotQueried string
 	// Unreachable is why a queried database returned no usable document. That is a fact; each
 	// stage decides what it means.
 	Unreachable string
@@ -113,8 +113,8 @@ func (d DatabaseFacts) Why() string {
 	if d.Status != nil {
 		return ""
 	}
-	if d.NotAsked != "" {
-		return d.NotAsked
+	if d.NotQueried != "" {
+		return d.NotQueried
 	}
 	return d.Unreachable
 }
@@ -184,16 +184,16 @@ type PodReport struct {
 
 // take copies the fields of each facet from one snapshot into another.
 var take = map[Facet]func(into, from *Snapshot){
-	Record:       func(into, from *Snapshot) { into.Cluster = from.Cluster },
-	Nodes:        func(into, from *Snapshot) { into.Nodes, into.NodesHidden = from.Nodes, from.NodesHidden },
-	Pods:         func(into, from *Snapshot) { into.Pods = from.Pods },
-	Volumes:      func(into, from *Snapshot) { into.Volumes = from.Volumes },
-	Services:     func(into, from *Snapshot) { into.Services = from.Services },
-	ConfigMap:    func(into, from *Snapshot) { into.ConfigMap = from.ConfigMap },
-	PodFiles:     func(into, from *Snapshot) { into.PodFiles = from.PodFiles },
-	Database:     func(into, from *Snapshot) { into.Database = from.Database },
-	Coordination: func(into, from *Snapshot) { into.Coordination = from.Coordination },
-	Detector:     func(into, from *Snapshot) { into.Detector = from.Detector },
+	ClusterResource: func(into, from *Snapshot) { into.Cluster = from.Cluster },
+	Nodes:           func(into, from *Snapshot) { into.Nodes, into.NodesHidden = from.Nodes, from.NodesHidden },
+	Pods:            func(into, from *Snapshot) { into.Pods = from.Pods },
+	Volumes:         func(into, from *Snapshot) { into.Volumes = from.Volumes },
+	Services:        func(into, from *Snapshot) { into.Services = from.Services },
+	ConfigMap:       func(into, from *Snapshot) { into.ConfigMap = from.ConfigMap },
+	PodFiles:        func(into, from *Snapshot) { into.PodFiles = from.PodFiles },
+	Database:        func(into, from *Snapshot) { into.Database = from.Database },
+	Coordination:    func(into, from *Snapshot) { into.Coordination = from.Coordination },
+	Detector:        func(into, from *Snapshot) { into.Detector = from.Detector },
 	DisruptionBudgets: func(into, from *Snapshot) {
 		into.DisruptionBudgets, into.DisruptionBudgetsHidden = from.DisruptionBudgets, from.DisruptionBudgetsHidden
 	},
@@ -226,15 +226,15 @@ func (s Snapshot) Without(drop Facet) Snapshot { return s.With(drop, Snapshot{})
 // Groups returns the process groups in the status, in its order.
 func (s Snapshot) Groups() []*v1beta2.ProcessGroupStatus { return s.Cluster.Status.ProcessGroups }
 
-// Staying returns the process groups that are not marked for removal.
-func (s Snapshot) Staying() []*v1beta2.ProcessGroupStatus {
-	var staying []*v1beta2.ProcessGroupStatus
+// Remaining returns the process groups that are not marked for removal.
+func (s Snapshot) Remaining() []*v1beta2.ProcessGroupStatus {
+	var remaining []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Groups() {
 		if !g.IsMarkedForRemoval() {
-			staying = append(staying, g)
+			remaining = append(remaining, g)
 		}
 	}
-	return staying
+	return remaining
 }
 
 // Pod returns the pod of a process group, or nil.

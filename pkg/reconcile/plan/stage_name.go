@@ -75,7 +75,7 @@ const (
 	StageRestartGroups        StageName = "RestartGroups"
 	StageResumeOperators      StageName = "ResumeOperators"
 	StageSetBackupState       StageName = "SetBackupState"
-	StageShutOut              StageName = "ShutOut"
+	StageChangeDenyList       StageName = "ShutOut"
 	StageSkipExclusion        StageName = "SkipExclusion"
 	StageStopMaintenance      StageName = "StopMaintenance"
 	StageSyncConnectionString StageName = "SyncConnectionString"

@@ -10,8 +10,8 @@ type TargetFacts struct {
 	// Occupied are the ranges that hold at least one key, as fdbcli takes them; none when
 	// the restore finds no data.
 	Occupied [][2]string
-	// NotAsked is the reason why no tool was run; empty when one was.
-	NotAsked string
+	// NotQueried is the reason why no tool was run; empty when one was.
+	NotQueried string
 	// Unreachable is the error of the read; empty when it succeeded.
 	Unreachable string
 	// Locked is true where the read failed because the database is locked.
@@ -26,5 +26,5 @@ func (f TargetFacts) Why() string {
 	if f.Read {
 		return ""
 	}
-	return whyNot(f.NotAsked, f.Unreachable)
+	return whyNot(f.NotQueried, f.Unreachable)
 }

@@ -34,7 +34,7 @@ func DifferingKeys(have, want *corev1.ConfigMap) []string {
 // InvalidSpec returns the decision of a stage that cannot reconcile the spec: only a change of the
 // spec can resolve it.
 func InvalidSpec(err error) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldSpecContradiction, Reason: "invalid spec: " + err.Error(), Human: true}}
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldSpecContradiction, Reason: "invalid spec: " + err.Error(), Manual: true}}
 }
 
 // KeepsItsConfig reports whether a process group is neither synced nor waited for, because it is

@@ -38,7 +38,7 @@ func PodsInDisruptionBudget(s plan.Snapshot) (int, error) {
 		}
 	}
 	for _, g := range s.Groups() {
-		if !g.IsGone() && objects.InDisruptionBudget(g.ProcessClass) {
+		if !g.IsRemovable() && objects.InDisruptionBudget(g.ProcessClass) {
 			names[g.PodName(s.Cluster)] = true
 		}
 	}

@@ -67,7 +67,7 @@ func (i Inspection) excessGroups() map[v1beta2.ProcessGroupID]string {
 // that stay in their bucket rather than others: the ones that the spec keeps, then by number.
 func packedByClass(s plan.Snapshot, d distribution.Distribution) map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus {
 	packed := map[v1beta2.ProcessClass][]*v1beta2.ProcessGroupStatus{}
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if _, has := d.BucketOf(g); has {
 			packed[g.ProcessClass] = append(packed[g.ProcessClass], g)
 		}
@@ -130,7 +130,7 @@ func (i Inspection) replacedOtherwise(g *v1beta2.ProcessGroupStatus) bool {
 // none otherwise.
 func DistributionInForce(s plan.Snapshot) bool {
 	d, found := distribution.Of(s.Cluster), false
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		if _, packed := d.BucketOf(g); !packed || pod == nil {
 			continue
@@ -146,7 +146,7 @@ func DistributionInForce(s plan.Snapshot) bool {
 // DistributionMoves is what is replaced until the pods are packed as the spec packs them.
 type DistributionMoves struct {
 	// Replaced and Staying are numbers of process groups that are not marked for removal.
-	Replaced, Staying int
+	Replaced, Remaining int
 	// Domains is the desired number of fault domains.
 	Domains int
 	// Pods is how many pods exist at once at most, without those that are drained and not removed
@@ -159,21 +159,21 @@ type DistributionMoves struct {
 // DistributionMoves returns what the distribution replaces now and in later passes.
 func (i Inspection) DistributionMoves() DistributionMoves {
 	m := DistributionMoves{Domains: distribution.Of(i.s.Cluster).Domains()}
-	for _, g := range i.s.Staying() {
+	for _, g := range i.s.Remaining() {
 		pod := i.s.Pod(g)
 		if pod == nil {
-			m.Staying++
+			m.Remaining++
 			continue
 		}
 		wrong, err := i.distributionDiffers(g, pod)
 		if wrong != "" && err == nil && !i.s.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
 			m.Replaced++
 		} else {
-			m.Staying++
+			m.Remaining++
 		}
 	}
 	for _, g := range i.s.Groups() {
-		if !g.IsGone() {
+		if !g.IsRemovable() {
 			m.Pods++
 		}
 	}
@@ -189,8 +189,8 @@ func (m DistributionMoves) Text(c *v1beta2.FoundationDBCluster) string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %s %s replaced to pack pods into %s, %d %s; up to %s at once",
-		m.Replaced, phrase.Count(m.Replaced+m.Staying, "process group"), phrase.Either(m.Replaced, "is", "are"), phrase.Count(m.Domains, "fault domain"),
-		m.Staying, phrase.Either(m.Staying, "stays", "stay"), phrase.Count(m.Pods, "pod"))
+		m.Replaced, phrase.Count(m.Replaced+m.Remaining, "process group"), phrase.Either(m.Replaced, "is", "are"), phrase.Count(m.Domains, "fault domain"),
+		m.Remaining, phrase.Either(m.Remaining, "stays", "stay"), phrase.Count(m.Pods, "pod"))
 	switch most := c.MaxConcurrentMisconfigurationReplacements(); {
 	case m.Limited:
 		return fmt.Sprintf("%s besides drained ones (spec.automationOptions.maxConcurrentReplacements is %d)", text, most)

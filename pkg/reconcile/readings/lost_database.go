@@ -41,7 +41,7 @@ func LostDatabase(s plan.Snapshot) *plan.Hold {
 		Code: plan.HoldDatabaseLost,
 		Reason: fmt.Sprintf("pods or PVCs of %s may hold a database, and no connection string is in the status, the ConfigMap or the spec; "+
 			"set spec.seedConnectionString to it, or delete them if their data is not needed", SomeOf(left)),
-		Human: true, Then: plan.EndPass,
+		Manual: true, Then: plan.EndPass,
 	}
 }
 

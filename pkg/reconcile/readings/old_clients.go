@@ -14,7 +14,7 @@ func OldClients(s plan.Snapshot, target fdb.Version) []string {
 	machines := safety.MachinesOfServers(s)
 	var old []string
 	for _, v := range s.Database.Status.Cluster.Clients.SupportedVersions {
-		if !safety.ProtocolTold(v) || safety.CanTalkTo(v, target) {
+		if !safety.ProtocolReported(v) || safety.CanTalkTo(v, target) {
 			continue
 		}
 		for _, client := range v.MaxProtocolClients {

@@ -20,7 +20,7 @@ import (
 func DeletablePod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	pod := s.Pod(g)
 	switch {
-	case pod == nil, g.IsGone(), g.HasCondition(v1beta2.ConditionResourcesTerminating):
+	case pod == nil, g.IsRemovable(), g.HasCondition(v1beta2.ConditionResourcesTerminating):
 		return nil
 	case pod.DeletionTimestamp != nil, pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true":
 		return nil

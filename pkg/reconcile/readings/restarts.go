@@ -21,10 +21,10 @@ type Bounce struct {
 	Spared []v1beta2.ProcessGroupID
 	// Missing counts the groups of each class that are not waited for.
 	Missing map[v1beta2.ProcessClass]int
-	// Leaving counts the groups of each class that are marked for removal.
-	Leaving map[v1beta2.ProcessClass]int
-	// Staying counts the groups of each class that the spec keeps from restarting.
-	Staying map[v1beta2.ProcessClass]int
+	// MarkedForRemoval counts the groups of each class that are marked for removal.
+	MarkedForRemoval map[v1beta2.ProcessClass]int
+	// Excepted counts the groups of each class that the spec keeps from restarting.
+	Excepted map[v1beta2.ProcessClass]int
 	// processes are those of the status document by process group; nil without one.
 	processes map[string][]fdb.Process
 }
@@ -32,7 +32,7 @@ type Bounce struct {
 // CollectBounce classifies the process groups of a snapshot by whether they have to restart, and can.
 func CollectBounce(s plan.Snapshot) Bounce {
 	b := Bounce{
-		Missing: map[v1beta2.ProcessClass]int{}, Leaving: map[v1beta2.ProcessClass]int{}, Staying: map[v1beta2.ProcessClass]int{},
+		Missing: map[v1beta2.ProcessClass]int{}, MarkedForRemoval: map[v1beta2.ProcessClass]int{}, Excepted: map[v1beta2.ProcessClass]int{},
 		processes: s.Database.Status.ProcessesByGroup(),
 	}
 	for _, g := range s.Groups() {
@@ -47,7 +47,7 @@ func CollectBounce(s plan.Snapshot) Bounce {
 func (b *Bounce) classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := IncompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
-		b.Leaving[g.ProcessClass]++
+		b.MarkedForRemoval[g.ProcessClass]++
 		if upgrade && g.IsExcluded() && !IsSpared(s, g.ProcessGroupID) && !MissingTooLong(s, g) {
 			b.add(g) // no process may remain that uses the old protocol
 			return
@@ -57,7 +57,7 @@ func (b *Bounce) classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	case MissingTooLong(s, g), PendingTooLong(s, g):
 		b.Missing[g.ProcessClass]++
 	case IsSpared(s, g.ProcessGroupID):
-		b.Staying[g.ProcessClass]++
+		b.Excepted[g.ProcessClass]++
 		if mustRestart(s, g) {
 			b.Spared = append(b.Spared, g.ProcessGroupID)
 		}

@@ -22,9 +22,9 @@ type Candidate struct {
 type SpreadRule struct {
 	// Fields are locality keys; the last one is relaxed first.
 	Fields []string
-	// Most is how many of the chosen may share one value of a field; a field without an entry has
+	// Max is how many of the chosen may share one value of a field; a field without an entry has
 	// no limit.
-	Most map[string]int
+	Max map[string]int
 	// Primary is the data center whose candidates are preferred; empty prefers none.
 	Primary string
 }
@@ -104,7 +104,7 @@ func tally(c Candidate, fields []string, used map[string]map[string]int) {
 // relax allows one more of the last field that may have more, and reports whether there was one.
 func relax(limits map[string]int, rule SpreadRule, count int) bool {
 	for _, field := range slices.Backward(rule.Fields) {
-		most, limited := rule.Most[field]
+		most, limited := rule.Max[field]
 		if !limited {
 			most = count
 		}

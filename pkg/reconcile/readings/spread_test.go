@@ -26,12 +26,12 @@ func anyCandidates(random *rand.Rand, most int) []Candidate {
 }
 
 func anyRule(random *rand.Rand) SpreadRule {
-	rule := SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, Most: map[string]int{}}
+	rule := SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, Max: map[string]int{}}
 	if random.IntN(2) == 0 {
-		rule.Most[fdb.LocalityZoneID] = 1 + random.IntN(2)
+		rule.Max[fdb.LocalityZoneID] = 1 + random.IntN(2)
 	}
 	if random.IntN(2) == 0 {
-		rule.Most[fdb.LocalityDCID] = 1 + random.IntN(3)
+		rule.Max[fdb.LocalityDCID] = 1 + random.IntN(3)
 	}
 	if random.IntN(2) == 0 {
 		rule.Primary = "dc-0"
@@ -65,7 +65,7 @@ func TestSpreadNeverExceedsItsLimits(t *testing.T) {
 			}
 			taken[c.Group] = true
 		}
-		for field, most := range rule.Most {
+		for field, most := range rule.Max {
 			for value, n := range shares(chosen, field) {
 				if n > most {
 					t.Fatalf("seed %d: %d share %s %s, at most %d may", seed, n, field, value, most)
@@ -107,7 +107,7 @@ func mostValues(candidates []Candidate, count int, rule SpreadRule, field string
 }
 
 func allowed(chosen []Candidate, rule SpreadRule) bool {
-	for field, most := range rule.Most {
+	for field, most := range rule.Max {
 		for _, n := range shares(chosen, field) {
 			if n > most {
 				return false
@@ -122,7 +122,7 @@ func TestSpreadCoversAsManyZonesAsAnyChoice(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		candidates, rule, count := anyCandidates(random, 9), anyRule(random), 1+random.IntN(5)
-		delete(rule.Most, fdb.LocalityDCID)
+		delete(rule.Max, fdb.LocalityDCID)
 		best, possible := mostValues(candidates, count, rule, fdb.LocalityZoneID)
 		chosen, err := Spread(candidates, count, rule)
 		if possible != (err == nil) {
@@ -138,7 +138,7 @@ func TestSpreadPrefersTheRightCandidates(t *testing.T) {
 	in := func(id string, priority int, zone, dc string) Candidate {
 		return Candidate{Group: v1beta2.ProcessGroupID(id), Priority: priority, Localities: map[string]string{fdb.LocalityZoneID: zone, fdb.LocalityDCID: dc}}
 	}
-	everywhere := SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, Most: map[string]int{fdb.LocalityZoneID: 1}}
+	everywhere := SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, Max: map[string]int{fdb.LocalityZoneID: 1}}
 	primary := everywhere
 	primary.Primary = "b"
 	tests := map[string]struct {

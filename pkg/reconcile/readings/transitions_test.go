@@ -8,7 +8,7 @@ import (
 
 func TestUpgradesAreCompatibleOrNot(t *testing.T) {
 	tests := map[string]struct {
-		running, wanted          string
+		running, desired         string
 		compatible, incompatible bool
 	}{
 		"no upgrade":                         {"7.3.79", "7.3.79", false, false},
@@ -23,7 +23,7 @@ func TestUpgradesAreCompatibleOrNot(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := &v1beta2.FoundationDBCluster{}
-			c.Status.RunningVersion, c.Spec.Version = tc.running, tc.wanted
+			c.Status.RunningVersion, c.Spec.Version = tc.running, tc.desired
 			if got := CompatibleUpgrade(c); got != tc.compatible {
 				t.Errorf("compatible: %t, want %t", got, tc.compatible)
 			}

@@ -44,7 +44,7 @@ func TestCleanBounce(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := calm(t)
+			d := healthy(t)
 			d.Status.Cluster.Processes = map[string]fdb.Process{"a": {Version: "7.4.7", Roles: []fdb.Role{{Role: fdb.RoleClusterController}}}}
 			d.Status.Cluster.BounceImpact = &fdb.BounceImpact{CanCleanBounce: new(false), Reason: fdb.ReasonNotFullyRecovered}
 			tc.given(d.Status)

@@ -12,8 +12,8 @@ import (
 // theirs yet. They report it within moments, under their version.
 const unknownProtocol = "Unknown"
 
-// ProtocolTold reports whether the clients of this entry have reported their protocol.
-func ProtocolTold(v fdb.SupportedVersion) bool { return v.ProtocolVersion != unknownProtocol }
+// ProtocolReported reports whether the clients of this entry have reported their protocol.
+func ProtocolReported(v fdb.SupportedVersion) bool { return v.ProtocolVersion != unknownProtocol }
 
 // CanTalkTo reports whether clients of this version can use a database of the target
 // version. Clients connect to processes of their own protocol; one that knows a newer protocol

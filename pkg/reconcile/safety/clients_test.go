@@ -23,7 +23,7 @@ func TestClientsThatCanTalkToAVersion(t *testing.T) {
 
 func TestUnknownProtocolIsNotTold(t *testing.T) {
 	for protocol, want := range map[string]bool{"Unknown": false, "fdb00b073000000": true} {
-		if got := ProtocolTold(fdb.SupportedVersion{ProtocolVersion: protocol}); got != want {
+		if got := ProtocolReported(fdb.SupportedVersion{ProtocolVersion: protocol}); got != want {
 			t.Errorf("%s: %t, want %t", protocol, got, want)
 		}
 	}

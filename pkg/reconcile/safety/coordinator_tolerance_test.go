@@ -177,8 +177,8 @@ func onlyNamed(connectionString string) func(*plan.Snapshot) {
 func TestACoordinatorStaysAwayUnlessItMayComeBack(t *testing.T) {
 	ours, nobodys := fdb.Address{Host: "10.0.0.1", Port: 4501}, fdb.Address{Host: "10.9.9.9", Port: 4501}
 	for name, tc := range map[string]struct {
-		silent []fdb.Address
-		want   bool
+		unresponsive []fdb.Address
+		want         bool
 	}{
 		"all report":                      {nil, true},
 		"one that may come back":          {[]fdb.Address{ours}, false},
@@ -189,11 +189,11 @@ func TestACoordinatorStaysAwayUnlessItMayComeBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := leavable(t)
 			delete(s.Database.Status.Cluster.Processes, "storage-1")
-			c := StaysAway(s, tc.silent)
+			c := StaysAway(s, tc.unresponsive)
 			if c.OK != tc.want || c.Gate != plan.GateCoord {
 				t.Errorf("%+v, want %t", c, tc.want)
 			}
-			if c.Evidence == "" && len(tc.silent) > 0 {
+			if c.Evidence == "" && len(tc.unresponsive) > 0 {
 				t.Error("no evidence")
 			}
 		})

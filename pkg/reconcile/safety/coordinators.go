@@ -96,7 +96,7 @@ func (j *judge) add(address fdb.Address) {
 		return
 	case p.IsExcluded():
 		j.problem("coordinator %s is excluded", phrase.Or(p.InstanceID(), address.String()))
-	case leaving(j.s, p.InstanceID()):
+	case markedForRemoval(j.s, p.InstanceID()):
 		j.problem("coordinator %s is marked for removal", phrase.Or(p.InstanceID(), address.String()))
 	case slices.Contains(j.away, v1beta2.ProcessGroupID(p.InstanceID())):
 		j.problem("coordinator %s must not be a coordinator", phrase.Or(p.InstanceID(), address.String()))
@@ -216,7 +216,7 @@ func CoordinatorLimits(c *v1beta2.FoundationDBCluster) map[string]int {
 	return limits
 }
 
-func leaving(s plan.Snapshot, id string) bool {
+func markedForRemoval(s plan.Snapshot, id string) bool {
 	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
 		return string(g.ProcessGroupID) == id && g.IsMarkedForRemoval()
 	})

@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// coordinatorPatience is how long a coordinator that does not report may be restarting.
+// coordinatorLimit is how long a coordinator that does not report may be restarting.
 // Default 2 min, as for recoveries: the end of a storage process causes none, so the age of
 // the last one does not show how long such a coordinator has been missing.
-const coordinatorPatience = 2 * time.Minute
+const coordinatorLimit = 2 * time.Minute
 
 // StaysAway checks whether one of the coordinators that do not report is lost: missing for a
 // while, or at an address that no pod has any more. If the loss of one more would take the
@@ -24,7 +24,7 @@ const coordinatorPatience = 2 * time.Minute
 // Coordinators of other control-plane instances are not in this status, and count as lost: a
 // pass that takes one down holds the lock meanwhile.
 func StaysAway(s plan.Snapshot, missing []fdb.Address) plan.Check {
-	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "is a coordinator that does not report lost?", Gate: plan.GateCoord, Need: fmt.Sprintf("missing for %s", coordinatorPatience)}
+	c := plan.Check{ID: plan.CheckCoordinatorAway, Question: "is a coordinator that does not report lost?", Gate: plan.GateCoord, Need: fmt.Sprintf("missing for %s", coordinatorLimit)}
 	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
 		return c
 	}
@@ -65,7 +65,7 @@ func quorumAtRisk(status *fdb.Status) bool {
 // groupOfMissing returns the process group whose process may serve a coordinator's address again.
 func groupOfMissing(s plan.Snapshot, address fdb.Address) *v1beta2.ProcessGroupStatus {
 	g := groupAt(s, address)
-	if g == nil || g.IsGone() || hasOtherAddress(s, g, address) {
+	if g == nil || g.IsRemovable() || hasOtherAddress(s, g, address) {
 		return nil
 	}
 	return g
@@ -98,15 +98,15 @@ func mayComeBack(s plan.Snapshot, address fdb.Address) string {
 	if !missing {
 		return fmt.Sprintf("%s does not report, since when is unknown", g.ProcessGroupID)
 	}
-	if away := s.Now.Sub(since); away < coordinatorPatience {
-		return fmt.Sprintf("%s, %s required", describeMissing(s, g, since), coordinatorPatience)
+	if away := s.Now.Sub(since); away < coordinatorLimit {
+		return fmt.Sprintf("%s, %s required", describeMissing(s, g, since), coordinatorLimit)
 	}
 	return ""
 }
 
 // reportsLong reports whether all processes of a group report, and have run for coordinatorPatience.
 func reportsLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	return len(reportingOf(s, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorPatience
+	return len(reportingOf(s, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorLimit
 }
 
 // justMade returns why the process of a group may not report yet: its pod terminates, or was
@@ -127,7 +127,7 @@ func justMade(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 }
 
 func within(d time.Duration, format string, id v1beta2.ProcessGroupID) string {
-	if d >= coordinatorPatience {
+	if d >= coordinatorLimit {
 		return ""
 	}
 	return fmt.Sprintf(format, id, d.Round(time.Second))

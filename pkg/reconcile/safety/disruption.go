@@ -39,7 +39,7 @@ func OthersOfClassUp(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check 
 		c.OK, c.Evidence = false, why
 		return c
 	}
-	for _, other := range s.Staying() {
+	for _, other := range s.Remaining() {
 		if other == g || other.ProcessClass != g.ProcessClass {
 			continue
 		}

@@ -55,7 +55,7 @@ func TestNoPodMayGoWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	if Met(MayLoseAnyPod(s)) || NeverDisruptable(s) {
 		t.Error("an unknown state is one that can lose a pod, or one that never ends")
 	}
-	s.Cluster.Status.Configured, s.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	s.Cluster.Status.Configured, s.Database = false, plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	if !Met(MayLoseAnyPod(s)) {
 		t.Error("pods without a database hold something")
 	}

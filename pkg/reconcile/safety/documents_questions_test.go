@@ -95,8 +95,8 @@ func yes(ask func(plan.Snapshot) bool) func(plan.Snapshot) []plan.Check {
 	return func(s plan.Snapshot) []plan.Check { return []plan.Check{{OK: ask(s)}} }
 }
 
-// goneGroup makes log-1 a group whose process is missing for an hour.
-func goneGroup(s *plan.Snapshot) {
+// removedGroup makes log-1 a group whose process is missing for an hour.
+func removedGroup(s *plan.Snapshot) {
 	g := s.Cluster.ProcessGroup("log-1")
 	delete(s.Database.Status.Cluster.Processes, "log-1")
 	g.SetCondition(v1beta2.ConditionMissingProcesses, s.Now.Add(-time.Hour))
@@ -139,16 +139,16 @@ func questionsOfDocuments() map[string]documentQuestion {
 			answer: one(func(s plan.Snapshot) plan.Check { _, c := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); return c }), reads: reporting,
 		},
 		"SilentExclusion": {
-			answer: one(func(s plan.Snapshot) plan.Check { return SilentExclusion(s, v1beta2.ProcessClassStorage, 0) }), reads: reporting,
+			answer: one(func(s plan.Snapshot) plan.Check { return UnresponsiveExclusion(s, v1beta2.ProcessClassStorage, 0) }), reads: reporting,
 		},
 		"LongMissing": {
-			given: goneGroup, answer: yes(func(s plan.Snapshot) bool { return LongMissing(s, s.Cluster.ProcessGroup("log-1")) }),
+			given: removedGroup, answer: yes(func(s plan.Snapshot) bool { return LongMissing(s, s.Cluster.ProcessGroup("log-1")) }),
 		},
 		"Drained": {
 			answer: one(func(s plan.Snapshot) plan.Check { return Drained(s, s.Cluster.ProcessGroup("log-1")) }), reads: join(roles, recovered, reporting),
 		},
 		"Drained:missing": {
-			given: goneGroup, answer: one(func(s plan.Snapshot) plan.Check { return Drained(s, s.Cluster.ProcessGroup("log-1")) }),
+			given: removedGroup, answer: one(func(s plan.Snapshot) plan.Check { return Drained(s, s.Cluster.ProcessGroup("log-1")) }),
 			reads: join(roles, recovered, []section{ofConfig, ofData, ofAge}),
 		},
 		"Untouched": {
@@ -156,7 +156,7 @@ func questionsOfDocuments() map[string]documentQuestion {
 		},
 		"StillRuns": {
 			// Without a document RemovePods keeps the group by itself: "remembers a group while the database cannot be asked".
-			given: goneGroup, answer: yes(func(s plan.Snapshot) bool {
+			given: removedGroup, answer: yes(func(s plan.Snapshot) bool {
 				return s.Database.Status != nil && StillRuns(s, s.Cluster.ProcessGroup("log-1")) == ""
 			}),
 		},

@@ -164,18 +164,18 @@ func TestNoGatePassesOnAPartialDocument(t *testing.T) {
 // one needs a row, or a reason why the status document does not answer it.
 func TestEveryQuestionMeetsPartialDocuments(t *testing.T) {
 	rows := questionsOfDocuments()
-	asked := map[string]bool{}
+	requested := map[string]bool{}
 	for name := range rows {
 		function, _, _ := strings.Cut(name, ":")
-		asked[function] = true
+		requested[function] = true
 	}
 	found := questionFunctions(t)
 	for _, name := range found {
-		if _, exempt := withoutDocument[name]; asked[name] == exempt {
-			t.Errorf("%s: has rows %t, and is exempt %t; want one of both", name, asked[name], exempt)
+		if _, exempt := withoutDocument[name]; requested[name] == exempt {
+			t.Errorf("%s: has rows %t, and is exempt %t; want one of both", name, requested[name], exempt)
 		}
 	}
-	for name := range asked {
+	for name := range requested {
 		if !slices.Contains(found, name) {
 			t.Errorf("rows of %s, which asks nothing", name)
 		}
@@ -249,12 +249,12 @@ func isOf(e ast.Expr, name string) bool {
 
 // TestEveryGateMeetsPartialDocuments compares the gates of the code with those that the rows ask.
 func TestEveryGateMeetsPartialDocuments(t *testing.T) {
-	asked := map[plan.Gate]bool{}
+	requested := map[plan.Gate]bool{}
 	for _, q := range questionsOfDocuments() {
 		s := answerable(t)
 		q.prepare(&s)
 		for _, c := range q.checks(s) {
-			asked[c.Gate] = true
+			requested[c.Gate] = true
 		}
 	}
 	text, err := os.ReadFile("../../../docs/safety.md")
@@ -262,8 +262,8 @@ func TestEveryGateMeetsPartialDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, gate := range gatesOfCode(t) {
-		if _, exempt := gatesWithoutDocument[gate]; asked[gate] == exempt {
-			t.Errorf("%s: has rows %t, and is exempt %t; want one of both", gate, asked[gate], exempt)
+		if _, exempt := gatesWithoutDocument[gate]; requested[gate] == exempt {
+			t.Errorf("%s: has rows %t, and is exempt %t; want one of both", gate, requested[gate], exempt)
 		}
 		if !strings.Contains(string(text), string(gate)) {
 			t.Errorf("%s is not in docs/safety.md", gate)

@@ -179,7 +179,7 @@ func withoutCopies(s plan.Snapshot) bool {
 	if c := s.Database.Status.Cluster.Configuration; c != nil && c.LogReplicas == 1 {
 		return true
 	}
-	n, known := replicasWanted(s)
+	n, known := replicasDesired(s)
 	return !known || n < 2
 }
 

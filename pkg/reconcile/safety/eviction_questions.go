@@ -102,7 +102,7 @@ func othersUp(p Pod) plan.Check {
 		return c
 	}
 	for _, other := range p.Groups() {
-		if other.IsGone() || !other.ProcessClass.IsStateful() || (other.FaultDomain != "" && other.FaultDomain == p.Group.FaultDomain) || other == p.Group {
+		if other.IsRemovable() || !other.ProcessClass.IsStateful() || (other.FaultDomain != "" && other.FaultDomain == p.Group.FaultDomain) || other == p.Group {
 			continue
 		}
 		if why := notUp(p.Snapshot, other); why != "" {

@@ -35,7 +35,7 @@ func zonesForCoordinators(p Pod) int {
 	for _, process := range p.Database.Status.ProcessList() {
 		_, eligible := p.Cluster.CoordinatorPriority(v1beta2.ProcessClass(process.ClassType))
 		if !eligible || !process.Reporting() || process.IsExcluded() || process.IsUnderMaintenance() ||
-			process.InstanceID() == string(p.Group.ProcessGroupID) || leaving(p.Snapshot, process.InstanceID()) {
+			process.InstanceID() == string(p.Group.ProcessGroupID) || markedForRemoval(p.Snapshot, process.InstanceID()) {
 			continue
 		}
 		zones[process.Zone()] = true

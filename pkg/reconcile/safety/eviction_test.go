@@ -121,7 +121,7 @@ func TestWhoMayLeaveAHealthyDatabase(t *testing.T) {
 		"a tester while the database does not answer":     {"test-1", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, true, true},
 		"nothing else while the database does not answer": {"stateless-1", func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, false, false},
 		"anything before there is a database": {"storage-2", func(s *plan.Snapshot) {
-			s.Cluster.Status.Configured, s.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+			s.Cluster.Status.Configured, s.Database = false, plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 		}, true, true},
 	}
 	for name, tc := range tests {
@@ -195,9 +195,9 @@ var evictionRefusals = map[string]struct {
 	}, true, "the coordinators can move away"},
 }
 
-func missingFor(id v1beta2.ProcessGroupID, silent time.Duration) func(*plan.Snapshot) {
+func missingFor(id v1beta2.ProcessGroupID, unresponsive time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
-		s.Cluster.ProcessGroup(id).SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-silent))
+		s.Cluster.ProcessGroup(id).SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-unresponsive))
 	}
 }
 

@@ -28,10 +28,10 @@ func CanExcludeLocalities(c *v1beta2.FoundationDBCluster) bool {
 	return err == nil && running.SupportsLocalityExclusion()
 }
 
-// missingPatience is how long a process that stopped reporting delays exclusions
+// missingLimit is how long a process that stopped reporting delays exclusions
 // of its class: it may be restarting. Default 5 min; source: the operator's exclusion
 // rules.
-const missingPatience = 5 * time.Minute
+const missingLimit = 5 * time.Minute
 
 // ExclusionBudget is how many process groups of a class may start to drain now, and why.
 // Without any replacement up, as many may as the redundancy mode tolerates to lose; every
@@ -47,10 +47,10 @@ func ExclusionBudget(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (
 	return max(0, *left), check
 }
 
-// SilentExclusion checks whether process groups of a class that are LongMissing may be
+// UnresponsiveExclusion checks whether process groups of a class that are LongMissing may be
 // excluded. They do not count in the budget: the number of the others does not change. But the
 // others must be enough, in case the status and the database are both wrong.
-func SilentExclusion(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) plan.Check {
+func UnresponsiveExclusion(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) plan.Check {
 	left, why := exclusionRoom(s, class, ongoing)
 	c := plan.Check{ID: plan.CheckReportingBudget, Subject: string(class), Question: fmt.Sprintf("are enough %s processes up without those that stopped reporting?", class), Gate: plan.GateBudget, Need: "at least 0", Evidence: why}
 	if left != nil {
@@ -68,15 +68,15 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 	}
 	valid := 0
 	for _, g := range s.Groups() {
-		if g.ProcessClass != class || g.IsGone() {
+		if g.ProcessClass != class || g.IsRemovable() {
 			continue
 		}
 		since, missing := missingSince(g)
-		if missing && s.Now.Sub(since) < missingPatience && neverReported(g) {
-			return nil, fmt.Sprintf("%s was just created and has not reported yet; waiting up to %s", g.ProcessGroupID, missingPatience)
+		if missing && s.Now.Sub(since) < missingLimit && neverReported(g) {
+			return nil, fmt.Sprintf("%s was just created and has not reported yet; waiting up to %s", g.ProcessGroupID, missingLimit)
 		}
-		if missing && s.Now.Sub(since) < missingPatience {
-			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingPatience)
+		if missing && s.Now.Sub(since) < missingLimit {
+			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingLimit)
 		}
 		// A group that should stay and was excluded by other means receives no data, even
 		// while only the exclusions themselves show that. One that is marked is among those that
@@ -101,14 +101,14 @@ func neverReported(g *v1beta2.ProcessGroupStatus) bool { return g.FaultDomain ==
 // not reduce the number of processes that are up.
 func LongMissing(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, missing := missingSince(g)
-	return missing && s.Now.Sub(since) >= missingPatience && isNotReporting(s, g) && !justStartedPod(s, g)
+	return missing && s.Now.Sub(since) >= missingLimit && isNotReporting(s, g) && !justStartedPod(s, g)
 }
 
 // justStartedPod reports whether a group's pod is yet to be created, or whether it or its main
 // container started too short a time ago to have reported.
 func justStartedPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	pod := s.Pod(g)
-	young := func(at time.Time) bool { return s.Now.Sub(at) < missingPatience }
+	young := func(at time.Time) bool { return s.Now.Sub(at) < missingLimit }
 	return pod == nil || young(pod.CreationTimestamp.Time) || slices.ContainsFunc(mainContainers(pod), func(c corev1.ContainerStatus) bool {
 		return c.State.Running != nil && young(c.State.Running.StartedAt.Time)
 	})
@@ -224,7 +224,7 @@ func missingHolds(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 		return why
 	}
 	least, known := s.Database.Status.MinReplicasRemaining()
-	need, reported := replicasWanted(s)
+	need, reported := replicasDesired(s)
 	switch {
 	case !reported:
 		return "it does not report, and " + unknownRedundancy(s)
@@ -249,7 +249,7 @@ func maybeJustDied(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	if !missing {
 		return "it does not report, since when is unknown"
 	}
-	if silence := s.Database.AsOf.Sub(unbroken(s, g, since)); silence < fdb.DeathNoticedAfter {
+	if unresponsive := s.Database.AsOf.Sub(unbroken(s, g, since)); unresponsive < fdb.DeathNoticedAfter {
 		return fmt.Sprintf("it %s, and the database notices a loss only after %s", stoppedReporting(s, g, since), fdb.DeathNoticedAfter)
 	}
 	return ""

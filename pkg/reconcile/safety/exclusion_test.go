@@ -50,8 +50,8 @@ func draining(t *testing.T) plan.Snapshot {
 	}
 }
 
-// silence takes the process of storage-1 away, unseen for so long.
-func silence(s *plan.Snapshot, unseen time.Duration) {
+// unresponsive takes the process of storage-1 away, unseen for so long.
+func unresponsive(s *plan.Snapshot, unseen time.Duration) {
 	delete(s.Database.Status.Cluster.Processes, "a")
 	s.Groups()[0].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-unseen))
 }
@@ -71,9 +71,9 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		because string
 	}{
 		"excluded and without roles":               {given: func(*plan.Snapshot) {}},
-		"silent for long, all at full replication": {given: func(s *plan.Snapshot) { silence(s, time.Hour) }},
+		"silent for long, all at full replication": {given: func(s *plan.Snapshot) { unresponsive(s, time.Hour) }},
 		"silent, but already proven drained": {given: func(s *plan.Snapshot) {
-			silence(s, time.Second)
+			unresponsive(s, time.Second)
 			s.Groups()[0].SetExcluded(evening)
 		}},
 		"still has a role": {func(s *plan.Snapshot) {
@@ -106,12 +106,12 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		"its exclusion was ended, and the status document is stale": {func(s *plan.Snapshot) { s.Coordination.Exclusions = nil }, "the exclusion was ended"},
 		"excluded by its address":                                   {given: func(s *plan.Snapshot) { s.Coordination.Exclusions = []string{"10.0.0.1"} }},
 		"silent and never excluded": {func(s *plan.Snapshot) {
-			silence(s, time.Hour)
+			unresponsive(s, time.Hour)
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 		}, "not excluded"},
-		"silent for a moment only": {func(s *plan.Snapshot) { silence(s, 80*time.Second) }, "stopped reporting 1m20s ago"},
+		"silent for a moment only": {func(s *plan.Snapshot) { unresponsive(s, 80*time.Second) }, "stopped reporting 1m20s ago"},
 		"silent for long by the clock, but only a moment when the document was read": {func(s *plan.Snapshot) {
-			silence(s, 100*time.Second)
+			unresponsive(s, 100*time.Second)
 			s.Database.AsOf = evening.Add(-90 * time.Second)
 		}, "stopped reporting 10s ago"},
 		"one of its two servers is silent": {func(s *plan.Snapshot) {
@@ -123,15 +123,15 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 		}, "since when is unknown"},
 		"not reporting since an unknown time": {func(s *plan.Snapshot) { delete(s.Database.Status.Cluster.Processes, "a") }, "since when is unknown"},
 		"silent, and some data misses a replica": {func(s *plan.Snapshot) {
-			silence(s, time.Hour)
+			unresponsive(s, time.Hour)
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &one
 		}, "1 of 2 replicas"},
 		"not reporting, with unknown replication": {func(s *plan.Snapshot) {
-			silence(s, time.Hour)
+			unresponsive(s, time.Hour)
 			s.Database.Status.Cluster.Data = nil
 		}, "unknown"},
 		"silent, and the logs are not complete": {func(s *plan.Snapshot) {
-			silence(s, time.Hour)
+			unresponsive(s, time.Hour)
 			zero := 0
 			s.Database.Status.Cluster.Logs[0].FaultTolerance = &zero
 		}, "logs are not fully replicated"},
@@ -156,10 +156,10 @@ func TestFullFaultTolerance(t *testing.T) {
 	}{
 		"everything is complete": {given: func(*plan.Snapshot) {}},
 		"a removed group does not report, and was drained": {given: func(s *plan.Snapshot) {
-			silence(s, time.Second)
+			unresponsive(s, time.Second)
 			s.Groups()[0].SetExcluded(evening)
 		}},
-		"a draining group does not report": {func(s *plan.Snapshot) { silence(s, time.Second) }, "storage-1 stopped reporting 1s ago"},
+		"a draining group does not report": {func(s *plan.Snapshot) { unresponsive(s, time.Second) }, "storage-1 stopped reporting 1s ago"},
 		"a group that stays has not reported for long": {given: func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-2*time.Minute))
 		}},
@@ -195,7 +195,7 @@ func TestFullFaultTolerance(t *testing.T) {
 		"no logs are reported":                   {func(s *plan.Snapshot) { s.Database.Status.Cluster.Logs = nil }, "logs is incomplete"},
 		"a coordinator is away":                  {func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "coordinator is not reachable"},
 		"the database is down":                   {func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, "unavailable"},
-		"the database does not answer":           {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }, "no pod runs"},
+		"the database does not answer":           {func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotQueried: "no pod runs"} }, "no pod runs"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -223,7 +223,7 @@ func serverContainer(s *plan.Snapshot, c corev1.ContainerStatus) {
 // The record says when its silence was first seen; since then it may have been back.
 func TestAGroupThatWasStartedAMomentAgoIsNotDrainedByItsSilence(t *testing.T) {
 	s := draining(t)
-	silence(&s, time.Hour)
+	unresponsive(&s, time.Hour)
 	if c := Drained(s, s.Groups()[0]); !c.OK {
 		t.Fatalf("not drained: %s", c.Evidence)
 	}
@@ -337,7 +337,7 @@ func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 // just recreated brings the process back.
 func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 	type change = func(plan.Snapshot, *v1beta2.ProcessGroupStatus)
-	silent := func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+	unresponsive := func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 		maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) })
 	}
 	missing := func(age time.Duration) change {
@@ -354,21 +354,21 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 		given []change
 		want  bool
 	}{
-		"one that does not report, in the status and in the database": {given: []change{silent, missing(5 * time.Minute), pod(5 * time.Minute)}, want: true},
+		"one that does not report, in the status and in the database": {given: []change{unresponsive, missing(5 * time.Minute), pod(5 * time.Minute)}, want: true},
 		"one that reports":                        {given: []change{pod(time.Hour)}},
-		"one that may come back":                  {given: []change{silent, missing(4 * time.Minute), pod(time.Hour)}},
-		"one that the record knows no silence of": {given: []change{silent, pod(time.Hour)}},
+		"one that may come back":                  {given: []change{unresponsive, missing(4 * time.Minute), pod(time.Hour)}},
+		"one that the record knows no silence of": {given: []change{unresponsive, pod(time.Hour)}},
 		"one that has come back since":            {given: []change{missing(time.Hour), pod(time.Hour)}},
-		"one whose pod was just recreated":        {given: []change{silent, missing(time.Hour), pod(4 * time.Minute)}},
-		"one whose servers were just started": {given: []change{silent, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+		"one whose pod was just recreated":        {given: []change{unresponsive, missing(time.Hour), pod(4 * time.Minute)}},
+		"one whose servers were just started": {given: []change{unresponsive, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{
 				Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-4 * time.Minute))}},
 			}}
 		}}},
-		"one whose servers have ended": {given: []change{silent, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+		"one whose servers have ended": {given: []change{unresponsive, missing(time.Hour), pod(time.Hour), func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 			s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain}}
 		}}, want: true},
-		"one whose pod is yet to be made": {given: []change{silent, missing(time.Hour)}},
+		"one whose pod is yet to be made": {given: []change{unresponsive, missing(time.Hour)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := draining(t)

@@ -52,7 +52,7 @@ func JustStarted(s plan.Snapshot) Starts {
 			continue
 		}
 		g := groupOf(s, p)
-		if g != nil && g.IsGone() && !MayHoldData(s, g) {
+		if g != nil && g.IsRemovable() && !MayHoldData(s, g) {
 			continue
 		}
 		begun := startOf(p, g)

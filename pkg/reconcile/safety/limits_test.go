@@ -61,7 +61,7 @@ func TestASilenceCountsFromItsLastSign(t *testing.T) {
 func TestASilenceIsNoticedAfter90Seconds(t *testing.T) {
 	for age, want := range map[time.Duration]bool{90*time.Second - time.Second: false, 90 * time.Second: true} {
 		s := draining(t)
-		silence(&s, age)
+		unresponsive(&s, age)
 		if c := Drained(s, s.Groups()[0]); c.OK != want {
 			t.Errorf("silent for %s: drained %t (%s), want %t", age, c.OK, c.Evidence, want)
 		}
@@ -77,7 +77,7 @@ func TestASilenceIsNoticedAfter90Seconds(t *testing.T) {
 // TestADrainedGroupThatIsSilentIsNoLoss silences a process group whose data was moved away.
 func TestADrainedGroupThatIsSilentIsNoLoss(t *testing.T) {
 	s := draining(t)
-	silence(&s, time.Second)
+	unresponsive(&s, time.Second)
 	if c := FullFaultTolerance(s); c.OK {
 		t.Errorf("fully tolerant a second after the end of a process that still drains: %s", c.Evidence)
 	}
@@ -99,7 +99,7 @@ func TestALossWithoutADrainIsNoticedFirst(t *testing.T) {
 			s.Pods = map[string]*corev1.Pod{s.Groups()[0].PodName(s.Cluster): pod}
 		}
 	}
-	silent := func(age time.Duration) func(*plan.Snapshot) { return func(s *plan.Snapshot) { silence(s, age) } }
+	unresponsive := func(age time.Duration) func(*plan.Snapshot) { return func(s *plan.Snapshot) { unresponsive(s, age) } }
 	for name, tc := range map[string]struct {
 		given func(*plan.Snapshot)
 		open  bool
@@ -107,9 +107,9 @@ func TestALossWithoutADrainIsNoticedFirst(t *testing.T) {
 		"its pod is there":                           {podOf(func(*corev1.Pod) {}), false},
 		"its pod terminates":                         {podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), true},
 		"its pod was deleted":                        {unchanged, true},
-		"its pod was deleted a moment ago":           {silent(time.Second), true},
-		"its pod was deleted 90 s ago":               {silent(90 * time.Second), false},
-		"it terminates and has not reported for 90s": {both(podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), silent(90*time.Second)), false},
+		"its pod was deleted a moment ago":           {unresponsive(time.Second), true},
+		"its pod was deleted 90 s ago":               {unresponsive(90 * time.Second), false},
+		"it terminates and has not reported for 90s": {both(podOf(func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(evening)) }), unresponsive(90*time.Second)), false},
 		"it is to be drained":                        {func(s *plan.Snapshot) { s.Groups()[0].ExclusionSkipped = false }, false},
 		"it is to stay":                              {func(s *plan.Snapshot) { s.Groups()[0].RemovalTimestamp = nil }, false},
 	} {

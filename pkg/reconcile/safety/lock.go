@@ -26,7 +26,7 @@ func LockFreeFor(s plan.Snapshot, user string) (c plan.Check, missing time.Durat
 		return c, 0
 	}
 	owner := s.Cluster.LockOwner()
-	d := fdb.DecideLock(s.Coordination.Lock, s.Coordination.DenyList, fdb.LockRequest{Owner: owner, Person: user, Now: s.Now})
+	d := fdb.DecideLock(s.Coordination.Lock, s.Coordination.DenyList, fdb.LockRequest{Owner: owner, User: user, Now: s.Now})
 	switch d.Outcome {
 	case fdb.LockNameless:
 		c.Gate, c.Evidence = plan.GateLockOwner, "spec.processGroupIDPrefix is empty, so all control-plane instances without a prefix would share one lock"
@@ -44,5 +44,5 @@ func LockFreeFor(s plan.Snapshot, user string) (c plan.Check, missing time.Durat
 // HeldByHand reports whether a user holds the lock manually for this control-plane instance now.
 func HeldByHand(s plan.Snapshot, user string) bool {
 	l := s.Coordination.Lock
-	return s.Coordination.Read && l != nil && l.Owner == s.Cluster.LockOwner() && l.Person() == user && !l.ExpiredAt(s.Now)
+	return s.Coordination.Read && l != nil && l.Owner == s.Cluster.LockOwner() && l.User() == user && !l.ExpiredAt(s.Now)
 }

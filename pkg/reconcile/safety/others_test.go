@@ -28,9 +28,9 @@ func TestGroupsOfOtherInstances(t *testing.T) {
 	s.Cluster.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "dc1-a"}, {ProcessGroupID: "dc1-c"}}
 	s.Coordination.Lists.Addresses = map[fdb.Member][]string{ofDC2: {"10.2.0.1"}}
 	ownByName := fdb.Member{Instance: "dc1", Group: "dc1-unknown"}
-	ownByRecord := fdb.Member{Instance: "dc3", Group: "dc1-c"}
+	ownByResource := fdb.Member{Instance: "dc3", Group: "dc1-c"}
 	var got []v1beta2.ProcessGroupStatus
-	for _, g := range Others(s, []fdb.Member{ofDC1, ownByName, ofDC2, ownByRecord}) {
+	for _, g := range Others(s, []fdb.Member{ofDC1, ownByName, ofDC2, ownByResource}) {
 		got = append(got, *g)
 	}
 	if diff := cmp.Diff([]v1beta2.ProcessGroupStatus{{ProcessGroupID: "dc2-b", Addresses: []string{"10.2.0.1"}}}, got); diff != "" {

@@ -23,7 +23,7 @@ func OwnDatabase(s plan.Snapshot) plan.Check {
 	}
 	all, report := 0, 0
 	for _, g := range s.Groups() {
-		if !g.ProcessClass.IsStateful() || g.IsGone() {
+		if !g.ProcessClass.IsStateful() || g.IsRemovable() {
 			continue
 		}
 		all++

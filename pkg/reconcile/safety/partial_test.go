@@ -37,14 +37,14 @@ var partial = map[string]func(*fdb.Status){
 // TestNoQuestionIsAnsweredByAnAbsentProcess asks every question that a process which the
 // document lacks would answer with yes. Each is answered with yes by a complete document.
 func TestNoQuestionIsAnsweredByAnAbsentProcess(t *testing.T) {
-	longSilent := func(s *plan.Snapshot) {
-		silence(s, time.Hour)
+	longUnresponsive := func(s *plan.Snapshot) {
+		unresponsive(s, time.Hour)
 		for _, g := range s.Groups() {
 			g.SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-time.Hour))
 		}
 	}
 	withOldPod := func(s *plan.Snapshot) {
-		longSilent(s)
+		longUnresponsive(s)
 		s.Pods = map[string]*corev1.Pod{s.Groups()[0].PodName(s.Cluster): {ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-time.Hour))}}}
 	}
 	ofOneRegion := fdb.Configuration{Regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1"}}}}}
@@ -52,25 +52,25 @@ func TestNoQuestionIsAnsweredByAnAbsentProcess(t *testing.T) {
 		given func(*plan.Snapshot)
 		ask   func(plan.Snapshot) bool
 	}{
-		"is the database available?":           {longSilent, func(s plan.Snapshot) bool { return Available(s.Database).OK }},
-		"does the snapshot call it available?": {longSilent, func(s plan.Snapshot) bool { return s.Database.Available() }},
-		"is a silent group drained?":           {longSilent, func(s plan.Snapshot) bool { return Drained(s, s.Groups()[0]).OK }},
+		"is the database available?":           {longUnresponsive, func(s plan.Snapshot) bool { return Available(s.Database).OK }},
+		"does the snapshot call it available?": {longUnresponsive, func(s plan.Snapshot) bool { return s.Database.Available() }},
+		"is a silent group drained?":           {longUnresponsive, func(s plan.Snapshot) bool { return Drained(s, s.Groups()[0]).OK }},
 		"is nothing lost with it?":             {withOldPod, func(s plan.Snapshot) bool { return LongMissing(s, s.Groups()[0]) }},
-		"has its server ended?":                {longSilent, func(s plan.Snapshot) bool { return StillRuns(s, s.Groups()[0]) == "" }},
-		"is the database fully tolerant?":      {longSilent, func(s plan.Snapshot) bool { return FullFaultTolerance(s).OK }},
-		"has it no role with data?": {longSilent, func(s plan.Snapshot) bool {
+		"has its server ended?":                {longUnresponsive, func(s plan.Snapshot) bool { return StillRuns(s, s.Groups()[0]) == "" }},
+		"is the database fully tolerant?":      {longUnresponsive, func(s plan.Snapshot) bool { return FullFaultTolerance(s).OK }},
+		"has it no role with data?": {longUnresponsive, func(s plan.Snapshot) bool {
 			return withoutRoles(Pod{Snapshot: s, Group: s.Groups()[0]}, fdb.RoleStorage, fdb.RoleLog).OK
 		}},
 		"was nothing moved away from it?": {func(s *plan.Snapshot) {
-			longSilent(s)
+			longUnresponsive(s)
 			s.Database.Status.Cluster.Configuration.ExcludedServers, s.Coordination.Exclusions = nil, nil
 		}, func(s plan.Snapshot) bool { return Untouched(s, s.Groups()[0]).OK }},
 		"are all storage servers in the regions?": {func(s *plan.Snapshot) {
-			longSilent(s)
+			longUnresponsive(s)
 			s.Database.Status.Cluster.Processes["b"].Locality[fdb.LocalityDCID] = "dc1"
 		}, func(s plan.Snapshot) bool { return StorageInRegions(s.Database, ofOneRegion).OK }},
 		"have all processes been up for long?": {func(s *plan.Snapshot) {
-			longSilent(s)
+			longUnresponsive(s)
 			for id, p := range s.Database.Status.Cluster.Processes {
 				p.UptimeSeconds = new(3600.0)
 				s.Database.Status.Cluster.Processes[id] = p

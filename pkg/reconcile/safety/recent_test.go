@@ -26,7 +26,7 @@ func TestRecoveryStatesThatAllowAnInclusion(t *testing.T) {
 	for state, want := range map[string]bool{
 		fdb.RecoveryFullyRecovered: true, fdb.RecoveryAllLogsRecruited: true, "accepting_commits": false, "storage_recovered": false, "": false,
 	} {
-		d := calm(t)
+		d := healthy(t)
 		d.Status.Cluster.RecoveryState.Name = state
 		if c := Recovered(d); c.OK != want || c.Evidence != "recovery state is "+phrase.Or(state, phrase.Unknown) {
 			t.Errorf("%q: %+v, want %t", state, c, want)

@@ -68,7 +68,7 @@ func TestRecoveriesOfVersionsThatDoNotReportTheirAge(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := calm(t)
+			d := healthy(t)
 			d.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(-1.0)
 			d.Status.Cluster.Processes = map[string]fdb.Process{
 				"master": {

@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// replicasWanted is the desired number of replicas of all data: from the configuration in
+// replicasDesired is the desired number of replicas of all data: from the configuration in
 // force, which reports its own numbers where its policies are custom ones, and where it reports
 // no redundancy from the spec. For an unknown mode, and without the configuration, it is unknown,
 // which is never few enough.
-func replicasWanted(s plan.Snapshot) (n int, known bool) {
+func replicasDesired(s plan.Snapshot) (n int, known bool) {
 	c := s.Database.Status.Cluster.Configuration
 	switch {
 	case c == nil:

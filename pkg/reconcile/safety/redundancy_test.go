@@ -47,7 +47,7 @@ func TestOfAnUnknownRedundancyNothingIsEnough(t *testing.T) {
 			if c := FullFaultTolerance(s); c.OK != (tc.because == "") || !strings.Contains(c.Evidence, tc.because) {
 				t.Errorf("tolerant: %t because %q, want because %q", c.OK, c.Evidence, tc.because)
 			}
-			silence(&s, time.Hour)
+			unresponsive(&s, time.Hour)
 			if c := Drained(s, s.Groups()[0]); c.OK != (tc.because == "") || !strings.Contains(c.Evidence, tc.because) {
 				t.Errorf("drained while silent: %t because %q, want because %q", c.OK, c.Evidence, tc.because)
 			}

@@ -77,7 +77,7 @@ func TestTheRegionOfTheHighestPriorityServes(t *testing.T) {
 		"an unknown one":       {two, "", false, "the status document does not report which region serves"},
 	}
 	for name, tc := range tests {
-		if c := PrimaryServes(calm(t), tc.want, tc.home); c.OK != tc.ok || c.Evidence != tc.evidence {
+		if c := PrimaryServes(healthy(t), tc.want, tc.home); c.OK != tc.ok || c.Evidence != tc.evidence {
 			t.Errorf("%s: %t, %q; want %t, %q", name, c.OK, c.Evidence, tc.ok, tc.evidence)
 		}
 	}

@@ -77,14 +77,14 @@ func TestEachRegionHoldsByItself(t *testing.T) {
 }
 
 func TestRegionsThatNobodyTellsOfCannotBeReliedOn(t *testing.T) {
-	silent := plan.DatabaseFacts{Unreachable: "timed out"}
+	unresponsive := plan.DatabaseFacts{Unreachable: "timed out"}
 	two := fdb.Configuration{Regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1"}}}}}
 	for name, c := range map[string]plan.Check{
-		"replication":                        RegionsReplicated(silent),
+		"replication":                        RegionsReplicated(unresponsive),
 		"replication of an empty document":   RegionsReplicated(reporting(2, "storage")),
-		"who serves":                         PrimaryServes(silent, two, "dc1"),
+		"who serves":                         PrimaryServes(unresponsive, two, "dc1"),
 		"who serves, by an empty document":   PrimaryServes(reporting(2, "storage"), two, ""),
-		"where storage is":                   StorageInRegions(silent, two),
+		"where storage is":                   StorageInRegions(unresponsive, two),
 		"storage without a data center name": StorageInRegions(eachProcess(reporting(1, "storage"), func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleStorage}} }), two),
 	} {
 		if c.OK || c.Evidence == "" {

@@ -85,9 +85,9 @@ func TestOnlyAKnownProcessOnAKnownMachineGetsAdvice(t *testing.T) {
 	if unknown == "" || nowhere == "" || unknown == nowhere || somewhere == nowhere || somewhere != inZone || somewhere == "" {
 		t.Errorf("unknown process: %q\nunknown machine: %q\nknown machine: %q\nknown zone: %q", unknown, nowhere, somewhere, inZone)
 	}
-	for _, said := range []string{unknown, nowhere} {
-		if strings.Contains(said, "m1") {
-			t.Errorf("a machine is named: %q", said)
+	for _, output := range []string{unknown, nowhere} {
+		if strings.Contains(output, "m1") {
+			t.Errorf("a machine is named: %q", output)
 		}
 	}
 	if !strings.Contains(somewhere, "m1") {

@@ -141,8 +141,8 @@ func LoadWithinLimits(d plan.DatabaseFacts) plan.Check {
 		case limit.have == nil:
 			c.Evidence = "the status document does not report the " + limit.name
 			return c
-		case *limit.have > limit.most:
-			c.Evidence = fmt.Sprintf("%s is %s, at most %s allowed", limit.name, limit.show(*limit.have), limit.show(limit.most))
+		case *limit.have > limit.limit:
+			c.Evidence = fmt.Sprintf("%s is %s, at most %s allowed", limit.name, limit.show(*limit.have), limit.show(limit.limit))
 			return c
 		}
 	}
@@ -151,10 +151,10 @@ func LoadWithinLimits(d plan.DatabaseFacts) plan.Check {
 }
 
 type qosLimit struct {
-	name string
-	have *float64 // nil when not reported
-	most float64
-	show func(float64) string
+	name  string
+	have  *float64 // nil when not reported
+	limit float64
+	show  func(float64) string
 }
 
 func qosLimits(q fdb.QoS) []qosLimit {

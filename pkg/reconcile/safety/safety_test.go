@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// calm is a database to which everything may be done.
-func calm(t *testing.T) plan.DatabaseFacts {
+// healthy is a database to which everything may be done.
+func healthy(t *testing.T) plan.DatabaseFacts {
 	t.Helper()
 	status, err := fdb.ParseStatus([]byte(`{
 		"client": {"coordinators": {"quorum_reachable": true, "coordinators": []}, "database_status": {"available": true, "healthy": true}},
@@ -43,7 +43,7 @@ var checks = map[plan.Gate]func(plan.DatabaseFacts) plan.Check{
 
 func TestACalmDatabasePassesEveryCheck(t *testing.T) {
 	for gate, ask := range checks {
-		if c := ask(calm(t)); !c.OK || c.Gate != gate || c.Question == "" || c.Evidence == "" {
+		if c := ask(healthy(t)); !c.OK || c.Gate != gate || c.Question == "" || c.Evidence == "" {
 			t.Errorf("%s: %+v", gate, c)
 		}
 	}
@@ -75,7 +75,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	for name, a := range absences {
 		for _, gate := range a.gates {
 			t.Run(fmt.Sprintf("%s without %s", gate, name), func(t *testing.T) {
-				d := calm(t)
+				d := healthy(t)
 				a.remove(d.Status)
 				if c := checks[gate](d); c.OK || c.Evidence == "" || c.Gate != gate {
 					t.Errorf("got %+v, want a refusal with evidence", c)
@@ -86,7 +86,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 }
 
 func TestAnUnknownAgeIsNotEvenNoAge(t *testing.T) {
-	d := calm(t)
+	d := healthy(t)
 	d.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = nil
 	if c := RecoveredFor(d, 0); c.OK {
 		t.Errorf("got %+v", c)
@@ -96,7 +96,7 @@ func TestAnUnknownAgeIsNotEvenNoAge(t *testing.T) {
 func TestEveryCheckRefusesWithoutADocument(t *testing.T) {
 	for gate, ask := range checks {
 		for want, d := range map[string]plan.DatabaseFacts{
-			"there is no cluster file yet": {NotAsked: "there is no cluster file yet"},
+			"there is no cluster file yet": {NotQueried: "there is no cluster file yet"},
 			"timed out":                    {Unreachable: "timed out"},
 		} {
 			if c := ask(d); c.OK || c.Evidence != "no database status: "+want || c.Gate != gate {
@@ -134,7 +134,7 @@ func TestChecks(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := calm(t)
+			d := healthy(t)
 			tc.given(d.Status)
 			c := checks[tc.gate](d)
 			if c.OK != tc.ok || !strings.Contains(c.Evidence, tc.says) {

@@ -22,10 +22,10 @@ const (
 	// SynchronizationQuiet gives every control-plane instance the time to add its own process groups.
 	// Default 30 s; source: the operator's flag global-synchronization-wait-duration.
 	SynchronizationQuiet = 30 * time.Second
-	// partialPatience is how long after the last change an exclusion proceeds without those
+	// partialLimit is how long after the last change an exclusion proceeds without those
 	// that are not ready: they may be waiting for their exclusion budget. Default the longer
 	// of 5 × SynchronizationQuiet and 5 min; source: the operator's rules.
-	partialPatience = max(5*SynchronizationQuiet, 5*time.Minute)
+	partialLimit = max(5*SynchronizationQuiet, 5*time.Minute)
 )
 
 // SynchronizedAction is an action that all control-plane instances take together.
@@ -40,7 +40,7 @@ type SynchronizedAction struct {
 
 // CommonExclusion starts draining process groups of all control-plane instances.
 func CommonExclusion() SynchronizedAction {
-	return SynchronizedAction{Name: "exclusion", Pending: fdb.PendingForExclusion, Ready: fdb.ReadyForExclusion, partial: partialPatience}
+	return SynchronizedAction{Name: "exclusion", Pending: fdb.PendingForExclusion, Ready: fdb.ReadyForExclusion, partial: partialLimit}
 }
 
 // CommonInclusion ends the exclusions of process groups of all control-plane instances.

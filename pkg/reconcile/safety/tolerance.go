@@ -31,19 +31,19 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		c.Evidence = incompleteDocument
 		return c
 	}
-	need, reported := replicasWanted(s)
+	need, reported := replicasDesired(s)
 	if !reported {
 		c.Evidence = unknownRedundancy(s)
 		return c
 	}
 	least, known := status.MinReplicasRemaining()
-	have, wanted := phrase.Count(least, "replica"), phrase.Count(need, "replica")
+	have, desired := phrase.Count(least, "replica"), phrase.Count(need, "replica")
 	switch { // a number that does not decide is not shown beside what is needed
 	case !known:
-		c.Need = wanted
+		c.Need = desired
 		c.Evidence = "the replication of the data is unknown"
 	case least < need:
-		c.Have, c.Need = have, wanted
+		c.Have, c.Need = have, desired
 		c.Evidence = fmt.Sprintf("some data has %s, %d required", phrase.CountOf(least, need, "replica"), need)
 	case !status.LogsFullyReplicated():
 		c.Evidence = "a set of logs is incomplete"
@@ -53,7 +53,7 @@ func FullFaultTolerance(s plan.Snapshot) plan.Check {
 		c.Evidence = justVanished(s)
 		c.OK = c.Evidence == ""
 		if c.OK {
-			c.Have, c.Need = have, wanted
+			c.Have, c.Need = have, desired
 			c.Evidence = phrase.Count(least, "replica") + " of all data, all coordinators reachable"
 		}
 	}
@@ -70,7 +70,7 @@ func justVanished(s plan.Snapshot) string {
 	}
 	reporting := reportingCounter(s.Database.Status)
 	for _, g := range s.Groups() {
-		if g.IsGone() {
+		if g.IsRemovable() {
 			continue // nothing depends on it any more
 		}
 		if why := unnoticedDeath(s, g, reporting); why != "" {
@@ -92,7 +92,7 @@ func unnoticedDeath(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, reporting fu
 	case missing && s.Database.AsOf.Sub(since) < fdb.DeathNoticedAfter:
 		seen, _ := missingSince(g)
 		return fmt.Sprintf("%s %s, which the database notices after %s", g.ProcessGroupID, stoppedReporting(s, g, seen), fdb.DeathNoticedAfter)
-	case missing || g.IsGone():
+	case missing || g.IsRemovable():
 		return ""
 	}
 	switch up, all := reporting(g), serversOf(s, g); {

@@ -52,7 +52,7 @@ func TestOnlyAGroupWithoutAnyExclusionIsUntouched(t *testing.T) {
 func TestExclusionsByLocality(t *testing.T) {
 	tests := map[string]struct {
 		version  string
-		wanted   *bool
+		desired  *bool
 		can, use bool
 	}{
 		"by default":               {"7.3.79", nil, true, true},
@@ -63,7 +63,7 @@ func TestExclusionsByLocality(t *testing.T) {
 	}
 	for name, tc := range tests {
 		c := &v1beta2.FoundationDBCluster{}
-		c.Spec.Version, c.Spec.AutomationOptions.UseLocalitiesForExclusion = tc.version, tc.wanted
+		c.Spec.Version, c.Spec.AutomationOptions.UseLocalitiesForExclusion = tc.version, tc.desired
 		if can, use := CanExcludeLocalities(c), ByLocality(c); can != tc.can || use != tc.use {
 			t.Errorf("%s: can %t, uses %t; want %t, %t", name, can, use, tc.can, tc.use)
 		}
@@ -75,12 +75,12 @@ func TestAGroupWithNothingToLoseIsExcludedWhileTheOthersAreEnough(t *testing.T) 
 	s := draining(t)
 	for ongoing, want := range map[int]bool{0: true, 1: true, 2: true, 3: false} {
 		left, _ := exclusionRoom(s, "storage", ongoing)
-		if c := SilentExclusion(s, "storage", ongoing); c.OK != want || c.OK != (*left >= 0) {
+		if c := UnresponsiveExclusion(s, "storage", ongoing); c.OK != want || c.OK != (*left >= 0) {
 			t.Errorf("%d ongoing: %+v, want %t", ongoing, c, want)
 		}
 	}
 	s.Groups()[2].SetCondition(v1beta2.ConditionMissingProcesses, evening)
-	if c := SilentExclusion(s, "storage", 0); c.OK || c.Have != "" {
+	if c := UnresponsiveExclusion(s, "storage", 0); c.OK || c.Have != "" {
 		t.Errorf("one may come back: %+v", c)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Begin implements reconcile.Actor.
-func (w *World) Begin(context.Context) error {
+func (w *Cluster) Begin(context.Context) error {
 	if w.LeaseHolder != "" {
 		return &reconcile.HeldError{What: "lease", Holder: w.LeaseHolder}
 	}
@@ -24,7 +24,7 @@ func (w *World) Begin(context.Context) error {
 }
 
 // Lock implements reconcile.Actor.
-func (w *World) Lock(context.Context) error {
+func (w *Cluster) Lock(context.Context) error {
 	if w.LockHolder != "" {
 		return &reconcile.HeldError{What: "database lock", Holder: w.LockHolder}
 	}
@@ -39,7 +39,7 @@ func (w *World) Lock(context.Context) error {
 }
 
 // End implements reconcile.Actor.
-func (w *World) End(context.Context) error {
+func (w *Cluster) End(context.Context) error {
 	if w.locked {
 		w.releaseLock()
 	}
@@ -48,15 +48,15 @@ func (w *World) End(context.Context) error {
 }
 
 // LoseLock gives the database's lock to another control-plane instance during a pass.
-func (w *World) LoseLock(to string) {
+func (w *Cluster) LoseLock(to string) {
 	w.locked, w.LockHolder = false, to
 }
 
 // Locked reports whether a pass holds the lock now.
-func (w *World) Locked() bool { return w.locked }
+func (w *Cluster) Locked() bool { return w.locked }
 
 // Act implements reconcile.Actor.
-func (w *World) Act(ctx context.Context, a plan.Action) error {
+func (w *Cluster) Act(ctx context.Context, a plan.Action) error {
 	w.mu.Lock() // the engine runs some actions at the same time
 	defer w.mu.Unlock()
 	if err := w.begin(a); err != nil {
@@ -65,13 +65,13 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
 	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
 		edit := a.(plan.Edit) // all of them are edits
-		w.Record.Status = edit.Apply(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+		w.Resource.Status = edit.Apply(plan.Snapshot{Cluster: w.Resource}).Cluster.Status
 		return nil
 	case plan.SetSkip:
 		w.setSkip(a)
 		return nil
 	case plan.RecordFailures:
-		metav1.SetMetaDataAnnotation(&w.Record.ObjectMeta, v1beta2.AnnotationFailuresSeen, a.Value())
+		metav1.SetMetaDataAnnotation(&w.Resource.ObjectMeta, v1beta2.AnnotationFailuresSeen, a.Value())
 		return nil
 	case plan.ApplyFailureDetector:
 		w.Detector = a.Object.DeepCopy()
@@ -100,7 +100,7 @@ func (w *World) Act(ctx context.Context, a plan.Action) error {
 }
 
 // begin refuses what a test refuses and what needs the lock, and keeps the action for the test.
-func (w *World) begin(a plan.Action) error {
+func (w *Cluster) begin(a plan.Action) error {
 	if w.Crash > 0 && len(w.Acted)+1 >= w.Crash {
 		return ErrCrashed
 	}
@@ -112,8 +112,8 @@ func (w *World) begin(a plan.Action) error {
 	if plan.EffectOf(a).Locked && !w.locked {
 		return fmt.Errorf("%s without the lock", a.Describe())
 	}
-	if quiet := plan.EffectOf(a).Quiet; quiet > 0 {
-		w.quiet = w.Now().Add(quiet)
+	if quiet := plan.EffectOf(a).Cooldown; quiet > 0 {
+		w.cooldownUntil = w.Now().Add(quiet)
 	}
 	if !w.observed {
 		w.Acted = append(w.Acted, a)
@@ -122,7 +122,7 @@ func (w *World) begin(a plan.Action) error {
 }
 
 // changeObjects changes the objects of process groups, and what runs in their pods.
-func (w *World) changeObjects(a plan.Action) error {
+func (w *Cluster) changeObjects(a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // Act has all
 	case plan.ApplyConfigMap:
 		w.ConfigMap = a.Object.DeepCopy()
@@ -168,7 +168,7 @@ func (w *World) changeObjects(a plan.Action) error {
 }
 
 // changeDatabase runs what the action runs of fdbcli.
-func (w *World) changeDatabase(ctx context.Context, a plan.Action) error {
+func (w *Cluster) changeDatabase(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // Act has all
 	case plan.Configure:
 		return w.configure(ctx, a)
@@ -186,14 +186,14 @@ func (w *World) changeDatabase(ctx context.Context, a plan.Action) error {
 				return err
 			}
 		}
-		w.Record.Status = a.DropRecords(plan.Snapshot{Cluster: w.Record}).Cluster.Status
+		w.Resource.Status = a.DropRecords(plan.Snapshot{Cluster: w.Resource}).Cluster.Status
 	case plan.RestartProcesses:
 		return w.restart(ctx, a)
 	}
 	return nil
 }
 
-func (w *World) editNode(name string, edit func(*corev1.Node)) error {
+func (w *Cluster) editNode(name string, edit func(*corev1.Node)) error {
 	node := w.nodes()[name]
 	if node == nil {
 		return fmt.Errorf("node %s not found", name)
@@ -213,32 +213,32 @@ func (w *World) editNode(name string, edit func(*corev1.Node)) error {
 }
 
 // ReadNodes does nothing: nodes are always read here.
-func (*World) ReadNodes() {}
+func (*Cluster) ReadNodes() {}
 
-func (w *World) setSkip(a plan.SetSkip) {
-	if w.Record.Annotations == nil {
-		w.Record.Annotations = map[string]string{}
+func (w *Cluster) setSkip(a plan.SetSkip) {
+	if w.Resource.Annotations == nil {
+		w.Resource.Annotations = map[string]string{}
 	}
 	for name, value := range a.Annotations() {
 		if value == nil {
-			delete(w.Record.Annotations, name)
+			delete(w.Resource.Annotations, name)
 		} else {
-			w.Record.Annotations[name] = *value
+			w.Resource.Annotations[name] = *value
 		}
 	}
-	if w.Record.Spec.Skip != a.Skip {
-		w.Record.Spec.Skip = a.Skip
-		w.Record.Generation++
+	if w.Resource.Spec.Skip != a.Skip {
+		w.Resource.Spec.Skip = a.Skip
+		w.Resource.Generation++
 	}
 }
 
-func (w *World) createPod(a plan.CreatePod) {
+func (w *Cluster) createPod(a plan.CreatePod) {
 	pod := a.Object.DeepCopy()
 	pod.CreationTimestamp = metav1.NewTime(w.Now())
 	w.Pods[a.Name] = pod
 }
 
-func (w *World) patch(a plan.PatchMetadata) error {
+func (w *Cluster) patch(a plan.PatchMetadata) error {
 	var meta *metav1.ObjectMeta
 	if a.Kind == plan.KindPVC && w.Volumes[a.Name] != nil {
 		meta = &w.editedVolume(a.Name).ObjectMeta
@@ -262,7 +262,7 @@ func (w *World) patch(a plan.PatchMetadata) error {
 	return nil
 }
 
-func (w *World) setTolerations(a plan.SetTolerations) error {
+func (w *Cluster) setTolerations(a plan.SetTolerations) error {
 	if w.Pods[a.Name] == nil {
 		return fmt.Errorf("pod %s does not exist", a.Name)
 	}
@@ -270,7 +270,7 @@ func (w *World) setTolerations(a plan.SetTolerations) error {
 	return nil
 }
 
-func (w *World) setImage(a plan.SetSidecarImage) error {
+func (w *Cluster) setImage(a plan.SetSidecarImage) error {
 	if w.Pods[a.Name] == nil {
 		return fmt.Errorf("pod %s does not exist", a.Name)
 	}
@@ -287,13 +287,13 @@ func (w *World) setImage(a plan.SetSidecarImage) error {
 const claimSuffix = "-data"
 
 // loseVolume deletes a PVC with its data.
-func (w *World) loseVolume(claim string) {
+func (w *Cluster) loseVolume(claim string) {
 	delete(w.Volumes, claim)
 	w.LoseDisk(strings.TrimSuffix(claim, claimSuffix))
 }
 
 // DeleteClaim deletes a PVC as a user does: it is protected while its pod exists, and ends with it.
-func (w *World) DeleteClaim(name string) {
+func (w *Cluster) DeleteClaim(name string) {
 	claim := w.Volumes[name]
 	if claim == nil || claim.DeletionTimestamp != nil {
 		return
@@ -306,7 +306,7 @@ func (w *World) DeleteClaim(name string) {
 
 // LoseDisk destroys the data on the volume of a pod. The volume itself stays, and the pod's
 // processes start again within a second, with an empty disk.
-func (w *World) LoseDisk(pod string) {
+func (w *Cluster) LoseDisk(pod string) {
 	for n := 1; n <= mostServersPerPod; n++ {
 		w.FDB.LoseData(w.DataKey(pod, n))
 	}
@@ -316,15 +316,15 @@ func (w *World) LoseDisk(pod string) {
 const mostServersPerPod = 4
 
 // DataKey identifies the data directory of a pod's n-th process.
-func (w *World) DataKey(pod string, n int) string { return fmt.Sprintf("%d/%s/%d", w.number, pod, n) }
+func (w *Cluster) DataKey(pod string, n int) string { return fmt.Sprintf("%d/%s/%d", w.number, pod, n) }
 
 // configure runs the command that users see, with its quotes escaped for fdbcli.
-func (w *World) configure(ctx context.Context, a plan.Configure) error {
+func (w *Cluster) configure(ctx context.Context, a plan.Configure) error {
 	_, err := w.fdbcli(ctx, strings.ReplaceAll(a.Command, `"`, `\"`))
 	return err
 }
 
-func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
+func (w *Cluster) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
 	words := make([]string, len(a.Coordinators))
 	for i, c := range a.Coordinators {
 		words[i] = c.String()
@@ -343,12 +343,12 @@ func (w *World) changeCoordinators(ctx context.Context, a plan.ChangeCoordinator
 	if status.Cluster.ConnectionString == "" {
 		return fmt.Errorf("read the new connection string: the status document has none")
 	}
-	w.Record.Status.ConnectionString = status.Cluster.ConnectionString
+	w.Resource.Status.ConnectionString = status.Cluster.ConnectionString
 	return nil
 }
 
 // Try returns the response of the API server to a dry run: that of Refuse.
-func (w *World) Try(_ context.Context, a plan.Action) (tried bool, err error) {
+func (w *Cluster) Try(_ context.Context, a plan.Action) (tried bool, err error) {
 	if w.Refuse == nil {
 		return true, nil
 	}

@@ -14,7 +14,7 @@ const perNet = 250
 
 // giveAddresses gives a pod its addresses: one of IPv4, and one of IPv6 where the pod needs a family or
 // the observed pods have such addresses first.
-func (w *World) giveAddresses(pod *corev1.Pod) {
+func (w *Cluster) giveAddresses(pod *corev1.Pod) {
 	net := 2*w.number + 1 // two networks for each of the joined worlds
 	n := 0
 	for name := range w.Pods {
@@ -29,7 +29,7 @@ func (w *World) giveAddresses(pod *corev1.Pod) {
 	}
 }
 
-func (w *World) address(pod *corev1.Pod, net, n int) {
+func (w *Cluster) address(pod *corev1.Pod, net, n int) {
 	four := fmt.Sprintf("10.%d.%d.%d", net, n/perNet, n%perNet+1)
 	six := fmt.Sprintf("fd00::%d:%d:%d", net, n/perNet, n%perNet+1)
 	family, err := objects.IPFamilyOf(pod)
@@ -44,7 +44,7 @@ func (w *World) address(pod *corev1.Pod, net, n int) {
 	pod.Status.PodIP = pod.Status.PodIPs[0].IP
 }
 
-func (w *World) ipTaken(pod *corev1.Pod) bool {
+func (w *Cluster) ipTaken(pod *corev1.Pod) bool {
 	for _, other := range w.Pods {
 		if other != pod && other.Status.PodIP == pod.Status.PodIP {
 			return true
@@ -54,7 +54,7 @@ func (w *World) ipTaken(pod *corev1.Pod) bool {
 }
 
 // applyService stores a service. One that needs an address of the cluster keeps the one it has, or gets one.
-func (w *World) applyService(name string, service *corev1.Service) {
+func (w *Cluster) applyService(name string, service *corev1.Service) {
 	service = service.DeepCopy()
 	if old := w.Services[name]; old != nil && service.Spec.ClusterIP == "" {
 		service.Spec.ClusterIP = old.Spec.ClusterIP
@@ -67,7 +67,7 @@ func (w *World) applyService(name string, service *corev1.Service) {
 	w.Services[name] = service
 }
 
-func (w *World) serviceIP(service *corev1.Service, n int) string {
+func (w *Cluster) serviceIP(service *corev1.Service, n int) string {
 	const net = 200 // no pods are in it
 	if len(service.Spec.IPFamilies) > 0 && service.Spec.IPFamilies[0] == corev1.IPv6Protocol || len(service.Spec.IPFamilies) == 0 && w.sixFirst {
 		return fmt.Sprintf("fd00::%d:%d:%d", net+w.number, n/perNet, n%perNet+1)
@@ -75,7 +75,7 @@ func (w *World) serviceIP(service *corev1.Service, n int) string {
 	return fmt.Sprintf("10.%d.%d.%d", net+w.number, n/perNet, n%perNet+1)
 }
 
-func (w *World) serviceIPTaken(ip string) bool {
+func (w *Cluster) serviceIPTaken(ip string) bool {
 	for _, other := range w.Services {
 		if other.Spec.ClusterIP == ip {
 			return true

@@ -71,7 +71,7 @@ const (
 // Adopt returns a simulation that begins with what was observed: objects, processes, data,
 // exclusions, maintenance. Processes that do not report stay down until their pods are replaced.
 // The error is an *UnsupportedError for a cluster that cannot be simulated.
-func Adopt(ctx context.Context, a Adoption) (*World, error) {
+func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	s := a.Observed
 	if err := supported(s); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Adopt(ctx context.Context, a Adoption) (*World, error) {
 	w.observed, w.scale, w.podStart, w.Overrides = true, scaleOf(s.Database.Status), a.PodStart, s.Overrides
 	pace := fdbsim.RecordedPace()
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
-	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
+	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
 	w.FDB.AutoAdvance()
 	w.adoptObjects(s)
 	w.adoptShared(s)
@@ -97,8 +97,8 @@ func Adopt(ctx context.Context, a Adoption) (*World, error) {
 	return w, nil
 }
 
-// Effort is what the simulated databases have done.
-type Effort struct {
+// Counters is what the simulated databases have done.
+type Counters struct {
 	// Recoveries counts how often commits stopped and were accepted again, and Paused adds up for
 	// how long they were not accepted.
 	Recoveries int
@@ -107,10 +107,10 @@ type Effort struct {
 	MovedBytes int64
 }
 
-// Effort returns what all databases have done until now.
-func (w *World) Effort() (sum Effort) {
+// Counters returns what all databases have done until now.
+func (w *Cluster) Counters() (sum Counters) {
 	for _, db := range w.FDB.Databases() {
-		done := db.Effort()
+		done := db.Counters()
 		sum.Recoveries, sum.Paused = sum.Recoveries+done.Recoveries, sum.Paused+done.Paused
 		sum.MovedBytes += done.MovedBytes * max(w.scale, 1)
 	}
@@ -154,7 +154,7 @@ func dataOf(s *fdb.Status) int64 {
 	return *s.Cluster.Data.TotalKVSizeBytes
 }
 
-func (w *World) adoptShared(s plan.Snapshot) {
+func (w *Cluster) adoptShared(s plan.Snapshot) {
 	f := s.Coordination
 	for _, owner := range f.DenyList {
 		w.Shared.DenyList[owner] = true
@@ -172,7 +172,7 @@ func (w *World) adoptShared(s plan.Snapshot) {
 
 // adoptProcesses starts the processes that report, as they were started: those in pods of this
 // cluster, and those of other control-plane instances, whose pods are unknown.
-func (w *World) adoptProcesses(s plan.Snapshot) error {
+func (w *Cluster) adoptProcesses(s plan.Snapshot) error {
 	connection := connectionOf(s)
 	others := map[string]fdb.Process{}
 	if s.Database.Status != nil {
@@ -216,8 +216,8 @@ func reporting(s plan.Snapshot) map[string]fdb.Process {
 	found := map[string]fdb.Process{}
 	for id, p := range s.Database.Status.Cluster.Processes {
 		pod, ours := own[p.InstanceID()]
-		gone := ours && (pod == nil || !hasAddress(pod, p.Address.Host))
-		if !gone && p.CommandLine != "" && p.Version != "" && p.Address.IsIP() {
+		removed := ours && (pod == nil || !hasAddress(pod, p.Address.Host))
+		if !removed && p.CommandLine != "" && p.Version != "" && p.Address.IsIP() {
 			found[id] = p
 		}
 	}
@@ -242,7 +242,7 @@ func ofPod(all map[string]fdb.Process, pod *corev1.Pod) map[string]fdb.Process {
 }
 
 // adoptOthers starts the processes that run in no known pod. They restart when they are killed.
-func (w *World) adoptOthers(others map[string]fdb.Process, connection string) error {
+func (w *Cluster) adoptOthers(others map[string]fdb.Process, connection string) error {
 	for _, id := range slices.Sorted(maps.Keys(others)) {
 		p := others[id]
 		if name := p.Locality[fdb.LocalityDNSName]; name != "" {
@@ -265,7 +265,7 @@ func connectionOf(s plan.Snapshot) string {
 
 // adoptPod is what runs in a pod, and its files. A monitor that reports no configuration accepts
 // the one that is mounted.
-func (w *World) adoptPod(pod *corev1.Pod, connection string) *runningPod {
+func (w *Cluster) adoptPod(pod *corev1.Pod, connection string) *runningPod {
 	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil {
 		running.desired = launch.Servers
@@ -289,7 +289,7 @@ func (w *World) adoptPod(pod *corev1.Pod, connection string) *runningPod {
 	return running
 }
 
-func (w *World) adoptProcess(running *runningPod, n int, dataKey string, p fdb.Process) error {
+func (w *Cluster) adoptProcess(running *runningPod, n int, dataKey string, p fdb.Process) error {
 	version, _, _ := strings.Cut(p.Version, "-")
 	handle, err := w.FDB.StartServer(fdbsim.Server{
 		Args: strings.Fields(p.CommandLine), Version: version, DataKey: dataKey,

@@ -11,7 +11,7 @@ import (
 
 // adoptDatabase gives the simulated database the observed configuration, data, exclusions and
 // maintenance.
-func (w *World) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
+func (w *Cluster) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 	status := s.Database.Status
 	w.FDB.Advance(joining)
 	tokens, err := status.Cluster.Configuration.Tokens()
@@ -44,7 +44,7 @@ func (w *World) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 
 // adoptRecovery has the database recover when the observed one did, if that was after the simulated
 // one had settled.
-func (w *World) adoptRecovery(s plan.Snapshot) {
+func (w *Cluster) adoptRecovery(s plan.Snapshot) {
 	age, known := s.Database.Status.RecoveryAge()
 	until := s.Now.Add(-max(age, joining)).Sub(w.Now())
 	if !known || until <= settling {
@@ -56,7 +56,7 @@ func (w *World) adoptRecovery(s plan.Snapshot) {
 	}
 }
 
-func (w *World) adoptExclusions(ctx context.Context, targets []string) error {
+func (w *Cluster) adoptExclusions(ctx context.Context, targets []string) error {
 	if len(targets) == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func (w *World) adoptObjects(s plan.Snapshot) {
+func (w *Cluster) adoptObjects(s plan.Snapshot) {
 	maps.Copy(w.Volumes, copies(s.Volumes))
 	maps.Copy(w.Services, copies(s.Services))
 	maps.Copy(w.DisruptionBudgets, copies(s.DisruptionBudgets))
@@ -32,7 +32,7 @@ func (w *World) adoptObjects(s plan.Snapshot) {
 }
 
 // endsByItself reports whether a pod is being deleted on a node that works.
-func (w *World) endsByItself(pod *corev1.Pod) bool {
+func (w *Cluster) endsByItself(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !w.down[pod.Spec.NodeName]
 }
 
@@ -48,7 +48,7 @@ const assumedNodes = 5
 
 // adoptNodes takes the observed nodes. Where none were read they are the ones that pods run on,
 // and some more if these are few.
-func (w *World) adoptNodes(s plan.Snapshot) {
+func (w *Cluster) adoptNodes(s plan.Snapshot) {
 	used := map[string]bool{}
 	for _, pod := range s.Pods {
 		if pod.Spec.NodeName != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // domain is the value of a topology key of a node; empty for none.
-func (w *World) domain(node, key string) string {
+func (w *Cluster) domain(node, key string) string {
 	if key == corev1.LabelHostname {
 		return node
 	}
@@ -23,12 +23,12 @@ func selects(t corev1.PodAffinityTerm, pod *corev1.Pod) bool {
 }
 
 // beside is how many pods that a term selects run in the fault domain of a node.
-func (w *World) beside(t corev1.PodAffinityTerm, node string) int {
+func (w *Cluster) beside(t corev1.PodAffinityTerm, node string) int {
 	return w.spread(t)[w.domain(node, t.TopologyKey)]
 }
 
 // spread is how many pods that a term selects run in each fault domain.
-func (w *World) spread(t corev1.PodAffinityTerm) map[string]int {
+func (w *Cluster) spread(t corev1.PodAffinityTerm) map[string]int {
 	found := map[string]int{}
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *World) spread(t corev1.PodAffinityTerm) map[string]int {
 }
 
 // anywhere reports whether any running pod is selected by a term.
-func (w *World) anywhere(t corev1.PodAffinityTerm) bool {
+func (w *Cluster) anywhere(t corev1.PodAffinityTerm) bool {
 	for _, other := range w.Pods {
 		if other.Spec.NodeName != "" && selects(t, other) {
 			return true
@@ -65,7 +65,7 @@ func affinities(pod *corev1.Pod) (near corev1.PodAffinity, far corev1.PodAntiAff
 
 // tolerated reports whether a pod may run on a node by the required rules of this pod and of all
 // others. A pod may be the first that its own rule selects.
-func (w *World) tolerated(pod *corev1.Pod, node string) bool {
+func (w *Cluster) tolerated(pod *corev1.Pod, node string) bool {
 	near, far := affinities(pod)
 	for _, t := range near.RequiredDuringSchedulingIgnoredDuringExecution {
 		first := !w.anywhere(t) && selects(t, pod)
@@ -98,7 +98,7 @@ type preference struct {
 }
 
 // preferences are those of a pod.
-func (w *World) preferences(pod *corev1.Pod) (all []preference) {
+func (w *Cluster) preferences(pod *corev1.Pod) (all []preference) {
 	near, far := affinities(pod)
 	for _, t := range near.PreferredDuringSchedulingIgnoredDuringExecution {
 		all = append(all, preference{weight: int(t.Weight), key: t.PodAffinityTerm.TopologyKey, beside: w.spread(t.PodAffinityTerm)})
@@ -110,7 +110,7 @@ func (w *World) preferences(pod *corev1.Pod) (all []preference) {
 }
 
 // liking is how much a pod with these preferences prefers a node.
-func (w *World) liking(preferences []preference, node string) (n int) {
+func (w *Cluster) liking(preferences []preference, node string) (n int) {
 	for _, p := range preferences {
 		n += p.weight * p.beside[w.domain(node, p.key)]
 	}

@@ -49,36 +49,36 @@ func (s *Shared) denied() []string {
 }
 
 // takeLock takes the lock by the rules of the real one.
-func (w *World) takeLock() error {
-	if !w.Record.LocksUsed() || !w.Record.Status.Configured {
+func (w *Cluster) takeLock() error {
+	if !w.Resource.LocksUsed() || !w.Resource.Status.Configured {
 		return nil
 	}
 	return w.ask(fdb.LockRequest{
-		Owner: w.Record.LockOwner(), Now: w.Now(), Duration: w.Record.LockDuration(), Nonce: w.Record.LockOwner(), AllowEmptyOwner: true,
+		Owner: w.Resource.LockOwner(), Now: w.Now(), Duration: w.Resource.LockDuration(), Nonce: w.Resource.LockOwner(), AllowEmptyOwner: true,
 	})
 }
 
-func (w *World) ask(r fdb.LockRequest) error {
+func (w *Cluster) ask(r fdb.LockRequest) error {
 	d := fdb.DecideLock(w.Shared.Lock, w.Shared.denied(), r)
 	switch {
 	case d.Outcome.Granted():
-		if until := d.QuietUntil(w.Now()); !w.locked && until.After(w.quiet) {
-			w.quiet = until
+		if until := d.QuietUntil(w.Now()); !w.locked && until.After(w.cooldownUntil) {
+			w.cooldownUntil = until
 		}
 		w.Shared.Lock = d.Write
 		return nil
 	case d.Outcome == fdb.LockDenied:
-		return &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckNotDenied, Question: "may this control-plane instance take the lock?", Gate: plan.GateDeny, Evidence: w.Record.LockOwner() + " is on the deny list"}}
+		return &reconcile.RefusedError{Check: plan.Check{ID: plan.CheckNotDenied, Question: "may this control-plane instance take the lock?", Gate: plan.GateDeny, Evidence: w.Resource.LockOwner() + " is on the deny list"}}
 	default:
 		return &reconcile.HeldError{What: "database lock", Holder: d.Holder.Holder(), Until: d.Holder.End}
 	}
 }
 
 // releaseManually clears the lock that a user was shown, by the rules of the real one.
-func (w *World) releaseManually(a plan.ReleaseLock) error {
+func (w *Cluster) releaseManually(a plan.ReleaseLock) error {
 	found := w.Shared.Lock
 	outcome := fdb.DecideRelease(found, w.Shared.denied(), fdb.ReleaseRequest{
-		Seen: a.Seen, Owner: w.Record.LockOwner(), Person: a.Person, Now: w.Now(), Force: a.Force,
+		Seen: a.Seen, Owner: w.Resource.LockOwner(), User: a.User, Now: w.Now(), Force: a.Force,
 	})
 	switch outcome {
 	case fdb.ReleaseGranted:
@@ -91,12 +91,12 @@ func (w *World) releaseManually(a plan.ReleaseLock) error {
 	}
 }
 
-func (w *World) releaseLock() {
-	if w.Shared.Lock == nil || !w.Shared.Lock.HeldBy(w.Record.LockOwner(), w.Record.LockOwner()) {
+func (w *Cluster) releaseLock() {
+	if w.Shared.Lock == nil || !w.Shared.Lock.HeldBy(w.Resource.LockOwner(), w.Resource.LockOwner()) {
 		return
 	}
-	until := w.quiet
-	w.quiet = time.Time{} // the next pass is another run, which knows only the lock
+	until := w.cooldownUntil
+	w.cooldownUntil = time.Time{} // the next pass is another run, which knows only the lock
 	if until.After(w.Now()) {
 		w.Shared.Lock.End = until
 		return
@@ -106,7 +106,7 @@ func (w *World) releaseLock() {
 
 // restart ends processes by the command that the real actor uses; their monitors start
 // them again.
-func (w *World) restart(ctx context.Context, a plan.RestartProcesses) error {
+func (w *Cluster) restart(ctx context.Context, a plan.RestartProcesses) error {
 	if a.UpgradeTo != "" {
 		clear(w.Shared.Upgrades)
 	}
@@ -120,7 +120,7 @@ func (w *World) restart(ctx context.Context, a plan.RestartProcesses) error {
 	return err
 }
 
-func (w *World) coordinate(ctx context.Context, a plan.Action) error {
+func (w *Cluster) coordinate(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are not kept in the database
 	case plan.StartMaintenance:
 		for _, group := range a.Groups {
@@ -144,7 +144,7 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 			delete(w.Shared.Denials, owner)
 		}
 	case plan.HoldLock:
-		return w.ask(fdb.LockRequest{Owner: a.Owner, Person: a.Person, Now: w.Now(), Duration: a.For, Nonce: "held"})
+		return w.ask(fdb.LockRequest{Owner: a.Owner, User: a.User, Now: w.Now(), Duration: a.For, Nonce: "held"})
 	case plan.ReleaseLock:
 		return w.releaseManually(a)
 	case plan.AnnounceUpgrade:
@@ -155,7 +155,7 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 			w.Shared.Upgrades[a.Version][group] = true
 		}
 	case plan.ChangeLists:
-		w.Shared.Lists.change(w.Record, a)
+		w.Shared.Lists.change(w.Resource, a)
 	case plan.WithdrawUpgrade:
 		for _, group := range a.Groups {
 			delete(w.Shared.Upgrades[a.Version], group)
@@ -167,7 +167,7 @@ func (w *World) coordinate(ctx context.Context, a plan.Action) error {
 }
 
 // announced are the process groups that were announced for upgrades, by version.
-func (w *World) announced() map[string][]v1beta2.ProcessGroupID {
+func (w *Cluster) announced() map[string][]v1beta2.ProcessGroupID {
 	all := map[string][]v1beta2.ProcessGroupID{}
 	for version, groups := range w.Shared.Upgrades {
 		if len(groups) > 0 {

@@ -21,9 +21,9 @@ import (
 )
 
 // Observe implements reconcile.Observer.
-func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if facets&plan.Record != 0 {
-		normalized, err := w.Record.Normalized()
+func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.ClusterResource != 0 {
+		normalized, err := w.Resource.Normalized()
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,9 @@ func (w *World) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fa
 }
 
 // ownTime is the time by the plugin's own clock.
-func (w *World) ownTime() time.Time { return w.Now().Add(w.Skew) }
+func (w *Cluster) ownTime() time.Time { return w.Now().Add(w.Skew) }
 
-func (w *World) nodes() map[string]*corev1.Node {
+func (w *Cluster) nodes() map[string]*corev1.Node {
 	if w.NodesHidden != "" || w.nodesUnread {
 		return nil
 	}
@@ -108,7 +108,7 @@ func copies[T any, P interface {
 	return all
 }
 
-func (w *World) reports() map[string]plan.PodReport {
+func (w *Cluster) reports() map[string]plan.PodReport {
 	reports := map[string]plan.PodReport{}
 	for name, pod := range w.Pods {
 		if pod.Status.Phase != corev1.PodRunning {
@@ -147,9 +147,9 @@ func monitorReport(pod *corev1.Pod) plan.PodReport {
 	return plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
 }
 
-func (w *World) database(ctx context.Context) plan.DatabaseFacts {
-	if w.Record.Status.ConnectionString == "" {
-		return plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
+	if w.Resource.Status.ConnectionString == "" {
+		return plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	}
 	status, err := w.findVersion(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *World) database(ctx context.Context) plan.DatabaseFacts {
 	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
 }
 
-func (w *World) status(ctx context.Context) (*fdb.Status, error) {
+func (w *Cluster) status(ctx context.Context) (*fdb.Status, error) {
 	var status *fdb.Status
 	_, err := w.fdbcliWith(ctx, "status json", func(s *fdb.Status) { status = s })
 	return status, err
@@ -166,14 +166,14 @@ func (w *World) status(ctx context.Context) (*fdb.Status, error) {
 
 // coordination is what control-plane instances share, and which exclusions are in progress while
 // a group is marked for removal. As in package live they are read only when needed.
-func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
-	if !w.Record.Status.Configured {
+func (w *Cluster) coordination(ctx context.Context) plan.CoordinationFacts {
+	if !w.Resource.Status.Configured {
 		return plan.CoordinationFacts{}
 	}
 	facts := plan.CoordinationFacts{
 		Read: true, Lock: w.Shared.Lock, DenyList: w.Shared.denied(), Maintenance: maps.Clone(w.Shared.Maintenance),
-		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Record.Spec.Version])), Announced: w.announced(),
-		Lists: w.Shared.Lists.facts(w.Record),
+		ReadyForUpgrade: slices.Sorted(maps.Keys(w.Shared.Upgrades[w.Resource.Spec.Version])), Announced: w.announced(),
+		Lists: w.Shared.Lists.facts(w.Resource),
 	}
 	if w.exclusionsMatter() {
 		addresses, err := w.managementKeys(ctx, "in_progress_exclusion")
@@ -185,8 +185,8 @@ func (w *World) coordination(ctx context.Context) plan.CoordinationFacts {
 }
 
 // exclusionsMatter reports whether decisions need the exclusions in force.
-func (w *World) exclusionsMatter() bool {
-	c := w.Record
+func (w *Cluster) exclusionsMatter() bool {
+	c := w.Resource
 	if _, annotated := c.Annotations[v1beta2.AnnotationCancelReplacements]; annotated {
 		normalized, err := c.Normalized()
 		if err != nil {
@@ -198,13 +198,13 @@ func (w *World) exclusionsMatter() bool {
 }
 
 // Type runs a command of fdbcli as a user with a shell in a pod would.
-func (w *World) Type(script string) (string, error) {
+func (w *Cluster) Type(script string) (string, error) {
 	out, err := w.fdbcli(context.Background(), script)
 	return string(out), err
 }
 
 // managementKeys are the suffixes of special keys.
-func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, error) {
+func (w *Cluster) managementKeys(ctx context.Context, names ...string) ([]string, error) {
 	var commands []string
 	for _, name := range names {
 		commands = append(commands, fmt.Sprintf(`getrangekeys \xff\xff/management/%[1]s/ \xff\xff/management/%[1]s0 1000`, name))
@@ -226,12 +226,12 @@ func (w *World) managementKeys(ctx context.Context, names ...string) ([]string, 
 
 // fdbcli runs a command in a pod that has a cluster file: the first whose processes have the
 // protocol of the client, as package live prefers pods of coordinators, or just the first.
-func (w *World) fdbcli(ctx context.Context, script string) ([]byte, error) {
+func (w *Cluster) fdbcli(ctx context.Context, script string) ([]byte, error) {
 	return w.fdbcliWith(ctx, script, nil)
 }
 
 // fdbcliWith hands status documents over instead of printing them.
-func (w *World) fdbcliWith(ctx context.Context, script string, status func(*fdb.Status)) ([]byte, error) {
+func (w *Cluster) fdbcliWith(ctx context.Context, script string, status func(*fdb.Status)) ([]byte, error) {
 	name, version := w.toolPod()
 	if name == "" {
 		return nil, fmt.Errorf("no pod has a cluster file")
@@ -251,12 +251,12 @@ func (w *World) fdbcliWith(ctx context.Context, script string, status func(*fdb.
 // toolPod is where fdbcli runs, and which version of it; empty when no pod has a cluster file.
 // As in package live, pods of groups that are marked for removal or do not report come last:
 // they may have missed a change of coordinators.
-func (w *World) toolPod() (first, version string) {
+func (w *Cluster) toolPod() (first, version string) {
 	version = w.clientVersion()
 	var last []string
-	for _, g := range w.Record.Status.ProcessGroups {
+	for _, g := range w.Resource.Status.ProcessGroups {
 		unfit := g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses)
-		if name := g.PodName(w.Record); unfit && w.Pods[name] != nil {
+		if name := g.PodName(w.Resource); unfit && w.Pods[name] != nil {
 			last = append(last, name)
 		}
 	}

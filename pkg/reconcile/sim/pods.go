@@ -41,7 +41,7 @@ type runningPod struct {
 }
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
-func (w *World) step() {
+func (w *Cluster) step() {
 	for _, name := range w.podNames() {
 		pod := w.Pods[name]
 		switch {
@@ -59,14 +59,14 @@ func (w *World) step() {
 
 // edited returns a pod to change: a copy, which replaces the pod. Observations have the pods
 // themselves, which therefore never change.
-func (w *World) edited(name string) *corev1.Pod {
+func (w *Cluster) edited(name string) *corev1.Pod {
 	pod := w.Pods[name].DeepCopy()
 	w.Pods[name] = pod
 	return pod
 }
 
 // editedVolume is the same for a PVC.
-func (w *World) editedVolume(name string) *corev1.PersistentVolumeClaim {
+func (w *Cluster) editedVolume(name string) *corev1.PersistentVolumeClaim {
 	claim := w.Volumes[name].DeepCopy()
 	w.Volumes[name] = claim
 	return claim
@@ -75,7 +75,7 @@ func (w *World) editedVolume(name string) *corev1.PersistentVolumeClaim {
 // place puts a pod on the next node that accepts it, or on one that it prefers, or that has fewer
 // pods of its class; without any it stays pending, and so does one that was created to be
 // unschedulable.
-func (w *World) place(pod *corev1.Pod) {
+func (w *Cluster) place(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodPending
 	if slices.Contains(objects.Faults(&pod.Spec), objects.Unschedulable) {
 		return
@@ -92,14 +92,14 @@ func (w *World) place(pod *corev1.Pod) {
 }
 
 // repels reports whether a node accepts no new pods.
-func (w *World) repels(node string) bool {
+func (w *Cluster) repels(node string) bool {
 	return w.Cordoned[node] || w.down[node] || slices.ContainsFunc(w.Taints[node], func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	})
 }
 
 // alike is how many pods of a pod's class each node has.
-func (w *World) alike(pod *corev1.Pod) map[string]int {
+func (w *Cluster) alike(pod *corev1.Pod) map[string]int {
 	class, alike := pod.Labels[v1beta2.LabelProcessClass], map[string]int{}
 	for _, other := range w.Pods {
 		if other.Labels[v1beta2.LabelProcessClass] == class {
@@ -109,7 +109,7 @@ func (w *World) alike(pod *corev1.Pod) map[string]int {
 	return alike
 }
 
-func (w *World) start(pod *corev1.Pod) {
+func (w *Cluster) start(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	w.giveAddresses(pod)
 	for i := range pod.Spec.Containers {
@@ -127,7 +127,7 @@ func (w *World) start(pod *corev1.Pod) {
 
 // monitor does the work of the unified image's monitor: accept the mounted configuration, report
 // it in annotations, and keep the processes running.
-func (w *World) monitor(pod *corev1.Pod) {
+func (w *Cluster) monitor(pod *corev1.Pod) {
 	if w.ConfigMap == nil {
 		return
 	}
@@ -169,12 +169,12 @@ func (w *World) monitor(pod *corev1.Pod) {
 func (p *runningPod) uses(text string) bool { return p.variables != nil && p.accepted == text }
 
 // mountedText is the monitor configuration that is mounted in a pod.
-func (w *World) mountedText(pod *corev1.Pod) string {
+func (w *Cluster) mountedText(pod *corev1.Pod) string {
 	return w.ConfigMap.Data[mountedAs(pod, "config.json")]
 }
 
 // settled reports whether a pod has nothing to do by itself in the next second.
-func (w *World) settled(pod *corev1.Pod) bool {
+func (w *Cluster) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
 	switch {
 	case w.Unschedulable[pod.Name] && pod.Spec.NodeName == "":
@@ -224,7 +224,7 @@ func mountedAs(pod *corev1.Pod, file string) string {
 	return ""
 }
 
-func (w *World) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, text string) map[string]string {
+func (w *Cluster) accept(pod *corev1.Pod, configuration fdb.MonitorConfiguration, text string) map[string]string {
 	declared := objects.DeclaredVariables(pod, v1beta2.ContainerMain)
 	variables := map[string]string{v1beta2.EnvBinaryDir: w.running[pod.Name].program.dir}
 	for key, value := range w.NodeLabels[pod.Spec.NodeName] {
@@ -260,7 +260,7 @@ func referenced(arguments []fdb.Argument) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func (w *World) keepRunning(pod *corev1.Pod, n int) {
+func (w *Cluster) keepRunning(pod *corev1.Pod, n int) {
 	if w.Broken[pod.Name] {
 		return
 	}
@@ -295,7 +295,7 @@ func (p *runningPod) command(pod *corev1.Pod, n int) (args []string, version str
 }
 
 // stopPod ends what runs in a pod.
-func (w *World) stopPod(name string) {
+func (w *Cluster) stopPod(name string) {
 	if running := w.running[name]; running != nil {
 		for _, handle := range running.servers {
 			handle.Stop()
@@ -312,14 +312,14 @@ func (w *World) stopPod(name string) {
 }
 
 // KillServers ends the processes of a pod, as a crash would.
-func (w *World) KillServers(name string) {
+func (w *Cluster) KillServers(name string) {
 	for _, handle := range w.running[name].servers {
 		handle.Stop()
 	}
 }
 
 // KillPod deletes a pod, as a lost node would.
-func (w *World) KillPod(name string) { w.stopPod(name) }
+func (w *Cluster) KillPod(name string) { w.stopPod(name) }
 
 type file struct {
 	pod  *runningPod

@@ -12,7 +12,7 @@ import (
 )
 
 // ReadExclusions reads which exclusions are in force and which processes still hold data or roles.
-func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
+func (w *Cluster) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
 	var err error
 	if facts.InProgressExclusions, err = w.managementKeys(ctx, "in_progress_exclusion"); err != nil {
@@ -27,7 +27,7 @@ func (w *World) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, err
 }
 
 // ReadShared reads all that control-plane instances share, whether or not the spec needs it.
-func (w *World) ReadShared(context.Context) (plan.CoordinationFacts, error) {
+func (w *Cluster) ReadShared(context.Context) (plan.CoordinationFacts, error) {
 	lists := w.Shared.Lists.now
 	lists.Read = true
 	return plan.CoordinationFacts{
@@ -37,7 +37,7 @@ func (w *World) ReadShared(context.Context) (plan.CoordinationFacts, error) {
 }
 
 // ReadClusterFiles reads the connection strings in the database and in all pods.
-func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
+func (w *Cluster) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error) {
 	files := plan.ClusterFiles{Pods: map[string]plan.ClusterFile{}}
 	for name, pod := range w.Pods {
 		running := w.running[name]
@@ -64,7 +64,7 @@ func (w *World) ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 }
 
 // WriteClusterFile gives a pod's processes another cluster file, as a user could.
-func (w *World) WriteClusterFile(pod, content string) {
+func (w *Cluster) WriteClusterFile(pod, content string) {
 	w.running[pod].files[liveClusterFile] = []byte(content)
 }
 
@@ -75,7 +75,7 @@ const (
 )
 
 // ReadNames resolves names as processes do: at once, and to nothing where a pod has no address.
-func (w *World) ReadNames(_ context.Context, names []string) (fdb.NameLookups, error) {
+func (w *Cluster) ReadNames(_ context.Context, names []string) (fdb.NameLookups, error) {
 	if len(w.running) == 0 {
 		return fdb.NameLookups{}, errors.New("resolve names: no running pod can run fdbcli")
 	}

@@ -36,7 +36,7 @@ type splitFiles struct {
 func isSplit(pod *corev1.Pod) bool { return objects.ImageTypeOf(pod) == v1beta2.ImageTypeSplit }
 
 // copyAll does what the init container of a split pod does.
-func (w *World) copyAll(pod *corev1.Pod) {
+func (w *Cluster) copyAll(pod *corev1.Pod) {
 	if !isSplit(pod) || w.ConfigMap == nil {
 		return
 	}
@@ -46,7 +46,7 @@ func (w *World) copyAll(pod *corev1.Pod) {
 }
 
 // copyFile does what the sidecar of a split pod does when it is requested to copy a file.
-func (w *World) copyFile(pod *corev1.Pod, file string) {
+func (w *Cluster) copyFile(pod *corev1.Pod, file string) {
 	running := w.running[pod.Name]
 	switch {
 	case strings.HasPrefix(file, copiedBinaries):
@@ -68,7 +68,7 @@ func (f *splitFiles) have(version string) {
 func (f *splitFiles) use(conf string) { f.conf, f.commands = conf, commandsOf(conf) }
 
 // substituted is the mounted monitor configuration with the values of a pod.
-func (w *World) substituted(pod *corev1.Pod) string {
+func (w *Cluster) substituted(pod *corev1.Pod) string {
 	variables := substitutions(pod)
 	names := slices.SortedFunc(maps.Keys(variables), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) // no name is cut off by one that it begins with
@@ -156,7 +156,7 @@ func (f *splitFiles) command(pod *corev1.Pod, n int) (args []string, version str
 }
 
 // splitReport is what a sidecar reports of its files.
-func (w *World) splitReport(pod *corev1.Pod) plan.PodReport {
+func (w *Cluster) splitReport(pod *corev1.Pod) plan.PodReport {
 	running := w.running[pod.Name]
 	if running == nil {
 		return plan.PodReport{Unreachable: "the sidecar does not run"}
@@ -178,7 +178,7 @@ func sum(text string) string {
 
 // adoptSplit is what the sidecar of an observed pod has copied. One whose files were not read has
 // confirmed them; of another that has not copied the current ones it is unknown which it has.
-func (w *World) adoptSplit(pod *corev1.Pod, report plan.PodReport) {
+func (w *Cluster) adoptSplit(pod *corev1.Pod, report plan.PodReport) {
 	if !isSplit(pod) || w.ConfigMap == nil {
 		return
 	}
@@ -206,7 +206,7 @@ func (f *splitFiles) keepCommand(n int, args []string) {
 }
 
 // syncPodFiles has a sidecar copy files.
-func (w *World) syncPodFiles(a plan.SyncPodFiles) error {
+func (w *Cluster) syncPodFiles(a plan.SyncPodFiles) error {
 	pod := w.Pods[a.Pod]
 	if pod == nil || w.running[a.Pod] == nil || w.ConfigMap == nil {
 		return fmt.Errorf("pod %s does not run", a.Pod)

@@ -50,16 +50,16 @@ func versionOrZero(text string) fdb.Version {
 
 // clientVersion is the version of the fdbcli that reached the database last. A pod has
 // those of all versions that its processes may run in.
-func (w *World) clientVersion() string {
+func (w *Cluster) clientVersion() string {
 	if w.reached != "" {
 		return w.reached
 	}
-	return w.Record.RunningVersion()
+	return w.Resource.RunningVersion()
 }
 
 // findVersion finds that version as package live does: it tries one after the other, the one that
 // worked last first, until a status reports that the database is available.
-func (w *World) findVersion(ctx context.Context) (*fdb.Status, error) {
+func (w *Cluster) findVersion(ctx context.Context) (*fdb.Status, error) {
 	var first *fdb.Status
 	var failed error
 	for i, version := range w.clientVersions() {
@@ -77,9 +77,9 @@ func (w *World) findVersion(ctx context.Context) (*fdb.Status, error) {
 	return first, failed
 }
 
-func (w *World) clientVersions() []string {
+func (w *Cluster) clientVersions() []string {
 	versions := []string{w.clientVersion()}
-	for _, version := range []string{w.Record.RunningVersion(), w.Record.Spec.Version} {
+	for _, version := range []string{w.Resource.RunningVersion(), w.Resource.Spec.Version} {
 		if !slices.Contains(versions, version) {
 			versions = append(versions, version)
 		}

@@ -23,7 +23,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 		return edit(id, func(g *v1beta2.ProcessGroupStatus) { g.SetCondition(c, stagestest.Noon.Add(-ago)) })
 	}
 	restarting := stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForRestart, fdb.ReadyForRestart), "storage-114", "storage-115", "storage-116")
-	leaving := stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForRemoval, fdb.PendingForInclusion), "storage-114")
+	marked := stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForRemoval, fdb.PendingForInclusion), "storage-114")
 	addresses := func(instance, group string, ips ...string) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			s.Coordination.Lists.Addresses[fdb.Member{Instance: instance, Group: group}] = ips
@@ -76,7 +76,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			Does: []string{"withdraw: readyForRestart storage-114, storage-115, storage-116"},
 		},
 		"lists who has to be excluded": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage),
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval),
 			Does: []string{"announce: pendingForExclusion storage-114, pendingForInclusion storage-114, pendingForRemoval storage-114; set addresses of storage-114: 10.1.0.14"},
 		},
 		"lists who is excluded as to be included only": {
@@ -84,26 +84,26 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			Does: []string{"announce: pendingForInclusion storage-114, pendingForRemoval storage-114; withdraw: pendingForExclusion storage-114, readyForExclusion storage-114"},
 		},
 		"lists who was never excluded as ready for inclusion": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(known, leaving, edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(known, marked, edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
 				g.ExclusionSkipped = true
 				g.SetExcluded(stagestest.Noon)
 			})), Does: []string{"announce: readyForInclusion storage-114"},
 		},
 		"does not call a group ready for inclusion whose pod terminates": {
-			From: stagestest.InGlobalMode(stagestest.DrainedStorage), Given: stagestest.All(known, leaving, condition("storage-114", v1beta2.ConditionResourcesTerminating, time.Minute), edit("storage-114", func(g *v1beta2.ProcessGroupStatus) { g.SetExcluded(stagestest.Noon) })),
+			From: stagestest.InGlobalMode(stagestest.DrainedStorage), Given: stagestest.All(known, marked, condition("storage-114", v1beta2.ConditionResourcesTerminating, time.Minute), edit("storage-114", func(g *v1beta2.ProcessGroupStatus) { g.SetExcluded(stagestest.Noon) })),
 		},
 		"does not list removed groups for a restart": {
-			From: stagestest.InGlobalMode(stagestest.NewKnobs), Given: stagestest.All(restarting, known, leaving, stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForExclusion), "storage-114"), edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
+			From: stagestest.InGlobalMode(stagestest.NewKnobs), Given: stagestest.All(restarting, known, marked, stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForExclusion), "storage-114"), edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
 				g.MarkForRemoval(stagestest.Noon)
 				g.SetCondition(v1beta2.ConditionResourcesTerminating, stagestest.Noon)
 			})), Does: []string{"withdraw: pendingForRestart storage-114, readyForRestart storage-114"},
 		},
 		"takes a group that stays off all lists of what leaves": {
-			From: stagestest.InGlobalMode(stagestest.HealthyCluster), Given: stagestest.All(known, leaving, stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.ReadyForExclusion), "storage-114")),
+			From: stagestest.InGlobalMode(stagestest.HealthyCluster), Given: stagestest.All(known, marked, stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.ReadyForExclusion), "storage-114")),
 			Does: []string{"withdraw: pendingForInclusion storage-114, pendingForRemoval storage-114, readyForExclusion storage-114; remove the addresses of storage-114"},
 		},
 		"takes a group that the spec keeps off all lists of what leaves": {
-			From: stagestest.InGlobalMode(stagestest.DrainedStorage), Given: stagestest.All(known, leaving, stagestest.Kept("storage-114")),
+			From: stagestest.InGlobalMode(stagestest.DrainedStorage), Given: stagestest.All(known, marked, stagestest.Kept("storage-114")),
 			Does: []string{"withdraw: pendingForInclusion storage-114, pendingForRemoval storage-114; remove the addresses of storage-114"},
 		},
 		"forgets groups that vanished": {
@@ -123,7 +123,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 			),
 		},
 		"never lists a tester": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: edit("storage-114", func(g *v1beta2.ProcessGroupStatus) {
 				g.ProcessClass = v1beta2.ProcessClassTest
 				g.SetCondition(v1beta2.ConditionIncorrectCommandLine, stagestest.Noon)
 			}),
@@ -133,10 +133,10 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 	}
 	for name, tc := range tests {
 		// The status is taken as it is, so that a row can break one thing in it.
-		tells := plan.Stage{Decide: func(s plan.Snapshot) plan.Decision {
+		reports := plan.Stage{Decide: func(s plan.Snapshot) plan.Decision {
 			return status.PublishSharedLists(s, s.Cluster.Status, plan.Decision{})
 		}}
-		t.Run(name, func(t *testing.T) { tc.Check(t, tells) })
+		t.Run(name, func(t *testing.T) { tc.Check(t, reports) })
 	}
 }
 
@@ -169,51 +169,51 @@ func TestExcludeInstancesInGlobalMode(t *testing.T) {
 		s.Coordination.Lists.Addresses[fdb.Member{Instance: "dc2", Group: "dc2-storage-1"}] = []string{"10.2.0.1", "10.2.0.2"}
 	}
 	tests := map[string]stagestest.RemovalCase{
-		"announces before it excludes":                          {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: theirs, Does: []string{announce}, Holds: "the common exclusion follows"},
-		"excludes those of all control-plane instances at once": {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs), Does: []string{both}},
-		"excludes its own when no other has any":                {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: own, Does: []string{ours}},
-		"waits for the stable time":                             {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, stagestest.Listed("dc2", 20*time.Second, exclusion, "dc2-storage-1")), Holds: "dc2-storage-1 was listed 20s ago"},
-		"waits for a group of another control-plane instance":   {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, theirPending(time.Minute)), Holds: "not both pending and ready: dc2-storage-2"},
-		"goes on without those that do not get ready":           {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, exclusion, "storage-114"), theirPending(5*time.Minute)), Does: []string{ours}},
-		"leaves out who is ready and not pending":               {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, exclusion, "storage-114"), stagestest.Listed("dc2", time.Hour, stagestest.Lists(fdb.ReadyForExclusion), "dc2-storage-2")), Does: []string{ours}},
-		"excludes by the addresses that others tell":            {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, byAddress, address), Does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 10.2.0.1 10.2.0.2)"}},
-		"excludes by ID a group without an address":             {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, byAddress), Does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 locality_instance_id:dc2-storage-1)"}},
+		"announces before it excludes":                          {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: theirs, Does: []string{announce}, Holds: "the common exclusion follows"},
+		"excludes those of all control-plane instances at once": {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs), Does: []string{both}},
+		"excludes its own when no other has any":                {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: own, Does: []string{ours}},
+		"waits for the stable time":                             {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, stagestest.Listed("dc2", 20*time.Second, exclusion, "dc2-storage-1")), Holds: "dc2-storage-1 was listed 20s ago"},
+		"waits for a group of another control-plane instance":   {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, theirPending(time.Minute)), Holds: "not both pending and ready: dc2-storage-2"},
+		"goes on without those that do not get ready":           {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, exclusion, "storage-114"), theirPending(5*time.Minute)), Does: []string{ours}},
+		"leaves out who is ready and not pending":               {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, exclusion, "storage-114"), stagestest.Listed("dc2", time.Hour, stagestest.Lists(fdb.ReadyForExclusion), "dc2-storage-2")), Does: []string{ours}},
+		"excludes by the addresses that others tell":            {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, byAddress, address), Does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 10.2.0.1 10.2.0.2)"}},
+		"excludes by ID a group without an address":             {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, byAddress), Does: []string{"exclude storage-114, dc2-storage-1 (10.1.0.14 locality_instance_id:dc2-storage-1)"}},
 		"announces no more than the redundancy allows": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: func(s *plan.Snapshot) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: func(s *plan.Snapshot) {
 				for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
 					s.Cluster.ProcessGroup(id).MarkForRemoval(stagestest.Noon)
 				}
 			}, Does: []string{"announce: pendingForExclusion storage-114, storage-115, readyForExclusion storage-114, storage-115"}, Holds: "follows",
 		},
 		"keeps the place that was announced": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, exclusion, "storage-116", "storage-115"), stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForExclusion), "storage-114"), func(s *plan.Snapshot) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(stagestest.Listed("dc1", time.Hour, exclusion, "storage-116", "storage-115"), stagestest.Listed("dc1", time.Hour, stagestest.Lists(fdb.PendingForExclusion), "storage-114"), func(s *plan.Snapshot) {
 				for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
 					s.Cluster.ProcessGroup(id).MarkForRemoval(stagestest.Noon)
 				}
 			}), Does: []string{"exclude storage-115, storage-116 (locality_instance_id:storage-115 locality_instance_id:storage-116)"}, Holds: "1 more process group waits",
 		},
 		"withdraws what the redundancy does not allow any more": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, func(s *plan.Snapshot) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, func(s *plan.Snapshot) {
 				s.Groups()[len(s.Groups())-1].SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Minute))
 			}), Does: []string{"withdraw: readyForExclusion storage-114"}, Holds: "follows",
 		},
 		"withdraws a ready coordinator": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, func(s *plan.Snapshot) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
 			}), Does: []string{"withdraw: readyForExclusion storage-114"}, Holds: "coordinators move first",
 		},
 		"leaves another control-plane instance's coordinator to that": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, address, func(s *plan.Snapshot) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, address, func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.2.0.1"
 			}), Does: []string{ours}, Holds: "left to other control-plane instances, since they are coordinators or have no address: dc2-storage-1",
 		},
 		"does not believe another control-plane instance about its own groups": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, stagestest.Listed("dc2", time.Minute, exclusion, "storage-115")), Does: []string{ours},
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, stagestest.Listed("dc2", time.Minute, exclusion, "storage-115")), Does: []string{ours},
 		},
 		"does nothing for others alone":        {From: stagestest.InGlobalMode(stagestest.HealthyCluster), Given: theirs},
-		"waits after a recovery":               {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: stagestest.All(own, theirs, stagestest.RecoveredAgo(119)), Holds: "1m59s ago"},
-		"waits while the lists cannot be read": {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: unread, Holds: "could not be read"},
-		"looks at no list in local mode": {From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+		"waits after a recovery":               {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: stagestest.All(own, theirs, stagestest.RecoveredAgo(119)), Holds: "1m59s ago"},
+		"waits while the lists cannot be read": {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: unread, Holds: "could not be read"},
+		"looks at no list in local mode": {From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 			s.Coordination.Lists = plan.ListFacts{Read: true, Entries: map[fdb.SharedList]map[fdb.Member]time.Time{}}
 			theirs(s)
 		}, Does: []string{ours}},
@@ -297,17 +297,17 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 		both     = "include locality_instance_id:storage-114 locality_instance_id:dc2-storage-1 10.2.0.1 and remove storage-114 from the status"
 		off      = "withdraw: pendingForInclusion storage-114, readyForInclusion storage-114"
 	)
-	gone := func(s *plan.Snapshot) {
+	removed := func(s *plan.Snapshot) {
 		g := s.Cluster.ProcessGroup("storage-114")
 		delete(s.Pods, g.PodName(s.Cluster))
 		delete(s.Volumes, g.PVCName(s.Cluster))
 		stagestest.DropProcess(s, g)
 		g.SetExcluded(stagestest.Noon.Add(-time.Hour))
 	}
-	goneGlobally := stagestest.InGlobalMode(func(tb testing.TB) plan.Snapshot {
+	removedGlobally := stagestest.InGlobalMode(func(tb testing.TB) plan.Snapshot {
 		tb.Helper()
 		s := stagestest.DrainedStorage(tb)
-		gone(&s)
+		removed(&s)
 		return s
 	})
 	inclusion := stagestest.Lists(fdb.PendingForInclusion, fdb.ReadyForInclusion)
@@ -318,25 +318,25 @@ func TestRemovePodsInGlobalMode(t *testing.T) {
 		c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:dc2-storage-1"}, fdb.ExcludedServer{Address: "10.2.0.1"})
 	})
 	tests := map[string]stagestest.RemovalCase{
-		"announces removed groups before they are included":     {From: goneGlobally, Given: theirs, Does: []string{announce}, Holds: "the common inclusion follows"},
-		"includes those of all control-plane instances at once": {From: goneGlobally, Given: stagestest.All(own, theirs), Does: []string{both, off}},
-		"includes its own when no other has any":                {From: goneGlobally, Given: own, Does: []string{ours, off}},
-		"waits for the stable time":                             {From: goneGlobally, Given: stagestest.All(stagestest.Listed("dc1", 29*time.Second, inclusion, "storage-114"), theirs), Holds: "storage-114 was listed 29s ago"},
-		"waits for a group of another control-plane instance":   {From: goneGlobally, Given: stagestest.All(own, theirs, stagestest.Listed("dc2", 24*time.Hour, stagestest.Lists(fdb.PendingForInclusion), "dc2-log-1")), Holds: "not both pending and ready: dc2-log-1"},
-		"waits for a process that still runs":                   {From: goneGlobally, Given: stagestest.All(own, theirs, otherReports), Holds: "dc2-storage-1 still reports"},
-		"announces nothing of which something is left":          {From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: theirs, Holds: "is not excluded"},
-		"leaves it to a later pass after a recovery":            {From: goneGlobally, Given: stagestest.All(own, theirs, stagestest.RecoveredAgo(599)), Later: both},
-		"announces nothing whose server still runs": {From: goneGlobally, Given: stagestest.All(theirs, func(s *plan.Snapshot) {
+		"announces removed groups before they are included":     {From: removedGlobally, Given: theirs, Does: []string{announce}, Holds: "the common inclusion follows"},
+		"includes those of all control-plane instances at once": {From: removedGlobally, Given: stagestest.All(own, theirs), Does: []string{both, off}},
+		"includes its own when no other has any":                {From: removedGlobally, Given: own, Does: []string{ours, off}},
+		"waits for the stable time":                             {From: removedGlobally, Given: stagestest.All(stagestest.Listed("dc1", 29*time.Second, inclusion, "storage-114"), theirs), Holds: "storage-114 was listed 29s ago"},
+		"waits for a group of another control-plane instance":   {From: removedGlobally, Given: stagestest.All(own, theirs, stagestest.Listed("dc2", 24*time.Hour, stagestest.Lists(fdb.PendingForInclusion), "dc2-log-1")), Holds: "not both pending and ready: dc2-log-1"},
+		"waits for a process that still runs":                   {From: removedGlobally, Given: stagestest.All(own, theirs, otherReports), Holds: "dc2-storage-1 still reports"},
+		"announces nothing of which something is left":          {From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: theirs, Holds: "is not excluded"},
+		"leaves it to a later pass after a recovery":            {From: removedGlobally, Given: stagestest.All(own, theirs, stagestest.RecoveredAgo(599)), Later: both},
+		"announces nothing whose server still runs": {From: removedGlobally, Given: stagestest.All(theirs, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Processes["zombie"] = stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 		}), Holds: "its process still runs at 10.1.0.14:4501"},
-		"does not take another's word for its own groups": {From: goneGlobally, Given: stagestest.All(own, stagestest.Listed("dc2", time.Minute, inclusion, "storage-115"), func(s *plan.Snapshot) {
+		"does not take another's word for its own groups": {From: removedGlobally, Given: stagestest.All(own, stagestest.Listed("dc2", time.Minute, inclusion, "storage-115"), func(s *plan.Snapshot) {
 			c := s.Database.Status.Cluster.Configuration
 			c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-115"})
 		}), Does: []string{ours, off}},
-		"forgets a group whose exclusion another control-plane instance ended": {From: goneGlobally, Given: stagestest.All(own, func(s *plan.Snapshot) {
+		"forgets a group whose exclusion another control-plane instance ended": {From: removedGlobally, Given: stagestest.All(own, func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 		}), Does: []string{"remove storage-114 from the status", off}},
-		"waits while the lists cannot be read": {From: goneGlobally, Given: unread, Holds: "could not be read"},
+		"waits while the lists cannot be read": {From: removedGlobally, Given: unread, Holds: "could not be read"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) { tc.Check(t, cluster.RemovePods) })

@@ -16,15 +16,15 @@ import (
 // decision on none: every action with the first is also taken with the second.
 func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 	given := map[string]func(testing.TB) plan.Snapshot{
-		"a drained group": stagestest.DrainedStorage, "a group without objects": stagestest.GoneStorage, "a group to exclude": stagestest.LeavingStorage,
+		"a drained group": stagestest.DrainedStorage, "a group without objects": stagestest.RemovableStorage, "a group to exclude": stagestest.StorageMarkedForRemoval,
 		"a group to exclude without a process": func(tb testing.TB) plan.Snapshot {
 			tb.Helper()
-			s := stagestest.LeavingStorage(tb)
-			stagestest.SilentFor(&s, stagestest.FirstOf(s, "storage"), fdb.DeathNoticedAfter*10)
+			s := stagestest.StorageMarkedForRemoval(tb)
+			stagestest.UnresponsiveFor(&s, stagestest.FirstOf(s, "storage"), fdb.DeathNoticedAfter*10)
 			return s
 		},
-		"groups of other control-plane instances without objects": stagestest.InGlobalMode(stagestest.GoneStorage),
-		"new knobs": stagestest.NewKnobs, "dead testers": stagestest.TesterGone, "an upgrade": stagestest.Upgrading, "new pods": stagestest.OutdatedStorage,
+		"groups of other control-plane instances without objects": stagestest.InGlobalMode(stagestest.RemovableStorage),
+		"new knobs": stagestest.NewKnobs, "dead testers": stagestest.TesterRemoved, "an upgrade": stagestest.Upgrading, "new pods": stagestest.OutdatedStorage,
 		"another engine": stagestest.AnotherEngine, "an excluded coordinator": stagestest.ExcludedCoordinator, "a maintenance": stagestest.Maintained,
 		"everything": func(tb testing.TB) plan.Snapshot {
 			tb.Helper()
@@ -66,7 +66,7 @@ func restsOnNothing(t *testing.T, what string, s plan.Snapshot) {
 	t.Helper()
 	without := s
 	without.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: s.Database.AsOf}
-	for _, stage := range append(ClusterWith(plan.Options{Adopt: true}), askedFor()...) {
+	for _, stage := range append(ClusterWith(plan.Options{Adopt: true}), requestedFor()...) {
 		may := written(t, stage.Decide(without))
 		for _, action := range written(t, stage.Decide(s)) {
 			if !slices.Contains(may, action) {

@@ -68,7 +68,7 @@ func markings() map[string]map[string]marking {
 		},
 		"reconcile/stages/replacements/choose_removals.go ChooseRemovals": {"surplus": {replacements.ChooseRemovals, surplus}},
 		"reconcile/stages/operations/replace_groups.go Replacement.mark": {
-			"requested":                          {operations.ReplaceGroups(operations.Replacement{Groups: ids, Most: 1}), nothing},
+			"requested":                          {operations.ReplaceGroups(operations.Replacement{Groups: ids, Max: 1}), nothing},
 			"on a drained node":                  {operations.ReplaceOn([]string{stagestest.NodeName(14)}, 1), onNode},
 			"on a drained node, with all groups": {operations.ReplaceAllOn([]string{stagestest.NodeName(14)}, 1), onNode},
 		},

@@ -30,7 +30,7 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
 		s := stagestest.AnySnapshot(t, seed)
-		all := append(ClusterWith(plan.Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}), askedFor()...)
+		all := append(ClusterWith(plan.Options{ReplaceOnSecurityContextChange: seed%2 == 0, Adopt: true}), requestedFor()...)
 		for i, stage := range all {
 			want := stage.Decide(s)
 			stagestest.Explained(t, want)
@@ -45,12 +45,12 @@ func TestStagesArePureAndHonest(t *testing.T) {
 	}
 }
 
-// askedFor are the stages that commands add to a pass.
-func askedFor() []plan.Stage {
+// requestedFor are the stages that commands add to a pass.
+func requestedFor() []plan.Stage {
 	some := []v1beta2.ProcessGroupID{"storage-114", "storage-115", "log-101"}
 	nodes := []string{stagestest.NodeName(1), stagestest.NodeName(14), stagestest.NodeName(15)}
 	return []plan.Stage{
-		operations.ReplaceGroups(operations.Replacement{Groups: some, Most: 2}), operations.KeepGroups(some), operations.KeepAndInclude(some), operations.SkipExclusion(some),
+		operations.ReplaceGroups(operations.Replacement{Groups: some, Max: 2}), operations.KeepGroups(some), operations.KeepAndInclude(some), operations.SkipExclusion(some),
 		operations.CordonNodes(nodes, nil), operations.UncordonNodes(nodes, nil), operations.EvictFrom(nodes), operations.EvictAgents(nodes), operations.ReplaceAllOn(nodes, 1),
 		operations.ExcludeGroups(some), operations.MoveCoordinatorsOff(some), operations.IncludeTargets(operations.Inclusion{Groups: some, Targets: []string{"10.1.0.14"}}),
 		detection.DetectFailures,

@@ -104,20 +104,20 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 	if len(stages) != len(want) {
 		t.Errorf("%d stages, and %d are spoken of", len(stages), len(want))
 	}
-	gone := map[string]func(*plan.Snapshot){
+	removed := map[string]func(*plan.Snapshot){
 		"that does not answer": func(s *plan.Snapshot) {
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: stagestest.Noon}
 		},
-		"that was not read": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs fdbcli"} },
+		"that was not read": func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotQueried: "no pod runs fdbcli"} },
 		"that reports it is unavailable": func(s *plan.Snapshot) {
 			s.Database.Status.Client.DatabaseStatus.Available = false
 			s.Database.Status.Cluster.RecoveryState.Name = "recruiting_transaction_servers"
 		},
 	}
 	for what, cut := range stagestest.Partial {
-		gone["of which "+what] = func(s *plan.Snapshot) { cut(s.Database.Status) }
+		removed["of which "+what] = func(s *plan.Snapshot) { cut(s.Database.Status) }
 	}
-	for name, lose := range gone {
+	for name, lose := range removed {
 		for _, stage := range stages {
 			t.Run(string(stage.Name)+" beside one "+name, func(t *testing.T) {
 				row, known := want[stage.Name]
@@ -153,7 +153,7 @@ func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
 		"CancelReplacements": "KeepGroups",
 	}
 	for _, stage := range Cluster() {
-		if kind, asked := want[stage.Name]; asked && !slices.Contains(kinds(stage.Decide(s)), kind) {
+		if kind, requested := want[stage.Name]; requested && !slices.Contains(kinds(stage.Decide(s)), kind) {
 			t.Errorf("%s: %v, holds with %q", stage.Name, kinds(stage.Decide(s)), stagestest.Reason(stage.Decide(s)))
 		}
 	}

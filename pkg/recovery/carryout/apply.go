@@ -186,7 +186,7 @@ func (r Run) run(ctx context.Context, pod *corev1.Pod, script string, args ...st
 // writeConfigMap writes the connection string to the ConfigMap and reads it back.
 func (r Run) writeConfigMap(ctx context.Context, p recovery.Plan) error {
 	var s plan.Snapshot
-	if err := r.Cluster.Observe(ctx, &s, plan.Record|plan.ConfigMap); err != nil {
+	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource|plan.ConfigMap); err != nil {
 		return err
 	}
 	if s.ConfigMap == nil {
@@ -203,7 +203,7 @@ func (r Run) writeConfigMap(ctx context.Context, p recovery.Plan) error {
 	if err := r.Cluster.Act(ctx, plan.ApplyConfigMap{Name: changed.Name, Keys: []string{objects.KeyClusterFile}, Object: changed}); err != nil {
 		return err
 	}
-	if err := r.Cluster.Observe(ctx, &s, plan.Record|plan.ConfigMap); err != nil {
+	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource|plan.ConfigMap); err != nil {
 		return err
 	}
 	if s.ConfigMap == nil || !recovery.SameConnectionString(s.ConfigMap.Data[objects.KeyClusterFile], p.To) {
@@ -216,13 +216,13 @@ func (r Run) writeConfigMap(ctx context.Context, p recovery.Plan) error {
 // was lost.
 func (r Run) writeStatus(ctx context.Context, p recovery.Plan) error {
 	var s plan.Snapshot
-	if err := r.Cluster.Observe(ctx, &s, plan.Record); err != nil {
+	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource); err != nil {
 		return err
 	}
 	if err := r.Cluster.Act(ctx, plan.SetConnectionString{ConnectionString: p.To}); err != nil {
 		return err
 	}
-	if err := r.Cluster.Observe(ctx, &s, plan.Record); err != nil {
+	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource); err != nil {
 		return err
 	}
 	if !recovery.SameConnectionString(s.Cluster.Status.ConnectionString, p.To) {

@@ -151,7 +151,7 @@ func boundTo(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) *c
 	claim = claim.DeepCopy()
 	claim.Spec.VolumeName, claim.Spec.StorageClassName = v.Name, &v.Spec.StorageClassName
 	capacity, known := v.Spec.Capacity[corev1.ResourceStorage]
-	if asked := claim.Spec.Resources.Requests[corev1.ResourceStorage]; known && asked.Cmp(capacity) > 0 {
+	if requested := claim.Spec.Resources.Requests[corev1.ResourceStorage]; known && requested.Cmp(capacity) > 0 {
 		claim.Spec.Resources.Requests[corev1.ResourceStorage] = capacity
 	}
 	return claim
@@ -161,7 +161,7 @@ func boundTo(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) *c
 // with what it finds, and reads them back.
 func (r Run) rebuildStatus(ctx context.Context, p recovery.Plan) error {
 	var s plan.Snapshot
-	if err := r.Cluster.Observe(ctx, &s, plan.Record); err != nil {
+	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource); err != nil {
 		return err
 	}
 	if s.Cluster.Status.ConnectionString == "" {
@@ -174,7 +174,7 @@ func (r Run) rebuildStatus(ctx context.Context, p recovery.Plan) error {
 			return err
 		}
 	}
-	if err := r.Cluster.Observe(ctx, &s, plan.Record); err != nil {
+	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource); err != nil {
 		return err
 	}
 	if missing := notInStatus(s, p.Rebuild); len(missing) > 0 || s.Cluster.Status.ConnectionString == "" {

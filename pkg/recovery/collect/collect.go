@@ -22,7 +22,7 @@ import (
 )
 
 // Facets are what a snapshot must have observed for [Reader.Read].
-const Facets = plan.Record | plan.Pods | plan.Volumes | plan.ConfigMap | plan.Database
+const Facets = plan.ClusterResource | plan.Pods | plan.Volumes | plan.ConfigMap | plan.Database
 
 const (
 	// parallelPods bounds how many pods are read at once.
@@ -90,7 +90,7 @@ func readDatabase(f *recovery.Facts, d plan.DatabaseFacts) {
 func groupOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) recovery.Group {
 	out := recovery.Group{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Addresses: append([]string{}, g.Addresses...), Now: []string{}, Stateful: g.ProcessClass.IsStateful(),
-		Names: recovery.Names{Pod: g.PodName(s.Cluster), PVC: g.PVCName(s.Cluster), DNS: g.DNSName(s.Cluster)}, Removed: g.IsGone(),
+		Names: recovery.Names{Pod: g.PodName(s.Cluster), PVC: g.PVCName(s.Cluster), DNS: g.DNSName(s.Cluster)}, Removed: g.IsRemovable(),
 	}
 	if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil {
 		out.PVC, out.Volume, out.PVCPhase = claim.Name, claim.Spec.VolumeName, string(claim.Status.Phase)

@@ -139,7 +139,7 @@ func CodeOf(err error) int {
 		beyond      *reconcile.BeyondPlanError
 		unreachable *reconcile.UnreachableError
 		missing     *live.NotFoundError
-		invalid     *live.InvalidRecordError
+		invalid     *live.InvalidResourceError
 	)
 	switch {
 	case errors.As(err, &missing), errors.As(err, &invalid):
@@ -162,15 +162,15 @@ func CodeOf(err error) int {
 // databaseCode returns the exit code of an error from the database, a store, or the connection
 // to them.
 func databaseCode(err error) int {
-	var said *admin.Error
-	if !errors.As(err, &said) {
+	var output *admin.Error
+	if !errors.As(err, &output) {
 		return ExitInternal
 	}
-	switch said.Kind {
-	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable, admin.KindStoreSilent:
+	switch output.Kind {
+	case admin.KindTransport, admin.KindTimeout, admin.KindUnavailable, admin.KindStoreUnresponsive:
 		return ExitUnreachable
 	case admin.KindUnknownResult: // the cause determines the code
-		return databaseCode(said.Err)
+		return databaseCode(output.Err)
 	case admin.KindConflict:
 		return ExitConflict
 	case admin.KindLocked, admin.KindRefused:

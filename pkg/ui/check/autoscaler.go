@@ -104,7 +104,7 @@ func (f Facts) annotated(at map[v1beta2.ProcessClass][]string, key, value, messa
 	var found []Finding
 	for _, class := range slices.Sorted(maps.Keys(at)) {
 		finding := Finding{Subjects: at[class], Message: message}
-		patch, err := annotationPatch(f.Record, class, key, value)
+		patch, err := annotationPatch(f.Resource, class, key, value)
 		if err != nil {
 			untested.add("class/"+string(class), err.Error())
 		} else {
@@ -117,8 +117,8 @@ func (f Facts) annotated(at map[v1beta2.ProcessClass][]string, key, value, messa
 
 // annotationPatch returns a merge patch that gives the pods of a class an annotation and changes
 // nothing else.
-func annotationPatch(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, key, value string) (string, error) {
-	template, err := inheritedTemplate(record, class)
+func annotationPatch(cluster *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, key, value string) (string, error) {
+	template, err := inheritedTemplate(cluster, class)
 	if err != nil {
 		return "", err
 	}

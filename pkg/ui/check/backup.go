@@ -81,7 +81,7 @@ func eachBackup(find func(f Facts, v inspect.BackupStatusView) []Finding) func(F
 		var unread reasons
 		for _, b := range f.Backups.Backups {
 			if b.View == nil {
-				unread.add(backup(b.Record.Name), b.Unread)
+				unread.add(backup(b.Resource.Name), b.Unread)
 				continue
 			}
 			found = append(found, find(f, *b.View)...)
@@ -112,8 +112,8 @@ func eachReportedBackup(find func(f Facts, v inspect.BackupStatusView) []Finding
 
 func (f Facts) isManaged(name string) bool {
 	for _, b := range f.Backups.Backups {
-		if b.Record.Name == name {
-			return b.Record.IsManaged()
+		if b.Resource.Name == name {
+			return b.Resource.IsManaged()
 		}
 	}
 	return false

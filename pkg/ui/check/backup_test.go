@@ -20,7 +20,7 @@ func (f *Facts) backedUp() {
 	r := v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb"}}
 	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration, r.Status.State = "sample", place, v1beta2.RestoreStateCompleted
 	f.Backups = inspect.ClusterBackups{All: []v1beta2.FoundationDBBackup{b}, AllRestores: []v1beta2.FoundationDBRestore{r}, Clusters: []string{"sample"}}
-	f.Backups.Backups = []inspect.SeenBackup{{Record: &f.Backups.All[0], View: &inspect.BackupStatusView{
+	f.Backups.Backups = []inspect.SeenBackup{{Resource: &f.Backups.All[0], View: &inspect.BackupStatusView{
 		Name: "nightly", Cluster: "sample", Desired: "Running", Mode: "continuous", Tag: "default",
 		State: new(fdb.BackupDifferential), Running: new(true), Paused: new(false), Restorable: new(true), Own: new(true),
 		LatestRestorable: &inspect.BackupMomentView{Version: 100, AgeSeconds: new(int64(30))},
@@ -30,7 +30,7 @@ func (f *Facts) backedUp() {
 		},
 		Agents: inspect.BackupAgentsView{Desired: 2, Ready: 2},
 	}}}
-	f.Backups.Restores = []inspect.SeenRestore{{Record: &f.Backups.AllRestores[0], View: &inspect.RestoreStatusView{
+	f.Backups.Restores = []inspect.SeenRestore{{Resource: &f.Backups.AllRestores[0], View: &inspect.RestoreStatusView{
 		Name: "again", State: new(fdb.RestoreCompleted), Done: new(true), Over: true, UID: "ab", RecordedState: fdb.RestoreCompleted,
 	}}}
 }
@@ -71,18 +71,18 @@ func another(edit func(*v1beta2.FoundationDBBackup)) func(*Facts) {
 		if b.Spec.ClusterName == f.Cluster.Name {
 			view := *f.Backups.Backups[0].View
 			view.Name = b.Name
-			f.Backups.Backups = append(f.Backups.Backups, inspect.SeenBackup{Record: b, View: &view})
+			f.Backups.Backups = append(f.Backups.Backups, inspect.SeenBackup{Resource: b, View: &view})
 		}
 	}
 }
 
-func paused(wanted string, age int64) func(*Facts) {
+func paused(desired string, age int64) func(*Facts) {
 	return onBackup(func(v *inspect.BackupStatusView) {
-		v.Paused, v.Desired, v.LatestRestorable.AgeSeconds = new(true), wanted, &age
+		v.Paused, v.Desired, v.LatestRestorable.AgeSeconds = new(true), desired, &age
 	})
 }
 
-var backupTroubles = map[string]trouble{
+var backupProblems = map[string]problem{
 	"a backup without agents":                {"BACKUP-001", onBackup(func(v *inspect.BackupStatusView) { v.Agents.Ready = 0 }), "0 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup with an agent too few":         {"BACKUP-002", onBackup(func(v *inspect.BackupStatusView) { v.Agents.Ready = 1 }), "1 of 2 agents ready", "fdb reconcile fdbbackup/nightly --dry-run"},
 	"a backup that was ended":                {"BACKUP-003", onBackup(func(v *inspect.BackupStatusView) { v.Running, v.Own = new(false), nil }), "no backup runs on tag default", "--dry-run"},
@@ -106,18 +106,18 @@ var backupTroubles = map[string]trouble{
 		b.Spec.ClusterName, b.Spec.BlobStoreConfiguration.BackupName = "other", "nightly"
 	}), "they write to blobstore://key@store:443/nightly?bucket=fdb-backups", "get foundationdbbackups"},
 	"a secret in a backup": {"BACKUP-012", func(f *Facts) {
-		f.Backups.Backups[0].Record.Spec.BlobStoreConfiguration.AccountName = "key:hunter2@store"
+		f.Backups.Backups[0].Resource.Spec.BlobStoreConfiguration.AccountName = "key:hunter2@store"
 	}, "more than the name of a key", "edit foundationdbbackup nightly"},
 	"a secret in a restore": {"BACKUP-012", func(f *Facts) {
-		place := f.Backups.Restores[0].Record.Spec.BlobStoreConfiguration.DeepCopy()
+		place := f.Backups.Restores[0].Resource.Spec.BlobStoreConfiguration.DeepCopy()
 		place.URLParameters = []v1beta2.URLParameter{"header=Authorization:hunter2"}
-		f.Backups.Restores[0].Record.Spec.BlobStoreConfiguration = place
+		f.Backups.Restores[0].Resource.Spec.BlobStoreConfiguration = place
 	}, "more than the name of a key", "edit foundationdb"},
 	"a backup of no cluster":  {"BACKUP-013", another(func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "gone" }), "FoundationDBCluster gone not found", "describe foundationdbbackup weekly"},
 	"a restore of no cluster": {"BACKUP-013", restoreOfNoCluster, "FoundationDBCluster gone not found", "describe foundationdbrestore lost"},
 	"a resource without a destination": {"BACKUP-014", func(f *Facts) {
 		b := &f.Backups.Backups[0]
-		b.Record.Spec.BlobStoreConfiguration, b.View, b.Unread = nil, nil, "it is invalid"
+		b.Resource.Spec.BlobStoreConfiguration, b.View, b.Unread = nil, nil, "it is invalid"
 	}, "spec.blobStoreConfiguration", "edit foundationdbbackup nightly"},
 	"a restore that was aborted": {"RESTORE-001", onRestore(func(v *inspect.RestoreStatusView) { v.Done, v.Summary = new(false), "it was aborted" }), "it was aborted", "fdb restore status again"},
 	"a restore that was aborted, without an answer": {"RESTORE-001", onRestore(func(v *inspect.RestoreStatusView) {
@@ -168,7 +168,7 @@ func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
 }
 
 func TestASecretInARecordIsNotRepeated(t *testing.T) {
-	for name, tc := range backupTroubles {
+	for name, tc := range backupProblems {
 		if tc.rule != "BACKUP-012" {
 			continue
 		}

@@ -78,7 +78,7 @@ func unrecordedFailures(f Facts) ([]Finding, string) {
 	recent := f.Now.Sub(f.Lease.Until) < long
 	finding := Finding{Message: fmt.Sprintf("it has failed, no run has recorded that, and none has acted for %s", phrase.Duration(long)), Fix: f.fix("detect-failures")}
 	for _, g := range f.Cluster.Status.ProcessGroups {
-		if !g.IsMarkedForRemoval() && hasUnrecorded(g, f.Record.ProcessGroup(g.ProcessGroupID)) {
+		if !g.IsMarkedForRemoval() && hasUnrecorded(g, f.Resource.ProcessGroup(g.ProcessGroupID)) {
 			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
 		}
 	}

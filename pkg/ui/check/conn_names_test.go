@@ -27,7 +27,7 @@ func withNames(edit func(f *Facts, first *fdb.NameLookup)) func(*Facts) {
 	}
 }
 
-var nameTroubles = map[string]trouble{
+var nameProblems = map[string]problem{
 	"a slow name": {
 		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Slowest = 5 * time.Second }),
 		"the slowest of 26 lookups at the same time took 5s; heartbeats of fdbserver processes wait 2s", "fdb exec sample -- cat /etc/resolv.conf",

@@ -45,7 +45,7 @@ func healthy(t *testing.T) Facts {
 	c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassStateless: {PodTemplate: &corev1.PodTemplateSpec{
 		Spec: corev1.PodSpec{Tolerations: safety.TolerationsFor(c, v1beta2.ProcessClassStateless)},
 	}}}
-	f := Facts{Record: c.DeepCopy(), MissingRead: true, Facts: inspect.Facts{
+	f := Facts{Resource: c.DeepCopy(), MissingRead: true, Facts: inspect.Facts{
 		Snapshot: plan.Snapshot{
 			Now: noon, Cluster: c, Pods: map[string]*corev1.Pod{}, Volumes: map[string]*corev1.PersistentVolumeClaim{},
 			Services:     map[string]*corev1.Service{"sample": {}},
@@ -60,7 +60,7 @@ func healthy(t *testing.T) Facts {
 	for _, p := range s.ProcessList() {
 		f.addGroup(p)
 	}
-	f.Record.Status = *f.Cluster.Status.DeepCopy()
+	f.Resource.Status = *f.Cluster.Status.DeepCopy()
 	f.backedUp()
 	f.surrounded()
 	return f

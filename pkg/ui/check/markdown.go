@@ -26,7 +26,7 @@ func WriteMarkdowns(w io.Writer, l ReportList, o ui.ListOptions) error {
 // WriteMarkdown prints a report for a comment or the summary page of a CI system.
 func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", r.Metadata.Namespace, r.Metadata.Cluster, r.Verdict, cell(sentence(r.Words())))
+	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", r.Metadata.Namespace, r.Metadata.Cluster, r.Verdict, cell(sentence(r.Text())))
 	o.Wide = false
 	for n, row := range r.rows(o) {
 		if n == 0 {

@@ -48,7 +48,7 @@ func orphans() []Rule {
 // process group.
 func unlisted[T any](f Facts, objects map[string]T, of func(*v1beta2.ProcessGroupStatus) string) []string {
 	known := map[string]bool{}
-	for _, g := range f.Record.Status.ProcessGroups {
+	for _, g := range f.Resource.Status.ProcessGroups {
 		known[of(g)] = true
 	}
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(objects)), func(name string) bool { return known[name] })
@@ -158,7 +158,7 @@ func (f Facts) isOurs(id string) bool {
 
 // include returns the command that ends an exclusion in one of the pods, or else the plan.
 func (f Facts) include(target string) []string {
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		if p := f.Pod(g); p != nil && p.DeletionTimestamp == nil {
 			return []string{"exec", p.Name, "-c", v1beta2.ContainerMain, "--", "fdbcli", "--exec", "include " + target}
 		}

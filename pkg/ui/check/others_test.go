@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// otherTroubles are those that other controllers cause.
-var otherTroubles = map[string]trouble{
+// otherProblems are those that other controllers cause.
+var otherProblems = map[string]problem{
 	"a budget with maxUnavailable": {"PDB-001", budget("apps", func(b *policyv1.PodDisruptionBudget) {
 		b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, new(intstr.FromInt32(1))
 	}), "maxUnavailable: 1 of 12 selected pods cannot be computed: use an integer minAvailable", "edit poddisruptionbudget apps"},
@@ -208,11 +208,11 @@ func TestAFindingAboutANodeHasItsAge(t *testing.T) {
 
 // The annotation is added to what the general template has, which a template of the class replaces.
 func TestAnAnnotationKeepsTheGeneralTemplate(t *testing.T) {
-	record := &v1beta2.FoundationDBCluster{}
-	record.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: &corev1.PodTemplateSpec{
+	cluster := &v1beta2.FoundationDBCluster{}
+	cluster.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: &corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"team": "db"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "foundationdb", Image: "x"}}},
 	}}}
-	got, err := annotationPatch(record, "log", "k", "v")
+	got, err := annotationPatch(cluster, "log", "k", "v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +221,8 @@ func TestAnAnnotationKeepsTheGeneralTemplate(t *testing.T) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
-	record.Spec.Processes["log"] = v1beta2.ProcessSettings{PodTemplate: &corev1.PodTemplateSpec{}}
-	if got, _ = annotationPatch(record, "log", "k", "v"); got != `{"spec":{"processes":{"log":{"podTemplate":{"metadata":{"annotations":{"k":"v"}}}}}}}` {
+	cluster.Spec.Processes["log"] = v1beta2.ProcessSettings{PodTemplate: &corev1.PodTemplateSpec{}}
+	if got, _ = annotationPatch(cluster, "log", "k", "v"); got != `{"spec":{"processes":{"log":{"podTemplate":{"metadata":{"annotations":{"k":"v"}}}}}}}` {
 		t.Errorf("got %s, want nothing but the annotation", got)
 	}
 }

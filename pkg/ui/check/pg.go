@@ -53,7 +53,7 @@ func groups() []Rule {
 func keptAndFailing(f Facts) ([]Finding, string) {
 	finding := Finding{Message: fmt.Sprintf("it is kept by %s and has failed for more than %s", v1beta2.ExtensionCancelReplacements, f.Cluster.FailureDetectionTime())}
 	var ids []string
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		if !f.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
 			continue
 		}
@@ -104,7 +104,7 @@ func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditi
 		default:
 			finding.Fix = f.fix(command)
 		}
-		for _, g := range f.Staying() {
+		for _, g := range f.Remaining() {
 			if since, has := f.Since(g, t); has {
 				finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
 				finding.began(since)

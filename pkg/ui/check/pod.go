@@ -60,7 +60,7 @@ func pod(name string) string { return "pod/" + name }
 
 func missingPods(f Facts) ([]Finding, string) {
 	finding := Finding{Message: "its pod is missing", Fix: f.fix("plan")}
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		if f.Pod(g) == nil {
 			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
 			since, _ := f.Since(g, v1beta2.ConditionMissingPod)
@@ -166,7 +166,7 @@ func tolerationFindings(f Facts, selected func(corev1.Toleration) bool) ([]Findi
 			}
 			continue
 		}
-		patch, err := tolerationPatch(f.Record, class, want)
+		patch, err := tolerationPatch(f.Resource, class, want)
 		if err != nil {
 			return found, err.Error()
 		}
@@ -181,7 +181,7 @@ func tolerationFindings(f Facts, selected func(corev1.Toleration) bool) ([]Findi
 // unsuitablePods returns the running pods of a class with other tolerations.
 func unsuitablePods(f Facts, class v1beta2.ProcessClass, want []corev1.Toleration) []string {
 	var names []string
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		p := f.Pod(g)
 		if g.ProcessClass == class && p != nil && p.DeletionTimestamp == nil && !suits(&corev1.PodTemplateSpec{Spec: p.Spec}, want) {
 			names = append(names, pod(p.Name))
@@ -235,13 +235,13 @@ func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
 
 // tolerationPatch returns a merge patch that gives a class the tolerations and changes
 // nothing else: other tolerations stay.
-func tolerationPatch(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, want []corev1.Toleration) (string, error) {
-	template, err := inheritedTemplate(record, class)
+func tolerationPatch(cluster *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, want []corev1.Toleration) (string, error) {
+	template, err := inheritedTemplate(cluster, class)
 	if err != nil {
 		return "", err
 	}
 	spec := corev1.PodSpec{}
-	if own := record.Settings(class).PodTemplate; own != nil {
+	if own := cluster.Settings(class).PodTemplate; own != nil {
 		spec = own.Spec
 	}
 	others := slices.DeleteFunc(slices.Clone(spec.Tolerations), func(t corev1.Toleration) bool {

@@ -10,12 +10,12 @@ import (
 // inheritedTemplate returns what a merge patch of the pod template of a class has to begin with, so
 // that it changes nothing: a class without its own template gets a copy of the general one, which
 // it would otherwise lose. Merged into an own template it is empty.
-func inheritedTemplate(record *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (map[string]any, error) {
+func inheritedTemplate(cluster *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (map[string]any, error) {
 	template := map[string]any{}
-	if record.Spec.Processes[class].PodTemplate != nil {
+	if cluster.Spec.Processes[class].PodTemplate != nil {
 		return template, nil
 	}
-	if general := record.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate; general != nil {
+	if general := cluster.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate; general != nil {
 		text, err := json.Marshal(general)
 		if err != nil {
 			return nil, fmt.Errorf("copying the general pod template: %w", err)

@@ -66,10 +66,10 @@ func unreadBackups(f Facts) []Finding {
 	}
 	check("foundationdbbackups", f.Backups.Unread, "list", "foundationdbbackups.apps.foundationdb.org")
 	for _, b := range f.Backups.Backups {
-		check(backup(b.Record.Name), b.Unread, "get", "deployments.apps")
+		check(backup(b.Resource.Name), b.Unread, "get", "deployments.apps")
 	}
 	for _, r := range f.Backups.Restores {
-		check(restore(r.Record.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
+		check(restore(r.Resource.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
 	}
 	return found
 }

@@ -208,8 +208,8 @@ func (s *Summary) add(item Item) {
 	}
 }
 
-// Words returns the summary on one line.
-func (r Report) Words() string {
+// Text returns the summary on one line.
+func (r Report) Text() string {
 	if r.Problem != "" {
 		return "not checked: " + r.Problem
 	}

@@ -40,12 +40,12 @@ func NewReportList(m inspect.Metadata, asOf time.Time, reports []Report, failOn 
 	return l
 }
 
-// Words returns the summary of each cluster that has not passed, on one line.
-func (l ReportList) Words() string {
+// Text returns the summary of each cluster that has not passed, on one line.
+func (l ReportList) Text() string {
 	var words []string
 	for _, r := range l.Items {
 		if r.Verdict != VerdictPassed {
-			words = append(words, r.name()+": "+r.Words())
+			words = append(words, r.name()+": "+r.Text())
 		}
 	}
 	if len(words) == 0 {

@@ -21,9 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// troubled is a cluster with findings of all severities, one of many groups, a rule that was
+// failing is a cluster with findings of all severities, one of many groups, a rule that was
 // skipped, and rules that could not be evaluated.
-func troubled(t *testing.T) Report {
+func failing(t *testing.T) Report {
 	t.Helper()
 	f := healthy(t)
 	for _, g := range f.Groups() {
@@ -37,7 +37,7 @@ func troubled(t *testing.T) Report {
 }
 
 func TestReportsInAllForms(t *testing.T) {
-	r := troubled(t)
+	r := failing(t)
 	o := ui.ListOptions{Now: noon}
 	for name, write := range map[string]func(w io.Writer) error{
 		"table":    func(w io.Writer) error { return WriteTable(w, r, o) },
@@ -75,7 +75,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestAlikeFindingsAreOneRow(t *testing.T) {
-	item := itemOf(t, troubled(t), "PG-003")
+	item := itemOf(t, failing(t), "PG-003")
 	if len(item.Findings) != 1 || item.Findings[0].Count != 12 || !item.Findings[0].Since.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("got %+v, want one finding about 12 groups for an hour", item.Findings)
 	}
@@ -111,7 +111,7 @@ func TestTheVerdict(t *testing.T) {
 			f := healthy(t)
 			tc.given(&f)
 			if r := reportOn(f, tc.options); r.Verdict != tc.want {
-				t.Errorf("got %s (%s), want %s", r.Verdict, r.Words(), tc.want)
+				t.Errorf("got %s (%s), want %s", r.Verdict, r.Text(), tc.want)
 			}
 		})
 	}
@@ -120,7 +120,7 @@ func TestTheVerdict(t *testing.T) {
 // JUnit has no official schema; this is what Jenkins' and GitLab's readers rely on.
 func TestJUnitHasTheStructureThatReadersExpect(t *testing.T) {
 	var b bytes.Buffer
-	r := troubled(t)
+	r := failing(t)
 	if err := WriteJUnit(&b, r); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ type innerNode struct{ XMLName xml.Name }
 // What SARIF 2.1.0 requires of what is used here: see sections 3.13, 3.14, 3.19, 3.27.
 func TestSARIFHasTheStructureThatItsStandardRequires(t *testing.T) {
 	var b bytes.Buffer
-	r := troubled(t)
+	r := failing(t)
 	if err := WriteSARIF(&b, r); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestNamesOfRulesAndFamilies(t *testing.T) {
 }
 
 func TestAReportInOneLine(t *testing.T) {
-	if got := troubled(t).Words(); !strings.HasPrefix(got, "found: 1 critical, 1 error, 2 warning, ") {
+	if got := failing(t).Text(); !strings.HasPrefix(got, "found: 1 critical, 1 error, 2 warning, ") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -41,11 +41,11 @@ func eachRestore(find func(f Facts, v inspect.RestoreStatusView) []Finding) func
 		for _, r := range f.Backups.Restores {
 			switch {
 			case r.View == nil:
-				unread.add(restore(r.Record.Name), r.Unread)
+				unread.add(restore(r.Resource.Name), r.Unread)
 			case r.View.UnknownReason != "" && isOver(r.View.RecordedState):
 				found = append(found, find(f, *r.View)...) // a finished restore stays as it was recorded
 			case r.View.UnknownReason != "" && r.View.RecordedState != "":
-				unread.add(restore(r.Record.Name), r.View.UnknownReason)
+				unread.add(restore(r.Resource.Name), r.View.UnknownReason)
 			default:
 				found = append(found, find(f, *r.View)...)
 			}

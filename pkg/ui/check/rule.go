@@ -78,8 +78,8 @@ type Facts struct {
 	inspect.Facts
 	// Status is the document of the command status.
 	Status inspect.StatusView
-	// Record is the custom resource as it is stored, without defaults.
-	Record *v1beta2.FoundationDBCluster
+	// Resource is the custom resource as it is stored, without defaults.
+	Resource *v1beta2.FoundationDBCluster
 	// Secrets are the mounted Secrets of a cluster with TLS, by name; nil without TLS.
 	Secrets map[string]Secret
 	// Backups are those of the cluster, and the restores into it.

@@ -62,26 +62,26 @@ func disk(free int64) func(*Facts) {
 	}
 }
 
-// trouble breaks one thing, with the rule that finds it and parts of its row.
-type trouble struct {
+// problem breaks one thing, with the rule that finds it and parts of its row.
+type problem struct {
 	rule  string
 	given func(*Facts)
 	want  string
 	fix   string
 }
 
-func allTroubles() map[string]trouble {
-	all := maps.Clone(troubles)
-	maps.Copy(all, backupTroubles)
-	maps.Copy(all, nameTroubles)
-	maps.Copy(all, otherTroubles)
+func allProblems() map[string]problem {
+	all := maps.Clone(problems)
+	maps.Copy(all, backupProblems)
+	maps.Copy(all, nameProblems)
+	maps.Copy(all, otherProblems)
 	return all
 }
 
-var troubles = map[string]trouble{
+var problems = map[string]problem{
 	"the database is unavailable": {"AVAIL-001", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Available = false }, "reports that it is unavailable", "fdb status sample"},
 	"the database was never created": {"AVAIL-001", func(f *Facts) {
-		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	}, "Not configured", "fdb plan sample"},
 	"a knob that blinds the status": {"AVAIL-009", func(f *Facts) {
 		f.Cluster.Spec.Processes[v1beta2.ProcessClassLog] = v1beta2.ProcessSettings{CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_min_trace_severity=20"}}
@@ -174,11 +174,11 @@ var troubles = map[string]trouble{
 		f.Pods["old"], f.Database.Status.Cluster.Processes = &corev1.Pod{}, nil
 	}, "whether its processes report is unknown", "describe pod old"},
 	"an old pod that serves":          {"ORPHAN-001", orphanServes, "its processes report to the database", "describe pod old"},
-	"a pod that the next pass adopts": {"ORPHAN-001", func(f *Facts) { f.Record.Status.ProcessGroups = f.Record.Status.ProcessGroups[1:] }, "the next pass adopts it as processgroup/", "fdb plan"},
-	"a PVC that the next pass adopts": {"ORPHAN-002", func(f *Facts) { f.Record.Status.ProcessGroups = nil }, "the next pass adopts it as processgroup/", "fdb plan"},
+	"a pod that the next pass adopts": {"ORPHAN-001", func(f *Facts) { f.Resource.Status.ProcessGroups = f.Resource.Status.ProcessGroups[1:] }, "the next pass adopts it as processgroup/", "fdb plan"},
+	"a PVC that the next pass adopts": {"ORPHAN-002", func(f *Facts) { f.Resource.Status.ProcessGroups = nil }, "the next pass adopts it as processgroup/", "fdb plan"},
 	"a service that the next pass adopts": {"ORPHAN-003", func(f *Facts) {
 		f.Services[f.first("log").ServiceName(f.Cluster)] = &corev1.Service{}
-		f.Record.Status.ProcessGroups = nil
+		f.Resource.Status.ProcessGroups = nil
 	}, "the next pass adopts it as processgroup/", "fdb plan"},
 	"an old PVC": {"ORPHAN-002", func(f *Facts) { f.Volumes["old"] = &corev1.PersistentVolumeClaim{} }, "belongs to no process group", "delete pvc old"},
 	"an old PVC while replicas are missing": {"ORPHAN-002", func(f *Facts) {
@@ -219,7 +219,7 @@ func TestFailuresThatAreDetectedAreNoFinding(t *testing.T) {
 	}{
 		"a run acted lately":           {both(failed, func(f *Facts) { f.Lease.Until = noon.Add(-5 * time.Hour) }), Passed},
 		"a run acted long ago":         {both(failed, func(f *Facts) { f.Lease.Until = noon.Add(-7 * time.Hour) }), Failed},
-		"a run recorded it":            {both(failed, func(f *Facts) { f.Record.Status = *f.Cluster.Status.DeepCopy() }), Passed},
+		"a run recorded it":            {both(failed, func(f *Facts) { f.Resource.Status = *f.Cluster.Status.DeepCopy() }), Passed},
 		"nothing is replaced":          {both(failed, func(f *Facts) { f.Cluster.Spec.AutomationOptions.Replacements.Enabled = new(false) }), Passed},
 		"the Lease cannot be read":     {both(failed, func(f *Facts) { f.Lease.Read = false }), NotChecked},
 		"a condition that replaces no": {condition(v1beta2.ConditionIncorrectPodSpec), Passed},
@@ -291,7 +291,7 @@ func exclusion(target string) func(*Facts) {
 }
 
 func TestRulesFindTheirTroubles(t *testing.T) {
-	for name, tc := range allTroubles() {
+	for name, tc := range allProblems() {
 		t.Run(name, func(t *testing.T) {
 			f := healthy(t)
 			tc.given(&f)
@@ -327,7 +327,7 @@ func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
 		}
 		seen[r.Code] = true
 		found := false
-		for _, tc := range allTroubles() {
+		for _, tc := range allProblems() {
 			found = found || tc.rule == r.Code
 		}
 		if !found {

@@ -36,18 +36,18 @@ func TestTheOfferedPatchAddsTolerationsAndNothingElse(t *testing.T) {
 	for name, processes := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := healthy(t)
-			f.Record.Spec.Processes = processes
-			f.Cluster = normalized(t, f.Record)
+			f.Resource.Spec.Processes = processes
+			f.Cluster = normalized(t, f.Resource)
 			item := itemOf(t, reportOn(f, Options{}), "POD-005")
 			if len(item.Findings) != 1 {
 				t.Fatalf("got %+v", item)
 			}
 			want := safety.TolerationsFor(f.Cluster, "stateless")
-			patch, err := tolerationPatch(f.Record, "stateless", want)
+			patch, err := tolerationPatch(f.Resource, "stateless", want)
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, after := statelessPod(t, f.Cluster), statelessPod(t, normalized(t, patched(t, f.Record, patch)))
+			before, after := statelessPod(t, f.Cluster), statelessPod(t, normalized(t, patched(t, f.Resource, patch)))
 			if !suits(&corev1.PodTemplateSpec{Spec: *after}, want) {
 				t.Errorf("got tolerations %+v", after.Tolerations)
 			}
@@ -117,7 +117,7 @@ func TestTolerationsThatPassesSetAreReadFromPods(t *testing.T) {
 	if len(item.Findings) != 1 || !strings.HasPrefix(item.Findings[0].Subjects[0], "pod/") || !strings.Contains(item.Findings[0].Fix, "reconcile") {
 		t.Fatalf("before a pass: %+v", item.Findings)
 	}
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		f.Pod(g).Spec.Tolerations = safety.TolerationsFor(f.Cluster, g.ProcessClass)
 	}
 	if item := itemOf(t, reportOn(f, Options{}), "POD-005"); len(item.Findings) != 0 {

@@ -10,7 +10,7 @@ import (
 func packedInTwo(f *Facts) {
 	f.Cluster.Spec.DistributionConfig = &v1beta2.DistributionConfig{Enabled: new(true), DesiredFaultDomains: new(3)}
 	storage := 0
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		if g.ProcessClass == v1beta2.ProcessClassStorage && storage < 2 {
 			f.Pod(g).Labels = map[string]string{v1beta2.LabelDistributionKey: "storage-1"}
 			storage++

@@ -11,7 +11,7 @@ import (
 )
 
 func TestKnownDefects(t *testing.T) {
-	encrypted := func(f *Facts) { f.Backups.Backups[0].Record.Spec.EncryptionKeyPath = "/key" }
+	encrypted := func(f *Facts) { f.Backups.Backups[0].Resource.Spec.EncryptionKeyPath = "/key" }
 	tests := map[string]struct {
 		version  string
 		given    func(*Facts)

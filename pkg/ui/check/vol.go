@@ -39,7 +39,7 @@ func claim(name string) string { return "persistentvolumeclaim/" + name }
 
 func missingClaims(f Facts) ([]Finding, string) {
 	finding := Finding{Message: "its PVC is missing", Fix: f.fix("plan")}
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		if g.ProcessClass.IsStateful() && f.Volumes[g.PVCName(f.Cluster)] == nil {
 			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
 		}
@@ -49,7 +49,7 @@ func missingClaims(f Facts) ([]Finding, string) {
 
 func unboundClaims(f Facts) ([]Finding, string) {
 	var found []Finding
-	for _, g := range f.Staying() {
+	for _, g := range f.Remaining() {
 		c := f.Volumes[g.PVCName(f.Cluster)]
 		if c == nil || c.Status.Phase == "" || c.Status.Phase == corev1.ClaimBound {
 			continue

@@ -64,7 +64,7 @@ func (d *database) observed(facets plan.Facet, s plan.Snapshot) {
 		return
 	}
 	f := inspect.Facts{Snapshot: s}
-	if facets&plan.Record != 0 {
+	if facets&plan.ClusterResource != 0 {
 		d.resource(f)
 	}
 	if facets&plan.Database != 0 {

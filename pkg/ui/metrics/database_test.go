@@ -22,7 +22,7 @@ import (
 // page returns the lines of values on the page of metrics, without the labels of the cluster.
 func page(t *testing.T, m *Metrics) []string {
 	t.Helper()
-	server := httptest.NewServer(Handler(m, &Pulse{}))
+	server := httptest.NewServer(Handler(m, &Liveness{}))
 	defer server.Close()
 	_, text := get(t, server.URL+"/metrics")
 	text = strings.NewReplacer(`{fdb_cluster="sample",fdb_namespace="fdb"}`, "", `fdb_cluster="sample",fdb_namespace="fdb",`, "", `,fdb_cluster="sample",fdb_namespace="fdb"`, "").Replace(text)
@@ -109,7 +109,7 @@ func TestWhatIsUnknownOfTheDatabaseIsAbsent(t *testing.T) {
 	healthy := inspecttest.Healthy(t).Snapshot
 	unanswered, notQueried, partial := healthy, healthy, healthy
 	unanswered.Database = plan.DatabaseFacts{Unreachable: "no pod answers"}
-	notQueried.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	notQueried.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	status := *healthy.Database.Status
 	status.Cluster.QoS, status.Cluster.Data, status.Cluster.FaultTolerance, status.Cluster.FullReplication = nil, nil, nil, nil
 	partial.Database.Status = &status

@@ -10,7 +10,7 @@ import (
 
 // Handler serves /metrics, /healthz (the loop runs) and /readyz (its last pass did not
 // fail).
-func Handler(m *Metrics, p *Pulse) http.Handler {
+func Handler(m *Metrics, p *Liveness) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

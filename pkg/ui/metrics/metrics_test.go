@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-func record() *v1beta2.FoundationDBCluster {
+func cluster() *v1beta2.FoundationDBCluster {
 	condition := func(c v1beta2.ProcessGroupConditionType) *v1beta2.ProcessGroupCondition {
 		return &v1beta2.ProcessGroupCondition{Type: c}
 	}
@@ -60,7 +60,7 @@ func TestAPassIsCounted(t *testing.T) {
 	no := plan.Check{Gate: plan.GateAvailable}
 	for _, e := range []reconcile.Event{
 		reconcile.PassStarted{Round: 1},
-		reconcile.Observed{Snapshot: plan.Snapshot{Cluster: record()}},
+		reconcile.Observed{Snapshot: plan.Snapshot{Cluster: cluster()}},
 		reconcile.GatesChecked{Checks: []plan.Check{{Gate: plan.GateOperator}}},
 		reconcile.StageDecided{Stage: "AddPods"},
 		reconcile.ActionDone{Stage: "AddPods", Action: plan.CreatePod{}},
@@ -78,7 +78,7 @@ func TestAPassIsCounted(t *testing.T) {
 	} {
 		m.Report(e)
 	}
-	server := httptest.NewServer(Handler(m, &Pulse{}))
+	server := httptest.NewServer(Handler(m, &Liveness{}))
 	defer server.Close()
 	code, text := get(t, server.URL+"/metrics")
 	if code != http.StatusOK {
@@ -115,9 +115,9 @@ func TestAPassIsCounted(t *testing.T) {
 
 func TestAConditionThatIsGoneIsNoLongerShown(t *testing.T) {
 	m := New("sample", "fdb", func() time.Time { return noon })
-	m.Report(reconcile.Observed{Snapshot: plan.Snapshot{Cluster: record()}})
+	m.Report(reconcile.Observed{Snapshot: plan.Snapshot{Cluster: cluster()}})
 	m.Report(reconcile.Observed{Snapshot: plan.Snapshot{Cluster: &v1beta2.FoundationDBCluster{}}})
-	server := httptest.NewServer(Handler(m, &Pulse{}))
+	server := httptest.NewServer(Handler(m, &Liveness{}))
 	defer server.Close()
 	if _, text := get(t, server.URL+"/metrics"); strings.Contains(text, "PodPending") {
 		t.Error(text)
@@ -131,17 +131,17 @@ func TestTheLoopIsAliveWhileItTurns(t *testing.T) {
 		want       int
 	}{
 		"right after the start":                 {now: time.Minute, want: http.StatusOK},
-		"a pass that has said nothing too long": {now: Silence + time.Second, want: http.StatusServiceUnavailable},
-		"a pass that said something lately":     {beat: Silence, now: Silence + time.Minute, want: http.StatusOK},
+		"a pass that has said nothing too long": {now: SilenceLimit + time.Second, want: http.StatusServiceUnavailable},
+		"a pass that said something lately":     {beat: SilenceLimit, now: SilenceLimit + time.Minute, want: http.StatusOK},
 		"a long rest":                           {rest: time.Hour, now: 59 * time.Minute, want: http.StatusOK},
-		"a rest that should be over long ago":   {rest: time.Hour, now: time.Hour + Silence + time.Second, want: http.StatusServiceUnavailable},
+		"a rest that should be over long ago":   {rest: time.Hour, now: time.Hour + SilenceLimit + time.Second, want: http.StatusServiceUnavailable},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := &Pulse{}
+			p := &Liveness{}
 			p.Beat(noon.Add(tc.beat))
 			if tc.rest > 0 {
-				p.Rest(noon.Add(tc.rest))
+				p.Wait(noon.Add(tc.rest))
 			}
 			m := New("sample", "fdb", func() time.Time { return noon.Add(tc.now) })
 			server := httptest.NewServer(Handler(m, p))
@@ -154,7 +154,7 @@ func TestTheLoopIsAliveWhileItTurns(t *testing.T) {
 }
 
 func TestItIsReadyOnceAPassDidNotFail(t *testing.T) {
-	p := &Pulse{}
+	p := &Liveness{}
 	server := httptest.NewServer(Handler(New("sample", "fdb", func() time.Time { return noon }), p))
 	defer server.Close()
 	p.Beat(noon) // a pass runs, and none has ended
@@ -165,7 +165,7 @@ func TestItIsReadyOnceAPassDidNotFail(t *testing.T) {
 	if code, text := get(t, server.URL+"/readyz"); code != http.StatusServiceUnavailable {
 		t.Errorf("code %d after a pass that failed: %s", code, text)
 	}
-	p.Rest(noon)
+	p.Wait(noon)
 	if code, text := get(t, server.URL+"/readyz"); code != http.StatusOK {
 		t.Errorf("code %d after one that did not fail: %s", code, text)
 	}
@@ -173,7 +173,7 @@ func TestItIsReadyOnceAPassDidNotFail(t *testing.T) {
 
 func TestTheServerTakesAFreePortAndEnds(t *testing.T) {
 	m := New("sample", "fdb", func() time.Time { return noon })
-	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Pulse{}))
+	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Liveness{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestTheServerTakesAFreePortAndEnds(t *testing.T) {
 
 func TestAReaderThatSaysNothingDoesNotKeepTheServerFromEnding(t *testing.T) {
 	m := New("sample", "fdb", func() time.Time { return noon })
-	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Pulse{}))
+	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Liveness{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,47 +5,47 @@ import (
 	"time"
 )
 
-// Silence is how long the loop may show no sign of life. The longest operation without one
+// SilenceLimit is how long the loop may show no sign of life. The longest operation without one
 // is an action: 4 minutes.
-const Silence = 10 * time.Minute
+const SilenceLimit = 10 * time.Minute
 
-// Pulse has the last sign of life of the loop, and whether its last pass failed. It never
+// Liveness has the last sign of life of the loop, and whether its last pass failed. It never
 // waits for the loop.
-type Pulse struct {
+type Liveness struct {
 	mu     sync.Mutex
 	sign   time.Time // the last sign of life, or the end of the announced wait
 	passed bool      // the last pass did not fail
 }
 
 // Beat is a sign of life.
-func (p *Pulse) Beat(now time.Time) {
+func (p *Liveness) Beat(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sign = now
 }
 
-// Rest announces a wait that ends at a time, after a pass that did not fail.
-func (p *Pulse) Rest(until time.Time) {
+// Wait announces a wait that ends at a time, after a pass that did not fail.
+func (p *Liveness) Wait(until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sign, p.passed = until, true
 }
 
 // RestAfterFailure announces a wait that ends at a time, after a pass that failed.
-func (p *Pulse) RestAfterFailure(until time.Time) {
+func (p *Liveness) RestAfterFailure(until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sign, p.passed = until, false
 }
 
 // alive returns the last sign of life, and whether it is recent enough.
-func (p *Pulse) alive(now time.Time) (time.Time, bool) {
+func (p *Liveness) alive(now time.Time) (time.Time, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.sign, now.Sub(p.sign) <= Silence
+	return p.sign, now.Sub(p.sign) <= SilenceLimit
 }
 
-func (p *Pulse) ready() bool {
+func (p *Liveness) ready() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.passed

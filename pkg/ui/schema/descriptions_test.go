@@ -61,17 +61,17 @@ func TestDescriptionsAreThoseOfTheCode(t *testing.T) {
 func ofTheCode(t *testing.T) texts {
 	t.Helper()
 	found := texts{Types: map[string]string{}, Fields: map[string]string{}, Values: map[string][]string{}}
-	wanted := map[reflect.Type]bool{}
+	desired := map[reflect.Type]bool{}
 	for _, kind := range slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds()) {
 		if kind.Document != nil {
-			reach(wanted, reflect.TypeOf(kind.Document))
+			reach(desired, reflect.TypeOf(kind.Document))
 		}
 		for _, event := range kind.Events {
-			reach(wanted, reflect.TypeOf(event.Line))
+			reach(desired, reflect.TypeOf(event.Line))
 		}
 	}
 	parsed := map[string][]*ast.File{}
-	for want := range wanted {
+	for want := range desired {
 		dir := strings.TrimPrefix(want.PkgPath(), module)
 		if parsed[dir] == nil {
 			parsed[dir] = filesOf(t, filepath.Join("../../..", dir))
@@ -85,21 +85,21 @@ func ofTheCode(t *testing.T) texts {
 }
 
 // reach adds the types of ours that a type is made of, itself included.
-func reach(wanted map[reflect.Type]bool, t reflect.Type) {
+func reach(desired map[reflect.Type]bool, t reflect.Type) {
 	if slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, t.Kind()) {
-		reach(wanted, t.Elem())
+		reach(desired, t.Elem())
 		return
 	}
-	if wanted[t] || !strings.HasPrefix(t.PkgPath(), module) {
+	if desired[t] || !strings.HasPrefix(t.PkgPath(), module) {
 		return
 	}
-	wanted[t] = true
+	desired[t] = true
 	if t.Kind() != reflect.Struct {
 		return
 	}
 	for f := range t.Fields() {
 		if f.IsExported() || f.Anonymous {
-			reach(wanted, f.Type)
+			reach(desired, f.Type)
 		}
 	}
 }

@@ -204,7 +204,7 @@ func nextLines(c why.Chain) []line {
 
 // outageLines returns what to do about an outage.
 func outageLines(v why.OutageView) []line {
-	lines := []line{{styled(strong, "  What to do: "), styled(bad, v.Words())}}
+	lines := []line{{styled(strong, "  What to do: "), styled(bad, v.Text())}}
 	for i, s := range v.Steps {
 		lines = append(lines, styledLine(plain, fmt.Sprintf("  %d. %s", i+1, s.Message)), styledLine(faint, "     "+s.Command))
 	}

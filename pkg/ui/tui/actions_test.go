@@ -19,7 +19,7 @@ var sgr = regexp.MustCompile(`^\x1b\[[0-9;]*m`)
 // acting are actions that record their calls and return fixed results.
 type acting struct {
 	mu         sync.Mutex
-	asked      []Ask
+	requested  []Ask
 	carriedOut []Ask
 	proposal   Proposal
 	err        error
@@ -28,7 +28,7 @@ type acting struct {
 func (a *acting) Propose(_ context.Context, ask Ask) (Proposal, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.asked = append(a.asked, ask)
+	a.requested = append(a.requested, ask)
 	p := a.proposal
 	p.Ask = ask
 	return p, a.err
@@ -172,7 +172,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 			p := play(t, a)
 			p.m = pressed(p.m, tc.keys...)
 			p.until(isProposed)
-			if diff := cmp.Diff([]Ask{tc.want}, a.asked); diff != "" {
+			if diff := cmp.Diff([]Ask{tc.want}, a.requested); diff != "" {
 				t.Error(diff)
 			}
 			if len(a.carriedOut) > 0 {

@@ -15,8 +15,8 @@ import (
 type choice struct {
 	// filter selects rows that contain it.
 	filter string
-	// trouble selects rows with problems.
-	trouble bool
+	// problem selects rows with problems.
+	problem bool
 	by      grouping
 }
 
@@ -72,11 +72,11 @@ func (c choice) compare(a, b *ranked) int {
 	if n := cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)); n != 0 {
 		return n
 	}
-	return cmp.Or(cmp.Compare(b.tone, a.tone), compareTrouble(a, b), cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
+	return cmp.Or(cmp.Compare(b.tone, a.tone), compareProblem(a, b), cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
 }
 
-// compareTrouble sorts by the age of the worst condition, the oldest first.
-func compareTrouble(a, b *ranked) int {
+// compareProblem sorts by the age of the worst condition, the oldest first.
+func compareProblem(a, b *ranked) int {
 	switch {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
@@ -170,7 +170,7 @@ func splitID(id string) (name string, number int) {
 
 // keep returns the selected rows. A headline is kept if any of its rows is.
 func (c choice) keep(rows []row) []row {
-	if c.filter == "" && !c.trouble {
+	if c.filter == "" && !c.problem {
 		return rows
 	}
 	var kept []row
@@ -190,7 +190,7 @@ func (c choice) keep(rows []row) []row {
 }
 
 func (c choice) matches(r row) bool {
-	if c.trouble && r.tone < warn {
+	if c.problem && r.tone < warn {
 		return false
 	}
 	want := strings.ToLower(c.filter)

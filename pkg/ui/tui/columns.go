@@ -8,8 +8,8 @@ import (
 // column is one column of a table.
 type column struct {
 	title string
-	// least is the minimum width; 0 if it cannot shrink.
-	least int
+	// minimum is the minimum width; 0 if it cannot shrink.
+	minimum int
 	// from orders the columns that a narrow table omits, those with the largest first: about the
 	// width from which one is shown. 0 is never omitted.
 	from int
@@ -81,7 +81,7 @@ func layOut(columns []column, rows []row, width int) layout {
 		l.shown = append(l.shown, i)
 		l.widths[i] = widest(i, c, rows)
 	}
-	for l.least(columns) > width {
+	for l.minimum(columns) > width {
 		at := l.dispensable(columns)
 		if at < 0 {
 			break
@@ -107,12 +107,12 @@ func (l layout) total() int {
 	return total
 }
 
-// least returns the width of the table with its columns at their minimum.
-func (l layout) least(columns []column) int {
+// minimum returns the width of the table with its columns at their minimum.
+func (l layout) minimum(columns []column) int {
 	total := -between
 	for _, i := range l.shown {
 		w := l.widths[i]
-		if least := columns[i].least; least > 0 {
+		if least := columns[i].minimum; least > 0 {
 			w = min(w, least)
 		}
 		total += w + between
@@ -153,7 +153,7 @@ func widest(i int, c column, rows []row) int {
 func (l layout) roomiest(columns []column) int {
 	at, most := -1, 0
 	for _, i := range l.shown {
-		if spare := l.widths[i] - columns[i].least; columns[i].least > 0 && spare > most {
+		if spare := l.widths[i] - columns[i].minimum; columns[i].minimum > 0 && spare > most {
 			at, most = i, spare
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
-	columns := []column{{title: "ID", least: 4}, {title: "EXCL", usual: phrase.Nothing}, {title: "WHAT", least: 5}, {title: "NODE", least: 6, from: 110}, {title: "N", right: true}}
+	columns := []column{{title: "ID", minimum: 4}, {title: "EXCL", usual: phrase.Nothing}, {title: "WHAT", minimum: 5}, {title: "NODE", minimum: 6, from: 110}, {title: "N", right: true}}
 	cells := func(texts ...string) row {
 		r := row{key: texts[0]}
 		for _, text := range texts {
@@ -97,8 +97,8 @@ func TestTheWorstConditionShowsFirst(t *testing.T) {
 }
 
 func TestNodesWithTroubleComeFirst(t *testing.T) {
-	silent, hidden := lost(), lost()
-	silent.Nodes.Items[1].Ready = nil
+	unresponsive, hidden := lost(), lost()
+	unresponsive.Nodes.Items[1].Ready = nil
 	for i := range hidden.Nodes.Items {
 		hidden.Nodes.Items[i] = inspect.NodeView{Name: hidden.Nodes.Items[i].Name}
 	}
@@ -108,7 +108,7 @@ func TestNodesWithTroubleComeFirst(t *testing.T) {
 		rows  []string
 	}{
 		"one is down":           {lost(), "4 nodes, 2 with problems", []string{"▸✗  node-3", " !  node-4", " ✓  node-1", " ✓  node-2"}},
-		"one stopped reporting": {silent, "4 nodes, 3 with problems", []string{"▸✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
+		"one stopped reporting": {unresponsive, "4 nodes, 3 with problems", []string{"▸✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
 		"they may not be read":  {hidden, "4 nodes, 0 with problems, 4 unknown", []string{"▸?  node-1", " ?  node-2", " ?  node-3", " ?  node-4"}},
 	}
 	for name, tc := range tests {

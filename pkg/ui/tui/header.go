@@ -33,7 +33,7 @@ func (m model) headLines(s clusterView) []line {
 	lines := paint.Shortened(wrapped(s.stateLine(), m.width), mostStateLines)
 	vitals, sources := s.vitals(m.width), s.sources(m.width)
 	if m.height < fullHeight {
-		vitals, sources = nil, s.troubledSource(m.width)
+		vitals, sources = nil, s.failingSource(m.width)
 	}
 	lines = slices.Concat(lines, vitals, []line{m.workLine(s)}, sources, []line{m.tabs(m.width)})
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
@@ -100,7 +100,7 @@ func (s clusterView) stateLine() line {
 	t, mark := toneOfState(v.State)
 	l := line{styled(t, mark+" "), styled(t, v.Summary)}
 	if p := v.Reconciliation.Pause; p != nil {
-		l = append(l, styled(warn, "; paused: "+p.Words(s.now)))
+		l = append(l, styled(warn, "; paused: "+p.Text(s.now)))
 	}
 	return l
 }
@@ -182,8 +182,8 @@ func (s clusterView) sources(width int) []line {
 	return lines[:min(len(lines), mostSourceLines)]
 }
 
-// troubledSource returns the first source that failed or is late, in one line; nil for none.
-func (s clusterView) troubledSource(width int) []line {
+// failingSource returns the first source that failed or is late, in one line; nil for none.
+func (s clusterView) failingSource(width int) []line {
 	for _, v := range s.snapshot().Sources {
 		if l := s.source(v); l.Tone >= warn {
 			return paint.Shortened(wrapped(line{l}, width), 1)
@@ -210,8 +210,8 @@ func (s clusterView) source(v frame.Source) span {
 	if v.RequestedAt != nil && s.now.Sub(*v.RequestedAt) >= slow {
 		text += ", polling " + s.age(v.RequestedAt)
 	}
-	if v.Trouble != "" {
-		return styled(bad, markBad+" "+v.Name+" "+age+": "+v.Trouble)
+	if v.Problem != "" {
+		return styled(bad, markBad+" "+v.Name+" "+age+": "+v.Problem)
 	}
 	return styled(t, text)
 }
@@ -250,7 +250,7 @@ func (s clusterView) rollout(after string) line {
 	if v == nil {
 		return nil
 	}
-	return line{styled(plain, after), styled(warn, "rollout: "), styled(plain, v.Words())}
+	return line{styled(plain, after), styled(warn, "rollout: "), styled(plain, v.Text())}
 }
 
 // operationLine returns the operation of another run, and how far it is.

@@ -48,11 +48,11 @@ func (t history) trimmed() (history, int) {
 		}
 		keep++
 	}
-	gone := len(t.states) - keep
-	if gone > 0 {
-		t.states = slices.Clone(t.states[gone:])
+	removed := len(t.states) - keep
+	if removed > 0 {
+		t.states = slices.Clone(t.states[removed:])
 	}
-	return t, gone
+	return t, removed
 }
 
 // state is the data of a cluster at one point in time. It is a value: the result of apply

@@ -149,7 +149,7 @@ func lookBindings() []binding {
 		}),
 		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
 		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
-		key("c", "only rows with problems", func(m model) model { m.choice.trouble = !m.choice.trouble; return m }).in("problems", here.showsTable),
+		key("c", "only rows with problems", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
 		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
 		key("v", "reverse the order of rows", model.reverseOrder).in("reverse", func(h here) bool { return h.showsTable() && h.sorts[h.view].column != "" }),
 		key("z", "group process groups by zone, by class, or not", func(m model) model { m.choice.by = (m.choice.by + 1) % groupings; return m }).in("zones", func(h here) bool { return h.showsTable() && h.view == viewGroups }),
@@ -216,7 +216,7 @@ func (m model) showsTable() bool { return len(m.panes) == 0 }
 
 // canGoBack reports whether esc does something.
 func (h here) canGoBack() bool {
-	return len(h.panes) > 0 || h.choice.filter != "" || h.choice.trouble || h.o.Fleet != nil && !h.inFleet() || h.o.Feed != nil && (h.back >= 0 || h.paused)
+	return len(h.panes) > 0 || h.choice.filter != "" || h.choice.problem || h.o.Fleet != nil && !h.inFleet() || h.o.Feed != nil && (h.back >= 0 || h.paused)
 }
 
 // acts reports whether keys may change something now.

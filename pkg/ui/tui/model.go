@@ -153,10 +153,10 @@ func (m model) follow() model {
 
 // receive applies an entry.
 func (m model) receive(e entryMsg) model {
-	t, gone := m.histories[e.Cluster].add(e.Entry).trimmed()
+	t, removed := m.histories[e.Cluster].add(e.Entry).trimmed()
 	m.histories[e.Cluster] = t
 	if e.Cluster == m.name() && m.back >= 0 {
-		m.back = max(0, m.back-gone)
+		m.back = max(0, m.back-removed)
 	}
 	if e.Question != nil {
 		m.questions = append(slices.Clip(m.questions), pendingQuestion{Question: *e.Question, cluster: e.Cluster, work: e.work})
@@ -263,8 +263,8 @@ func (m model) goBack() (model, tea.Cmd) {
 		m.panes = m.panes[:len(m.panes)-1]
 	case m.choice.filter != "":
 		m.choice.filter = ""
-	case m.choice.trouble:
-		m.choice.trouble = false
+	case m.choice.problem:
+		m.choice.problem = false
 	case m.o.Feed != nil && (m.back >= 0 || m.paused):
 		m.playback = m.rewound()
 	case m.o.Fleet != nil && !m.inFleet():

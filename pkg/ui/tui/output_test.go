@@ -16,13 +16,13 @@ import (
 
 // reading are reads that record what was requested and return fixed texts.
 type reading struct {
-	asked []entries.Object
-	lines []string
-	err   error
+	requested []entries.Object
+	lines     []string
+	err       error
 }
 
 func (r *reading) YAML(_ context.Context, o entries.Object) (string, error) {
-	r.asked = append(r.asked, o)
+	r.requested = append(r.requested, o)
 	return "kind: Pod\nmetadata:\n  name: \x1b[2Jx\n", r.err
 }
 
@@ -62,7 +62,7 @@ func TestYAMLIsThatOfTheSelectedRow(t *testing.T) {
 			r := &reading{}
 			p := reads(t, r, append(tc.keys, "y")...)
 			p.until(func(msg tea.Msg) bool { o, is := msg.(outputMsg); return is && o.over })
-			if diff := cmp.Diff([]entries.Object{tc.want}, r.asked); diff != "" {
+			if diff := cmp.Diff([]entries.Object{tc.want}, r.requested); diff != "" {
 				t.Error(diff)
 			}
 			if view := p.m.View(); !strings.Contains(view, "kind: Pod") || strings.Contains(view, "\x1b") {

@@ -140,7 +140,7 @@ func (m model) allJumpTargets() []jumpTarget {
 // toGroup opens the details of a process group, whatever the filter of the view.
 func (m model) toGroup(id string) model {
 	m = m.to(viewGroups)
-	m.choice.filter, m.choice.trouble = "", false
+	m.choice.filter, m.choice.problem = "", false
 	m.cursors = slices.Clone(m.cursors)
 	m.cursors[viewGroups].key, m.cursors[viewGroups].moved = id, true
 	return m.open(pane{kind: paneRow, row: id, group: id})

@@ -38,7 +38,7 @@ func anyFrame(r *rand.Rand) *frame.Frame {
 		f.Exclusions.Items = append(f.Exclusions.Items, inspect.DrainView{ID: somewhere(r), Process: somewhere(r), State: inspect.Exclusion(somewhere(r)), Reason: somewhere(r)})
 		f.Coordinators.Items = append(f.Coordinators.Items, inspect.CoordinatorDetailView{Group: somewhere(r), CoordinatorView: inspect.CoordinatorView{Address: somewhere(r)}})
 		f.Events.Items = append(f.Events.Items, inspect.EventView{Reason: somewhere(r), Object: somewhere(r), Message: somewhere(r), ProcessGroup: somewhere(r)})
-		f.Sources = append(f.Sources, frame.Source{Name: somewhere(r), Trouble: somewhere(r)})
+		f.Sources = append(f.Sources, frame.Source{Name: somewhere(r), Problem: somewhere(r)})
 	}
 	f.Status.Summary += somewhere(r)
 	if r.IntN(4) == 0 {

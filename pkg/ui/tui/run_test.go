@@ -21,8 +21,8 @@ func (f stuck) Follow(_ context.Context, _ string, send func(Entry)) {
 
 func (f stuck) Refresh() {}
 
-// leaving returns the time from q to the end of a dashboard whose feed hangs.
-func leaving(t *testing.T) time.Duration {
+// marked returns the time from q to the end of a dashboard whose feed hangs.
+func marked(t *testing.T) time.Duration {
 	t.Helper()
 	in, keys := pipe(t)
 	out := &screenCapture{}
@@ -60,7 +60,7 @@ func leaving(t *testing.T) time.Duration {
 func TestTheScreenEndsAtOnceThoughTheFeedHangs(t *testing.T) {
 	best := time.Hour
 	for range 5 {
-		if best = min(best, leaving(t)); best <= 200*time.Millisecond {
+		if best = min(best, marked(t)); best <= 200*time.Millisecond {
 			return
 		}
 	}

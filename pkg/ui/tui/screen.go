@@ -179,7 +179,7 @@ func (h here) hints(p page) line {
 	if m.choice.filter != "" {
 		l = append(l, styled(warn, "only "+m.choice.filter+"  "))
 	}
-	if m.choice.trouble {
+	if m.choice.problem {
 		l = append(l, styled(warn, "only problems  "))
 	}
 	if len(m.panes) > 0 {

@@ -17,15 +17,15 @@ func backupsPage(s clusterView) page {
 	p := page{empty: "the cluster has no backups: nothing can be restored", columns: []column{
 		{title: " "},
 		{title: "KIND", from: 70},
-		{title: "NAME", least: 8},
-		{title: "STATE", least: 7},
-		{title: "RESTORABLE", least: 8},
-		{title: "PROGRESS", least: 10, from: 60},
+		{title: "NAME", minimum: 8},
+		{title: "STATE", minimum: 7},
+		{title: "RESTORABLE", minimum: 8},
+		{title: "PROGRESS", minimum: 10, from: 60},
 		{title: "RATE", right: true, from: 100},
 		{title: "ETA", right: true, from: 90},
 		{title: "AGENTS", right: true, from: 80},
 		{title: "PAUSED", usual: "no", from: 50},
-		{title: "DESTINATION", least: 10, from: 150},
+		{title: "DESTINATION", minimum: 10, from: 150},
 	}}
 	switch {
 	case v.AsOf == nil:

@@ -14,10 +14,10 @@ func coordinatorsPage(s clusterView) page {
 	v := s.snapshot().Coordinators
 	p := page{empty: "no coordinators known", columns: []column{
 		{title: " "},
-		{title: "ADDRESS", least: 16},
-		{title: "ID", least: 10, from: 60},
-		{title: "ZONE", least: 5, from: 70},
-		{title: "DC", least: 2, from: 110},
+		{title: "ADDRESS", minimum: 16},
+		{title: "ID", minimum: 10, from: 60},
+		{title: "ZONE", minimum: 5, from: 70},
+		{title: "DC", minimum: 2, from: 110},
 		{title: "REACHABLE"},
 		{title: "REMOVAL", from: 80},
 		{title: "TLS", from: 90},

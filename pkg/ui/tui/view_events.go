@@ -30,11 +30,11 @@ func eventColumns() []column {
 	return []column{
 		{title: " "},
 		{title: "SEEN", right: true},
-		{title: "REASON", least: 12},
-		{title: "OBJECT", least: 14, from: 60},
+		{title: "REASON", minimum: 12},
+		{title: "OBJECT", minimum: 14, from: 60},
 		{title: "TIMES", right: true, from: 110},
-		{title: "MESSAGE", least: 16},
-		{title: "FROM", least: 8, from: 170},
+		{title: "MESSAGE", minimum: 16},
+		{title: "FROM", minimum: 8, from: 170},
 	}
 }
 

@@ -16,15 +16,15 @@ func exclusionsPage(s clusterView) page {
 	v := s.snapshot().Exclusions
 	p := page{columns: []column{
 		{title: " "},
-		{title: "ID", least: 10},
-		{title: "PROCESS", least: 15, from: 110},
+		{title: "ID", minimum: 10},
+		{title: "PROCESS", minimum: 15, from: 110},
 		{title: "STATE"},
-		{title: "MOVED", least: 8, from: 60},
+		{title: "MOVED", minimum: 8, from: 60},
 		{title: "LEFT", right: true},
 		{title: "RATE", right: true, from: 90},
-		{title: "ETA", right: true, least: 6, from: 50},
+		{title: "ETA", right: true, minimum: 6, from: 50},
 		{title: "STALL", right: true, usual: phrase.Nothing, from: 80},
-		{title: "ROLES", least: 7, from: 100},
+		{title: "ROLES", minimum: 7, from: 100},
 	}}
 	t := plain
 	switch {

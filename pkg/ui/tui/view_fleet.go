@@ -39,20 +39,20 @@ func (m model) openCluster(view int) model {
 		m.o.Clusters = append(slices.Clone(m.o.Clusters), r.key)
 		at = len(m.o.Clusters) - 1
 	}
-	m.view, m.choice.filter, m.choice.trouble = view, "", false
+	m.view, m.choice.filter, m.choice.problem = view, "", false
 	return m.toCluster(at)
 }
 
 func fleetPage(s clusterView) page {
 	p := page{empty: "no clusters yet", columns: []column{
 		{title: " "},
-		{title: "NAMESPACE", least: 8, from: 60},
-		{title: "NAME", least: 16},
-		{title: "STATE", least: 8, from: 95},
-		{title: "HEALTH", least: 20, from: 55},
+		{title: "NAMESPACE", minimum: 8, from: 60},
+		{title: "NAME", minimum: 16},
+		{title: "STATE", minimum: 8, from: 95},
+		{title: "HEALTH", minimum: 20, from: 55},
 		{title: "VERSION", from: 80},
 		{title: "PGS", right: true, from: 50},
-		{title: "OPERATION", least: 12, usual: phrase.Nothing, from: 70},
+		{title: "OPERATION", minimum: 12, usual: phrase.Nothing, from: 70},
 		{title: "CHANGED", right: true, from: 100},
 		{title: "READ", right: true, from: 110},
 	}}
@@ -65,8 +65,8 @@ func fleetPage(s clusterView) page {
 		p.rows = append(p.rows, r)
 	}
 	p.summary = line{styled(plain, phrase.Count(len(p.rows), "cluster")+", "), styled(toneOfCount(wrong), fmt.Sprintf("%d with problems", wrong))}
-	if s.fleet.Trouble != "" {
-		p.notes = append(p.notes, styledLine(bad, markBad+" clusters cannot be listed: "+s.fleet.Trouble))
+	if s.fleet.Problem != "" {
+		p.notes = append(p.notes, styledLine(bad, markBad+" clusters cannot be listed: "+s.fleet.Problem))
 	}
 	return p
 }

@@ -14,17 +14,17 @@ func groupsPage(s clusterView) page {
 	groups := s.choice.sorted(s.snapshot().Groups.Items)
 	p := page{empty: "no process groups in the status", columns: []column{
 		{title: " "},
-		{title: "ID", least: 15},
-		{title: "CLASS", least: 9, from: 60},
-		{title: "CONDITIONS", least: 24},
+		{title: "ID", minimum: 15},
+		{title: "CLASS", minimum: 9, from: 60},
+		{title: "CONDITIONS", minimum: 24},
 		{title: "EXCL", usual: phrase.Nothing, from: 50},
-		{title: "ROLES", least: 8, from: 90},
-		{title: "ZONE", least: 5, from: 70},
-		{title: "NODE", least: 8, from: 120},
+		{title: "ROLES", minimum: 8, from: 90},
+		{title: "ZONE", minimum: 5, from: 70},
+		{title: "NODE", minimum: 8, from: 120},
 		{title: "UP", right: true, from: 80},
 		{title: "DATA", right: true, from: 110},
-		{title: "POD", least: 7, from: 140},
-		{title: "ADDRESS", least: 15, from: 170},
+		{title: "POD", minimum: 7, from: 140},
+		{title: "ADDRESS", minimum: 15, from: 170},
 	}}
 	last := "\x00"
 	for _, g := range groups {
@@ -41,22 +41,22 @@ func groupsPage(s clusterView) page {
 // groupsSummary counts process groups, and describes their order.
 func (s clusterView) groupsSummary(groups []*ranked) line {
 	v := s.snapshot().Status.ProcessGroups
-	troubled, unsures := 0, 0
+	failing, unsures := 0, 0
 	for _, g := range groups {
 		switch {
 		case g.tone >= warn:
-			troubled++
+			failing++
 		case g.tone == unsure:
 			unsures++
 		}
 	}
 	tone := good
-	if troubled > 0 {
+	if failing > 0 {
 		tone = warn
 	}
 	l := line{
 		styled(plain, fmt.Sprintf("%s, %d desired, ", phrase.Count(len(groups), "process group"), v.Desired)),
-		styled(tone, fmt.Sprintf("%d with problems", troubled)),
+		styled(tone, fmt.Sprintf("%d with problems", failing)),
 	}
 	if unsures > 0 {
 		l = append(l, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
@@ -67,7 +67,7 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 	if s.choice.by != byNothing {
 		l = append(l, styled(faint, " · per "+groupingNames[s.choice.by]))
 	}
-	if v.Source == inspect.SourceRecord {
+	if v.Source == inspect.SourceResource {
 		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
 	}
 	return l
@@ -75,16 +75,16 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 
 // headline returns the headline of a zone or class, with the number of its groups.
 func (s clusterView) headline(of string) []span {
-	n, troubled := 0, 0
+	n, failing := 0, 0
 	for _, g := range s.snapshot().Groups.Items {
 		if s.choice.by.of(g) == of {
 			n++
 			if groupTone(g) >= warn {
-				troubled++
+				failing++
 			}
 		}
 	}
-	return []span{styled(strong, fmt.Sprintf("%s %s", groupingNames[s.choice.by], of)), styled(faint, fmt.Sprintf("  %d, %d with problems", n, troubled))}
+	return []span{styled(strong, fmt.Sprintf("%s %s", groupingNames[s.choice.by], of)), styled(faint, fmt.Sprintf("  %d, %d with problems", n, failing))}
 }
 
 func (s clusterView) groupRow(r *ranked) row {

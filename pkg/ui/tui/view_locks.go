@@ -15,7 +15,7 @@ import (
 func locksPage(s clusterView) page {
 	v := s.snapshot().Locks
 	p := page{empty: "locks are unknown", columns: []column{
-		{title: " "}, {title: "WHAT", least: 10}, {title: "HOLDER", least: 12}, {title: "STATE", least: 8}, {title: "FOR", right: true, from: 80}, {title: "LEFT", right: true, from: 50}, {title: "NOTE", least: 16, from: 60},
+		{title: " "}, {title: "WHAT", minimum: 10}, {title: "HOLDER", minimum: 12}, {title: "STATE", minimum: 8}, {title: "FOR", right: true, from: 80}, {title: "LEFT", right: true, from: 50}, {title: "NOTE", minimum: 16, from: 60},
 	}}
 	for _, l := range v.Items {
 		p.rows = append(p.rows, s.lockRow(l))

@@ -19,25 +19,25 @@ func nodesPage(s clusterView) page {
 	v := s.snapshot().Nodes
 	p := page{empty: "no pod of the cluster is on any node", columns: []column{
 		{title: " "},
-		{title: "NODE", least: 12},
-		{title: "ZONE", least: 6, from: 60},
+		{title: "NODE", minimum: 12},
+		{title: "ZONE", minimum: 6, from: 60},
 		{title: "READY"},
 		{title: "CORDON", from: 50},
-		{title: "TAINTS", least: 14, from: 70},
+		{title: "TAINTS", minimum: 14, from: 70},
 		{title: "FOR", right: true, from: 110},
 		{title: "DETECT", right: true, from: 90},
 		{title: "REPLACE", right: true, from: 80},
 		{title: "PGS", right: true, from: 55},
 		{title: "COORD", right: true, from: 65},
-		{title: "CLASSES", least: 9, from: 110},
+		{title: "CLASSES", minimum: 9, from: 110},
 	}}
 	zones := s.zonesOfNodes()
-	troubled, unsures := 0, 0
+	failing, unsures := 0, 0
 	for _, n := range v.Items {
 		r := s.nodeRow(n, zones[n.Name])
 		switch {
 		case r.tone >= warn:
-			troubled++
+			failing++
 		case r.tone == unsure:
 			unsures++
 		}
@@ -47,7 +47,7 @@ func nodesPage(s clusterView) page {
 		}
 	}
 	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
-	p.summary = line{styled(plain, phrase.Count(len(v.Items), "node")+", "), styled(toneOfCount(troubled), fmt.Sprintf("%d with problems", troubled))}
+	p.summary = line{styled(plain, phrase.Count(len(v.Items), "node")+", "), styled(toneOfCount(failing), fmt.Sprintf("%d with problems", failing))}
 	if unsures > 0 {
 		p.summary = append(p.summary, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
 	}
@@ -62,8 +62,8 @@ func nodesPage(s clusterView) page {
 func (s clusterView) zonesSummary() line {
 	var l line
 	v := s.snapshot().Status
-	if silent := v.FaultTolerance.ZonesNotReporting; len(silent) > 0 {
-		l = append(l, styled(bad, " · "+markBad+" not reporting: "+strings.Join(silent, ", ")))
+	if unresponsive := v.FaultTolerance.ZonesNotReporting; len(unresponsive) > 0 {
+		l = append(l, styled(bad, " · "+markBad+" not reporting: "+strings.Join(unresponsive, ", ")))
 	}
 	if v.Database.MaintenanceZone != "" {
 		l = append(l, styled(warn, " · "+markWarn+" maintenance of "+v.Database.MaintenanceZone+", "+phrase.SecondsOr(v.Database.MaintenanceLeft, phrase.UnknownCell)+" left"))
@@ -156,7 +156,7 @@ func (s clusterView) aboutNode(name string) []line {
 		lines = append(lines, fact("taint", taint))
 	}
 	for _, r := range n.MatchedRules {
-		lines = append(lines, fact("rule", r.Words()))
+		lines = append(lines, fact("rule", r.Text()))
 	}
 	if n.TaintedSince != nil {
 		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", ui.DetectWords(n, s.until)), fact("replaced in", ui.ReplaceWords(n, s.until)))

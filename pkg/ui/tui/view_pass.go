@@ -12,14 +12,14 @@ import (
 // passPage shows what the pass does now, and how each stage ended.
 func passPage(s clusterView) page {
 	p := page{empty: s.noPass(), columns: []column{
-		{title: " "}, {title: "STAGE", least: 16}, {title: "OUTCOME"}, {title: "ACTIONS", right: true, from: 60}, {title: "REASON", least: 12},
+		{title: " "}, {title: "STAGE", minimum: 16}, {title: "OUTCOME"}, {title: "ACTIONS", right: true, from: 60}, {title: "REASON", minimum: 12},
 	}}
 	if s.pass.Number == 0 {
 		return p
 	}
 	p.summary, p.rows = s.passSummary(), s.stageRows()
 	for _, c := range s.pass.Refused {
-		p.notes = append(p.notes, styledLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Words())))
+		p.notes = append(p.notes, styledLine(bad, markBad+" "+strings.TrimSpace(string(c.Gate)+" "+c.Text())))
 	}
 	for _, text := range s.pass.Failures {
 		p.notes = append(p.notes, styledLine(bad, markBad+" "+text))
@@ -85,7 +85,7 @@ func (s clusterView) passSummary() line {
 	}
 	l := line{styled(strong, name+" running for "+s.lastingSince(p.Started))}
 	if st, running := p.Now(); running {
-		l = append(l, styled(plain, " · "+string(st.Name)), styled(strong, s.doing(st)))
+		l = append(l, styled(plain, " · "+string(st.Name)), styled(strong, s.operation(st)))
 	}
 	return l
 }
@@ -102,8 +102,8 @@ func (s clusterView) waitSummary() line {
 	return line{styled(faint, " · next within "+s.until(r.NoLaterThan))}
 }
 
-// doing returns what a stage does now, and for how long.
-func (s clusterView) doing(st passes.Stage) string {
+// operation returns what a stage does now, and for how long.
+func (s clusterView) operation(st passes.Stage) string {
 	for _, a := range slices.Backward(st.Actions) {
 		if a.Ended.IsZero() {
 			return ": " + a.Summary + ", " + s.lastingSince(a.Started)
@@ -133,7 +133,7 @@ func (s clusterView) stageRow(i int, st passes.Stage) row {
 	mark := t.Mark()
 	switch {
 	case s.pass.Running == i+1:
-		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.doing(st), ": ")
+		t, mark, outcome, reason = strong, "●", "running", strings.TrimPrefix(s.operation(st), ": ")
 	case outcome == "":
 		mark, outcome = " ", phrase.Nothing
 	case st.Outcome == "done" && len(st.Actions) == 0:
@@ -165,7 +165,7 @@ func (s clusterView) aboutStage(i int) []line {
 	st := s.pass.Stages[i]
 	outcome := phrase.Or(st.Outcome, phrase.Nothing)
 	if s.pass.Running == i+1 {
-		outcome = "running" + s.doing(st)
+		outcome = "running" + s.operation(st)
 	}
 	lines := []line{heading(string(st.Name)), factIn(toneOfOutcome(st.Outcome), "outcome", outcome), fact("reason", phrase.Or(st.Reason, phrase.Nothing)), fact("why", phrase.Or(st.Why, phrase.Nothing))}
 	for _, c := range st.Checks {

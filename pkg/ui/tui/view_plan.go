@@ -18,7 +18,7 @@ func planPage(s clusterView) page {
 		return page{empty: "no preview of a pass yet; the header has its age and errors"}
 	}
 	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []column{
-		{title: " "}, {title: "STAGE", least: 12}, {title: "WHAT", least: 20}, {title: "HAVE", least: 8, from: 80}, {title: "NEED", least: 8, from: 70}, {title: "GATE", from: 60}, {title: "IMPACT", least: 6, from: 110},
+		{title: " "}, {title: "STAGE", minimum: 12}, {title: "WHAT", minimum: 20}, {title: "HAVE", minimum: 8, from: 80}, {title: "NEED", minimum: 8, from: 70}, {title: "GATE", from: 60}, {title: "IMPACT", minimum: 6, from: 110},
 	}}
 	for _, c := range v.Refused() {
 		p.rows = append(p.rows, checkRow("before all stages", c))
@@ -46,7 +46,7 @@ func (s clusterView) planSummary(v planned.PlanView) line {
 // checkRow returns the row of a gate that refused, with the current and the required value.
 func checkRow(step string, c plan.Check) row {
 	return row{key: step + " " + c.Key(), tone: bad, more: func(clusterView) []line { return append([]line{heading(step)}, checkLines(c)...) }, cells: []span{
-		styled(bad, markBad), styled(plain, step), styled(bad, c.Words()), styled(bad, phrase.Or(c.Have, phrase.Nothing)), styled(plain, phrase.Or(c.Need, phrase.Nothing)), styled(bad, phrase.Or(string(c.Gate), phrase.Nothing)), styled(plain, phrase.Nothing),
+		styled(bad, markBad), styled(plain, step), styled(bad, c.Text()), styled(bad, phrase.Or(c.Have, phrase.Nothing)), styled(plain, phrase.Or(c.Need, phrase.Nothing)), styled(bad, phrase.Or(string(c.Gate), phrase.Nothing)), styled(plain, phrase.Nothing),
 	}}
 }
 
@@ -119,7 +119,7 @@ func checkLines(c plan.Check) []line {
 	if c.OK {
 		t = good
 	}
-	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(plain, strings.TrimSpace(string(c.Gate)+" ")), styled(plain, " "+c.Words())}}
+	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(plain, strings.TrimSpace(string(c.Gate)+" ")), styled(plain, " "+c.Text())}}
 	if c.Have != "" || c.Need != "" {
 		lines = append(lines, fact("", "have "+phrase.Or(c.Have, phrase.UnknownCell)+", need "+phrase.Or(c.Need, phrase.UnknownCell)))
 	}

@@ -74,15 +74,15 @@ func Choose(text string, all []string) ([]string, error) {
 	if text == "" {
 		return all, nil
 	}
-	wanted := strings.Split(text, ",")
-	for _, name := range wanted {
+	desired := strings.Split(text, ",")
+	for _, name := range desired {
 		if !slices.Contains(all, name) {
 			return nil, fmt.Errorf("RUN: unknown journey %q; journeys: %s", name, strings.Join(all, ", "))
 		}
 	}
 	var chosen []string
 	for _, name := range all {
-		if slices.Contains(wanted, name) {
+		if slices.Contains(desired, name) {
 			chosen = append(chosen, name)
 		}
 	}

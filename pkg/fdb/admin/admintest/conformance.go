@@ -203,9 +203,9 @@ func configurable(c fdb.Configuration) fdb.Configuration {
 
 func creationConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 	t.Helper()
-	wanted := configurable(*must(a.Status(t.Context()))(t).Cluster.Configuration)
-	wanted.Logs++
-	err := a.Configure(t.Context(), wanted, admin.NewDatabase)
+	desired := configurable(*must(a.Status(t.Context()))(t).Cluster.Configuration)
+	desired.Logs++
+	err := a.Configure(t.Context(), desired, admin.NewDatabase)
 	if admin.KindOf(err) != admin.KindRefused {
 		t.Errorf("got %v", err)
 	}

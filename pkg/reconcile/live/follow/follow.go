@@ -31,8 +31,8 @@ type Follower struct {
 	Facets plan.Facet
 	// Changed is called with the facet of a changed object, from several goroutines.
 	Changed func(plan.Facet)
-	// Trouble is called with the reason why a facet cannot be followed; retries continue.
-	Trouble func(plan.Facet, error)
+	// Problem is called with the reason why a facet cannot be followed; retries continue.
+	Problem func(plan.Facet, error)
 
 	following []subject // the subjects of the running watches
 	stop      context.CancelFunc
@@ -43,14 +43,14 @@ type Follower struct {
 // unless other objects belong to the cluster now. The
 // watches end with the context, or with Stop.
 func (f *Follower) Follow(ctx context.Context, c *v1beta2.FoundationDBCluster) {
-	wanted := slices.DeleteFunc(subjectsOf(f.Key, c), func(s subject) bool { return s.facet&f.Facets == 0 })
-	if f.stop != nil && slices.EqualFunc(wanted, f.following, subject.same) {
+	desired := slices.DeleteFunc(subjectsOf(f.Key, c), func(s subject) bool { return s.facet&f.Facets == 0 })
+	if f.stop != nil && slices.EqualFunc(desired, f.following, subject.same) {
 		return
 	}
 	f.Stop()
 	ctx, f.stop = context.WithCancel(ctx)
-	f.following = wanted
-	for _, s := range wanted {
+	f.following = desired
+	for _, s := range desired {
 		reflector := cache.NewReflectorWithOptions(f.listerWatcher(s), nil, f.marks(s), cache.ReflectorOptions{Name: s.facet.String()})
 		f.running.Go(func() { reflector.RunWithContext(ctx) })
 	}
@@ -88,7 +88,7 @@ func (f *Follower) listerWatcher(s subject) plainLists {
 
 func (f *Follower) report(ctx context.Context, facet plan.Facet, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-		f.Trouble(facet, err)
+		f.Problem(facet, err)
 	}
 }
 

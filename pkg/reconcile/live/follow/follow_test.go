@@ -30,7 +30,7 @@ type followed struct {
 
 	mu      sync.Mutex
 	changes []plan.Facet
-	trouble []plan.Facet
+	problem []plan.Facet
 }
 
 func byName(o client.Object) []string { return []string{o.GetName()} }
@@ -53,7 +53,7 @@ func following(t *testing.T, facets plan.Facet, refuse map[string]error, objects
 	f.Follower = &follow.Follower{
 		Client: f.api, Key: key, Facets: facets,
 		Changed: func(facet plan.Facet) { f.note(&f.changes, facet) },
-		Trouble: func(facet plan.Facet, _ error) { f.note(&f.trouble, facet) },
+		Problem: func(facet plan.Facet, _ error) { f.note(&f.problem, facet) },
 	}
 	return f
 }
@@ -66,8 +66,8 @@ func (f *followed) note(list *[]plan.Facet, facet plan.Facet) {
 	}
 }
 
-// told waits until nothing moves and returns what was told since the last time.
-func (f *followed) told() (changes []plan.Facet) {
+// reported waits until nothing moves and returns what was told since the last time.
+func (f *followed) reported() (changes []plan.Facet) {
 	synctest.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,16 +83,16 @@ func TestWhatAFollowerTells(t *testing.T) {
 	tainted := sample()
 	tainted.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{}}
 	tests := map[string]struct {
-		record *v1beta2.FoundationDBCluster
-		change func(ctx context.Context, c client.Client) error
-		want   []plan.Facet
+		resource *v1beta2.FoundationDBCluster
+		change   func(ctx context.Context, c client.Client) error
+		want     []plan.Facet
 	}{
 		"nothing at first": {change: func(context.Context, client.Client) error { return nil }},
 		"a changed spec": {change: func(ctx context.Context, c client.Client) error {
 			r := sample()
 			r.Generation, r.ResourceVersion = 2, ""
 			return errors.Join(c.Get(ctx, key, r), edit(ctx, c, r, func() { r.Generation = 2 }))
-		}, want: []plan.Facet{plan.Record}},
+		}, want: []plan.Facet{plan.ClusterResource}},
 		"a changed status, which passes write themselves": {change: func(ctx context.Context, c client.Client) error {
 			r := sample()
 			if err := c.Get(ctx, key, r); err != nil {
@@ -121,8 +121,8 @@ func TestWhatAFollowerTells(t *testing.T) {
 			return c.Create(ctx, &corev1.ConfigMap{ObjectMeta: member("sample-config")})
 		}, want: []plan.Facet{plan.ConfigMap}},
 		"a tainted node, where the spec has no rules about taints": {change: taint},
-		"a tainted node, where it has":                             {record: tainted, change: taint, want: []plan.Facet{plan.Nodes}},
-		"a node that says that it lives": {record: tainted, change: func(ctx context.Context, c client.Client) error {
+		"a tainted node, where it has":                             {resource: tainted, change: taint, want: []plan.Facet{plan.Nodes}},
+		"a node that says that it lives": {resource: tainted, change: func(ctx context.Context, c client.Client) error {
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 			return edit(ctx, c, n, func() { n.Annotations = map[string]string{"seen": "now"} })
 		}},
@@ -130,20 +130,20 @@ func TestWhatAFollowerTells(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				record := tc.record
-				if record == nil {
-					record = sample()
+				cluster := tc.resource
+				if cluster == nil {
+					cluster = sample()
 				}
-				f := following(t, plan.Everything, nil, record.DeepCopy(), &corev1.Pod{ObjectMeta: member("p")}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
-				f.Follow(t.Context(), record)
+				f := following(t, plan.Everything, nil, cluster.DeepCopy(), &corev1.Pod{ObjectMeta: member("p")}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+				f.Follow(t.Context(), cluster)
 				defer f.Stop()
-				if got := f.told(); len(got) > 0 {
+				if got := f.reported(); len(got) > 0 {
 					t.Fatalf("told of %v before anything changed", got)
 				}
 				if err := tc.change(t.Context(), f.api); err != nil {
 					t.Fatal(err)
 				}
-				if got := f.told(); !slices.Equal(tc.want, got) {
+				if got := f.reported(); !slices.Equal(tc.want, got) {
 					t.Errorf("told of %v, want %v", got, tc.want)
 				}
 			})
@@ -204,11 +204,11 @@ func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 				f := following(t, plan.Backup|plan.Restore|plan.Agents, nil, sample(), b.DeepCopy(), ready.DeepCopy())
 				f.Follow(t.Context(), sample())
 				defer f.Stop()
-				f.told()
+				f.reported()
 				if err := tc.change(t.Context(), f.api); err != nil {
 					t.Fatal(err)
 				}
-				if got := f.told(); !slices.Equal(tc.want, got) {
+				if got := f.reported(); !slices.Equal(tc.want, got) {
 					t.Errorf("told of %v, want %v", got, tc.want)
 				}
 			})
@@ -218,18 +218,18 @@ func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 
 func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		record := sample()
-		f := following(t, plan.Pods, nil, record.DeepCopy())
+		cluster := sample()
+		f := following(t, plan.Pods, nil, cluster.DeepCopy())
 		defer f.Stop()
-		f.Follow(t.Context(), record)
-		record.Spec.Labels.MatchLabels = map[string]string{"app": "db"}
-		f.Follow(t.Context(), record)
-		f.Follow(t.Context(), record)
-		f.told()
+		f.Follow(t.Context(), cluster)
+		cluster.Spec.Labels.MatchLabels = map[string]string{"app": "db"}
+		f.Follow(t.Context(), cluster)
+		f.Follow(t.Context(), cluster)
+		f.reported()
 		if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.told(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
+		if got := f.reported(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
 			t.Errorf("told of %v", got)
 		}
 	})
@@ -237,18 +237,18 @@ func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
 
 func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 	var mu sync.Mutex
-	asked := map[string]string{}
+	requested := map[string]string{}
 	api := fake.NewClientBuilder().WithScheme(scheme(t)).WithInterceptorFuncs(interceptor.Funcs{
 		List: func(_ context.Context, _ client.WithWatch, l client.ObjectList, o ...client.ListOption) error {
 			options := (&client.ListOptions{}).ApplyOptions(o)
 			raw := options.AsListOptions()
 			mu.Lock()
 			defer mu.Unlock()
-			asked[l.GetObjectKind().GroupVersionKind().Kind] = options.Namespace + " " + raw.LabelSelector + raw.FieldSelector
+			requested[l.GetObjectKind().GroupVersionKind().Kind] = options.Namespace + " " + raw.LabelSelector + raw.FieldSelector
 			return errors.New("no")
 		},
 	}).Build()
-	f := &follow.Follower{Client: api, Key: key, Facets: plan.Everything | plan.EverythingOfBackups, Changed: func(plan.Facet) {}, Trouble: func(plan.Facet, error) {}}
+	f := &follow.Follower{Client: api, Key: key, Facets: plan.Everything | plan.EverythingOfBackups, Changed: func(plan.Facet) {}, Problem: func(plan.Facet, error) {}}
 	synctest.Test(t, func(t *testing.T) {
 		f.Follow(t.Context(), sample())
 		synctest.Wait()
@@ -260,7 +260,7 @@ func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 		"ServiceList": belongs, "ConfigMapList": "fdb metadata.name=sample-config",
 		"FoundationDBBackupList": "fdb ", "FoundationDBRestoreList": "fdb ", "DeploymentList": "fdb foundationdb.org/backup-for",
 	}
-	if diff := cmp.Diff(want, asked); diff != "" {
+	if diff := cmp.Diff(want, requested); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -271,19 +271,19 @@ func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
 		f := following(t, plan.Pods|plan.Services, refuse, sample())
 		f.Follow(t.Context(), sample())
 		defer f.Stop()
-		f.told()
+		f.reported()
 		f.mu.Lock()
-		if !slices.Equal(f.trouble, []plan.Facet{plan.Pods}) {
-			t.Errorf("trouble with %v", f.trouble)
+		if !slices.Equal(f.problem, []plan.Facet{plan.Pods}) {
+			t.Errorf("trouble with %v", f.problem)
 		}
 		delete(refuse, "PodList")
 		f.mu.Unlock()
 		time.Sleep(2 * time.Minute)
-		f.told()
+		f.reported()
 		if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.told(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
+		if got := f.reported(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
 			t.Errorf("told of %v", got)
 		}
 	})
@@ -308,7 +308,7 @@ func TestAWatchThatBrokeMissesNothing(t *testing.T) {
 				})
 				f.Follow(t.Context(), sample())
 				defer f.Stop()
-				f.told()
+				f.reported()
 				if change {
 					if err := f.api.Create(t.Context(), &corev1.Pod{ObjectMeta: member("p")}); err != nil {
 						t.Fatal(err)
@@ -317,7 +317,7 @@ func TestAWatchThatBrokeMissesNothing(t *testing.T) {
 				expired := metav1.Status{Status: metav1.StatusFailure, Code: 410, Reason: metav1.StatusReasonExpired}
 				watches[0].Error(&expired)
 				time.Sleep(2 * time.Minute)
-				if got := f.told(); (len(got) > 0) != change {
+				if got := f.reported(); (len(got) > 0) != change {
 					t.Errorf("told of %v", got)
 				}
 			})

@@ -39,13 +39,13 @@ func subjectsOf(key types.NamespacedName, c *v1beta2.FoundationDBCluster) []subj
 	belongs := c.MatchLabels()
 	core, own := corev1.SchemeGroupVersion.WithKind, v1beta2.GroupVersion.WithKind
 	subjects := []subject{
-		{facet: plan.Record, kind: own("FoundationDBCluster"), namespace: key.Namespace, name: key.Name, mark: markOfRecord},
+		{facet: plan.ClusterResource, kind: own("FoundationDBCluster"), namespace: key.Namespace, name: key.Name, mark: markOfResource},
 		{facet: plan.Pods, kind: core("Pod"), namespace: key.Namespace, labels: belongs, mark: markOfAny},
 		{facet: plan.Volumes, kind: core("PersistentVolumeClaim"), namespace: key.Namespace, labels: belongs, mark: markOfAny},
 		{facet: plan.Services, kind: core("Service"), namespace: key.Namespace, labels: belongs, mark: markOfAny},
 		{facet: plan.ConfigMap, kind: core("ConfigMap"), namespace: key.Namespace, name: c.ConfigMapName(), mark: markOfAny},
-		{facet: plan.Backup, kind: own("FoundationDBBackup"), namespace: key.Namespace, mark: markOfRecord},
-		{facet: plan.Restore, kind: own("FoundationDBRestore"), namespace: key.Namespace, mark: markOfRecord},
+		{facet: plan.Backup, kind: own("FoundationDBBackup"), namespace: key.Namespace, mark: markOfResource},
+		{facet: plan.Restore, kind: own("FoundationDBRestore"), namespace: key.Namespace, mark: markOfResource},
 		{facet: plan.Agents, kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), namespace: key.Namespace, labeled: v1beta2.LabelBackupFor, mark: markOfAny},
 	}
 	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) > 0 {
@@ -88,8 +88,8 @@ func (s subject) options(o metav1.ListOptions) *client.ListOptions {
 // markOfAny changes with every write.
 func markOfAny(o client.Object) string { return string(o.GetUID()) + " " + o.GetResourceVersion() }
 
-// markOfRecord omits the status: passes write it, and must not cause the next pass by that.
-func markOfRecord(o client.Object) string {
+// markOfResource omits the status: passes write it, and must not cause the next pass by that.
+func markOfResource(o client.Object) string {
 	return text(o.GetUID(), o.GetGeneration(), o.GetLabels(), o.GetAnnotations(), ptr.Deref(o.GetDeletionTimestamp(), metav1.Time{}).Unix())
 }
 

@@ -40,7 +40,7 @@ func abortOf(s plan.Snapshot, live fdb.RestoreStatus) plan.Decision {
 	alone := checkOwnRestore(s.OtherRestores, s.Restore, live)
 	d := plan.Decision{Why: plan.RequestedByUser, Checks: []plan.Check{alone}}
 	if !alone.OK {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "the restore is not aborted", Detail: alone.Evidence}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: "the restore is not aborted", Detail: alone.Evidence}
 		return d
 	}
 	d.Actions = []plan.Action{plan.AbortRestore{

@@ -89,7 +89,7 @@ func OwnBackup(s plan.Snapshot) plan.Check {
 // hasOwnDestination reports whether a URL is the destination in the spec, or the one where
 // the resource's own backup was last observed.
 func hasOwnDestination(b *v1beta2.FoundationDBBackup, url string) bool {
-	if wanted, err := objects.BackupURL(b); err == nil && fdb.SameBackupURL(url, wanted) {
+	if desired, err := objects.BackupURL(b); err == nil && fdb.SameBackupURL(url, desired) {
 		return true
 	}
 	seen := b.Status.BackupDetails
@@ -107,7 +107,7 @@ func isForeign(s plan.Snapshot) bool {
 func foreignBackup(c plan.Check) plan.Decision {
 	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
 		Code:   plan.HoldNotOwnBackup,
-		Reason: c.Evidence + "; set another spec.tag in one of the two resources, or stop the backup that is not desired", Human: true,
+		Reason: c.Evidence + "; set another spec.tag in one of the two resources, or stop the backup that is not desired", Manual: true,
 	}}
 }
 

@@ -36,6 +36,6 @@ func mayRun(b *v1beta2.FoundationDBBackup) bool {
 func destinationInUse(c plan.Check) plan.Decision {
 	return plan.Decision{Checks: []plan.Check{c}, Hold: &plan.Hold{
 		Code:   plan.HoldCheckRefused,
-		Reason: c.Evidence + "; set another destination in spec.blobStoreConfiguration of one of the two, or set spec.backupState of the one that is not desired to Stopped", Human: true,
+		Reason: c.Evidence + "; set another destination in spec.blobStoreConfiguration of one of the two, or set spec.backupState of the one that is not desired to Stopped", Manual: true,
 	}}
 }

@@ -18,12 +18,12 @@ func TestWhatIsOutstandingOfABackup(t *testing.T) {
 	}{
 		"nothing":                        {same, 0},
 		"another period":                 {period, 1},
-		"it was stopped":                 {toldToEnd, 1},
-		"both":                           {changed(period, toldToEnd), 2},
-		"another backup has the tag":     {changed(period, toldToEnd, toAnotherPlace), 0},
-		"the backup is unmanaged":        {changed(period, toldToEnd, unmanaged), 0},
-		"the database was not queried":   {changed(period, toldToEnd, unasked), 0},
-		"unmanaged, and of other owners": {changed(period, toldToEnd, unmanaged, toAnotherPlace), 0},
+		"it was stopped":                 {reportedToEnd, 1},
+		"both":                           {changed(period, reportedToEnd), 2},
+		"another backup has the tag":     {changed(period, reportedToEnd, toAnotherPlace), 0},
+		"the backup is unmanaged":        {changed(period, reportedToEnd, unmanaged), 0},
+		"the database was not queried":   {changed(period, reportedToEnd, unasked), 0},
+		"unmanaged, and of other owners": {changed(period, reportedToEnd, unmanaged, toAnotherPlace), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runningBackup(t)

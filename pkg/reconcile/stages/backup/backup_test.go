@@ -64,8 +64,8 @@ func spec(change func(*v1beta2.FoundationDBBackupSpec)) change {
 	return func(s *plan.Snapshot) { change(&s.Backup.Spec) }
 }
 
-func state(wanted v1beta2.BackupState) change {
-	return spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = wanted })
+func state(desired v1beta2.BackupState) change {
+	return spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = desired })
 }
 
 func neverRan(s *plan.Snapshot) {
@@ -117,7 +117,7 @@ func toAnotherTag(s *plan.Snapshot) {
 	s.BackupStatus.Status = &fdb.BackupStatus{Tag: "weekly"}
 }
 
-func unasked(s *plan.Snapshot) { s.BackupStatus = plan.BackupFacts{NotAsked: "no agent runs"} }
+func unasked(s *plan.Snapshot) { s.BackupStatus = plan.BackupFacts{NotQueried: "no agent runs"} }
 
 func unmanaged(s *plan.Snapshot) { s.Backup.Spec.BackupType = new(v1beta2.BackupTypeUnmanaged) }
 
@@ -149,10 +149,10 @@ func besides(edit func(*v1beta2.FoundationDBBackup)) change {
 
 // backupRow is the expected decision of one stage about a changed running backup.
 type backupRow struct {
-	given change
-	does  []string
-	holds string // a part of the reason; "" for none
-	human bool
+	given  change
+	does   []string
+	holds  string // a part of the reason; "" for none
+	manual bool
 }
 
 func checkBackup(t *testing.T, stage plan.Stage, rows map[string]backupRow) {
@@ -180,7 +180,7 @@ func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRo
 	switch {
 	case row.holds == "" && d.Hold != nil:
 		t.Errorf("holds: %s", d.Hold.Text())
-	case row.holds != "" && (d.Hold == nil || !strings.Contains(d.Hold.Text(), row.holds) || d.Hold.Human != row.human):
+	case row.holds != "" && (d.Hold == nil || !strings.Contains(d.Hold.Text(), row.holds) || d.Hold.Manual != row.manual):
 		t.Errorf("holds: %+v", d.Hold)
 	}
 	stagestest.Explained(t, d)
@@ -188,7 +188,7 @@ func checkDecision(t *testing.T, stage plan.Stage, s plan.Snapshot, row backupRo
 
 func same(*plan.Snapshot) {}
 
-func toldToEnd(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }
+func reportedToEnd(s *plan.Snapshot) { s.BackupStatus.Status.StopAfterSnapshot = new(true) }
 
 func notRestorable(s *plan.Snapshot) {
 	s.BackupStatus.Status.Restorable, s.BackupStatus.Status.LatestRestorable = new(false), nil
@@ -208,18 +208,18 @@ func TestStartBackup(t *testing.T) {
 		"waits while the state is unknown":                {given: unasked, holds: "cannot determine whether the backup runs: no agent runs"},
 		"leaves an unmanaged backup alone":                {given: changed(neverRan, unmanaged)},
 		"leaves a record alone that is deleted":           {given: changed(neverRan, deleting)},
-		"waits for the end of one that was stopped":       {given: toldToEnd, holds: "another one starts after that"},
-		"does not wait for the end of one that is paused": {given: changed(toldToEnd, state(v1beta2.BackupStatePaused))},
-		"leaves one snapshot to its end":                  {given: changed(toldToEnd, notRestorable, oneTime)},
-		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither in the spec nor in the status", human: true},
+		"waits for the end of one that was stopped":       {given: reportedToEnd, holds: "another one starts after that"},
+		"does not wait for the end of one that is paused": {given: changed(reportedToEnd, state(v1beta2.BackupStatePaused))},
+		"leaves one snapshot to its end":                  {given: changed(reportedToEnd, notRestorable, oneTime)},
+		"waits while the tag is another's":                {given: toAnotherPlace, holds: "neither in the spec nor in the status", manual: true},
 		"takes no snapshot of another for its own": {given: changed(hasFinished, oneTime, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails = nil
 		}), does: []string{once}, holds: "not restorable"},
 		"never makes a URL with a header": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.URLParameters = []v1beta2.URLParameter{"header=Authorization:Bearer-hunter2"}
-		})), holds: "the account must not have a secret, and parameters must not set a header", human: true},
-		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account must not have a secret", human: true},
-		"does not make an encrypted backup plain": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Version, b.EncryptionKeyPath = "7.3.60", "/key" })), holds: "cannot encrypt backups", human: true},
+		})), holds: "the account must not have a secret, and parameters must not set a header", manual: true},
+		"never makes a URL with a secret":         {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.AccountName = "key:hunter2@store" })), holds: "the account must not have a secret", manual: true},
+		"does not make an encrypted backup plain": {given: changed(neverRan, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Version, b.EncryptionKeyPath = "7.3.60", "/key" })), holds: "cannot encrypt backups", manual: true},
 	})
 }
 
@@ -238,7 +238,7 @@ func TestStopBackup(t *testing.T) {
 		"ends one whose move is over":                {given: changed(stopped, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
 		"waits for the only snapshot after a move":   {given: changed(oneTime, wasMoved, func(s *plan.Snapshot) { s.Backup.Status.BackupDetails.Restorable = false })},
 		"ends a move that has the snapshot it is to": {given: changed(oneTime, moveIsOver), does: []string{"end the backup on tag default once it is restorable"}},
-		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
+		"never ends the backup of another record":    {given: changed(stopped, toAnotherPlace), holds: "neither in the spec nor in the status", manual: true},
 		"ends one at its last place": {given: changed(stopped, toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails.URL = s.BackupStatus.Status.URL
 		}), does: []string{"end the backup on tag default once it is restorable"}},
@@ -273,9 +273,9 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"resume all backup agents of the database"}
 	asksToPause := state(v1beta2.BackupStatePaused)
 	checkBackup(t, toggleBackupPaused, map[string]backupRow{
-		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", human: true},
-		"nor where another has no state":      {given: changed(asksToPause, other("")), holds: "set both to the same state", human: true},
-		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other is Paused", human: true},
+		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", manual: true},
+		"nor where another has no state":      {given: changed(asksToPause, other("")), holds: "set both to the same state", manual: true},
+		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other is Paused", manual: true},
 		"one that stopped leaves it as it is": {given: changed(paused, state(v1beta2.BackupStateStopped), other(v1beta2.BackupStatePaused))},
 		"a pause that both ask for":           {given: changed(asksToPause, other(v1beta2.BackupStatePaused)), does: toPause},
 		"one that stopped does not matter":    {given: changed(asksToPause, other(v1beta2.BackupStateStopped)), does: toPause},
@@ -283,7 +283,7 @@ func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
 		"nor one that goes":                   {given: changed(paused, other(v1beta2.BackupStatePaused, func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} })), does: goOn},
 		"nothing while others are unknown": {given: changed(asksToPause, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
-		}), holds: "unknown: forbidden", human: true},
+		}), holds: "unknown: forbidden", manual: true},
 	})
 }
 
@@ -299,7 +299,7 @@ func TestModifyBackup(t *testing.T) {
 		"leaves one snapshot alone":                   {given: changed(hourly, oneTime)},
 		"leaves one alone that ended":                 {given: changed(moved, hasFinished)},
 		"waits until an agent has taken it up":        {given: changed(hourly, func(s *plan.Snapshot) { s.BackupStatus.Status.SnapshotSeconds = nil })},
-		"never moves the backup of another record":    {given: toAnotherPlace, holds: "neither in the spec nor in the status", human: true},
+		"never moves the backup of another record":    {given: toAnotherPlace, holds: "neither in the spec nor in the status", manual: true},
 		"keeps a backup with an empty key where the operator started it": {given: changed(emptyKey, func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = "blobstore://@store:443/nightly?bucket=fdb-backups"
 		})},
@@ -328,7 +328,7 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 		})
 	}
 	stopped := func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped }
-	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} }
+	removed := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} }
 	ending := func(b *v1beta2.FoundationDBBackup) {
 		b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true}
 	}
@@ -336,18 +336,18 @@ func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
 	const taken, restorable = "FoundationDBBackup other does, or may; set another destination", "not restorable"
 	t.Run("start", func(t *testing.T) {
 		checkBackup(t, startBackup, map[string]backupRow{
-			"waits where another's is to run":        {given: changed(neverRan, other("")), holds: taken, human: true},
-			"waits where another's still runs":       {given: changed(neverRan, other("", stopped, ending)), holds: taken, human: true},
-			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "unknown: forbidden", human: true},
+			"waits where another's is to run":        {given: changed(neverRan, other("")), holds: taken, manual: true},
+			"waits where another's still runs":       {given: changed(neverRan, other("", stopped, ending)), holds: taken, manual: true},
+			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "unknown: forbidden", manual: true},
 			"takes the place of one that is stopped": {given: changed(neverRan, other("", stopped)), does: start, holds: restorable},
-			"takes the place of one that is deleted": {given: changed(neverRan, other("", gone)), does: start, holds: restorable},
+			"takes the place of one that is deleted": {given: changed(neverRan, other("", removed)), does: start, holds: restorable},
 			"does not care for other buckets":        {given: changed(neverRan, other("b2")), does: start, holds: restorable},
 		})
 	})
 	t.Run("move", func(t *testing.T) {
 		checkBackup(t, modifyBackup, map[string]backupRow{
-			"waits where another's is to run":   {given: changed(moved, other("archive")), holds: taken, human: true},
-			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "unknown: forbidden", human: true},
+			"waits where another's is to run":   {given: changed(moved, other("archive")), holds: taken, manual: true},
+			"waits while others cannot be read": {given: changed(moved, othersUnread), holds: "unknown: forbidden", manual: true},
 			"changes the period all the same":   {given: changed(hourly, other(""), othersUnread), does: []string{"change the backup on tag default: a snapshot every 1h0m0s"}},
 		})
 	})
@@ -370,32 +370,32 @@ func TestCarryOutDeletion(t *testing.T) {
 		"forgets what has ended":                   {given: changed(stop, deleting, hasFinished), does: []string{remove}},
 		"requires agents where the spec has none": {
 			given: changed(cleanup, deleting, unasked, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })),
-			holds: "spec.agentCount is 0; set it to 1", human: true,
+			holds: "spec.agentCount is 0; set it to 1", manual: true,
 		},
 		"deletes nothing after a change of the tag": {
-			given: changed(cleanup, deleting, toAnotherTag), holds: "last observed on tag default, where it may still run", human: true,
+			given: changed(cleanup, deleting, toAnotherTag), holds: "last observed on tag default, where it may still run", manual: true,
 		},
 		"keeps the record after a change of the tag": {
-			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag to default", human: true,
+			given: changed(stop, deleting, toAnotherTag), holds: "set spec.tag to default", manual: true,
 		},
 		"forgets what never ran":               {given: changed(stop, deleting, neverRan), does: []string{remove}},
 		"deletes the data of what has ended":   {given: changed(cleanup, deleting, hasFinished), does: []string{"delete all data of the backup at " + nightlyURL + ", then remove the finalizer from FoundationDBBackup nightly"}},
-		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this resource was ever observed", human: true},
+		"deletes nothing where it never wrote": {given: changed(cleanup, deleting, neverRan), holds: "no backup of this resource was ever observed", manual: true},
 		"deletes nothing at a place that was edited": {given: changed(cleanup, deleting, hasFinished, spec(func(b *v1beta2.FoundationDBBackupSpec) {
 			b.BlobStoreConfiguration.BackupName = "prod"
-		})), holds: "its last observed destination is " + nightlyURL, human: true},
+		})), holds: "its last observed destination is " + nightlyURL, manual: true},
 		"deletes nothing at a place that another record names": {given: changed(cleanup, deleting, hasFinished, besides(func(b *v1beta2.FoundationDBBackup) {
 			b.Spec.BlobStoreConfiguration.BackupName = "nightly"
-		})), holds: "FoundationDBBackup other does", human: true},
+		})), holds: "FoundationDBBackup other does", manual: true},
 		"deletes nothing where another record was seen": {given: changed(cleanup, deleting, hasFinished, besides(func(b *v1beta2.FoundationDBBackup) {
 			b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL}
-		})), holds: "FoundationDBBackup other does", human: true},
+		})), holds: "FoundationDBBackup other does", manual: true},
 		"deletes nothing while others cannot be read": {given: changed(cleanup, deleting, hasFinished, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
-		}), holds: "unknown: forbidden", human: true},
+		}), holds: "unknown: forbidden", manual: true},
 		"deletes data beside records of other places":    {given: changed(cleanup, deleting, hasFinished, besides(func(*v1beta2.FoundationDBBackup) {})), does: []string{"delete all data of the backup at " + nightlyURL + ", then remove the finalizer from FoundationDBBackup nightly"}},
 		"deletes nothing while the state is unknown":     {given: changed(cleanup, deleting, unasked), holds: "cannot determine whether its backup runs"},
-		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither in the spec nor in the status", human: true},
+		"never aborts the backup of another record":      {given: changed(cleanup, deleting, toAnotherPlace), holds: "neither in the spec nor in the status", manual: true},
 		"lets go of a backup that is to be left running": {given: deleting, does: []string{remove}},
 	})
 }
@@ -418,7 +418,7 @@ func TestADeletedBackupWaitsForItsUsers(t *testing.T) {
 			}
 		})
 	}
-	gone := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} }
+	removed := func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} }
 	none := func(b *v1beta2.FoundationDBBackup) { b.Status.AgentCount = 0 }
 	checkBackup(t, carryOutDeletion, map[string]backupRow{
 		"deletes nothing that a restore reads":         {given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL)), holds: "the restore on tag default is running"},
@@ -428,14 +428,14 @@ func TestADeletedBackupWaitsForItsUsers(t *testing.T) {
 		"keeps the last agents with cleanup":           {given: changed(cleanup, ended, restoringFrom(place)), holds: "the resource and its agents stay"},
 		"keeps the last agents with stop":              {given: changed(stop, ended, restoringFrom(place)), holds: "the resource and its agents stay"},
 		"keeps agents while restores are unknown":      {given: changed(stop, ended, useUnread), holds: "cannot determine whether a restore runs: timed out"},
-		"deletes nothing where uses stay unknown":      {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", human: true},
+		"deletes nothing where uses stay unknown":      {given: changed(cleanup, ended, agents("sample"), tooManyTags), holds: "there are too many tags", manual: true},
 		"names a restore from there before its many tags": {
-			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore on tag default is running", human: true,
+			given: changed(cleanup, ended, agents("sample"), restoringFrom(nightlyURL), tooManyTags), holds: "the restore on tag default is running", manual: true,
 		},
 		"lets a record go without asking its many tags":   {given: changed(stop, ended, tooManyTags), does: []string{remove}},
 		"keeps the last agents beside many tags":          {given: changed(stop, ended, restoringFrom(place), tooManyTags), holds: "those of other namespaces are unknown"},
 		"counts no agents of another cluster":             {given: changed(stop, ended, agents("c2"), restoringFrom(place)), holds: "the resource and its agents stay"},
-		"counts no agents of a record that goes":          {given: changed(stop, ended, agents("sample", gone), restoringFrom(place)), holds: "the resource and its agents stay"},
+		"counts no agents of a record that goes":          {given: changed(stop, ended, agents("sample", removed), restoringFrom(place)), holds: "the resource and its agents stay"},
 		"counts no agents that are not ready":             {given: changed(stop, ended, agents("sample", none), restoringFrom(place)), holds: "the resource and its agents stay"},
 		"lets the record go where others have agents":     {given: changed(stop, ended, agents("sample"), restoringFrom(place)), does: []string{remove}},
 		"reads no uses of a resource that is not deleted": {given: changed(stop, useUnread), does: []string{"add the finalizer to FoundationDBBackup nightly"}},
@@ -454,11 +454,11 @@ func TestUpdateBackupStatus(t *testing.T) {
 		"records no secret": {given: func(s *plan.Snapshot) {
 			s.BackupStatus.Status.URL = strings.Replace(nightlyURL, "key@", "key:hunter2@", 1)
 		}, does: []string{"update status: destination: " + strings.Replace(nightlyURL, "key@", "key:…@", 1)}},
-		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", human: true},
+		"ends the pass when the tag changed": {given: spec(func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("other")) }), holds: "a tag cannot be changed", manual: true},
 		"never records what is another's": {given: changed(toAnotherPlace, func(s *plan.Snapshot) {
 			s.Backup.Status.BackupDetails, s.Backup.Status.Generations = nil, v1beta2.BackupGenerationStatus{Reconciled: 2, NeedsBackupStart: 3, NeedsBackupModification: 3}
-		}), holds: "neither in the spec nor in the status", human: true},
-		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
+		}), holds: "neither in the spec nor in the status", manual: true},
+		"keeps its own place beside another's": {given: toAnotherPlace, does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither in the spec", manual: true},
 		"waits for the first snapshot":         {given: beginning, does: []string{"update status: restorable: false"}, holds: "before its first snapshot is written"},
 		"reports what prevents it": {given: changed(beginning, func(s *plan.Snapshot) {
 			s.BackupStatus.Errors = []string{"'Platform error'"}
@@ -473,7 +473,7 @@ func TestUpdateBackupStatus(t *testing.T) {
 		}), does: []string{"update status: restorable: false; destination: " + nightlyURL + "; progress of its move"}, holds: "data from before the move is at blobstore://key@store:443/former"},
 		"forgets a move that is over":           {given: moveIsOver, does: []string{"update status: its move is over"}},
 		"forgets no move without an answer":     {given: changed(wasMoved, unasked), holds: "the last known state of the backup"},
-		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither in the spec", human: true},
+		"forgets no move beside another's":      {given: changed(wasMoved, toAnotherPlace, func(s *plan.Snapshot) { s.BackupStatus.Status.UID = "2" }), does: []string{"update status: running: false; a snapshot every 0 s"}, holds: "neither in the spec", manual: true},
 		"waits for no snapshot while it pauses": {given: changed(beginning, state(v1beta2.BackupStatePaused)), does: []string{"update status: restorable: false"}},
 		"waits for no snapshot of an unmanaged": {given: changed(beginning, unmanaged), does: []string{"update status: restorable: false"}},
 		"leaves a record alone that goes":       {given: changed(deleting, func(s *plan.Snapshot) { s.Backup.Status = v1beta2.FoundationDBBackupStatus{} })},
@@ -482,7 +482,7 @@ func TestUpdateBackupStatus(t *testing.T) {
 
 func TestUpdateBackupAgents(t *testing.T) {
 	none := func(s *plan.Snapshot) { s.Agents.Deployment = nil }
-	noneWanted := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })
+	noneDesired := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(0) })
 	more := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(5) })
 	failed := func(age time.Duration) change {
 		return func(s *plan.Snapshot) {
@@ -495,8 +495,8 @@ func TestUpdateBackupAgents(t *testing.T) {
 	checkBackup(t, updateBackupAgents, map[string]backupRow{
 		"leaves agents alone that match the spec": {given: same},
 		"creates them":                                            {given: none, does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
-		"creates none where the spec has none":                    {given: changed(none, noneWanted)},
-		"deletes them where the spec has none":                    {given: noneWanted, does: []string{"delete Deployment nightly-backup-agents: no agents are desired"}},
+		"creates none where the spec has none":                    {given: changed(none, noneDesired)},
+		"deletes them where the spec has none":                    {given: noneDesired, does: []string{"delete Deployment nightly-backup-agents: no agents are desired"}},
 		"scales them":                                             {given: more, does: []string{"update Deployment nightly-backup-agents with 5 agents"}, holds: "the agents restart"},
 		"reverts a manual change of the scale":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.Spec.Replicas = new(int32(9)) }, does: []string{"update Deployment nightly-backup-agents with 2 agents"}, holds: "the agents restart"},
 		"leaves labels of others alone":                           {given: func(s *plan.Snapshot) { s.Agents.Deployment.Labels["other"] = "x" }},
@@ -506,8 +506,8 @@ func TestUpdateBackupAgents(t *testing.T) {
 		"waits for agents":                                        {given: func(s *plan.Snapshot) { s.Agents.Deployment.Status.ReadyReplicas = 1 }, holds: "1 of 2 agents ready"},
 		"deletes a pod that has ended":                            {given: failed(time.Minute), does: []string{"delete terminated pod agent"}, holds: "1 of 2"},
 		"leaves a pod that just ended":                            {given: failed(time.Second), holds: "1 of 2"},
-		"never takes the deployment of others":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", human: true},
-		"keeps agents while the record goes":                      {given: changed(noneWanted, deleting)},
+		"never takes the deployment of others":                    {given: func(s *plan.Snapshot) { s.Agents.Deployment.OwnerReferences = nil }, holds: "does not belong to this backup", manual: true},
+		"keeps agents while the record goes":                      {given: changed(noneDesired, deleting)},
 		"looks after unmanaged agents too":                        {given: changed(none, unmanaged), does: []string{"create Deployment nightly-backup-agents with 2 agents"}, holds: "no agent runs yet"},
 	})
 }
@@ -547,7 +547,7 @@ func TestABackupThatIsEndingIsNotReconciled(t *testing.T) {
 	if got := OutstandingOfBackup(s); len(got) > 0 {
 		t.Errorf("of one that matches the spec: %q", got)
 	}
-	toldToEnd(&s)
+	reportedToEnd(&s)
 	if got := OutstandingOfBackup(s); len(got) != 1 || got[0] != endsUnrequestedReason {
 		t.Errorf("got %q", got)
 	}

@@ -47,12 +47,12 @@ func setFinalizer(a plan.SetBackupFinalizer, why string) plan.Decision {
 func finishDeletion(s plan.Snapshot) plan.Decision {
 	b := s.Backup
 	if old := formerTag(b); old != "" { // the database was queried about the other tag
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: fmt.Sprintf(
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Manual: true, Reason: fmt.Sprintf(
 			"spec.tag is %s, and this backup was last observed on tag %s, where it may still run; set spec.tag to %s to stop it and delete the resource", b.Tag(), old, old)}}
 	}
 	why := s.BackupStatus.Why()
 	if why != "" && b.AgentCount() == 0 {
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Human: true, Reason: "the resource stays: cannot determine whether its backup runs, " +
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupDeletionBlocked, Manual: true, Reason: "the resource stays: cannot determine whether its backup runs, " +
 			"since spec.agentCount is 0; set it to 1"}}
 	}
 	if why != "" {

@@ -46,7 +46,7 @@ func clearData(s plan.Snapshot, url string) plan.Decision {
 		Checks: []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url), checkNoRestoreFrom(s.BackupUse, url), checkNoBackupTo(s.BackupUse, url)},
 	}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Evidence}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: "no data is deleted", Detail: c.Evidence}
 		return d
 	}
 	there := s.BackupStore.There

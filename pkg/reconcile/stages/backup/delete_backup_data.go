@@ -19,13 +19,13 @@ func deleteData(s plan.Snapshot) plan.Decision {
 	checks := []plan.Check{wroteThere(s.Backup, url), checkDestinationUnshared(s.OtherBackups, url)}
 	d := plan.Decision{Checks: checks}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted: " + c.Evidence +
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: "no data is deleted: " + c.Evidence +
 			"; set spec.deletionPolicy to stop to delete the resource without its data, and delete the data manually if it is not needed"}
 		return d
 	}
 	d.Checks = append(d.Checks, checkNoRestoreFrom(s.BackupUse, url), checkNoBackupTo(s.BackupUse, url))
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, RetryAfter: backupDelay, Human: s.BackupUse.Lasting, Reason: "no data is deleted yet", Detail: c.Evidence}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, RetryAfter: backupDelay, Manual: s.BackupUse.Lasting, Reason: "no data is deleted yet", Detail: c.Evidence}
 		return d
 	}
 	d.Why = "the resource is being deleted, and spec.deletionPolicy is cleanup"

@@ -79,11 +79,11 @@ func (e Expiry) decide(s plan.Snapshot, url string, before int64) plan.Decision 
 	}
 	d := plan.Decision{Checks: checks, Why: plan.RequestedByUser}
 	if c, refused := d.Refused(); refused {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: "no data is deleted", Detail: c.Evidence}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: "no data is deleted", Detail: c.Evidence}
 		return d
 	}
-	gone := there.Before(before)
-	action := plan.ExpireBackup{Backup: s.Backup.Name, URL: url, Before: before, Snapshots: len(gone), Bytes: bytesOf(gone), Force: e.Force}
+	removed := there.Before(before)
+	action := plan.ExpireBackup{Backup: s.Backup.Name, URL: url, Before: before, Snapshots: len(removed), Bytes: bytesOf(removed), Force: e.Force}
 	if restorable {
 		action.RestorableFrom = &from
 	}

@@ -62,14 +62,14 @@ func TestExpireBackup(t *testing.T) {
 			"does nothing twice":                              {given: changed(stored, expired(20))},
 			"goes on where it ended before":                   {given: changed(stored, expired(10)), does: words(20, 2, 10, 21)},
 			"waits while the store is unknown":                {given: changed(stored, storeUnread), holds: "cannot determine the content of the store: timed out"},
-			"finds nothing":                                   {given: changed(stored, func(s *plan.Snapshot) { s.BackupStore.There = nil }), holds: "no backup at", human: true},
+			"finds nothing":                                   {given: changed(stored, func(s *plan.Snapshot) { s.BackupStore.There = nil }), holds: "no backup at", manual: true},
 			"deletes nothing of what cannot be restored":      {given: changed(stored, func(s *plan.Snapshot) { s.BackupStore.There.MaxRestorable = nil })},
-			"deletes nothing where it never wrote":            {given: changed(stored, neverSeen), holds: "no backup of this resource was ever observed", human: true},
-			"deletes nothing that another record has":         {given: changed(stored, besides(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "nightly" })), holds: "FoundationDBBackup other does", human: true},
-			"deletes nothing while others cannot be read":     {given: changed(stored, othersUnread), holds: "unknown: forbidden", human: true},
-			"deletes nothing that is being restored":          {given: changed(stored, restoringFrom(nightlyURL)), holds: "the restore on tag default is running", human: true},
+			"deletes nothing where it never wrote":            {given: changed(stored, neverSeen), holds: "no backup of this resource was ever observed", manual: true},
+			"deletes nothing that another record has":         {given: changed(stored, besides(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "nightly" })), holds: "FoundationDBBackup other does", manual: true},
+			"deletes nothing while others cannot be read":     {given: changed(stored, othersUnread), holds: "unknown: forbidden", manual: true},
+			"deletes nothing that is being restored":          {given: changed(stored, restoringFrom(nightlyURL)), holds: "the restore on tag default is running", manual: true},
 			"deletes beside a restore of something else":      {given: changed(stored, restoringFrom("blobstore://key@store:443/x?bucket=b")), does: words(20, 2, 10, 21)},
-			"deletes nothing while restores cannot be seen":   {given: changed(stored, useUnread), holds: "unknown: timed out", human: true},
+			"deletes nothing while restores cannot be seen":   {given: changed(stored, useUnread), holds: "unknown: timed out", manual: true},
 		})
 	})
 	t.Run("by version", func(t *testing.T) {
@@ -77,10 +77,10 @@ func TestExpireBackup(t *testing.T) {
 			"keeps what begins later": {given: stored, does: words(25, 3, 15, 31)},
 		})
 		checkBackup(t, ExpireBackup(Expiry{Before: new(int64(35 * minute))}), map[string]backupRow{
-			"never takes the last snapshot": {given: stored, holds: "no complete snapshot begins at or after that version", human: true},
+			"never takes the last snapshot": {given: stored, holds: "no complete snapshot begins at or after that version", manual: true},
 		})
 		checkBackup(t, ExpireBackup(Expiry{Before: new(int64(41 * minute)), Force: true}), map[string]backupRow{
-			"never takes what is yet to come": {given: stored, holds: "its log ends at version", human: true},
+			"never takes what is yet to come": {given: stored, holds: "its log ends at version", manual: true},
 		})
 		checkBackup(t, ExpireBackup(Expiry{Before: new(int64(35 * minute)), Force: true}), map[string]backupRow{
 			"takes it when forced": {given: stored, does: []string{fmt.Sprintf("delete the data of the backup at %s before version %d: 4 snapshots with 20 bytes, and the log; not restorable afterwards, until another snapshot is complete; forced", nightlyURL, 35*minute)}},
@@ -96,18 +96,18 @@ func TestClearBackup(t *testing.T) {
 	}
 	checkBackup(t, ClearBackup, map[string]backupRow{
 		"deletes what was stopped":                  {given: over, does: []string{all}},
-		"never deletes what runs":                   {given: stored, holds: "a backup runs on tag default", human: true},
-		"never deletes what a pass would start":     {given: changed(over, state(v1beta2.BackupStateRunning)), holds: "which the next pass would start", human: true},
+		"never deletes what runs":                   {given: stored, holds: "a backup runs on tag default", manual: true},
+		"never deletes what a pass would start":     {given: changed(over, state(v1beta2.BackupStateRunning)), holds: "which the next pass would start", manual: true},
 		"never deletes while the state is unknown":  {given: changed(over, unasked), holds: "cannot determine whether the backup runs"},
 		"never deletes while the store is unknown":  {given: changed(over, storeUnread), holds: "cannot determine the content of the store"},
-		"never deletes where it never wrote":        {given: changed(over, neverSeen), holds: "no backup of this resource was ever observed", human: true},
-		"never deletes at a place that was edited":  {given: changed(over, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "theirs" })), holds: "its last observed destination is", human: true},
-		"never deletes what another record has":     {given: changed(over, besides(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "nightly" })), holds: "FoundationDBBackup other does", human: true},
-		"never deletes while others cannot be read": {given: changed(over, othersUnread), holds: "unknown: forbidden", human: true},
-		"never deletes where another tag goes":      {given: changed(over, goesThere), holds: "the backup on tag byhand does", human: true},
-		"never deletes what is being restored":      {given: changed(over, restoringFrom(nightlyURL)), holds: "the restore on tag default is running", human: true},
-		"never deletes while uses cannot be seen":   {given: changed(over, useUnread), holds: "unknown: timed out", human: true},
-		"leaves a record to its policy":             {given: changed(over, deleting), holds: "spec.deletionPolicy decides", human: true},
+		"never deletes where it never wrote":        {given: changed(over, neverSeen), holds: "no backup of this resource was ever observed", manual: true},
+		"never deletes at a place that was edited":  {given: changed(over, spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "theirs" })), holds: "its last observed destination is", manual: true},
+		"never deletes what another record has":     {given: changed(over, besides(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.BackupName = "nightly" })), holds: "FoundationDBBackup other does", manual: true},
+		"never deletes while others cannot be read": {given: changed(over, othersUnread), holds: "unknown: forbidden", manual: true},
+		"never deletes where another tag goes":      {given: changed(over, goesThere), holds: "the backup on tag byhand does", manual: true},
+		"never deletes what is being restored":      {given: changed(over, restoringFrom(nightlyURL)), holds: "the restore on tag default is running", manual: true},
+		"never deletes while uses cannot be seen":   {given: changed(over, useUnread), holds: "unknown: timed out", manual: true},
+		"leaves a record to its policy":             {given: changed(over, deleting), holds: "spec.deletionPolicy decides", manual: true},
 		"has nothing to do where nothing is":        {given: changed(over, func(s *plan.Snapshot) { s.BackupStore.There = nil })},
 	})
 }

@@ -41,11 +41,11 @@ func overData(s plan.Snapshot, target plan.Check) *plan.Hold {
 	switch {
 	case s.RestoreTarget.Locked:
 		return &plan.Hold{Code: plan.HoldRestoreTargetUnknown, Reason: "cannot determine whether the database of cluster " + cluster + " holds data: " + s.RestoreTarget.Why() +
-			"; no restore is running, so another lock has to be released first", Human: true}
+			"; no restore is running, so another lock has to be released first", Manual: true}
 	case !s.RestoreTarget.Read:
 		return &plan.Hold{Code: plan.HoldRestoreTargetUnknown, Reason: "cannot determine whether the database of cluster " + cluster + " holds data: " + s.RestoreTarget.Why(), RetryAfter: restoreDelay}
 	default:
 		return &plan.Hold{Code: plan.HoldRestoreTargetOccupied, Reason: "the database of cluster " + cluster + " holds data (" + target.Evidence + "), and a restore never overwrites data: " +
-			"restore into a cluster without data, or make sure that the data is not needed before you remove it", Human: true}
+			"restore into a cluster without data, or make sure that the data is not needed before you remove it", Manual: true}
 	}
 }

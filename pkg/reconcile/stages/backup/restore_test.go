@@ -121,8 +121,8 @@ func TestStartRestore(t *testing.T) {
 			r.BackupVersion, r.KeyRanges = new(uint64(42)), []v1beta2.FoundationDBKeyRange{{Start: "a", End: "b"}}
 		}), does: []string{"restore 1 key range (\"a\" to \"b\") as of version 42 from " + nightlyURL + " into sample, which is locked until the restore is complete"}},
 		"refuses encrypted data that it cannot read": {given: changed(func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
-			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", human: true},
-		"never makes a URL with a secret":  {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account must not have a secret", human: true},
+			restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.EncryptionKeyPath = "/key" })), holds: "cannot encrypt backups", manual: true},
+		"never makes a URL with a secret":  {given: restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BlobStoreConfiguration.AccountName = "key:hunter2@store" }), holds: "the account must not have a secret", manual: true},
 		"waits for the first snapshot":     {given: fromABeginning, holds: "FoundationDBBackup nightly writes to the destination"},
 		"restores a version of the spec":   {given: changed(fromABeginning, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })), does: []string{strings.Replace(start, "the latest restorable version", "version 42", 1)}},
 		"restores what was there before":   {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.There = &fdb.BackupDescription{Restorable: true} }), does: []string{start}},
@@ -133,10 +133,10 @@ func TestStartRestore(t *testing.T) {
 		"waits for no backup that is restorable":       {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Restorable.OK = true }), does: []string{start}},
 		"waits for no backup that has ended":           {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.State.Running = false }), does: []string{start}},
 		"waits for no backup to another place":         {given: changed(fromABeginning, func(s *plan.Snapshot) { s.RestoreSource.Status.URL = "blobstore://key@store:443/other?bucket=b" }), does: []string{start}},
-		"never overwrites data":                        {given: occupied, holds: "cluster sample holds data (keys found in a to b)", human: true},
+		"never overwrites data":                        {given: occupied, holds: "cluster sample holds data (keys found in a to b)", manual: true},
 		"starts nothing while the target is unknown":   {given: targetRead(plan.TargetFacts{Unreachable: "timed out"}), holds: "cannot determine whether the database of cluster sample holds data: timed out"},
 		"starts nothing while the target was not read": {given: targetRead(plan.TargetFacts{}), holds: "cannot determine whether the database of cluster sample holds data"},
-		"starts nothing over the lock of another":      {given: targetRead(plan.TargetFacts{Unreachable: "Database is locked (1038)", Locked: true}), holds: "another lock has to be released first", human: true},
+		"starts nothing over the lock of another":      {given: targetRead(plan.TargetFacts{Unreachable: "Database is locked (1038)", Locked: true}), holds: "another lock has to be released first", manual: true},
 		"leaves a record alone that goes":              {given: func(s *plan.Snapshot) { s.Restore.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} }},
 	})
 }
@@ -149,9 +149,9 @@ func TestUpdateRestoreStatus(t *testing.T) {
 		"records that it is done":                      {given: changed(started, shown(fdb.RestoreCompleted)), does: []string{"update status: the restore is completed"}},
 		"writes nothing twice":                         {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreCompleted))},
 		"is no longer running when it is done":         {given: changed(recorded(v1beta2.RestoreStateCompleted, true), shown(fdb.RestoreCompleted)), does: []string{"update status: the restore is completed"}},
-		"reports what an abort leaves behind":          {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}, holds: "with partially restored data", human: true},
-		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"update status: the restore is Unknown"}, holds: "the database does not list it", human: true},
-		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", human: true},
+		"reports what an abort leaves behind":          {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}, holds: "with partially restored data", manual: true},
+		"does not take another's restore for its own":  {given: changed(started, shown(fdb.RestoreCompleted), anotherSource), does: []string{"update status: the restore is Unknown"}, holds: "the database does not list it", manual: true},
+		"remembers what was ended":                     {given: changed(recorded(v1beta2.RestoreStateAborted, false), shown(fdb.RestoreRunning)), holds: "never started again", manual: true},
 		"remembers what was done":                      {given: changed(recorded(v1beta2.RestoreStateCompleted, false), shown(fdb.RestoreRunning), anotherSource)},
 		"keeps the last known state":                   {given: changed(started, nobodyAnswers), holds: "cannot determine the state of the restore"},
 		"reports its last error": {
@@ -189,9 +189,9 @@ func TestAnUnobservedRestoreIsNotAnOlderOne(t *testing.T) {
 	const lost = "update status: the restore is Unknown"
 	const holds = "or lists only one that is over and may be older"
 	checkRestore(t, updateRestoreStatus, map[string]backupRow{
-		"one that is done":                 {given: changed(noted, shown(fdb.RestoreCompleted)), does: []string{lost}, holds: holds, human: true},
-		"one that was aborted":             {given: changed(noted, shown(fdb.RestoreAborted)), does: []string{lost}, holds: holds, human: true},
-		"one that is done, once more":      {given: changed(unknown, shown(fdb.RestoreCompleted)), holds: holds, human: true},
+		"one that is done":                 {given: changed(noted, shown(fdb.RestoreCompleted)), does: []string{lost}, holds: holds, manual: true},
+		"one that was aborted":             {given: changed(noted, shown(fdb.RestoreAborted)), does: []string{lost}, holds: holds, manual: true},
+		"one that is done, once more":      {given: changed(unknown, shown(fdb.RestoreCompleted)), holds: holds, manual: true},
 		"one that goes on is the record's": {given: changed(noted, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
 		"one that goes on is seen late":    {given: changed(unknown, shown(fdb.RestoreRunning)), does: []string{"update status: the restore is running"}, holds: "1 of 9 blocks"},
 	})
@@ -221,16 +221,16 @@ func TestAbortRestore(t *testing.T) {
 		"aborts what is queued":                   {given: changed(started, shown(fdb.RestoreQueued)), does: []string{abort}},
 		"aborts what is in an unknown state":      {given: changed(started, shown("paused")), does: []string{abort}},
 		"never aborts while the state is unknown": {given: changed(started, nobodyAnswers), holds: "cannot determine whether the restore runs"},
-		"never aborts what was never started":     {given: shown(fdb.RestoreRunning), holds: "has not started its restore", human: true},
-		"never aborts what another place is in":   {given: changed(runs, anotherSource), holds: "does not list the restore", human: true},
-		"never aborts what is done":               {given: changed(started, shown(fdb.RestoreCompleted)), holds: "the restore is completed", human: true},
+		"never aborts what was never started":     {given: shown(fdb.RestoreRunning), holds: "has not started its restore", manual: true},
+		"never aborts what another place is in":   {given: changed(runs, anotherSource), holds: "does not list the restore", manual: true},
+		"never aborts what is done":               {given: changed(started, shown(fdb.RestoreCompleted)), holds: "the restore is completed", manual: true},
 		"aborts nothing twice":                    {given: changed(started, shown(fdb.RestoreAborted))},
-		"never aborts for a record that is over":  {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not list the restore", human: true},
+		"never aborts for a record that is over":  {given: changed(runs, recorded(v1beta2.RestoreStateCompleted, false)), holds: "does not list the restore", manual: true},
 		"never aborts what another record may have started": {
-			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it", human: true,
+			given: changed(runs, beside(func(*v1beta2.FoundationDBRestore) {})), holds: "FoundationDBRestore other may have started it", manual: true,
 		},
 		"never aborts while others cannot be read": {
-			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "unknown: forbidden", human: true,
+			given: changed(runs, func(s *plan.Snapshot) { s.OtherRestores = plan.OtherRestoreFacts{NotRead: "forbidden"} }), holds: "unknown: forbidden", manual: true,
 		},
 		"aborts beside a record whose restore is over": {
 			given: changed(runs, beside(func(r *v1beta2.FoundationDBRestore) { r.Status.State = v1beta2.RestoreStateAborted })), does: []string{abort},
@@ -247,7 +247,7 @@ func TestAbortRestore(t *testing.T) {
 func TestRecordAborted(t *testing.T) {
 	checkRestore(t, recordAborted, map[string]backupRow{
 		"records the end, and needs no user":      {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}},
-		"reports that it was done before":         {given: changed(started, shown(fdb.RestoreCompleted)), holds: "not aborted", human: true},
+		"reports that it was done before":         {given: changed(started, shown(fdb.RestoreCompleted)), holds: "not aborted", manual: true},
 		"leaves the rest to passes":               {given: changed(started, shown(fdb.RestoreRunning))},
 		"does nothing while the state is unknown": {given: changed(started, shown(fdb.RestoreAborted), nobodyAnswers)},
 	})

@@ -39,5 +39,5 @@ func setBackupState(state v1beta2.BackupState, mayFollow func(v1beta2.BackupStat
 }
 
 func held(reason string) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupStateRefused, Reason: reason, Human: true}}
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBackupStateRefused, Reason: reason, Manual: true}}
 }

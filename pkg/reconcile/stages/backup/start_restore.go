@@ -17,7 +17,7 @@ import (
 // whatever its state.
 var startRestore = plan.Stage{
 	Name:  plan.StageStartRestore,
-	Reads: plan.Record | plan.Restore | plan.RestoreStatus | plan.RestoreSource,
+	Reads: plan.ClusterResource | plan.Restore | plan.RestoreStatus | plan.RestoreSource,
 	More:  plan.RestoreTarget,
 	Matters: func(s plan.Snapshot) bool {
 		start, _ := dueRestore(s)

@@ -18,7 +18,7 @@ var toggleBackupPaused = managed(plan.StageToggleBackupPaused, func(s plan.Snaps
 		if s.OtherBackups.Read && s.Backup.Spec.BackupState == v1beta2.BackupStateStopped {
 			return plan.Decision{} // this backup does not need the agents
 		}
-		return plan.Decision{Checks: []plan.Check{agreed}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: agreed.Evidence}}
+		return plan.Decision{Checks: []plan.Check{agreed}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: agreed.Evidence}}
 	}
 	d := plan.Decision{
 		Checks:  []plan.Check{agreed},

@@ -43,7 +43,7 @@ var updateBackupAgents = plan.Stage{
 				Hold: agentsHold("no agent runs yet"),
 			}
 		case !metav1.IsControlledBy(have, s.Backup):
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAgentsNotOwned, Human: true, Reason: fmt.Sprintf(
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAgentsNotOwned, Manual: true, Reason: fmt.Sprintf(
 				"Deployment %s exists and does not belong to this backup; delete or rename it", have.Name)}}
 		case want == nil:
 			return plan.Decision{Why: "spec.agentCount is 0", Actions: []plan.Action{plan.DeleteAgents{Name: have.Name, UID: have.UID}}}

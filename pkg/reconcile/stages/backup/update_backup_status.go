@@ -29,7 +29,7 @@ var updateBackupStatus = plan.Stage{
 			return plan.Decision{}
 		}
 		if old := formerTag(s.Backup); old != "" {
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldTagChanged, Human: true, Then: plan.EndPass, Reason: fmt.Sprintf(
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldTagChanged, Manual: true, Then: plan.EndPass, Reason: fmt.Sprintf(
 				"spec.tag is %s, and this backup runs on tag %s: a tag cannot be changed; create another FoundationDBBackup for the new one",
 				s.Backup.Tag(), old)}}
 		}

@@ -47,15 +47,15 @@ func restoreHold(s plan.Snapshot, fresh v1beta2.FoundationDBRestoreStatus) *plan
 	live := OwnRestore(s)
 	switch {
 	case fresh.State == v1beta2.RestoreStateAborted:
-		return &plan.Hold{Code: plan.HoldRestoreAborted, Human: true, Reason: "the restore was aborted, which unlocked the database with partially restored data; it is never started again: " +
+		return &plan.Hold{Code: plan.HoldRestoreAborted, Manual: true, Reason: "the restore was aborted, which unlocked the database with partially restored data; it is never started again: " +
 			"to restore again, into a database without data, delete the FoundationDBRestore and create it again"}
 	case fresh.State == v1beta2.RestoreStateCompleted:
 		return nil
 	case live == nil && isUnseen(s.Restore):
-		return &plan.Hold{Code: plan.HoldRestoreLost, Human: true, Reason: "the start of the restore was recorded, but the database does not list it, or lists only one that is over and may be older; " +
+		return &plan.Hold{Code: plan.HoldRestoreLost, Manual: true, Reason: "the start of the restore was recorded, but the database does not list it, or lists only one that is over and may be older; " +
 			"inspect the data: if there is none, delete the FoundationDBRestore and create it again to restore"}
 	case live == nil:
-		return &plan.Hold{Code: plan.HoldRestoreLost, Human: true, Reason: "the status records a started restore, but the database does not list it; " +
+		return &plan.Hold{Code: plan.HoldRestoreLost, Manual: true, Reason: "the status records a started restore, but the database does not list it; " +
 			"delete the FoundationDBRestore, inspect the data, and create it again to restore"}
 	case !live.Active():
 		return nil

@@ -25,10 +25,10 @@ func serviceOf(ip string) func(*plan.Snapshot) {
 func TestAddPods(t *testing.T) {
 	create := []string{"create pod sample-storage-114"}
 	tests := map[string]struct {
-		given func(*plan.Snapshot)
-		does  []string
-		holds string
-		human bool
+		given  func(*plan.Snapshot)
+		does   []string
+		holds  string
+		manual bool
 	}{
 		"leaves pods alone that are there":                                 {given: func(*plan.Snapshot) {}},
 		"creates the pod that is missing":                                  {given: stagestest.LosePod, does: create},
@@ -48,19 +48,19 @@ func TestAddPods(t *testing.T) {
 		"creates the pod once its service has an address":   {given: stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService, serviceOf("10.96.0.9")), does: create},
 		"needs a user where the spec cannot become a pod": {given: stagestest.All(stagestest.LosePod, func(s *plan.Snapshot) {
 			s.Cluster.Spec.Processes = nil // as if the cluster had not been normalized
-		}), holds: "invalid spec", human: true},
+		}), holds: "invalid spec", manual: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
 			tc.given(&s)
-			check(t, AddPods.Decide(s), tc.does, tc.holds, tc.human)
+			check(t, AddPods.Decide(s), tc.does, tc.holds, tc.manual)
 		})
 	}
 }
 
 // check compares what a decision does and whether it holds.
-func check(t *testing.T, d plan.Decision, does []string, holds string, human bool) {
+func check(t *testing.T, d plan.Decision, does []string, holds string, manual bool) {
 	t.Helper()
 	if diff := cmp.Diff(does, stagestest.Described(d)); diff != "" {
 		t.Errorf("actions (-want +got):\n%s\nholds with %q", diff, stagestest.Reason(d))
@@ -68,8 +68,8 @@ func check(t *testing.T, d plan.Decision, does []string, holds string, human boo
 	if got := stagestest.Reason(d); !strings.Contains(got, holds) || (holds == "") != (got == "") {
 		t.Errorf("holds with %q, want %q", got, holds)
 	}
-	if d.Hold != nil && d.Hold.Human != human {
-		t.Errorf("needs a user: %t, want %t", d.Hold.Human, human)
+	if d.Hold != nil && d.Hold.Manual != manual {
+		t.Errorf("needs a user: %t, want %t", d.Hold.Manual, manual)
 	}
 	if (len(d.Actions) > 0) != (d.Why != "") {
 		t.Errorf("wants %d actions because of %q", len(d.Actions), d.Why)

@@ -15,7 +15,7 @@ import (
 // marked for removal but not yet excluded: without a process its data cannot be moved.
 var AddPods = plan.Stage{
 	Name:  plan.StageAddPods,
-	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Services,
+	Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		groups := withoutPod(s)
 		if len(groups) == 0 {
@@ -50,7 +50,7 @@ var AddPods = plan.Stage{
 func withoutPod(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Groups() {
-		if s.Pod(g) == nil && !g.IsGone() {
+		if s.Pod(g) == nil && !g.IsRemovable() {
 			groups = append(groups, g)
 		}
 	}

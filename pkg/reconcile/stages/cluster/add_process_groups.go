@@ -22,7 +22,7 @@ import (
 // reported as excluded once the database answers.
 var AddProcessGroups = plan.Stage{
 	Name:  plan.StageAddProcessGroups,
-	Reads: plan.Record | plan.Database | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
+	Reads: plan.ClusterResource | plan.Database | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if lost := readings.LostDatabase(s); lost != nil {
 			return plan.Decision{Hold: lost}
@@ -51,7 +51,7 @@ func missingGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
 }
 
 func staying(s plan.Snapshot, class v1beta2.ProcessClass) (n int) {
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if g.ProcessClass == class {
 			n++
 		}

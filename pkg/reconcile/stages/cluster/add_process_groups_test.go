@@ -68,7 +68,7 @@ func TestAddProcessGroups(t *testing.T) {
 			from: stagestest.HealthyCluster, given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Storage = 5
 				s.Cluster.Status.Configured = false
-				s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+				s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 			}, adds: map[v1beta2.ProcessClass]int{"storage": 2},
 		},
 	}
@@ -123,9 +123,9 @@ func TestTheSamePassDrawsTheSameIDs(t *testing.T) {
 func TestAKnownIDIsNeverDrawn(t *testing.T) {
 	known := map[string]func(*plan.Snapshot, v1beta2.ProcessGroupID){
 		"because the record has it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
-			gone := &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage}
-			gone.MarkForRemoval(stagestest.Noon)
-			s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, gone)
+			removed := &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage}
+			removed.MarkForRemoval(stagestest.Noon)
+			s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, removed)
 		},
 		"because the spec removes it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
 			s.Cluster.Spec.ProcessGroupsToRemove = append(s.Cluster.Spec.ProcessGroupsToRemove, id)

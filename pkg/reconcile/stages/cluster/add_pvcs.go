@@ -10,11 +10,11 @@ import (
 // is marked for removal but not yet excluded: without a process its data cannot be moved.
 var AddPVCs = plan.Stage{
 	Name:  plan.StageAddPVCs,
-	Reads: plan.Record | plan.Volumes,
+	Reads: plan.ClusterResource | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		for _, g := range s.Groups() {
-			if !g.ProcessClass.IsStateful() || g.IsGone() || s.Volumes[g.PVCName(s.Cluster)] != nil {
+			if !g.ProcessClass.IsStateful() || g.IsRemovable() || s.Volumes[g.PVCName(s.Cluster)] != nil {
 				continue
 			}
 			want, err := objects.PersistentVolumeClaim(s.Cluster, g)

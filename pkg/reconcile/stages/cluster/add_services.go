@@ -16,7 +16,7 @@ import (
 // per process group where the spec takes public addresses from services.
 var AddServices = plan.Stage{
 	Name:  plan.StageAddServices,
-	Reads: plan.Record | plan.Services,
+	Reads: plan.ClusterResource | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		for _, want := range desiredServices(s) {
@@ -43,7 +43,7 @@ func desiredServices(s plan.Snapshot) []desiredService {
 		desired = append(desired, desiredService{"", headless})
 	}
 	for _, g := range s.Groups() {
-		if g.IsGone() {
+		if g.IsRemovable() {
 			continue
 		}
 		if service := objects.GroupService(s.Cluster, g); service != nil {

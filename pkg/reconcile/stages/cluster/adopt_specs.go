@@ -17,11 +17,11 @@ import (
 // another version of the Kubernetes types, created.
 var AdoptSpecs = plan.Stage{
 	Name:  plan.StageAdoptSpecs,
-	Reads: plan.Record | plan.Pods | plan.Volumes,
+	Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		hashes := objects.NewSpecHashes(s.Cluster)
-		for _, g := range s.Staying() {
+		for _, g := range s.Remaining() {
 			actions, err := adopt(s, g, hashes)
 			if err != nil {
 				return readings.InvalidSpec(err)

@@ -22,7 +22,7 @@ import (
 // since none of them relies on what a restart would change.
 var BounceProcesses = plan.Stage{
 	Name:  plan.StageBounceProcesses,
-	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+	Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.KillProcesses() || !s.Cluster.Status.Configured {
 			return plan.Decision{}
@@ -45,7 +45,7 @@ var BounceProcesses = plan.Stage{
 		}
 		if firstTLS(s.Cluster) {
 			if configured := certificatesConfigured(s, b.Groups); !configured.OK {
-				return plan.Decision{Checks: []plan.Check{configured}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Reason: fmt.Sprintf(
+				return plan.Decision{Checks: []plan.Check{configured}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: fmt.Sprintf(
 					"processes are not restarted with a TLS listener: %s; revert spec.mainContainer.enableTls, add certificates to the pods, then set it again", configured.Evidence)}}
 			}
 		}

@@ -27,7 +27,7 @@ func restartForUpgrade(s plan.Snapshot, b readings.Bounce) plan.Decision {
 	}
 	old := oldProcesses(s)
 	if others := unready(s, old, own); len(others) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldOtherInstancesNotReady, RetryAfter: plan.PodDelay, Human: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
+		d.Hold = &plan.Hold{Code: plan.HoldOtherInstancesNotReady, RetryAfter: plan.PodDelay, Manual: !s.Cluster.LocksUsed(), Reason: notAnnounced(s, others)}
 		return d
 	}
 	checked, ok := CheckRestart(s, fmt.Sprintf("%s can start in %s and have to restart together", phrase.CountOf(len(old), len(old), "process"), s.Cluster.Spec.Version))
@@ -50,7 +50,7 @@ func tooFew(b *readings.Bounce, s plan.Snapshot) string {
 	want := 0
 	for class, n := range s.Cluster.DesiredProcessCounts() {
 		if !class.IsTester() {
-			want += max(0, n-b.Missing[class]+b.Leaving[class]-b.Staying[class]) * s.Cluster.ServersPerPod(class)
+			want += max(0, n-b.Missing[class]+b.MarkedForRemoval[class]-b.Excepted[class]) * s.Cluster.ServersPerPod(class)
 		}
 	}
 	if len(b.Addresses) >= want {

@@ -27,7 +27,7 @@ var ChangeCoordinators = MoveCoordinators()
 func MoveCoordinators(away ...v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageChangeCoordinators,
-		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if !s.Cluster.Status.Configured {
 				return plan.Decision{}
@@ -63,7 +63,7 @@ func moveCoordinators(s plan.Snapshot, verdict safety.Coordinators, away []v1bet
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("the coordinator change waits (%s)", problems), Detail: refused.Evidence, RetryAfter: coordinatorRetry}
 	case len(chosen.candidates) == 0:
 		// A shortage is reported before the waits are over.
-		d.Hold = &plan.Hold{Code: plan.HoldNoBetterCoordinators, Human: !waits && !processesMayStart(s), RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s, and no better coordinators are available: %s", problems, chosen.short)}
+		d.Hold = &plan.Hold{Code: plan.HoldNoBetterCoordinators, Manual: !waits && !processesMayStart(s), RetryAfter: coordinatorRetry, Reason: fmt.Sprintf("%s, and no better coordinators are available: %s", problems, chosen.short)}
 	case safety.ActsTogether(s.Cluster) && !s.Coordination.Lists.Read:
 		d.Hold = &plan.Hold{Code: plan.HoldSharedListsUnread, Reason: fmt.Sprintf("%s; cannot determine which processes other control-plane instances remove: %s", problems, readings.ListsUnread), RetryAfter: coordinatorRetry}
 	case chosen.short != "" && len(verdict.Missing) == 0 && processesMayStart(s):
@@ -117,21 +117,21 @@ func coordinatorChecks(s plan.Snapshot, verdict safety.Coordinators) []plan.Chec
 // coordinatorCandidates returns the processes that can be coordinators and are not being
 // removed: by the status, and for other control-plane instances by their lists.
 func coordinatorCandidates(s plan.Snapshot, away []v1beta2.ProcessGroupID) []readings.Candidate {
-	leaving := map[v1beta2.ProcessGroupID]bool{}
+	marked := map[v1beta2.ProcessGroupID]bool{}
 	for _, m := range s.Coordination.Lists.Members(fdb.PendingForRemoval) {
-		leaving[v1beta2.ProcessGroupID(m.Group)] = true
+		marked[v1beta2.ProcessGroupID(m.Group)] = true
 	}
 	for _, g := range s.Groups() {
-		leaving[g.ProcessGroupID] = g.IsMarkedForRemoval()
+		marked[g.ProcessGroupID] = g.IsMarkedForRemoval()
 	}
 	for _, id := range away {
-		leaving[id] = true
+		marked[id] = true
 	}
 	var candidates []readings.Candidate
 	for _, p := range s.Database.Status.ProcessList() {
 		id := v1beta2.ProcessGroupID(p.InstanceID())
 		priority, eligible := s.Cluster.CoordinatorPriority(v1beta2.ProcessClass(p.ClassType))
-		if !p.Reporting() || !eligible || p.IsExcluded() || p.IsUnderMaintenance() || leaving[id] {
+		if !p.Reporting() || !eligible || p.IsExcluded() || p.IsUnderMaintenance() || marked[id] {
 			continue
 		}
 		if s.Cluster.UseDNSInClusterFile() && p.Locality[fdb.LocalityDNSName] == "" {

@@ -29,8 +29,8 @@ func TestChangeCoordinators(t *testing.T) {
 		}
 	}
 	// The first is the group of a coordinator: how long it has not reported, and the age of its pod.
-	silent := func(d time.Duration) func(*plan.Snapshot) {
-		return func(s *plan.Snapshot) { stagestest.SilentFor(s, s.Groups()[0], d) }
+	unresponsive := func(d time.Duration) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { stagestest.UnresponsiveFor(s, s.Groups()[0], d) }
 	}
 	made := func(d time.Duration) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
@@ -45,31 +45,31 @@ func TestChangeCoordinators(t *testing.T) {
 		}
 	}
 	atRisk := func(s *plan.Snapshot) { s.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }
-	lostOne := silent(2 * time.Minute)
+	lostOne := unresponsive(2 * time.Minute)
 	excludedOne := func(s *plan.Snapshot) {
 		yes := true
 		stagestest.EditProcess(s, s.Groups()[0], func(p *fdb.Process) { p.Excluded = &yes })
 	}
 	const withoutFirst = "change coordinators to 10.1.0.2:4501 10.1.0.3:4501 10.1.0.4:4501 and store the new connection string"
 	tests := map[string]struct {
-		given func(*plan.Snapshot)
-		does  []string
-		holds string
-		human bool
+		given  func(*plan.Snapshot)
+		does   []string
+		holds  string
+		manual bool
 	}{
 		"leaves good coordinators alone":                     {given: func(*plan.Snapshot) {}},
 		"replaces one that does not report":                  {given: lostOne, does: []string{withoutFirst}},
 		"waits two minutes before it replaces a missing one": {given: both(lostOne, recovered(119)), holds: "1m59s ago"},
 		"replaces a missing one after two minutes":           {given: both(lostOne, recovered(120)), does: []string{withoutFirst}},
 		"waits for one that has been missing for less than two minutes, however long ago the last recovery was": {
-			given: silent(2*time.Minute - time.Second), holds: "log-101 missing for 1m59s, 2m0s required",
+			given: unresponsive(2*time.Minute - time.Second), holds: "log-101 missing for 1m59s, 2m0s required",
 		},
 		"waits for one that no pass has missed yet": {
 			given: func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Groups()[0]) }, holds: "log-101 does not report, since when is unknown",
 		},
-		"replaces one at once while one more loss would take the quorum": {given: both(silent(time.Second), atRisk), does: []string{withoutFirst}},
+		"replaces one at once while one more loss would take the quorum": {given: both(unresponsive(time.Second), atRisk), does: []string{withoutFirst}},
 		"waits for one whose pod was deleted to be recreated, even then": {
-			given: both(silent(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 lost its pod 1m59s ago",
+			given: both(unresponsive(time.Hour), atRisk, podless(119*time.Second)), holds: "log-101 lost its pod 1m59s ago",
 		},
 		"waits for one whose pod was deleted by this very pass": {
 			given: both(atRisk, func(s *plan.Snapshot) {
@@ -78,20 +78,20 @@ func TestChangeCoordinators(t *testing.T) {
 			}), holds: "log-101 has just lost its pod",
 		},
 		"waits for one whose pod terminates": {
-			given: both(silent(time.Hour), atRisk, func(s *plan.Snapshot) {
+			given: both(unresponsive(time.Hour), atRisk, func(s *plan.Snapshot) {
 				s.Pods["sample-log-101"].DeletionTimestamp = new(metav1.NewTime(stagestest.Noon.Add(-119 * time.Second)))
 			}), holds: "the pod of log-101 was due to terminate 1m59s ago",
 		},
-		"waits for one whose pod was just recreated":      {given: both(silent(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was created 1m59s ago"},
-		"replaces one whose pod was made and brings none": {given: both(silent(time.Hour), made(120*time.Second)), does: []string{withoutFirst}},
-		"replaces one whose pod is not created":           {given: both(silent(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
+		"waits for one whose pod was just recreated":      {given: both(unresponsive(time.Hour), atRisk, made(119*time.Second)), holds: "the pod of log-101 was created 1m59s ago"},
+		"replaces one whose pod was made and brings none": {given: both(unresponsive(time.Hour), made(120*time.Second)), does: []string{withoutFirst}},
+		"replaces one whose pod is not created":           {given: both(unresponsive(time.Hour), podless(120*time.Second)), does: []string{withoutFirst}},
 		"replaces one whose pod has another address by now": {
-			given: both(silent(time.Second), made(10*time.Second), stagestest.OnePod(func(p *corev1.Pod) {
+			given: both(unresponsive(time.Second), made(10*time.Second), stagestest.OnePod(func(p *corev1.Pod) {
 				p.Status.PodIP, p.Status.PodIPs = "10.1.9.9", []corev1.PodIP{{IP: "10.1.9.9"}}
 			})), does: []string{withoutFirst},
 		},
 		"replaces one whose group leaves for good": {
-			given: both(silent(time.Second), func(s *plan.Snapshot) {
+			given: both(unresponsive(time.Second), func(s *plan.Snapshot) {
 				s.Groups()[0].MarkForRemoval(stagestest.Noon)
 				s.Groups()[0].SetExcluded(stagestest.Noon)
 			}), does: []string{withoutFirst},
@@ -104,8 +104,8 @@ func TestChangeCoordinators(t *testing.T) {
 		},
 		"replaces one that is lost beside one that may come back": {
 			given: func(s *plan.Snapshot) {
-				stagestest.SilentFor(s, s.Groups()[0], time.Second)
-				stagestest.SilentFor(s, s.Groups()[1], time.Hour)
+				stagestest.UnresponsiveFor(s, s.Groups()[0], time.Second)
+				stagestest.UnresponsiveFor(s, s.Groups()[1], time.Hour)
 			}, does: []string{"change coordinators to 10.1.0.3:4501 10.1.0.4:4501 10.1.0.14:4501 and store the new connection string"},
 		},
 		"replaces an excluded one":                               {given: excludedOne, does: []string{withoutFirst}},
@@ -123,7 +123,7 @@ func TestChangeCoordinators(t *testing.T) {
 				for _, g := range s.Groups() {
 					stagestest.EditProcess(s, g, func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-1" })
 				}
-			}, holds: "no better coordinators are available", human: true,
+			}, holds: "no better coordinators are available", manual: true,
 		},
 		"needs none while one that may serve as another is starting": {
 			given: func(s *plan.Snapshot) {
@@ -165,8 +165,8 @@ func TestChangeCoordinators(t *testing.T) {
 			if got := stagestest.Reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
 				t.Errorf("holds with %q, want %q", got, tc.holds)
 			}
-			if d.Hold != nil && d.Hold.Human != tc.human {
-				t.Errorf("needs a human: %t, want %t", d.Hold.Human, tc.human)
+			if d.Hold != nil && d.Hold.Manual != tc.manual {
+				t.Errorf("needs a human: %t, want %t", d.Hold.Manual, tc.manual)
 			}
 		})
 	}

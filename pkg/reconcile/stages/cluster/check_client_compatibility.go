@@ -22,7 +22,7 @@ import (
 // client then, and nothing is checked here.
 var CheckClientCompatibility = plan.Stage{
 	Name:  plan.StageCheckClientCompatibility,
-	Reads: plan.Record | plan.Pods | plan.Database,
+	Reads: plan.ClusterResource | plan.Pods | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
 		if !c.IsBeingUpgraded() || c.Spec.IgnoreUpgradabilityChecks || noDatabaseYet(s) {
@@ -66,7 +66,7 @@ func judgeClients(s plan.Snapshot, target fdb.Version) plan.Decision {
 		return endPass(d, plan.PodDelay)
 	}
 	if old := readings.OldClients(s, target); len(old) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldClientsIncompatible, Human: true, Reason: fmt.Sprintf(
+		d.Hold = &plan.Hold{Code: plan.HoldClientsIncompatible, Manual: true, Reason: fmt.Sprintf(
 			"clients incompatible with %s: %s; upgrade them, or ignore their log groups (spec.automationOptions.ignoreLogGroupsForUpgrade)",
 			target, readings.SomeOf(old))}
 		return endPass(d, clientRetry)

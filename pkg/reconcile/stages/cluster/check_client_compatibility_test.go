@@ -40,7 +40,7 @@ func withNewSidecar(s *plan.Snapshot) {
 func TestCheckClientCompatibility(t *testing.T) {
 	app := fdb.ConnectedClient{Address: "192.0.2.7:33656", LogGroup: "app"}
 	unavailable := func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }
-	silent := func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
+	unresponsive := func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
 	clients := func(edit func(*fdb.SupportedVersion)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { edit(&s.Database.Status.Cluster.Clients.SupportedVersions[0]) }
 	}
@@ -56,10 +56,10 @@ func TestCheckClientCompatibility(t *testing.T) {
 		"lets an upgrade go on that no client minds":     {Given: changingTo("7.4.6", "7.4.6", app)},
 		"accepts clients that are newer than the target": {Given: changingTo("7.4.6", "8.0.0", app)},
 		"refuses a downgrade to another protocol": {
-			Given: changingTo("7.1.67", "7.3.79", app), Holds: "cannot be downgraded from 7.3.79 to 7.1.67", Human: true, Then: plan.EndPass,
+			Given: changingTo("7.1.67", "7.3.79", app), Holds: "cannot be downgraded from 7.3.79 to 7.1.67", Manual: true, Then: plan.EndPass,
 		},
 		"names a client that is too old": {
-			Given: changingTo("7.4.6", "7.3.79", app), Holds: "192.0.2.7:33656 (version 7.3.79, log group app)", Human: true, Then: plan.EndPass,
+			Given: changingTo("7.4.6", "7.3.79", app), Holds: "192.0.2.7:33656 (version 7.3.79, log group app)", Manual: true, Then: plan.EndPass,
 		},
 		"asks nothing when the spec insists": {
 			Given: stagestest.Combined(changingTo("7.1.67", "7.3.79", app), func(s *plan.Snapshot) { s.Cluster.Spec.IgnoreUpgradabilityChecks = true }),
@@ -81,20 +81,20 @@ func TestCheckClientCompatibility(t *testing.T) {
 			}),
 		},
 		"takes a client whose address cannot be read for a stranger": {
-			Given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "?", LogGroup: "default"}), Holds: "? (version 7.3.79", Human: true, Then: plan.EndPass,
+			Given: changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "?", LogGroup: "default"}), Holds: "? (version 7.3.79", Manual: true, Then: plan.EndPass,
 		},
 		"ignores clients that have not reported their protocol": {
 			Given: stagestest.Combined(changingTo("7.4.6", "Unknown", app), clients(func(v *fdb.SupportedVersion) { v.ProtocolVersion = "Unknown" })),
 		},
 		"counts a version that cannot be read as too old": {
-			Given: changingTo("7.4.6", "seven", app), Holds: "(version seven", Human: true, Then: plan.EndPass,
+			Given: changingTo("7.4.6", "seven", app), Holds: "(version seven", Manual: true, Then: plan.EndPass,
 		},
 		"counts clients that the document does not name as too old": {
 			Given: stagestest.Combined(changingTo("7.4.6", "7.3.79"), clients(func(v *fdb.SupportedVersion) { v.MaxProtocol = new(3) })),
-			Holds: "3 more of version 7.3.79", Human: true, Then: plan.EndPass,
+			Holds: "3 more of version 7.3.79", Manual: true, Then: plan.EndPass,
 		},
 		"ends the pass while the database cannot be asked": {
-			Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), silent), Holds: "timed out", Then: plan.EndPass,
+			Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), unresponsive), Holds: "timed out", Then: plan.EndPass,
 		},
 		"ends the pass while the database is unavailable": {
 			Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), unavailable), Holds: "set spec.version to 7.3.79 or set spec.ignoreUpgradabilityChecks", Then: plan.EndPass,
@@ -107,20 +107,20 @@ func TestCheckClientCompatibility(t *testing.T) {
 			Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), func(s *plan.Snapshot) { s.Database.Status.Cluster.Clients = nil }),
 			Holds: "it does not", Then: plan.EndPass,
 		},
-		"continues without an answer of the database once the upgrade has begun": {Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), silent, withNewSidecar)},
+		"continues without an answer of the database once the upgrade has begun": {Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), unresponsive, withNewSidecar)},
 		"judges clients of an upgrade that has begun again": {
-			Given: stagestest.Combined(changingTo("7.4.6", "7.3.79", app), withNewSidecar), Holds: "192.0.2.7", Human: true, Then: plan.EndPass,
+			Given: stagestest.Combined(changingTo("7.4.6", "7.3.79", app), withNewSidecar), Holds: "192.0.2.7", Manual: true, Then: plan.EndPass,
 		},
 		"takes no image that is the same in all versions for a beginning": {
-			Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), silent, func(s *plan.Snapshot) {
+			Given: stagestest.Combined(changingTo("7.4.6", "7.4.6"), unresponsive, func(s *plan.Snapshot) {
 				s.Cluster.Spec.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{BaseImage: "own", Tag: "1"}}
 				withNewSidecar(s)
 			}), Holds: "timed out", Then: plan.EndPass,
 		},
 		"asks nothing before the first database exists": {Given: stagestest.Combined(changingTo("7.1.67", "7.3.79", app), never)},
 		"does not take a lost record's word that there is no database": {
-			Given: stagestest.Combined(changingTo("7.1.67", "7.3.79", app), silent, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
-			Holds: "cannot be downgraded from 7.3.79", Human: true, Then: plan.EndPass,
+			Given: stagestest.Combined(changingTo("7.1.67", "7.3.79", app), unresponsive, func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
+			Holds: "cannot be downgraded from 7.3.79", Manual: true, Then: plan.EndPass,
 		},
 	})
 }

@@ -19,7 +19,7 @@ import (
 // the API server dropped the field and pods are packed: later stages would recreate all of them.
 var CheckDistribution = plan.Stage{
 	Name:  plan.StageCheckDistribution,
-	Reads: plan.Record | plan.Pods,
+	Reads: plan.ClusterResource | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !distribution.Of(s.Cluster).Enabled() {
 			return keepsDropped(s)
@@ -34,7 +34,7 @@ var CheckDistribution = plan.Stage{
 		d := plan.Decision{Checks: []plan.Check{check}}
 		if !check.OK {
 			d.Hold = &plan.Hold{
-				Code: plan.HoldDistributionRefused, Human: true, Then: plan.EndPass,
+				Code: plan.HoldDistributionRefused, Manual: true, Then: plan.EndPass,
 				Reason: "nothing is created or replaced for spec.distributionConfig: raise desiredFaultDomains, disable it, or override " + string(plan.GateConfig),
 				Detail: check.Evidence,
 			}
@@ -50,7 +50,7 @@ func keepsDropped(s plan.Snapshot) plan.Decision {
 		return plan.Decision{}
 	}
 	packed := 0
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if pod := s.Pod(g); pod != nil && objects.DistributionKeyOf(pod) != "" {
 			packed++
 		}
@@ -59,7 +59,7 @@ func keepsDropped(s plan.Snapshot) plan.Decision {
 		return plan.Decision{}
 	}
 	return plan.Decision{Hold: &plan.Hold{
-		Code: plan.HoldDistributionRefused, Human: true, Then: plan.EndPass,
+		Code: plan.HoldDistributionRefused, Manual: true, Then: plan.EndPass,
 		Reason: fmt.Sprintf("%s %s a distribution key, and the API server dropped %s: they would all be recreated without it", phrase.Count(packed, "pod"), phrase.Has(packed), v1beta2.ExtensionDistributionConfig),
 	}}
 }

@@ -49,7 +49,7 @@ func TestFaultDomainsThatADistributionNeeds(t *testing.T) {
 				if ok := domains >= tc.need; d.Checks[0].OK != ok || (d.Hold == nil) != ok {
 					t.Errorf("%d fault domains: passed %t, held %q", domains, d.Checks[0].OK, stagestest.Reason(d))
 				}
-				if h := d.Hold; h != nil && (h.Code != plan.HoldDistributionRefused || !h.Human || h.Then != plan.EndPass) {
+				if h := d.Hold; h != nil && (h.Code != plan.HoldDistributionRefused || !h.Manual || h.Then != plan.EndPass) {
 					t.Errorf("held by %+v", h)
 				}
 			}
@@ -94,7 +94,7 @@ func TestARefusedDistribution(t *testing.T) {
 				tc.given(&s)
 			}
 			d := CheckDistribution.Decide(s)
-			if refused := d.Hold != nil; refused != tc.refused || (refused && (d.Hold.Then != plan.EndPass || !d.Hold.Human)) {
+			if refused := d.Hold != nil; refused != tc.refused || (refused && (d.Hold.Then != plan.EndPass || !d.Hold.Manual)) {
 				t.Errorf("held %q, want held %t", stagestest.Reason(d), tc.refused)
 			}
 			if tc.evidence != "" && (len(d.Checks) != 1 || !d.Checks[0].OK || !strings.HasSuffix(d.Checks[0].Evidence, tc.evidence)) {

@@ -17,7 +17,7 @@ import (
 func CheckFields(of ...v1beta2.Extension) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageCheckFields,
-		Reads: plan.Record,
+		Reads: plan.ClusterResource,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			relevant := func(f v1beta2.Extension) bool { return len(of) == 0 || slices.Contains(of, f) }
 			var d plan.Decision
@@ -39,7 +39,7 @@ func CheckFields(of ...v1beta2.Extension) plan.Stage {
 				words = append(words, fmt.Sprintf("the API server dropped %s: install manifests/crd, use the annotation %s, or apply a manifest without the field", f, f.Annotation()))
 			}
 			if len(words) > 0 {
-				d.Hold = &plan.Hold{Code: plan.HoldFieldsDropped, Human: true, Reason: strings.Join(words, "; "), Then: then}
+				d.Hold = &plan.Hold{Code: plan.HoldFieldsDropped, Manual: true, Reason: strings.Join(words, "; "), Then: then}
 			}
 			return d
 		},

@@ -60,7 +60,7 @@ func TestFieldsThatTheAPIServerDroppedAreReported(t *testing.T) {
 				}
 				return
 			}
-			if d.Hold == nil || d.Hold.Code != plan.HoldFieldsDropped || !d.Hold.Human || d.Hold.Then != tc.then {
+			if d.Hold == nil || d.Hold.Code != plan.HoldFieldsDropped || !d.Hold.Manual || d.Hold.Then != tc.then {
 				t.Fatalf("got hold %+v", d.Hold)
 			}
 			for _, f := range tc.refused {

@@ -24,7 +24,7 @@ func judgeVersions(s plan.Snapshot, running, target fdb.Version) plan.Decision {
 	certain := slices.DeleteFunc(slices.Clone(facts), func(f versionfacts.Applying) bool { return f.Applies != versionfacts.Yes })
 	switch {
 	case len(certain) > 0:
-		d.Hold = &plan.Hold{Code: plan.HoldVersionUnsafe, Human: true, Reason: fmt.Sprintf(
+		d.Hold = &plan.Hold{Code: plan.HoldVersionUnsafe, Manual: true, Reason: fmt.Sprintf(
 			"the change from %s to %s is unsafe for this database: %s; set spec.version to another version, or set spec.ignoreUpgradabilityChecks",
 			running, target, inFactWords(certain))}
 		return endPass(d, 0)

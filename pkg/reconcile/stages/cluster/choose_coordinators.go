@@ -76,8 +76,8 @@ func compareTolerance(a, b safety.CoordinatorTolerance) int {
 
 // coordinatorRule returns how coordinators spread over fault domains, data centers and halls.
 func coordinatorRule(c *v1beta2.FoundationDBCluster) readings.SpreadRule {
-	rule := readings.SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, Most: safety.CoordinatorLimits(c), Primary: primaryDataCenter(c)}
-	if _, halls := rule.Most[fdb.LocalityDataHall]; halls {
+	rule := readings.SpreadRule{Fields: []string{fdb.LocalityZoneID, fdb.LocalityDCID}, Max: safety.CoordinatorLimits(c), Primary: primaryDataCenter(c)}
+	if _, halls := rule.Max[fdb.LocalityDataHall]; halls {
 		rule.Fields = append(rule.Fields, fdb.LocalityDataHall)
 	}
 	return rule

@@ -76,9 +76,9 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 		given  func(*plan.Snapshot)
 		chosen int
 		// in is how many of the chosen are in each data center.
-		in    map[string]int
-		holds string
-		human bool
+		in     map[string]int
+		holds  string
+		manual bool
 	}{
 		"seven of nine": {
 			given: inTwoRegions("aaaabbb", 1), chosen: 7, in: map[string]int{"a": 4, "b": 3},
@@ -97,10 +97,10 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			given: all(inTwoRegions("aabbc--", 1), satellites), chosen: 5, in: map[string]int{"a": 2, "b": 2, "c": 1}, holds: "5 of 9 can be placed",
 		},
 		"never fewer than there are": {
-			given: all(inTwoRegions("aaabc--", 5), satellites, excluded(0)), holds: "no better coordinators are available: 4 of 9 can be placed", human: true,
+			given: all(inTwoRegions("aaabc--", 5), satellites, excluded(0)), holds: "no better coordinators are available: 4 of 9 can be placed", manual: true,
 		},
 		"no others that tolerate as much": {
-			given: inTwoRegions("aabbbba", 7), holds: "7 coordinators, 9 desired, and no better coordinators are available: 7 of 9 can be placed; 2 more fault domains", human: true,
+			given: inTwoRegions("aabbbba", 7), holds: "7 coordinators, 9 desired, and no better coordinators are available: 7 of 9 can be placed; 2 more fault domains", manual: true,
 		},
 		"as many as now in place of one that is excluded": {
 			given: all(inTwoRegions("aaabbb-", 5), excluded(0)), chosen: 5, holds: "5 of 9 can be placed",
@@ -113,7 +113,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 		},
 		"none yet while processes are starting": {
 			given: all(inTwoRegions("aaaabbb", 1), func(s *plan.Snapshot) {
-				stagestest.SilentFor(s, s.Groups()[len(s.Groups())-1], startGracePeriod-time.Second)
+				stagestest.UnresponsiveFor(s, s.Groups()[len(s.Groups())-1], startGracePeriod-time.Second)
 			}),
 			holds: "the coordinator change waits for starting processes: 6 of 9 can be placed",
 		},
@@ -123,7 +123,7 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			}), chosen: 3, holds: "4 of 5 can be placed; 1 more fault domain with a reporting process of class coordinator, log, storage, transaction required",
 		},
 		"without regions, three of five stay": {
-			given: triple, holds: "3 coordinators, 5 desired, and no better coordinators are available: 4 of 5 can be placed", human: true,
+			given: triple, holds: "3 coordinators, 5 desired, and no better coordinators are available: 4 of 5 can be placed", manual: true,
 		},
 	}
 	for name, tc := range tests {
@@ -145,8 +145,8 @@ func TestTheBestReachableCoordinatorsAreChosen(t *testing.T) {
 			if !strings.Contains(stagestest.Reason(d), tc.holds) {
 				t.Errorf("holds with %q, want %q", stagestest.Reason(d), tc.holds)
 			}
-			if d.Hold != nil && d.Hold.Human != tc.human {
-				t.Errorf("needs a human: %t, want %t", d.Hold.Human, tc.human)
+			if d.Hold != nil && d.Hold.Manual != tc.manual {
+				t.Errorf("needs a human: %t, want %t", d.Hold.Manual, tc.manual)
 			}
 		})
 	}

@@ -66,16 +66,16 @@ func listedForRemoval(other string, id v1beta2.ProcessGroupID) func(*plan.Snapsh
 // TestWhoseReportIsAwaited checks whether a group that does not report may yet become a coordinator.
 func TestWhoseReportIsAwaited(t *testing.T) {
 	for name, tc := range map[string]struct {
-		class  v1beta2.ProcessClass
-		silent time.Duration // negative: the status does not have the condition
-		given  func(*v1beta2.ProcessGroupStatus)
-		want   bool
+		class        v1beta2.ProcessClass
+		unresponsive time.Duration // negative: the status does not have the condition
+		given        func(*v1beta2.ProcessGroupStatus)
+		want         bool
 	}{
-		"never reported":                    {class: v1beta2.ProcessClassStorage, silent: -1, want: true},
-		"not reporting for less than 5 min": {class: v1beta2.ProcessClassStorage, silent: startGracePeriod - time.Second, want: true},
-		"not reporting for 5 min":           {class: v1beta2.ProcessClassStorage, silent: startGracePeriod},
-		"of a class without coordinators":   {class: v1beta2.ProcessClassStateless, silent: -1},
-		"marked for removal":                {class: v1beta2.ProcessClassStorage, silent: -1, given: func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(stagestest.Noon) }},
+		"never reported":                    {class: v1beta2.ProcessClassStorage, unresponsive: -1, want: true},
+		"not reporting for less than 5 min": {class: v1beta2.ProcessClassStorage, unresponsive: startGracePeriod - time.Second, want: true},
+		"not reporting for 5 min":           {class: v1beta2.ProcessClassStorage, unresponsive: startGracePeriod},
+		"of a class without coordinators":   {class: v1beta2.ProcessClassStateless, unresponsive: -1},
+		"marked for removal":                {class: v1beta2.ProcessClassStorage, unresponsive: -1, given: func(g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(stagestest.Noon) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
@@ -84,8 +84,8 @@ func TestWhoseReportIsAwaited(t *testing.T) {
 			}
 			g := stagestest.FirstOf(s, tc.class)
 			stagestest.DropProcess(&s, g)
-			if tc.silent >= 0 {
-				g.SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-tc.silent))
+			if tc.unresponsive >= 0 {
+				g.SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-tc.unresponsive))
 			}
 			if tc.given != nil {
 				tc.given(g)

@@ -13,7 +13,7 @@ import (
 // moves from one container to another; here each container is compared.
 var DeletePodsForBuggification = plan.Stage{
 	Name:  plan.StageDeletePodsForBuggification,
-	Reads: plan.Record | plan.Pods,
+	Reads: plan.ClusterResource | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var pods []plan.PodOfGroup
 		for _, g := range s.Groups() {

@@ -13,7 +13,7 @@ import (
 // its creation is kept for a moment, or it would be created and deleted continuously.
 var DeleteTerminalPods = plan.Stage{
 	Name:  plan.StageDeleteTerminalPods,
-	Reads: plan.Record | plan.Pods,
+	Reads: plan.ClusterResource | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var ended []plan.PodOfGroup
 		var young []string

@@ -22,7 +22,7 @@ type draw struct {
 
 func newDraw(s plan.Snapshot) draw {
 	packs := distribution.Of(s.Cluster)
-	return draw{s: s, used: usedIDs(s), names: usedNames(s), packs: packs, tally: packs.Count(s.Staying())}
+	return draw{s: s, used: usedIDs(s), names: usedNames(s), packs: packs, tally: packs.Count(s.Remaining())}
 }
 
 // next returns a random unused ID. Where the class is packed, its number is of the bucket that needs

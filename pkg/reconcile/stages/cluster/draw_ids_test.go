@@ -18,7 +18,7 @@ func countsAfter(s plan.Snapshot) distribution.Tally {
 	for _, a := range AddProcessGroups.Decide(s).Actions {
 		s = a.(plan.Edit).Apply(s)
 	}
-	return distribution.Of(s.Cluster).Count(s.Staying())
+	return distribution.Of(s.Cluster).Count(s.Remaining())
 }
 
 // TestNumbersOfANewClusterFitItsBuckets draws the process groups of new clusters with many seeds.

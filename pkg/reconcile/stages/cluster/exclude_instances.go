@@ -23,18 +23,18 @@ import (
 // coordinator's group waits until the coordinators have moved.
 var ExcludeInstances = plan.Stage{
 	Name:  plan.StageExcludeInstances,
-	Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+	Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 	More:  readings.KeptFacets, Matters: readings.KeepsAnyMarked,
 	Decide: func(s plan.Snapshot) plan.Decision {
-		leaving := notDrained(s)
-		if len(leaving) == 0 || !s.Cluster.Status.Configured {
+		marked := notDrained(s)
+		if len(marked) == 0 || !s.Cluster.Status.Configured {
 			return plan.Decision{}
 		}
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be excluded", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 		}
 		e := readings.NewExclusions(s)
-		for _, g := range leaving {
+		for _, g := range marked {
 			e.Classify(g)
 		}
 		if safety.ActsTogether(s.Cluster) {
@@ -68,7 +68,7 @@ func notDrained(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 func nothingToExclude(e *readings.Exclusions) plan.Decision {
 	if len(e.Coordinators) == 0 {
 		if len(e.Unreachable) > 0 {
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: e.Unreachable, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", readings.SomeOf(e.Unreachable))}}
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Manual: true, Subjects: e.Unreachable, Reason: fmt.Sprintf("%s never had an address to exclude; list it in spec.processGroupsToRemoveWithoutExclusion if it never ran", readings.SomeOf(e.Unreachable))}}
 		}
 		return plan.Decision{}
 	}
@@ -162,7 +162,7 @@ func allowedNotReporting(e *readings.Exclusions, groups map[v1beta2.ProcessClass
 		return nil, []plan.Check{known}
 	}
 	for _, class := range slices.Sorted(maps.Keys(groups)) {
-		check := safety.SilentExclusion(e.S, class, e.Ongoing[class])
+		check := safety.UnresponsiveExclusion(e.S, class, e.Ongoing[class])
 		checks = append(checks, check)
 		if check.OK {
 			allowed = append(allowed, groups[class]...)

@@ -21,7 +21,7 @@ import (
 // starts over: the ConfigMap and the pods need it.
 var GenerateInitialClusterFile = plan.Stage{
 	Name:  plan.StageGenerateInitialClusterFile,
-	Reads: plan.Record | plan.Pods | plan.PodFiles | plan.ConfigMap | plan.Volumes | plan.Services,
+	Reads: plan.ClusterResource | plan.Pods | plan.PodFiles | plan.ConfigMap | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if s.Cluster.Status.ConnectionString != "" {
 			return plan.Decision{}
@@ -63,13 +63,13 @@ func firstCoordinators(c *v1beta2.FoundationDBCluster) int {
 // firstCoordinatorRule puts each of the first coordinators in its own fault domain.
 var firstCoordinatorRule = readings.SpreadRule{
 	Fields: []string{fdb.LocalityZoneID},
-	Most:   map[string]int{fdb.LocalityZoneID: 1},
+	Max:    map[string]int{fdb.LocalityZoneID: 1},
 }
 
 // coordinatorPods returns the pods that are eligible for coordinators: the running and the
 // pending ones.
 func coordinatorPods(s plan.Snapshot) (running, pending []*v1beta2.ProcessGroupStatus) {
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		if _, eligible := s.Cluster.CoordinatorPriority(g.ProcessClass); !eligible || pod == nil || pod.DeletionTimestamp != nil {
 			continue

@@ -22,7 +22,7 @@ func beforeTheClusterFile(t *testing.T) plan.Snapshot {
 	s := stagestest.HealthyCluster(t)
 	s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured = "", false
 	s.ConfigMap.Data[objects.KeyClusterFile] = ""
-	s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	return s
 }
 

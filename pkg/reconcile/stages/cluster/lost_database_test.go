@@ -14,12 +14,12 @@ import (
 	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
-// lostRecord returns a healthy cluster whose status was lost.
-func lostRecord(tb testing.TB) plan.Snapshot {
+// lostResource returns a healthy cluster whose status was lost.
+func lostResource(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := stagestest.HealthyCluster(tb)
 	s.Cluster.Status = v1beta2.FoundationDBClusterStatus{}
-	s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+	s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	return s
 }
 
@@ -29,7 +29,7 @@ func stagesOfANewCluster() []plan.Stage {
 }
 
 func TestTheLastCopyOfTheClusterFileIsNeverOverwritten(t *testing.T) {
-	s := lostRecord(t)
+	s := lostResource(t)
 	for _, stage := range stagesOfANewCluster() {
 		d := stage.Decide(s)
 		if len(d.Actions) > 0 || d.Hold == nil || d.Hold.Then != plan.EndPass {
@@ -48,12 +48,12 @@ func TestVolumesWithoutAClusterFileAreNoNewDatabase(t *testing.T) {
 	}
 	for name, given := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := lostRecord(t)
+			s := lostResource(t)
 			s.ConfigMap = nil
 			given(&s)
 			for _, stage := range append(stagesOfANewCluster(), statusstages.UpdateStatus) {
 				d := stage.Decide(s)
-				if len(d.Actions) > 0 || d.Hold == nil || !d.Hold.Human || d.Hold.Then != plan.EndPass || !strings.Contains(d.Hold.Text(), "spec.seedConnectionString") {
+				if len(d.Actions) > 0 || d.Hold == nil || !d.Hold.Manual || d.Hold.Then != plan.EndPass || !strings.Contains(d.Hold.Text(), "spec.seedConnectionString") {
 					t.Errorf("%s wants %q, holds with %q", stage.Name, stagestest.Described(d), stagestest.Reason(d))
 				}
 			}
@@ -69,7 +69,7 @@ func TestVolumesWithoutAClusterFileAreNoNewDatabase(t *testing.T) {
 // Before the first pass has written anything, a ConfigMap and terminating objects of an earlier
 // cluster of the same name are no reason to stop.
 func TestANewClusterIsNoLostOne(t *testing.T) {
-	s := lostRecord(t)
+	s := lostResource(t)
 	s.ConfigMap.Data[objects.KeyClusterFile] = ""
 	for _, pod := range s.Pods {
 		pod.DeletionTimestamp = new(stagestest.NoonTime())

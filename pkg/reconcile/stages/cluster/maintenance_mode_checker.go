@@ -23,7 +23,7 @@ import (
 // a zone that stays under maintenance.
 var MaintenanceModeChecker = plan.Stage{
 	Name:  plan.StageMaintenanceModeChecker,
-	Reads: plan.Record | plan.Database | plan.Coordination,
+	Reads: plan.ClusterResource | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.ResetMaintenanceMode() || !s.Cluster.Status.Configured {
 			return plan.Decision{}

@@ -18,7 +18,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 	note := func(s *plan.Snapshot, id v1beta2.ProcessGroupID, ago time.Duration) {
 		s.Coordination.Maintenance[id] = stagestest.Noon.Add(-ago)
 	}
-	silent := func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-114")) }
+	unresponsive := func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-114")) }
 	tests := map[string]stagestest.RemovalCase{
 		"ends it when all that were noted have restarted": {From: stagestest.Maintained, Does: []string{end, forget}},
 		"does nothing where the spec does not want it": {From: stagestest.Maintained, Given: func(s *plan.Snapshot) {
@@ -32,7 +32,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 		"waits for a process that does not tell its age": {From: stagestest.Maintained, Given: func(s *plan.Snapshot) {
 			stagestest.EditProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
 		}, Holds: "storage-114"},
-		"waits for a process that is away":                      {From: stagestest.Maintained, Given: silent, Holds: "storage-114"},
+		"waits for a process that is away":                      {From: stagestest.Maintained, Given: unresponsive, Holds: "storage-114"},
 		"waits for a process of another control-plane instance": {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { note(s, "dc2-storage-1", time.Minute) }, Holds: "dc2-storage-1"},
 		"waits for a process that was noted for the next zone": {
 			From: stagestest.Maintained, Given: func(s *plan.Snapshot) { note(s, "storage-115", 4*time.Minute) }, Holds: "storage-115",
@@ -44,7 +44,7 @@ func TestMaintenanceModeChecker(t *testing.T) {
 			}, Does: []string{end, forget},
 		},
 		"does not wait forever for a process that does not report": {
-			From: stagestest.Maintained, Given: func(s *plan.Snapshot) { silent(s); note(s, "storage-114", 5*time.Hour) }, Does: []string{end, forget},
+			From: stagestest.Maintained, Given: func(s *plan.Snapshot) { unresponsive(s); note(s, "storage-114", 5*time.Hour) }, Does: []string{end, forget},
 		},
 		"does not wait for a process group that was removed": {
 			From: stagestest.Maintained, Given: func(s *plan.Snapshot) { note(s, "storage-9", time.Minute) },

@@ -31,7 +31,7 @@ func compareBlockedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err
 		g.SetExcluded(r.s.Now)
 		r.judge(g)
 	}
-	return opcases.Outcome{"groups": idsOfGroups(out.R0)}, opcases.Outcome{"groups": idsOfGroups(r.gone)}, nil
+	return opcases.Outcome{"groups": idsOfGroups(out.R0)}, opcases.Outcome{"groups": idsOfGroups(r.removable)}, nil
 }
 
 func idsOfGroups(groups []*v1beta2.ProcessGroupStatus) string {
@@ -69,11 +69,11 @@ func compareNextRemovals(c opcases.Case) (operator, ours opcases.Outcome, err er
 	r := removal{s: s}
 	for zone, groups := range in.Removals {
 		if zone != terminating {
-			r.leaving = append(r.leaving, groups...)
+			r.marked = append(r.marked, groups...)
 		}
 	}
 	ours["next"] = sizes(nil)
-	if len(r.leaving) > 0 { // without any, nothing is checked
+	if len(r.marked) > 0 { // without any, nothing is checked
 		ours["next"] = sizes(r.nextToDelete())
 	}
 	return operator, ours, nil
@@ -106,7 +106,7 @@ func compareZonedRemovals(c opcases.Case) (operator, ours opcases.Outcome, err e
 	r := removal{s: s}
 	for _, g := range in.Groups {
 		if !g.HasCondition(v1beta2.ConditionResourcesTerminating) {
-			r.leaving = append(r.leaving, g)
+			r.marked = append(r.marked, g)
 		}
 	}
 	most := 0

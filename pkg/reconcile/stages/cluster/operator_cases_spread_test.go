@@ -96,7 +96,7 @@ func compareSpread(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	if err := c.Decode(&in, &out); err != nil {
 		return nil, nil, err
 	}
-	rule := readings.SpreadRule{Fields: in.Constraint.Fields, Most: in.Constraint.HardLimits, Primary: primaryDataCenter(in.Cluster)}
+	rule := readings.SpreadRule{Fields: in.Constraint.Fields, Max: in.Constraint.HardLimits, Primary: primaryDataCenter(in.Cluster)}
 	if rule.Fields == nil {
 		rule.Fields = []string{fdb.LocalityZoneID, fdb.LocalityDCID}
 	}
@@ -209,8 +209,8 @@ func compareMustRestart(c opcases.Case) (operator, ours opcases.Outcome, err err
 }
 
 func meetsAll(g *v1beta2.ProcessGroupStatus, rules map[v1beta2.ProcessGroupConditionType]bool) bool {
-	for condition, wanted := range rules {
-		if g.HasCondition(condition) != wanted {
+	for condition, desired := range rules {
+		if g.HasCondition(condition) != desired {
 			return false
 		}
 	}

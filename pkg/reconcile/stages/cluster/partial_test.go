@@ -10,15 +10,15 @@ import (
 // TestOthersProcessesHaveNotEndedByAPartialDocument tests the check alone: other checks refuse
 // such a document as well.
 func TestOthersProcessesHaveNotEndedByAPartialDocument(t *testing.T) {
-	s := stagestest.InGlobalMode(stagestest.GoneStorage)(t)
+	s := stagestest.InGlobalMode(stagestest.RemovableStorage)(t)
 	members := []fdb.Member{{Instance: "dc2", Group: "dc2-storage-1"}}
-	if check := (&removal{s: s}).othersGone(members); !check.OK {
+	if check := (&removal{s: s}).othersRemoved(members); !check.OK {
 		t.Fatalf("not by a complete document: %s", check.Evidence)
 	}
 	for what, cut := range stagestest.Partial {
-		s := stagestest.InGlobalMode(stagestest.GoneStorage)(t)
+		s := stagestest.InGlobalMode(stagestest.RemovableStorage)(t)
 		cut(s.Database.Status)
-		if check := (&removal{s: s}).othersGone(members); check.OK {
+		if check := (&removal{s: s}).othersRemoved(members); check.OK {
 			t.Errorf("gone while %s", what)
 		}
 	}

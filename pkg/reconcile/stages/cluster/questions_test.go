@@ -29,7 +29,7 @@ func (tc questionCase) Check(t *testing.T, s plan.Snapshot, ask func(plan.Snapsh
 		groups = append(groups, s.Cluster.ProcessGroup(id))
 	}
 	refused, is := plan.Decision{Checks: ask(s, groups)}.Refused()
-	if is != (tc.refused != "") || !strings.Contains(refused.Words(), tc.refused) {
+	if is != (tc.refused != "") || !strings.Contains(refused.Text(), tc.refused) {
 		t.Errorf("want a refusal with %q, got %+v", tc.refused, refused)
 	}
 }

@@ -108,8 +108,8 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		given func(*plan.Snapshot)
 		does  []string
 		// holds is a part of the reason; empty for none.
-		holds string
-		human bool
+		holds  string
+		manual bool
 	}{
 		"a region joins without the right to serve": {
 			from: regionsHave(1, dc("dc1", 1)), given: second, does: []string{add}, holds: "then 2 steps away from the spec",
@@ -184,7 +184,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 		},
 		"a region without data is never to serve": {
 			from: both(1, -1), given: func(s *plan.Snapshot) { wantRegions(s, 1, dc("dc1", 1), dc("dc2", 0)) },
-			holds: "two regions have a priority of 0 or more, but usable_regions is 1", human: true,
+			holds: "two regions have a priority of 0 or more, but usable_regions is 1", manual: true,
 		},
 		"satellites have to report before they are used": {
 			from: regionsHave(1, dc("dc1", 1)), given: func(s *plan.Snapshot) {
@@ -220,7 +220,7 @@ func TestRegionsChangeStepByStep(t *testing.T) {
 			if got := stagestest.Reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
 				t.Errorf("holds with %q, want %q", got, tc.holds)
 			}
-			if d.Hold != nil && (d.Hold.Human != tc.human || !tc.human && d.Hold.RetryAfter != regionRetry) {
+			if d.Hold != nil && (d.Hold.Manual != tc.manual || !tc.manual && d.Hold.RetryAfter != regionRetry) {
 				t.Errorf("got %+v", d.Hold)
 			}
 			for _, a := range d.Actions {

@@ -18,22 +18,22 @@ import (
 func TestExcludeInstances(t *testing.T) {
 	const byLocality = "exclude storage-114 (locality_instance_id:storage-114)"
 	tests := map[string]stagestest.RemovalCase{
-		"excludes a group whose replacement reports": {From: stagestest.LeavingStorage, Does: []string{byLocality}},
+		"excludes a group whose replacement reports": {From: stagestest.StorageMarkedForRemoval, Does: []string{byLocality}},
 		"leaves a cluster alone that nothing leaves": {From: stagestest.HealthyCluster},
 		"leaves a group alone that is excluded":      {From: stagestest.DrainedStorage},
 		"excludes by address where localities are not to be used": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool) },
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool) },
 			Does: []string{"exclude storage-114 (10.1.0.14)"},
 		},
 		"excludes a group whose class is empty": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = "" }, Does: []string{byLocality},
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) { stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = "" }, Does: []string{byLocality},
 		},
-		"leaves a group alone that the spec keeps": {From: stagestest.LeavingStorage, Given: stagestest.Kept("storage-114")},
-		"excludes a kept group whose PVC is deleted": {From: stagestest.LeavingStorage, Given: stagestest.All(stagestest.Kept("storage-114"), func(s *plan.Snapshot) {
+		"leaves a group alone that the spec keeps": {From: stagestest.StorageMarkedForRemoval, Given: stagestest.Kept("storage-114")},
+		"excludes a kept group whose PVC is deleted": {From: stagestest.StorageMarkedForRemoval, Given: stagestest.All(stagestest.Kept("storage-114"), func(s *plan.Snapshot) {
 			s.Volumes["sample-storage-114-data"].DeletionTimestamp = new(stagestest.NoonTime())
 		}), Does: []string{byLocality}},
 		"counts no kept group as up until it is included": {
-			From: stagestest.LeavingStorage, Given: stagestest.All(stagestest.Kept("storage-114", "storage-115"),
+			From: stagestest.StorageMarkedForRemoval, Given: stagestest.All(stagestest.Kept("storage-114", "storage-115"),
 				stagestest.Excluding("locality_instance_id:storage-114", "storage-114"), stagestest.Excluding("locality_instance_id:storage-115", "storage-115"),
 				func(s *plan.Snapshot) {
 					for _, id := range []v1beta2.ProcessGroupID{"storage-115", "storage-116"} {
@@ -42,32 +42,32 @@ func TestExcludeInstances(t *testing.T) {
 				}),
 			Holds: "2 up + 1 tolerated − 3 desired − 0 draining = 0",
 		},
-		"waits after a recovery": {From: stagestest.LeavingStorage, Given: stagestest.RecoveredAgo(119), Holds: "1m59s ago"},
+		"waits after a recovery": {From: stagestest.StorageMarkedForRemoval, Given: stagestest.RecoveredAgo(119), Holds: "1m59s ago"},
 		"waits while the replacement is starting": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Groups()[len(s.Groups())-1].SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Minute))
 			}, Holds: "storage-200 missing for 1m0s, may report again within 5m0s",
 		},
 		"waits for a replacement that was just created": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				created := s.Groups()[len(s.Groups())-1]
 				created.FaultDomain = ""
 				created.SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Second))
 			}, Holds: "storage-200 was just created and has not reported yet",
 		},
 		"waits while a restore has the database locked": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, Holds: "locked",
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, Holds: "locked",
 		},
 		"waits while the database is unavailable": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out",
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out",
 		},
 		"never excludes a coordinator before coordinators have moved": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
 			}, Holds: "storage-114 are coordinators; coordinators move first",
 		},
 		"counts a group that only the list of exclusions has as draining": { // the status document is older
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				for _, id := range []v1beta2.ProcessGroupID{"storage-114", "storage-115", "storage-116"} {
 					s.Cluster.ProcessGroup(id).MarkForRemoval(stagestest.Noon)
 				}
@@ -76,7 +76,7 @@ func TestExcludeInstances(t *testing.T) {
 			}, Holds: "4 up + 1 tolerated − 3 desired − 2 draining = 0",
 		},
 		"drains no more than the redundancy tolerates": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups() {
 					if g.ProcessClass == v1beta2.ProcessClassStorage && g.ProcessGroupID != "storage-200" {
 						g.MarkForRemoval(stagestest.Noon)
@@ -86,56 +86,56 @@ func TestExcludeInstances(t *testing.T) {
 			Does: []string{"exclude storage-114, storage-115 (locality_instance_id:storage-114 locality_instance_id:storage-115)"}, Holds: "1 more process group waits",
 		},
 		"excludes by ID what never had an address": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.AutomationOptions.UseLocalitiesForExclusion = new(bool)
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
 			}, Does: []string{byLocality},
 		},
 		"needs a user for a group that cannot be excluded": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Status.RunningVersion = "7.1.25"
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).Addresses = nil
 			}, Holds: "storage-114 never had an address to exclude",
 		},
 		"does not count on groups that were excluded manually": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, stagestest.Noon.Add(-time.Minute))
 				}
 			}, Holds: "2 up + 1 tolerated − 3 desired",
 		},
 		"excludes one that has nothing to lose without any budget": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(stagestest.Noon)
-				stagestest.SilentFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
+				stagestest.UnresponsiveFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute)
 			}, Does: []string{byLocality}, Holds: "1 more process group waits",
 		},
 		"waits for others even with one that has nothing to lose": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				for _, g := range s.Groups()[14:16] {
 					g.SetCondition(v1beta2.ConditionProcessIsMarkedAsExcluded, stagestest.Noon.Add(-time.Minute))
 				}
-				stagestest.SilentFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
+				stagestest.UnresponsiveFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
 			}, Holds: "1 up + 1 tolerated − 3 desired",
 		},
 		"counts no group as lost by an incomplete status document": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(stagestest.Noon)
-				stagestest.SilentFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
+				stagestest.UnresponsiveFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), time.Hour)
 				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
 			}, Holds: "the status document is incomplete",
 		},
 		"does not take one for lost that may come back": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(stagestest.Noon)
-				stagestest.SilentFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute-time.Second)
+				stagestest.UnresponsiveFor(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage), 5*time.Minute-time.Second)
 			}, Holds: "9 up + 1 tolerated − 12 desired",
 		},
 		"excludes nothing at all while a transaction class has no process to spare": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Stateless = 12
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStateless).MarkForRemoval(stagestest.Noon)
 			}, Holds: "9 up + 1 tolerated − 12 desired",
@@ -159,10 +159,10 @@ func TestRemovePods(t *testing.T) {
 		recorded = "mark as drained: storage-114"
 		deleted  = "delete objects of storage-114: pod sample-storage-114, PVC sample-storage-114-data"
 	)
-	gone := func(s *plan.Snapshot) { stagestest.LoseObjects(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)) }
+	removed := func(s *plan.Snapshot) { stagestest.LoseObjects(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)) }
 	tests := map[string]stagestest.RemovalCase{
 		"deletes a group that is drained":            {From: stagestest.DrainedStorage, Does: []string{recorded, deleted}, Holds: "until all objects are deleted"},
-		"leaves a group alone that is not drained":   {From: stagestest.LeavingStorage, Holds: "is not excluded"},
+		"leaves a group alone that is not drained":   {From: stagestest.StorageMarkedForRemoval, Holds: "is not excluded"},
 		"leaves a cluster alone that nothing leaves": {From: stagestest.HealthyCluster},
 		"deletes nothing while a replica is missing": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
@@ -185,13 +185,13 @@ func TestRemovePods(t *testing.T) {
 			}, Does: []string{recorded}, Holds: "the next removal follows in 30s",
 		},
 		"deletes nothing because a lost status has no database": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Status.Configured = false
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 			}, Holds: "storage-114: no database status: timed out",
 		},
 		"deletes without a proof before there is a database": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Cluster.Status.Configured = false
 				s.Database.Status.Client.DatabaseStatus.Available = false
 				s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
@@ -218,16 +218,16 @@ func TestRemovePods(t *testing.T) {
 		"completes the removal of a kept group whose PVC is being deleted": {From: stagestest.DrainedStorage, Given: stagestest.All(stagestest.Kept("storage-114"), func(s *plan.Snapshot) {
 			s.Volumes["sample-storage-114-data"].DeletionTimestamp = new(stagestest.NoonTime())
 		}), Does: []string{recorded, "delete objects of storage-114: pod sample-storage-114"}, Holds: "until all objects are deleted"},
-		"forgets a kept group whose objects are deleted": {From: stagestest.GoneStorage, Given: stagestest.Kept("storage-114"), Does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"}},
+		"forgets a kept group whose objects are deleted": {From: stagestest.RemovableStorage, Given: stagestest.Kept("storage-114"), Does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"}},
 		"deletes without a proof only what was marked for that": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(stagestest.Noon)
 			}, Does: []string{deleted}, Holds: "until all objects are deleted",
 		},
 		"deletes nothing without a proof while a zone is under maintenance, which no number shows to be down": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(stagestest.Noon)
@@ -235,7 +235,7 @@ func TestRemovePods(t *testing.T) {
 			}, Holds: "a group that was not drained is removed only while no zone is under maintenance; zone node-15 is",
 		},
 		"deletes nothing without a proof while another pod was just deleted, whatever the status document shows": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(stagestest.Noon)
@@ -243,7 +243,7 @@ func TestRemovePods(t *testing.T) {
 			}, Holds: "a group that was not drained is removed only while all others are settled: log-101 lost its pod a moment ago",
 		},
 		"deletes nothing without a proof while a process of another group has just started": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(stagestest.Noon)
@@ -255,11 +255,11 @@ func TestRemovePods(t *testing.T) {
 			Does: []string{recorded, deleted}, Holds: "until all objects are deleted",
 		},
 		"deletes nothing without a proof while another group does not report, for however long": {
-			From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetExcluded(stagestest.Noon)
-				stagestest.SilentFor(s, s.Groups()[14], 72*time.Hour)
+				stagestest.UnresponsiveFor(s, s.Groups()[14], 72*time.Hour)
 			}, Holds: "a group that was not drained is removed only while all others with data report: storage-115",
 		},
 		"deletes what is drained beside a group that has to wait without a proof": {
@@ -269,7 +269,7 @@ func TestRemovePods(t *testing.T) {
 				undrained.MarkForRemoval(stagestest.Noon)
 				undrained.ExclusionSkipped = true
 				undrained.SetExcluded(stagestest.Noon)
-				stagestest.SilentFor(s, s.Groups()[15], 72*time.Hour)
+				stagestest.UnresponsiveFor(s, s.Groups()[15], 72*time.Hour)
 			}, Does: []string{deleted}, Holds: "a group that was not drained is removed only while all others with data report: storage-116",
 		},
 		"waits while objects terminate": {
@@ -306,11 +306,11 @@ func TestRemovePods(t *testing.T) {
 			Does: []string{recorded}, Holds: "an old status document: the status document is 1m1s old",
 		},
 		"ends the exclusion of a removed group, and forgets it": {
-			From: stagestest.DrainedStorage, Given: gone,
+			From: stagestest.DrainedStorage, Given: removed,
 			Does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends all exclusions of all removed groups at once, and no others": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				log := stagestest.FirstOf(*s, v1beta2.ProcessClassLog)
 				log.MarkForRemoval(stagestest.Noon.Add(-2 * time.Hour))
 				stagestest.LoseObjects(s, log)
@@ -324,62 +324,62 @@ func TestRemovePods(t *testing.T) {
 			Does: []string{"include locality_instance_id:log-101 10.1.0.1 locality_instance_id:storage-114 and remove log-101, storage-114 from the status"},
 		},
 		"ends no exclusion while a PVC is left": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				s.Volumes[g.PVCName(s.Cluster)] = stagestest.DrainedStorage(t).Volumes[g.PVCName(s.Cluster)]
 			}, Does: []string{"delete objects of storage-114: PVC sample-storage-114-data"}, Holds: "until all objects are deleted",
 		},
 		"ends no exclusion while a server of the group still runs": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["zombie"] = stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 			}, Holds: "its process still runs at 10.1.0.14:4501 on node-14; end it there",
 		},
 		"ends no exclusion while a process at the group's address has not reported yet what it is": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 			}, Holds: "it is unknown whether its process still runs: the process at 10.1.0.14:4501 does not report its process group yet; the exclusion stays",
 		},
 		"ends the exclusion while a live pod of another group has the group's address": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 			}, Does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends no exclusion while another pod with the group's address terminates": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 				s.Pod(s.Cluster.ProcessGroup("log-104")).DeletionTimestamp = new(stagestest.NoonTime())
 			}, Holds: "it is unknown whether its process still runs",
 		},
 		"ends no exclusion while another pod with the group's address does not run": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 				s.Pod(s.Cluster.ProcessGroup("log-104")).Status.Phase = corev1.PodFailed
 			}, Holds: "it is unknown whether its process still runs",
 		},
 		"ends no exclusion because of a pod that shares its node's address": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
 				reuseAddress(s, "log-104", "10.1.0.14")
 				s.Pod(s.Cluster.ProcessGroup("log-104")).Spec.HostNetwork = true
 			}, Holds: "it is unknown whether its process still runs",
 		},
 		"ends the exclusion while a process of another group reports from the group's address": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4503}}
 				stagestest.EditProcess(s, s.Cluster.ProcessGroup("log-104"), func(p *fdb.Process) { p.Address.Host = "10.1.0.14" })
 			}, Does: []string{"include locality_instance_id:storage-114 and remove storage-114 from the status"},
 		},
 		"ends no exclusion while the group's own process reports from an address that another pod has": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["zombie"] = stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				reuseAddress(s, "log-104", "10.1.0.14")
 			}, Holds: "its process still runs at 10.1.0.14:4501 on node-14; end it there",
 		},
 		"names the process that reports its group before one that reports nothing": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				zombie := stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				zombie.Address.Port = 4503
 				s.Database.Status.Cluster.Processes["nameless"] = fdb.Process{Address: fdb.Address{Host: "10.1.0.14", Port: 4501}}
@@ -387,19 +387,19 @@ func TestRemovePods(t *testing.T) {
 			}, Holds: "its process still runs at 10.1.0.14:4503 on node-14; end it there",
 		},
 		"gives no advice about an unknown machine": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				zombie := stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				zombie.Locality = map[string]string{fdb.LocalityInstanceID: "storage-114"}
 				s.Database.Status.Cluster.Processes["zombie"] = zombie
 			}, Holds: "its process still runs at 10.1.0.14:4501, on an unknown machine; the exclusion stays",
 		},
 		"ends no exclusion while the status document may lack servers": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Messages = append(s.Database.Status.Cluster.Messages, fdb.Message{Name: "status_incomplete_timeout"})
 			}, Holds: "cannot determine whether a process of storage-114 still runs",
 		},
 		"lets no server that still runs keep the exclusions of other groups": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["zombie"] = stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				log := s.Cluster.ProcessGroup("log-104")
 				log.MarkForRemoval(stagestest.Noon.Add(-2 * time.Hour))
@@ -411,32 +411,32 @@ func TestRemovePods(t *testing.T) {
 			Holds: "its process still runs at 10.1.0.14:4501",
 		},
 		"does not wait for a tester that the database still lists": {
-			From: stagestest.GoneStorage, Given: func(s *plan.Snapshot) {
+			From: stagestest.RemovableStorage, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Cluster.Processes["tester"] = stagestest.DrainedStorage(t).Database.Status.ProcessesOf("storage-114")[0]
 				stagestest.FirstOf(*s, v1beta2.ProcessClassStorage).ProcessClass = v1beta2.ProcessClassTest
 				s.Database.Status.Cluster.Configuration.ExcludedServers = nil
 			}, Does: []string{"remove storage-114 from the status"},
 		},
 		"leaves the exclusion of a removed group to a later pass after a recovery": {
-			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { gone(s); stagestest.RecoveredAgo(599)(s) },
+			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { removed(s); stagestest.RecoveredAgo(599)(s) },
 			Later: "include locality_instance_id:storage-114 and remove storage-114 from the status, in 1s (last recovery 9m59s ago, 10m0s required)",
 		},
 		"leaves it to a later pass once processes had a minute to register again": {
-			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { gone(s); stagestest.RecoveredAgo(60)(s) }, Later: "in 9m0s",
+			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { removed(s); stagestest.RecoveredAgo(60)(s) }, Later: "in 9m0s",
 		},
 		"waits while processes may still register after a recovery": {
-			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { gone(s); stagestest.RecoveredAgo(59)(s) }, Holds: "59s ago",
+			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { removed(s); stagestest.RecoveredAgo(59)(s) }, Holds: "59s ago",
 		},
 		"waits while the last recovery goes on": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				stagestest.RecoveredAgo(300)(s)
 				s.Database.Status.Cluster.RecoveryState.Name = "accepting_commits"
 			}, Holds: "5m0s ago",
 		},
 		"waits while a restore has the database locked, however long ago the recovery": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				stagestest.RecoveredAgo(300)(s)
 				s.Database.Status.Cluster.DatabaseLockState.Locked = true
 			}, Holds: "locked",
@@ -444,33 +444,33 @@ func TestRemovePods(t *testing.T) {
 		"waits for a server that still runs, however long ago the recovery": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
 				process := s.Database.Status.ProcessesOf("storage-114")[0]
-				gone(s)
+				removed(s)
 				stagestest.RecoveredAgo(300)(s)
 				s.Database.Status.Cluster.Processes["zombie"] = process
 			}, Holds: "its process still runs",
 		},
 		"leaves one group to a later pass and waits for another": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				stagestest.RecoveredAgo(300)(s)
 				s.Groups()[14].MarkForRemoval(stagestest.Noon)
 			}, Holds: "is not excluded", Later: "include locality_instance_id:storage-114 and remove storage-114 from the status, in 5m0s",
 		},
 		"remembers a group while the database cannot be asked": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 			}, Holds: "in the status until the database reports",
 		},
 		"remembers a group while the database does not tell its exclusions": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				s.Database.Status.Cluster.Configuration = nil
 			}, Holds: "in the status until the database reports",
 		},
 		"forgets a group that was never excluded once the database shows its loss": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-90*time.Second))
@@ -479,7 +479,7 @@ func TestRemovePods(t *testing.T) {
 		},
 		"remembers a group that was not drained until the database shows its loss": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
-				gone(s)
+				removed(s)
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
 				g.ExclusionSkipped = true
 				g.SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-89*time.Second))

@@ -30,7 +30,7 @@ import (
 // has reported for a while, by its process group and by its address.
 var RemoveIncompatibleProcesses = plan.Stage{
 	Name:  plan.StageRemoveIncompatibleProcesses,
-	Reads: plan.Record | plan.Pods | plan.Database,
+	Reads: plan.ClusterResource | plan.Pods | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		document := s.Database.Status
 		if !s.Cluster.Status.Configured || s.Cluster.IsBeingUpgradedIncompatibly() || document == nil || len(document.Cluster.IncompatibleConnections) == 0 {
@@ -44,7 +44,7 @@ var RemoveIncompatibleProcesses = plan.Stage{
 		}
 		var pods []plan.PodOfGroup
 		var waiting []string
-		for _, out := range shutOut(s) {
+		for _, out := range incompatiblePods(s) {
 			if why := mayJoinYet(s, out); why != "" {
 				waiting = append(waiting, why)
 			} else {
@@ -103,10 +103,10 @@ type shutOutPod struct {
 	pod   *corev1.Pod
 }
 
-// shutOut returns the running pods with an address among the incompatible connections of which
+// incompatiblePods returns the running pods with an address among the incompatible connections of which
 // no process reports, under their group's ID or from that address. Former addresses of a group
 // prove nothing about its pod: other pods have them by now.
-func shutOut(s plan.Snapshot) []shutOutPod {
+func incompatiblePods(s plan.Snapshot) []shutOutPod {
 	refused := map[string]bool{}
 	for _, text := range s.Database.Status.Cluster.IncompatibleConnections {
 		if address, err := fdb.ParseAddress(text); err == nil {

@@ -28,7 +28,7 @@ import (
 // nothing for dead ones. The proof here is the status document: see safety.Drained.
 var RemovePods = plan.Stage{
 	Name:  plan.StageRemovePods,
-	Reads: plan.Record | plan.Pods | plan.Volumes | plan.Services | plan.Database | plan.Coordination,
+	Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.Services | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		r := removal{s: s}
 		for _, g := range s.Groups() {
@@ -59,12 +59,12 @@ const MinRecoveryAgeToInclude = 10 * time.Minute
 
 // removal classifies the groups that are marked for removal.
 type removal struct {
-	s       plan.Snapshot
-	proven  []v1beta2.ProcessGroupID      // drained, and not yet recorded in the status
-	leaving []*v1beta2.ProcessGroupStatus // drained, with objects left
-	gone    []*v1beta2.ProcessGroupStatus // drained, without objects
-	checks  []plan.Check
-	waiting readings.Waits
+	s         plan.Snapshot
+	proven    []v1beta2.ProcessGroupID      // drained, and not yet recorded in the status
+	marked    []*v1beta2.ProcessGroupStatus // drained, with objects left
+	removable []*v1beta2.ProcessGroupStatus // drained, without objects
+	checks    []plan.Check
+	waiting   readings.Waits
 }
 
 func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
@@ -91,7 +91,7 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 			r.waiting.Add(g.ProcessGroupID, "%s", why)
 			return
 		}
-		r.gone = append(r.gone, g)
+		r.removable = append(r.removable, g)
 		return
 	}
 	if !g.ExclusionSkipped && !safety.NoDatabaseYet(r.s) {
@@ -123,7 +123,7 @@ func (r *removal) classifyDrained(g *v1beta2.ProcessGroupStatus) {
 	case o.Ending():
 		r.waiting.Add(g.ProcessGroupID, "the objects of %s are still terminating", g.ProcessGroupID)
 	default:
-		r.leaving = append(r.leaving, g)
+		r.marked = append(r.marked, g)
 	}
 }
 
@@ -139,15 +139,15 @@ func (r *removal) record() plan.Decision {
 
 // forget ends the exclusions of groups without objects and removes the groups from the status.
 func (r *removal) forget(d *plan.Decision) {
-	if len(r.gone) == 0 {
+	if len(r.removable) == 0 {
 		return
 	}
 	if !exclusionsKnown(r.s) {
-		r.waiting.AddAll(r.gone, "%s %s removed; %s in the status until the database reports which exclusions are theirs", phrase.Count(len(r.gone), "process group"), phrase.Is(len(r.gone)), phrase.Either(len(r.gone), "it stays", "they stay"))
+		r.waiting.AddAll(r.removable, "%s %s removed; %s in the status until the database reports which exclusions are theirs", phrase.Count(len(r.removable), "process group"), phrase.Is(len(r.removable)), phrase.Either(len(r.removable), "it stays", "they stay"))
 		return
 	}
 	a := plan.IncludeAndForget{}
-	for _, g := range r.gone {
+	for _, g := range r.removable {
 		a.Groups = append(a.Groups, g.ProcessGroupID)
 		a.Targets = append(a.Targets, exclusionsOf(r.s, g)...)
 	}
@@ -178,7 +178,7 @@ func (r *removal) mayInclude(d *plan.Decision, a plan.IncludeAndForget) bool {
 			return false
 		}
 		d.Checks = append(d.Checks, checks[:i+1]...)
-		r.waiting.AddAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Evidence)
+		r.waiting.AddAll(r.removable, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Evidence)
 		return false
 	}
 	d.Checks = append(d.Checks, checks...)
@@ -213,18 +213,18 @@ func exclusionsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []string {
 // keepUndrained lets the groups that may still hold data wait, for one reason.
 func (r *removal) keepUndrained(why string) {
 	mayHoldData := func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) }
-	for _, g := range r.leaving {
+	for _, g := range r.marked {
 		if mayHoldData(g) {
 			r.waiting.Subjects = append(r.waiting.Subjects, string(g.ProcessGroupID))
 		}
 	}
 	r.waiting.Reasons = append(r.waiting.Reasons, why)
-	r.leaving = slices.DeleteFunc(r.leaving, mayHoldData)
+	r.marked = slices.DeleteFunc(r.marked, mayHoldData)
 }
 
 // delete deletes the objects of one fault domain's groups.
 func (r *removal) delete(d *plan.Decision) {
-	if len(r.leaving) == 0 || r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeNone {
+	if len(r.marked) == 0 || r.s.Cluster.RemovalMode() == v1beta2.PodUpdateModeNone {
 		return
 	}
 	if !safety.NoDatabaseYet(r.s) {
@@ -241,7 +241,7 @@ func (r *removal) delete(d *plan.Decision) {
 		}
 		if why, checks := r.undrainedWait(); why != "" {
 			d.Checks = append(d.Checks, checks...)
-			if r.keepUndrained(why); len(r.leaving) == 0 {
+			if r.keepUndrained(why); len(r.marked) == 0 {
 				d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Subjects: r.waiting.Subjects, Reason: why, RetryAfter: ToleranceRetry}
 				return
 			}
@@ -254,7 +254,7 @@ func (r *removal) delete(d *plan.Decision) {
 	for _, g := range r.nextToDelete() {
 		d.Actions = append(d.Actions, r.deletion(g))
 	}
-	r.waiting.AddAll(r.leaving, "%s %s in the status until all objects are deleted and all exclusions have ended", phrase.Count(len(r.leaving), "process group"), phrase.Either(len(r.leaving), "stays", "stay"))
+	r.waiting.AddAll(r.marked, "%s %s in the status until all objects are deleted and all exclusions have ended", phrase.Count(len(r.marked), "process group"), phrase.Either(len(r.marked), "stays", "stay"))
 	if d.Why == "" {
 		d.Why = "they are drained"
 	}
@@ -262,7 +262,7 @@ func (r *removal) delete(d *plan.Decision) {
 
 // mayHoldData reports whether one of the groups is removed without proof that it is drained.
 func (r *removal) mayHoldData() bool {
-	return slices.ContainsFunc(r.leaving, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
+	return slices.ContainsFunc(r.marked, func(g *v1beta2.ProcessGroupStatus) bool { return safety.MayHoldData(r.s, g) })
 }
 
 // undrainedWait returns why groups that are removed without proof have to wait; empty when none
@@ -290,7 +290,7 @@ func (r *removal) undrainedWait() (why string, checks []plan.Check) {
 // holds data in another fault domain has been up for as long as a death takes to be reported.
 func (r *removal) othersSettled() plan.Check {
 	starts := safety.JustStarted(r.s)
-	for _, g := range r.leaving {
+	for _, g := range r.marked {
 		if !safety.MayHoldData(r.s, g) {
 			continue
 		}
@@ -305,7 +305,7 @@ func (r *removal) othersSettled() plan.Check {
 // report. How long one has not reported does not matter here: it may have reported between two
 // snapshots, and have died again with a copy that the database still counts.
 func (r *removal) othersUp() plan.Check {
-	for _, g := range r.leaving {
+	for _, g := range r.marked {
 		if safety.MayHoldData(r.s, g) {
 			if up := safety.OthersUp(r.s, g); !up.OK {
 				return up
@@ -336,9 +336,9 @@ func (r *removal) nextToDelete() []*v1beta2.ProcessGroupStatus {
 		if r.mayHoldData() {
 			return r.biggestDomain() // all at once is only for proven groups
 		}
-		return r.leaving
+		return r.marked
 	case v1beta2.PodUpdateModeProcessGroup:
-		return r.leaving[:1]
+		return r.marked[:1]
 	case v1beta2.PodUpdateModeZone:
 		return r.biggestDomain()
 	case v1beta2.PodUpdateModeNone:
@@ -350,7 +350,7 @@ func (r *removal) nextToDelete() []*v1beta2.ProcessGroupStatus {
 
 func (r *removal) biggestDomain() []*v1beta2.ProcessGroupStatus {
 	byDomain := map[v1beta2.FaultDomain][]*v1beta2.ProcessGroupStatus{}
-	for _, g := range r.leaving {
+	for _, g := range r.marked {
 		byDomain[g.FaultDomain] = append(byDomain[g.FaultDomain], g)
 	}
 	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b v1beta2.FaultDomain) int {

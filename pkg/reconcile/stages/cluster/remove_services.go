@@ -18,7 +18,7 @@ import (
 // be unavailable.
 var RemoveServices = plan.Stage{
 	Name:  plan.StageRemoveServices,
-	Reads: plan.Record | plan.Services,
+	Reads: plan.ClusterResource | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		service := readings.SuperfluousService(s)
 		if service == nil || service.DeletionTimestamp != nil {

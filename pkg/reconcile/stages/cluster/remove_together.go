@@ -15,22 +15,22 @@ import (
 // instances find their groups included, and remove them.
 func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 	if !r.s.Coordination.Lists.Read {
-		r.waiting.AddAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), readings.ListsUnread)
+		r.waiting.AddAll(r.removable, "%s: removed, exclusions kept for now (%s)", a.Subject(), readings.ListsUnread)
 		return false
 	}
 	if change := r.announcement(); !change.IsEmpty() {
 		d.Why = "their objects are deleted"
 		d.Actions = append(d.Actions, change)
-		r.waiting.AddAll(r.gone, "%s: removed; the common inclusion follows when all control-plane instances are ready and the lists have not changed for %s", a.Subject(), safety.SynchronizationQuiet)
+		r.waiting.AddAll(r.removable, "%s: removed; the common inclusion follows when all control-plane instances are ready and the lists have not changed for %s", a.Subject(), safety.SynchronizationQuiet)
 		return false
 	}
 	members, check, _ := safety.Synchronized(r.s, safety.CommonInclusion())
 	if check.OK {
-		check = r.othersGone(members)
+		check = r.othersRemoved(members)
 	}
 	d.Checks = append(d.Checks, check)
 	if !check.OK {
-		r.waiting.AddAll(r.gone, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Evidence)
+		r.waiting.AddAll(r.removable, "%s: removed, exclusions kept for now (%s)", a.Subject(), check.Evidence)
 		return false
 	}
 	for _, g := range safety.Others(r.s, members) {
@@ -41,16 +41,16 @@ func (r *removal) together(d *plan.Decision, a *plan.IncludeAndForget) bool {
 
 func (r *removal) announcement() plan.ChangeLists {
 	e := readings.ListEditor{S: r.s, Change: plan.ChangeLists{At: r.s.Now}}
-	for _, g := range r.gone {
+	for _, g := range r.removable {
 		e.Add(g, fdb.PendingForInclusion, fdb.ReadyForInclusion)
 	}
 	return e.Change
 }
 
-// othersGone checks whether the processes of other control-plane instances' groups have ended
+// othersRemoved checks whether the processes of other control-plane instances' groups have ended
 // whose exclusions would end. An operator announces a group when its pod terminates; a process
 // that still runs would get data again, and lose it.
-func (r *removal) othersGone(members []fdb.Member) plan.Check {
+func (r *removal) othersRemoved(members []fdb.Member) plan.Check {
 	check := plan.Check{ID: plan.CheckProcessesEnded, Question: "have the processes ended whose exclusions would end?", Gate: plan.GateSync, OK: true, Evidence: "none of them reports"}
 	if !r.s.Database.Status.ListsProcesses() {
 		check.OK, check.Evidence = false, "unknown: the status document has no complete list of processes"

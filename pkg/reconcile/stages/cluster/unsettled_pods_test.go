@@ -31,7 +31,7 @@ func TestForHowLongAPodIsUnsettled(t *testing.T) {
 			stagestest.DropProcess(s, g)
 		}
 	}
-	patience := stagestest.HealthyCluster(t).Cluster.IgnoreTerminatingPodsFor()
+	timeout := stagestest.HealthyCluster(t).Cluster.IgnoreTerminatingPodsFor()
 	for name, tc := range map[string]struct {
 		given func(*plan.Snapshot, *v1beta2.ProcessGroupStatus)
 		want  bool
@@ -40,10 +40,10 @@ func TestForHowLongAPodIsUnsettled(t *testing.T) {
 		"its pod was lost just now":   {lost(podVanishedFor - time.Second), true},
 		"its pod was lost 90 s ago":   {lost(podVanishedFor), false},
 		"its pod was never seen lost": {func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { delete(s.Pods, g.PodName(s.Cluster)) }, true},
-		"its pod terminates":          {ends(patience - time.Second), true},
-		"its pod terminates for long, and its processes still report":   {ends(patience), true},
-		"its pod terminates, and its processes report no more":          {without(ends(patience - time.Second)), true},
-		"its pod terminates for long, and its processes report no more": {without(ends(patience)), false},
+		"its pod terminates":          {ends(timeout - time.Second), true},
+		"its pod terminates for long, and its processes still report":   {ends(timeout), true},
+		"its pod terminates, and its processes report no more":          {without(ends(timeout - time.Second)), true},
+		"its pod terminates for long, and its processes report no more": {without(ends(timeout)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)

@@ -10,7 +10,7 @@ import (
 // configuration per process class. Other labels and annotations on it stay.
 var UpdateConfigMap = plan.Stage{
 	Name:  plan.StageUpdateConfigMap,
-	Reads: plan.Record | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
+	Reads: plan.ClusterResource | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if lost := readings.LostDatabase(s); lost != nil {
 			return plan.Decision{Hold: lost} // the ConfigMap may have the last copy of the cluster file

@@ -25,7 +25,7 @@ import (
 // carry out cleanly, and a region counts when it is full.
 var UpdateDatabaseConfiguration = plan.Stage{
 	Name:  plan.StageUpdateDatabaseConfiguration,
-	Reads: plan.Record | plan.Database,
+	Reads: plan.ClusterResource | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.ConfigureDatabase() {
 			return plan.Decision{}
@@ -45,7 +45,7 @@ var UpdateDatabaseConfiguration = plan.Stage{
 		case status == nil:
 			return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Human: true, Reason: "the status records a configured database, but the one at the connection string was never configured: " +
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Manual: true, Reason: "the status records a configured database, but the one at the connection string was never configured: " +
 				"the connection string is wrong, or all coordinators lost their files. Creating a database here could hide the real one"}}
 		case status.NeverConfigured():
 			return newDatabase(s, first)

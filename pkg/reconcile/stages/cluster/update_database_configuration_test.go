@@ -21,13 +21,13 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		given func(*plan.Snapshot)
 		does  []string
 		// holds is a part of the reason; empty for none.
-		holds string
-		human bool
+		holds  string
+		manual bool
 	}{
 		"creates a database that was never configured": {from: stagestest.Unconfigured, does: []string{create}},
 		"never creates one on a status that records a configured one": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = true },
-			holds: "the status records a configured database", human: true,
+			holds: "the status records a configured database", manual: true,
 		},
 		"never creates one because the layers say configurationMissing": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
@@ -110,8 +110,8 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			if got := stagestest.Reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
 				t.Errorf("holds with %q, want %q", got, tc.holds)
 			}
-			if d.Hold != nil && d.Hold.Human != tc.human {
-				t.Errorf("needs a human: %t, want %t", d.Hold.Human, tc.human)
+			if d.Hold != nil && d.Hold.Manual != tc.manual {
+				t.Errorf("needs a human: %t, want %t", d.Hold.Manual, tc.manual)
 			}
 		})
 	}

@@ -11,11 +11,11 @@ import (
 // two passes.
 var UpdateLabels = plan.Stage{
 	Name:  plan.StageUpdateLabels,
-	Reads: plan.Record | plan.Pods | plan.Volumes,
+	Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		for _, g := range s.Groups() {
-			if g.IsGone() {
+			if g.IsRemovable() {
 				continue
 			}
 			d.Actions = append(d.Actions, podMetadata(s, g)...)

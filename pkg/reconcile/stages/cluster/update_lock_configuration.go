@@ -17,7 +17,7 @@ import (
 // control-plane instance that holds the lock and never releases it.
 var UpdateLockConfiguration = plan.Stage{
 	Name:  plan.StageUpdateLockConfiguration,
-	Reads: plan.Record | plan.Coordination,
+	Reads: plan.ClusterResource | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
 		if len(c.Spec.LockOptions.DenyList) == 0 || !c.Status.Configured {
@@ -29,7 +29,7 @@ var UpdateLockConfiguration = plan.Stage{
 			}
 			return plan.Decision{Hold: &plan.Hold{
 				Code:   plan.HoldLocksDisabled,
-				Human:  true,
+				Manual: true,
 				Reason: "spec.lockOptions.denyList has no effect: locks are not used here, see spec.lockOptions.disableLocks",
 			}}
 		}

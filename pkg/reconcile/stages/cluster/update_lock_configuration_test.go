@@ -41,14 +41,14 @@ func TestUpdateLockConfiguration(t *testing.T) {
 		},
 		"reports that a list without locks has no effect": {
 			Given: stagestest.Combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
-			Holds: "spec.lockOptions.denyList has no effect", Human: true,
+			Holds: "spec.lockOptions.denyList has no effect", Manual: true,
 		},
 		"is not blocked without locks by a list that allows only": {
 			Given: stagestest.Combined(denying(nil, allow), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
 		},
 		"reports one that denies besides": {
 			Given: stagestest.Combined(denying(nil, allow, v1beta2.LockDenyListEntry{ID: "dc3"}), func(s *plan.Snapshot) { s.Cluster.Spec.LockOptions.DisableLocks = new(true) }),
-			Holds: "spec.lockOptions.denyList has no effect", Human: true,
+			Holds: "spec.lockOptions.denyList has no effect", Manual: true,
 		},
 		"has nothing to do before there is a database": {
 			Given: stagestest.Combined(denying(nil, deny), func(s *plan.Snapshot) { s.Cluster.Status.Configured = false }),
@@ -60,7 +60,7 @@ func TestASpecThatDeniesTheOwnLockIsWarned(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	denying(nil, v1beta2.LockDenyListEntry{ID: "dc1"})(&s)
 	d := UpdateLockConfiguration.Decide(s)
-	if told, is := d.Refused(); !is || told.Gate != plan.GateDeny || len(d.Actions) != 1 {
+	if reported, is := d.Refused(); !is || reported.Gate != plan.GateDeny || len(d.Actions) != 1 {
 		t.Errorf("does %v with checks %v", stagestest.Described(d), d.Checks)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // that are marked for removal keep what they have: see keepsItsConfig.
 var UpdatePodConfig = plan.Stage{
 	Name:  plan.StageUpdatePodConfig,
-	Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.PodFiles,
+	Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.PodFiles,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		var outdated readings.Waits
@@ -54,7 +54,7 @@ type podFiles struct {
 // there is no pod.
 func (f podFiles) sync(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (actions []plan.Action, reason string, err error) {
 	pod := s.Pod(g)
-	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() {
+	if pod == nil || pod.DeletionTimestamp != nil || g.IsRemovable() {
 		return nil, "", nil
 	}
 	want, err := f.hashes.Of(s, g, pod)

@@ -25,7 +25,7 @@ import (
 func UpdatePods(o plan.Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageUpdatePods,
-		Reads: plan.Record | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
+		Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			outdated, notReporting, err := outdatedPods(s, o)
 			if err != nil {
@@ -45,7 +45,7 @@ func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []stri
 		return plan.WaitBehind(plan.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
 	}
 	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Human: true, Reason: fmt.Sprintf(
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Manual: true, Reason: fmt.Sprintf(
 			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(outdated)))}}
 	}
 	if why := blockingUpdate(s); len(why) > 0 {

@@ -25,7 +25,7 @@ func outdatedPods(s plan.Snapshot, o plan.Options) (outdated []outdatedPod, notR
 	hashes := objects.NewSpecHashes(s.Cluster)
 	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
 	processes := reportingProcesses(s.Database.Status)
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		if pod == nil || pod.DeletionTimestamp != nil || s.Cluster.ReplacesPodsOf(g.ProcessClass) || readings.PendingTooLong(s, g) {
 			continue
@@ -94,7 +94,7 @@ func UnsettledPods(s plan.Snapshot) []string {
 	var reasons []string
 	processes := s.Database.Status.ProcessesByGroup()
 	for _, g := range s.Groups() {
-		if g.IsGone() || !g.ProcessClass.IsStateful() || readings.PendingTooLong(s, g) {
+		if g.IsRemovable() || !g.ProcessClass.IsStateful() || readings.PendingTooLong(s, g) {
 			continue
 		}
 		if why := unsettled(s, g, s.Pod(g), processes[string(g.ProcessGroupID)]); why != "" {
@@ -143,7 +143,7 @@ func stillTerminating(s plan.Snapshot, pod *corev1.Pod, processes []fdb.Process)
 func blockingUpdate(s plan.Snapshot) []string {
 	reasons := UnsettledPods(s)
 	processes := s.Database.Status.ProcessesByGroup()
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		if g.ProcessClass.IsStateful() || pod == nil || pod.DeletionTimestamp == nil {
 			continue
@@ -194,7 +194,7 @@ func notYetBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod,
 // unavailable now.
 func zonesWithUnavailablePods(s plan.Snapshot) []string {
 	var zones []string
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if !g.ProcessClass.IsStateful() || g.FaultDomain == "" || slices.Contains(zones, string(g.FaultDomain)) {
 			continue
 		}

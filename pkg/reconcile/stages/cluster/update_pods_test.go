@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// wantedHash returns the hash of the current spec of a group's pod.
-func wantedHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) string {
+// desiredHash returns the hash of the current spec of a group's pod.
+func desiredHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) string {
 	tb.Helper()
 	hash, err := objects.NewSpecHashes(s.Cluster).Of(s.Cluster.ProcessGroup(id))
 	if err != nil {
@@ -139,7 +139,7 @@ func TestUpdatePods(t *testing.T) {
 		},
 		"stops at a pod that has the current spec and does not report again": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
-				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
 				stagestest.DropProcess(s, storage(s, "storage-116"))
 			}, Holds: "the update stops while processes with the new spec do not report: storage-116",
@@ -147,7 +147,7 @@ func TestUpdatePods(t *testing.T) {
 		"takes all down beside a pod that does not come back where the spec wants it that way": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				mode(v1beta2.PodUpdateModeAll)(s)
-				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
 				stagestest.DropProcess(s, storage(s, "storage-116"))
 			}, Does: []string{oneZone}, Holds: "0 remaining",
@@ -160,7 +160,7 @@ func TestUpdatePods(t *testing.T) {
 		},
 		"waits while a storage process of another fault domain has just started": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
-				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, "storage-116")
 				stagestest.Uptime(s, "storage-116", 12*time.Second)
 			}, Holds: "none may go down now: storage-116 started 12s ago, 1m30s required",
 		},
@@ -238,7 +238,7 @@ func TestUpdatePods(t *testing.T) {
 		"takes no further zone down where too many are unavailable": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
-				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = wantedHash(t, *s, "storage-116")
+				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, "storage-116")
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 				stagestest.FirstOf(*s, v1beta2.ProcessClassLog).SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 			}, Holds: "2 fault domains have unavailable pods",
@@ -315,7 +315,7 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
 	s := stagestest.OutdatedStorage(t)
 	stagestest.Uptime(&s, "log-101", 12*time.Second)
-	if d := UpdatePods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Human {
+	if d := UpdatePods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Manual {
 		t.Errorf("%+v", d.Hold)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // the sidecar is reverted in place.
 var UpdateSidecarVersions = plan.Stage{
 	Name:  plan.StageUpdateSidecarVersions,
-	Reads: plan.Record | plan.Pods,
+	Reads: plan.ClusterResource | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		switch {
 		case !s.Cluster.IsBeingUpgraded():
@@ -54,7 +54,7 @@ var UpdateSidecarVersions = plan.Stage{
 			d.Why = "their pods need the fdbserver binary of version " + s.Cluster.Spec.Version
 		}
 		if len(others) > 0 {
-			d.Hold = &plan.Hold{Code: plan.HoldImageTypeDiffers, Human: true, Reason: fmt.Sprintf(
+			d.Hold = &plan.Hold{Code: plan.HoldImageTypeDiffers, Manual: true, Reason: fmt.Sprintf(
 				"%s are not of image type %s, so their sidecars cannot be upgraded; revert spec.imageType until the upgrade is over",
 				readings.SomeOf(others), s.Cluster.ImageType())}
 		}
@@ -65,7 +65,7 @@ var UpdateSidecarVersions = plan.Stage{
 // podThatStays returns a group's pod; nil when it has none, or the pod is being removed.
 func podThatStays(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 	pod := s.Pod(g)
-	if pod == nil || pod.DeletionTimestamp != nil || g.IsGone() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
+	if pod == nil || pod.DeletionTimestamp != nil || g.IsRemovable() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
 		return nil
 	}
 	return pod

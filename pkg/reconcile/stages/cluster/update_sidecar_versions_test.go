@@ -46,7 +46,7 @@ func TestUpdateSidecarVersions(t *testing.T) {
 		},
 		"reports that a pod of another image type cannot be upgraded": {
 			Given: stagestest.Combined(oneOld, stagestest.OnePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationImageType] = string(v1beta2.ImageTypeSplit) })),
-			Holds: "sample-log-101 are not of image type unified", Human: true,
+			Holds: "sample-log-101 are not of image type unified", Manual: true,
 		},
 	})
 }

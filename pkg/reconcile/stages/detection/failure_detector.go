@@ -16,7 +16,7 @@ import (
 // depends on automatic replacements: without them nothing acts on what it sees.
 var FailureDetector = plan.Stage{
 	Name:  plan.StageFailureDetector,
-	Reads: plan.Record | plan.Detector,
+	Reads: plan.ClusterResource | plan.Detector,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.RunsFailureDetector() {
 			return withoutDetector(s)
@@ -91,5 +91,5 @@ func apply(s plan.Snapshot, want *batchv1.CronJob) plan.Decision {
 }
 
 func manual(code plan.HoldCode, format string, args ...any) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Code: code, Reason: fmt.Sprintf(format, args...), Human: true}}
+	return plan.Decision{Hold: &plan.Hold{Code: code, Reason: fmt.Sprintf(format, args...), Manual: true}}
 }

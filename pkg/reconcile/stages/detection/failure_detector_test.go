@@ -52,7 +52,7 @@ func TestTheCronJobOfTheFailureDetector(t *testing.T) {
 		given  func(*plan.Snapshot)
 		does   []string
 		holds  plan.HoldCode
-		human  bool
+		manual bool
 		checks []plan.CheckID
 	}{
 		"none by default":                     {given: all()},
@@ -68,13 +68,13 @@ func TestTheCronJobOfTheFailureDetector(t *testing.T) {
 		"not created without replacements":    {given: all(enabled, replacements(func(r *v1beta2.AutomaticReplacementOptions) { r.Enabled = new(false) }))},
 		"deleted once":                        {given: withJob(t, ending)},
 		"another owner's, when disabled":      {given: withJob(t, foreign)},
-		"another owner's":                     {given: all(enabled, withJob(t, foreign)), holds: plan.HoldDetectorNotOwned, human: true},
-		"another cluster's of that name":      {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.OwnerReferences[0].UID = "2" })), holds: plan.HoldDetectorNotOwned, human: true},
+		"another owner's":                     {given: all(enabled, withJob(t, foreign)), holds: plan.HoldDetectorNotOwned, manual: true},
+		"another cluster's of that name":      {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.OwnerReferences[0].UID = "2" })), holds: plan.HoldDetectorNotOwned, manual: true},
 		"created again once it was deleted":   {given: all(enabled, withJob(t, ending)), holds: plan.HoldDetectorTerminating},
-		"no image":                            {given: all(enabled, replacements(func(r *v1beta2.AutomaticReplacementOptions) { r.FailureDetectionCronJob.Image = nil })), holds: plan.HoldImageMissing, human: true},
-		"hidden":                              {given: all(enabled, hidden), holds: plan.HoldDetectorUnknown, human: true},
+		"no image":                            {given: all(enabled, replacements(func(r *v1beta2.AutomaticReplacementOptions) { r.FailureDetectionCronJob.Image = nil })), holds: plan.HoldImageMissing, manual: true},
+		"hidden":                              {given: all(enabled, hidden), holds: plan.HoldDetectorUnknown, manual: true},
 		"hidden and disabled":                 {given: hidden, checks: []plan.CheckID{plan.CheckDetectorKnown}},
-		"no image while there is one already": {given: all(enabled, withJob(t, nil), replacements(func(r *v1beta2.AutomaticReplacementOptions) { r.FailureDetectionCronJob.Image = nil })), holds: plan.HoldImageMissing, human: true},
+		"no image while there is one already": {given: all(enabled, withJob(t, nil), replacements(func(r *v1beta2.AutomaticReplacementOptions) { r.FailureDetectionCronJob.Image = nil })), holds: plan.HoldImageMissing, manual: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTheCronJobOfTheFailureDetector(t *testing.T) {
 			if d.Hold != nil {
 				hold = *d.Hold
 			}
-			if hold.Code != tc.holds || hold.Human != tc.human {
+			if hold.Code != tc.holds || hold.Manual != tc.manual {
 				t.Errorf("got hold %+v, want %s", hold, tc.holds)
 			}
 			var checks []plan.CheckID

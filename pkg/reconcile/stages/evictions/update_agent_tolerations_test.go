@@ -21,7 +21,7 @@ func TestAgentsWaitForALostNodeForAMinute(t *testing.T) {
 		annotation string
 		given      func(*v1beta2.FoundationDBBackup, *corev1.Pod)
 		does       []string
-		human      bool
+		manual     bool
 	}{
 		"not requested":  {"", func(*v1beta2.FoundationDBBackup, *corev1.Pod) {}, nil, false},
 		"requested":      {"true", func(*v1beta2.FoundationDBBackup, *corev1.Pod) {}, sets, false},
@@ -47,7 +47,7 @@ func TestAgentsWaitForALostNodeForAMinute(t *testing.T) {
 			d := UpdateAgentTolerations.Decide(s)
 			stagestest.Explained(t, d)
 			got := stagestest.Described(d)
-			if len(got) != len(tc.does) || len(got) == 1 && got[0] != tc.does[0] || (d.Hold != nil) != tc.human {
+			if len(got) != len(tc.does) || len(got) == 1 && got[0] != tc.does[0] || (d.Hold != nil) != tc.manual {
 				t.Errorf("%v, held %q, want %v", got, stagestest.Reason(d), tc.does)
 			}
 			for _, a := range d.Actions {

@@ -26,16 +26,16 @@ import (
 // before a new pod is ready, or the new pod would make room for the eviction of two others.
 var UpdateDisruptionBudget = plan.Stage{
 	Name:  plan.StageUpdateDisruptionBudget,
-	Reads: plan.Record | plan.Pods | plan.Database | plan.DisruptionBudgets,
+	Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.DisruptionBudgets,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		requested, err := plan.OptedIn(s.Cluster, plan.AnnotationDisruptionBudgets)
 		switch {
 		case err != nil:
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Human: true, Reason: err.Error()}}
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Manual: true, Reason: err.Error()}}
 		case !requested:
 			return withoutBudget(s)
 		case s.DisruptionBudgetsHidden != "":
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBudgetsUnknown, Human: true, Reason: "the PodDisruptionBudgets are unknown", Detail: s.DisruptionBudgetsHidden}}
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldBudgetsUnknown, Manual: true, Reason: "the PodDisruptionBudgets are unknown", Detail: s.DisruptionBudgetsHidden}}
 		}
 		conflicts, err := readings.ConflictingDisruptionBudgets(s)
 		if err != nil {
@@ -108,7 +108,7 @@ func mergedBudget(have, want *policyv1.PodDisruptionBudget) (merged *policyv1.Po
 
 func conflictHold(names []string) *plan.Hold {
 	return &plan.Hold{
-		Code: plan.HoldBudgetConflict, Subjects: names, Human: true,
+		Code: plan.HoldBudgetConflict, Subjects: names, Manual: true,
 		Reason: fmt.Sprintf("PodDisruptionBudget %s selects pods of this cluster as well, and Kubernetes refuses every eviction of a pod with two; delete it, or remove annotation %s",
 			strings.Join(names, ", "), plan.AnnotationDisruptionBudgets),
 	}

@@ -56,7 +56,7 @@ func TestUpdateDisruptionBudget(t *testing.T) {
 	stagestest.Decides(t, UpdateDisruptionBudget, map[string]stagestest.Decision{
 		"does nothing that is not requested": {Given: func(*plan.Snapshot) {}},
 		"does nothing when it is off":        {Given: budgetRequest("false")},
-		"does not guess":                     {Given: budgetRequest("yes"), Holds: `"yes": must be true or false`, Human: true},
+		"does not guess":                     {Given: budgetRequest("yes"), Holds: `"yes": must be true or false`, Manual: true},
 		"creates it":                         {Given: on, Does: []string{"create PodDisruptionBudget sample-stateful: 6 of 7 pods must stay"}},
 		"is done":                            {Given: with(on, budgetOf(6))},
 		"creates it closed where a pod is too much to lose": {
@@ -109,15 +109,15 @@ func TestUpdateDisruptionBudget(t *testing.T) {
 		"deletes none twice":                           {Given: budgetOf(6, func(b *policyv1.PodDisruptionBudget) { b.DeletionTimestamp = new(stagestest.NoonTime()) })},
 		"keeps one of its name that is a user's":       {Given: budgetOf(6, func(b *policyv1.PodDisruptionBudget) { b.OwnerReferences = nil })},
 		"creates none beside a user's of its name": {
-			Given: with(on, budgetOf(6, func(b *policyv1.PodDisruptionBudget) { b.OwnerReferences = nil })), Holds: "PodDisruptionBudget sample-stateful selects", Human: true,
+			Given: with(on, budgetOf(6, func(b *policyv1.PodDisruptionBudget) { b.OwnerReferences = nil })), Holds: "PodDisruptionBudget sample-stateful selects", Manual: true,
 		},
 		"creates none beside one of the same pods": {
-			Given: with(on, foreignBudget("mine", map[string]string{v1beta2.LabelProcessClass: "log"})), Holds: "PodDisruptionBudget mine selects", Human: true,
+			Given: with(on, foreignBudget("mine", map[string]string{v1beta2.LabelProcessClass: "log"})), Holds: "PodDisruptionBudget mine selects", Manual: true,
 		},
-		"creates none beside one of all pods": {Given: with(on, foreignBudget("all", nil)), Holds: "PodDisruptionBudget all selects", Human: true},
+		"creates none beside one of all pods": {Given: with(on, foreignBudget("all", nil)), Holds: "PodDisruptionBudget all selects", Manual: true},
 		"keeps its own beside one of the same pods": {
 			Given: with(on, budgetOf(7), foreignBudget("mine", map[string]string{v1beta2.LabelProcessClass: "log"})),
-			Does:  []string{"update PodDisruptionBudget sample-stateful: 6 of 7 pods must stay"}, Holds: "PodDisruptionBudget mine selects", Human: true,
+			Does:  []string{"update PodDisruptionBudget sample-stateful: 6 of 7 pods must stay"}, Holds: "PodDisruptionBudget mine selects", Manual: true,
 		},
 		"does not mind one of stateless pods": {
 			Given: with(on, foreignBudget("mine", map[string]string{v1beta2.LabelProcessClass: "stateless"})),
@@ -128,7 +128,7 @@ func TestUpdateDisruptionBudget(t *testing.T) {
 			Does:  []string{"create PodDisruptionBudget sample-stateful: 6 of 7 pods must stay"},
 		},
 		"reports that budgets may not be read": {
-			Given: with(on, func(s *plan.Snapshot) { s.DisruptionBudgetsHidden = "listing is forbidden" }), Holds: "listing is forbidden", Human: true,
+			Given: with(on, func(s *plan.Snapshot) { s.DisruptionBudgetsHidden = "listing is forbidden" }), Holds: "listing is forbidden", Manual: true,
 		},
 		"needs no permission where it is off": {Given: func(s *plan.Snapshot) { s.DisruptionBudgetsHidden = "listing is forbidden" }},
 	})

@@ -18,7 +18,7 @@ import (
 // get back what they had.
 var UpdateTolerations = plan.Stage{
 	Name:  plan.StageUpdateTolerations,
-	Reads: plan.Record | plan.Pods,
+	Reads: plan.ClusterResource | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var pods []toleratingPod
 		for _, g := range s.Groups() {
@@ -43,7 +43,7 @@ type toleratingPod struct {
 func decideTolerations(resource metav1.Object, pods []toleratingPod, what string) plan.Decision {
 	requested, err := plan.OptedIn(resource, plan.AnnotationTolerations)
 	if err != nil {
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Human: true, Reason: err.Error()}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldAnnotationInvalid, Manual: true, Reason: err.Error()}}
 	}
 	var actions []plan.Action
 	for _, p := range pods {

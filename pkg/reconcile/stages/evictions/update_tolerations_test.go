@@ -63,7 +63,7 @@ func TestUpdateTolerations(t *testing.T) {
 	stagestest.Decides(t, UpdateTolerations, map[string]stagestest.Decision{
 		"does nothing that is not requested": {Given: with(defaulted, onlyStateless)},
 		"does not guess": {
-			Given: func(s *plan.Snapshot) { s.Cluster.Annotations = map[string]string{plan.AnnotationTolerations: "on"} }, Holds: `"on": must be true or false`, Human: true,
+			Given: func(s *plan.Snapshot) { s.Cluster.Annotations = map[string]string{plan.AnnotationTolerations: "on"} }, Holds: `"on": must be true or false`, Manual: true,
 		},
 		"sets them by class":             {Given: on, Does: []string{both}},
 		"adds them where there are none": {Given: with(on, podOfStateless(func(p *corev1.Pod) { p.Spec.Tolerations = nil })), Does: []string{both}},

@@ -46,16 +46,16 @@ func UncordonNodes(nodes []string, taint *corev1.Taint) plan.Stage {
 // nodeStage returns a stage with the action that todo returns for each node; a nil action is nothing, and an error ends the pass.
 func nodeStage(name plan.StageName, why string, nodes []string, todo func(plan.Snapshot, string) (plan.Action, error)) plan.Stage {
 	return plan.Stage{
-		Name: name, Reads: plan.Record | plan.Nodes,
+		Name: name, Reads: plan.ClusterResource | plan.Nodes,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if s.NodesHidden != "" || s.Nodes == nil {
-				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: "nodes are unknown: " + nodesUnknown(s), Then: plan.EndPass}}
+				return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Manual: true, Reason: "nodes are unknown: " + nodesUnknown(s), Then: plan.EndPass}}
 			}
 			var d plan.Decision
 			for _, node := range nodes {
 				a, err := todo(s, node)
 				if err != nil {
-					return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Human: true, Reason: err.Error(), Then: plan.EndPass}}
+					return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNodesUnknown, Manual: true, Reason: err.Error(), Then: plan.EndPass}}
 				}
 				if a != nil {
 					d.Why, d.Actions = why, append(d.Actions, a)
@@ -79,7 +79,7 @@ func nodesUnknown(s plan.Snapshot) string {
 func EvictFrom(nodes []string) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageEvictFrom,
-		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var d plan.Decision
 			var left readings.Waits
@@ -150,7 +150,7 @@ func Evictable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 // recreating returns a group of a class that stays and has no pod, or none that reports: the
 // pods evicted before have to report first.
 func recreating(s plan.Snapshot, class v1beta2.ProcessClass) string {
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if g.ProcessClass == class && (g.HasCondition(v1beta2.ConditionMissingPod) || g.HasCondition(v1beta2.ConditionPodPending) || g.HasCondition(v1beta2.ConditionMissingProcesses)) {
 			return string(g.ProcessGroupID)
 		}
@@ -171,7 +171,7 @@ func evictionOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Action {
 // groupsOn returns the groups that stay, and whose pods run on one of the nodes.
 func groupsOn(s plan.Snapshot, nodes []string) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if pod := s.Pod(g); pod != nil && pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && slices.Contains(nodes, pod.Spec.NodeName) {
 			groups = append(groups, g)
 		}
@@ -194,7 +194,7 @@ func ReplaceAllOn(nodes []string, most int) plan.Stage {
 func replaceOn(nodes []string, most int, concerns func(plan.Snapshot, *v1beta2.ProcessGroupStatus) bool) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
-		Reads: plan.Record | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var may []v1beta2.ProcessGroupID
 			var refusals []plan.Check
@@ -211,7 +211,7 @@ func replaceOn(nodes []string, most int, concerns func(plan.Snapshot, *v1beta2.P
 				}
 				may = append(may, g.ProcessGroupID)
 			}
-			d := ReplaceGroups(Replacement{Groups: may, Most: most}).Decide(s)
+			d := ReplaceGroups(Replacement{Groups: may, Max: most}).Decide(s)
 			d.Checks = append(d.Checks, refusals...)
 			if d.Hold == nil {
 				d.Hold = left.Hold(plan.HoldReplacementsRemain, "not replaceable now: ", cluster.PodUpdateRetry)

@@ -20,7 +20,7 @@ import (
 func EvictAgents(nodes []string) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageEvictAgents,
-		Reads: plan.Record | plan.Nodes | plan.Agents,
+		Reads: plan.ClusterResource | plan.Nodes | plan.Agents,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var d plan.Decision
 			var left readings.Waits

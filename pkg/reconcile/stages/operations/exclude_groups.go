@@ -21,7 +21,7 @@ import (
 func ExcludeGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageExcludeGroups,
-		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 		Decide: unlessKept(groups, func(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Decision {
 			due := notExcluded(s, groups)
 			if len(due) == 0 {
@@ -46,7 +46,7 @@ func notExcluded(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []v1beta2.Pro
 // exclusionsWith classifies as though the groups were already marked for removal: those that a
 // user has excluded before count as draining, whatever the status records.
 func exclusionsWith(s plan.Snapshot, due []v1beta2.ProcessGroupID) *readings.Exclusions {
-	e := readings.NewExclusions(asLeaving(s, due))
+	e := readings.NewExclusions(asMarked(s, due))
 	for _, g := range e.S.Groups() {
 		switch {
 		case g.IsExcluded() || g.ProcessClass.IsTester():
@@ -59,9 +59,9 @@ func exclusionsWith(s plan.Snapshot, due []v1beta2.ProcessGroupID) *readings.Exc
 	return e
 }
 
-// asLeaving returns the snapshot as if the groups were marked for removal, and every other
+// asMarked returns the snapshot as if the groups were marked for removal, and every other
 // excluded group had the condition for that. It is never written.
-func asLeaving(s plan.Snapshot, due []v1beta2.ProcessGroupID) plan.Snapshot {
+func asMarked(s plan.Snapshot, due []v1beta2.ProcessGroupID) plan.Snapshot {
 	excluded := func(g *v1beta2.ProcessGroupStatus) bool { return safety.Excluded(s, g) }
 	s.Cluster = s.Cluster.DeepCopy()
 	for _, g := range s.Groups() {
@@ -86,9 +86,9 @@ type requestedExclusion struct {
 func (w requestedExclusion) decide() plan.Decision {
 	switch {
 	case len(w.Unreachable) > 0:
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: w.Unreachable, Reason: fmt.Sprintf("%s never had an address to exclude", readings.SomeOf(w.Unreachable))}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoAddress, Manual: true, Subjects: w.Unreachable, Reason: fmt.Sprintf("%s never had an address to exclude", readings.SomeOf(w.Unreachable))}}
 	case len(w.Candidates) == 0 && len(w.Coordinators) == 0:
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNeverExcluded, Human: true, Reason: "processes of class test hold no data or roles, and are never excluded"}}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNeverExcluded, Manual: true, Reason: "processes of class test hold no data or roles, and are never excluded"}}
 	case len(w.Candidates) == 0:
 		return plan.Decision{Hold: cluster.CoordinatorsFirst(w.Coordinators)}
 	}
@@ -105,7 +105,7 @@ func (w requestedExclusion) decide() plan.Decision {
 	left := canHoldWithout(w.now, allowed)
 	d.Checks = append(d.Checks, left)
 	if !left.OK {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Human: true, Subjects: phrase.Strings(readings.IDsOf(allowed)), Reason: fmt.Sprintf("without %s", readings.SomeOf(readings.IDsOf(allowed))), Detail: left.Evidence}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Subjects: phrase.Strings(readings.IDsOf(allowed)), Reason: fmt.Sprintf("without %s", readings.SomeOf(readings.IDsOf(allowed))), Detail: left.Evidence}
 		return d
 	}
 	d.Why = plan.RequestedByUser
@@ -123,7 +123,7 @@ func (w requestedExclusion) decide() plan.Decision {
 func (w requestedExclusion) noRoom(refused plan.Check) *plan.Hold {
 	const advice = "replace the process groups instead: replacements are added first"
 	if refused.ID == "" {
-		return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: "no more process groups of the class may be excluded at the same time; " + advice}
+		return &plan.Hold{Code: plan.HoldExclusionBudget, Manual: true, Reason: "no more process groups of the class may be excluded at the same time; " + advice}
 	}
 	waits := slices.ContainsFunc(w.now.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
 		return w.includes(g.ProcessClass) && (g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses) || g.HasCondition(v1beta2.ConditionMissingPod))
@@ -131,7 +131,7 @@ func (w requestedExclusion) noRoom(refused plan.Check) *plan.Hold {
 	if waits {
 		return &plan.Hold{Code: plan.HoldExclusionBudget, Reason: cluster.ExclusionWaits, Detail: refused.Evidence, RetryAfter: cluster.ExclusionRetry}
 	}
-	return &plan.Hold{Code: plan.HoldExclusionBudget, Human: true, Reason: fmt.Sprintf("no further exclusion is allowed (%s); %s", refused.Evidence, advice)}
+	return &plan.Hold{Code: plan.HoldExclusionBudget, Manual: true, Reason: fmt.Sprintf("no further exclusion is allowed (%s); %s", refused.Evidence, advice)}
 }
 
 func (w requestedExclusion) includes(class v1beta2.ProcessClass) bool {
@@ -169,7 +169,7 @@ func MoveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
 			if len(due) == 0 {
 				return plan.Decision{}
 			}
-			d := cluster.ChangeCoordinators.Decide(asLeaving(s, notExcluded(s, groups)))
+			d := cluster.ChangeCoordinators.Decide(asMarked(s, notExcluded(s, groups)))
 			why := fmt.Sprintf("%s are coordinators, and coordinators move before their processes are excluded", readings.SomeOf(due))
 			if len(d.Actions) > 0 {
 				d.Why = why

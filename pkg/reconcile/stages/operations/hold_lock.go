@@ -21,7 +21,7 @@ const lockSlack = 30 * time.Second
 func HoldLock(user string, d time.Duration) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageHoldLock,
-		Reads: plan.Record | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if hold := lockUnusable(s); hold != nil {
 				return plan.Decision{Hold: hold}
@@ -33,7 +33,7 @@ func HoldLock(user string, d time.Duration) plan.Stage {
 			free, _ := safety.LockFreeFor(s, user)
 			return plan.Decision{
 				Why: plan.RequestedByUser, Checks: []plan.Check{free},
-				Actions: []plan.Action{plan.HoldLock{Owner: s.Cluster.LockOwner(), Person: user, For: d}},
+				Actions: []plan.Action{plan.HoldLock{Owner: s.Cluster.LockOwner(), User: user, For: d}},
 			}
 		},
 	}
@@ -43,9 +43,9 @@ func HoldLock(user string, d time.Duration) plan.Stage {
 func lockUnusable(s plan.Snapshot) *plan.Hold {
 	switch {
 	case !s.Cluster.LocksUsed():
-		return &plan.Hold{Code: plan.HoldLocksDisabled, Human: true, Reason: "locks are not used here; set spec.lockOptions.disableLocks to false, and spec.processGroupIDPrefix, where several control-plane instances share the database"}
+		return &plan.Hold{Code: plan.HoldLocksDisabled, Manual: true, Reason: "locks are not used here; set spec.lockOptions.disableLocks to false, and spec.processGroupIDPrefix, where several control-plane instances share the database"}
 	case !s.Cluster.Status.Configured:
-		return &plan.Hold{Code: plan.HoldNoDatabase, Human: true, Reason: "there is no database yet, and so no lock"}
+		return &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: "there is no database yet, and so no lock"}
 	case !s.Coordination.Read:
 		return &plan.Hold{Code: plan.HoldLockUnread, Reason: "the lock in the database could not be read", RetryAfter: plan.PodDelay}
 	default:
@@ -57,19 +57,19 @@ func lockUnusable(s plan.Snapshot) *plan.Hold {
 // This cluster's own lock is released only once the status document shows everything that a
 // run took down: until then other runs would read a healthy database.
 func ReleaseLock(user string) plan.Stage {
-	return releaseLock(plan.ReleaseLock{Person: user})
+	return releaseLock(plan.ReleaseLock{User: user})
 }
 
 // ReleaseLockByForce returns a stage that also clears a lock that has expired or is denied, and
 // one that another user holds for this cluster.
 func ReleaseLockByForce(user string) plan.Stage {
-	return releaseLock(plan.ReleaseLock{Person: user, Force: true})
+	return releaseLock(plan.ReleaseLock{User: user, Force: true})
 }
 
 func releaseLock(release plan.ReleaseLock) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReleaseLock,
-		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if hold := lockUnusable(s); hold != nil {
 				return plan.Decision{Hold: hold}
@@ -120,7 +120,7 @@ func releaseChecks(s plan.Snapshot, found fdb.Lock) []plan.Check {
 	switch reasons := cluster.UnsettledPods(s); {
 	case len(reasons) > 0:
 		shown.OK, shown.Evidence = false, readings.SomeOf(reasons)
-	case found.Person() == "" && left <= fdb.DeathNoticedAfter:
+	case found.User() == "" && left <= fdb.DeathNoticedAfter:
 		// A pass that deleted pods leaves its lock like this.
 		shown.OK, shown.Evidence = false, fmt.Sprintf("a pass may hold the lock for %s more, until the database reports what it took down", left)
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 // lockOf sets the owner of the lock for a time, held manually by a user if one is given.
-func lockOf(owner, person string, left time.Duration) func(*plan.Snapshot) {
+func lockOf(owner, user string, left time.Duration) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) {
 		l := fdb.Lock{Owner: owner, Start: s.Now.Add(-time.Hour), End: s.Now.Add(left), Nonce: "run"}
-		if person != "" {
-			l.Nonce = fdb.NonceByHand(person, "n")
+		if user != "" {
+			l.Nonce = fdb.NonceByHand(user, "n")
 		}
 		s.Coordination.Lock = &l
 	}

@@ -26,7 +26,7 @@ type Inclusion struct {
 func IncludeTargets(i Inclusion) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageIncludeTargets,
-		Reads: plan.Record | readings.KeptFacets | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | readings.KeptFacets | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "nothing can be included", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
@@ -45,7 +45,7 @@ func IncludeTargets(i Inclusion) plan.Stage {
 
 func include(s plan.Snapshot, a plan.Include, kept []string) (d plan.Decision) {
 	if len(kept) > 0 {
-		d.Hold = &plan.Hold{Code: plan.HoldExclusionsKept, Human: true, Reason: "exclusions kept: " + readings.SomeOf(kept)}
+		d.Hold = &plan.Hold{Code: plan.HoldExclusionsKept, Manual: true, Reason: "exclusions kept: " + readings.SomeOf(kept)}
 	}
 	if len(a.Targets) == 0 {
 		return d

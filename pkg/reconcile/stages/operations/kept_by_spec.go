@@ -37,7 +37,7 @@ func keptHold(h *plan.Hold, kept []v1beta2.ProcessGroupID) *plan.Hold {
 		return h
 	}
 	all := &plan.Hold{
-		Code: plan.HoldKeptBySpec, Human: true, Subjects: phrase.Strings(kept),
+		Code: plan.HoldKeptBySpec, Manual: true, Subjects: phrase.Strings(kept),
 		Reason: fmt.Sprintf("%s keeps %s: remove %s from the list first", readings.KeepField, readings.SomeOf(kept), phrase.Either(len(kept), "it", "them")),
 	}
 	if h != nil {

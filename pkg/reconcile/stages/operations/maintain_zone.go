@@ -22,7 +22,7 @@ const maintenanceSlack = 30 * time.Second
 func MaintainZone(zone string, d time.Duration) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageMaintainZone,
-		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			under := cluster.MaintenanceZone(s)
 			if under == zone && (s.Database.Status.Maintenance().Remaining-d).Abs() <= maintenanceSlack {
@@ -85,7 +85,7 @@ func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 // processes in the zone, and of processes that do not report.
 var StopMaintenance = plan.Stage{
 	Name:  plan.StageStopMaintenance,
-	Reads: plan.Record | plan.Database | plan.Coordination,
+	Reads: plan.ClusterResource | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
 		if refused, ok := d.Refused(); ok {

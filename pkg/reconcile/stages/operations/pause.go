@@ -12,7 +12,7 @@ import (
 func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StagePauseOperators,
-		Reads: plan.Record,
+		Reads: plan.ClusterResource,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			_, paused := plan.PauseOf(s.Cluster)
 			if paused && long == 0 && reason == "" {
@@ -30,7 +30,7 @@ func PauseOperators(by string, long time.Duration, reason string) plan.Stage {
 // ResumeOperators ends the pause of operators.
 var ResumeOperators = plan.Stage{
 	Name:  plan.StageResumeOperators,
-	Reads: plan.Record,
+	Reads: plan.ClusterResource,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.Spec.Skip {
 			return plan.Decision{}

@@ -15,8 +15,8 @@ import (
 // Replacement is what a user requests to replace, and how fast.
 type Replacement struct {
 	Groups []v1beta2.ProcessGroupID
-	// Most is how many process groups may be draining at once, whatever the reason. At least 1.
-	Most int
+	// Max is how many process groups may be draining at once, whatever the reason. At least 1.
+	Max int
 	// ByZone counts fault domains instead.
 	ByZone bool
 }
@@ -26,7 +26,7 @@ type Replacement struct {
 func ReplaceGroups(r Replacement) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
-		Reads: plan.Record | plan.Database,
+		Reads: plan.ClusterResource | plan.Database,
 		Decide: unlessKept(r.Groups, func(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Decision {
 			due := notMarked(s, groups)
 			if len(due) == 0 {
@@ -55,14 +55,14 @@ func notMarked(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.Proc
 
 func (r Replacement) mark(s plan.Snapshot, d plan.Decision, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	due, nameless := splitByTrace(s, due)
-	now, later := replacements.Budget{Most: max(r.Most, 1), ByZone: r.ByZone}.Split(s, due)
+	now, later := replacements.Budget{Max: max(r.Max, 1), ByZone: r.ByZone}.Split(s, due)
 	if len(now) > 0 {
 		d.Why = plan.RequestedByUser
 		d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
 	}
 	switch {
 	case len(nameless) > 0:
-		d.Hold = &plan.Hold{Code: plan.HoldNoAddress, Human: true, Subjects: phrase.Strings(nameless), Reason: fmt.Sprintf(
+		d.Hold = &plan.Hold{Code: plan.HoldNoAddress, Manual: true, Subjects: phrase.Strings(nameless), Reason: fmt.Sprintf(
 			"%s never had an address to exclude; add it to spec.processGroupsToRemoveWithoutExclusion if it never ran", readings.SomeOf(nameless))}
 	case len(later) > 0:
 		d.Hold = &plan.Hold{Code: plan.HoldReplacementBudget, RetryAfter: cluster.PodUpdateRetry, Follows: true, Subjects: phrase.Strings(later), Reason: fmt.Sprintf(
@@ -85,9 +85,9 @@ func splitByTrace(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) (due []
 
 func (r Replacement) pace() string {
 	if r.ByZone {
-		return phrase.Count(max(r.Most, 1), "fault domain")
+		return phrase.Count(max(r.Max, 1), "fault domain")
 	}
-	return phrase.Count(max(r.Most, 1), "process group")
+	return phrase.Count(max(r.Max, 1), "process group")
 }
 
 // KeepGroups returns a stage that reverts the marks of process groups from which no data was
@@ -95,7 +95,7 @@ func (r Replacement) pace() string {
 func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageKeepGroups,
-		Reads: plan.Record | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			var d plan.Decision
 			var keep, listed, late []v1beta2.ProcessGroupID
@@ -127,11 +127,11 @@ func KeepGroups(groups []v1beta2.ProcessGroupID) plan.Stage {
 func cannotStay(d plan.Decision, listed, late []v1beta2.ProcessGroupID) *plan.Hold {
 	switch {
 	case len(listed) > 0:
-		return &plan.Hold{Code: plan.HoldRemovalInSpec, Human: true, Subjects: phrase.Strings(listed), Reason: "the spec lists for removal: " + readings.SomeOf(listed) +
+		return &plan.Hold{Code: plan.HoldRemovalInSpec, Manual: true, Subjects: phrase.Strings(listed), Reason: "the spec lists for removal: " + readings.SomeOf(listed) +
 			"; delete them from spec.processGroupsToRemove and spec.processGroupsToRemoveWithoutExclusion first"}
 	case len(late) > 0:
 		refused, _ := d.Refused()
-		return &plan.Hold{Code: plan.HoldTooLateToKeep, Human: true, Subjects: phrase.Strings(late), Reason: "too late to keep " + readings.SomeOf(late) + ": " + refused.Evidence}
+		return &plan.Hold{Code: plan.HoldTooLateToKeep, Manual: true, Subjects: phrase.Strings(late), Reason: "too late to keep " + readings.SomeOf(late) + ": " + refused.Evidence}
 	default:
 		return nil
 	}

@@ -31,7 +31,7 @@ type Restart struct {
 func RestartGroups(r Restart) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageRestartGroups,
-		Reads: plan.Record | plan.Pods | plan.Database,
+		Reads: plan.ClusterResource | plan.Pods | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			if available := safety.Available(s.Database); !available.OK {
 				return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "no process is restarted", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
@@ -80,15 +80,15 @@ func restartForbidden(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.
 	const together = "; a pass restarts all of them together"
 	switch {
 	case readings.IncompatibleUpgrade(s.Cluster):
-		return &plan.Hold{Code: plan.HoldUpgradeActive, Human: true, Reason: fmt.Sprintf("an upgrade from %s to %s is in progress, and a process that starts in the new version is incompatible with the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
+		return &plan.Hold{Code: plan.HoldUpgradeActive, Manual: true, Reason: fmt.Sprintf("an upgrade from %s to %s is in progress, and a process that starts in the new version is incompatible with the others%s", s.Cluster.RunningVersion(), s.Cluster.Spec.Version, together)}
 	case readings.TLSConversion(s.Cluster):
-		return &plan.Hold{Code: plan.HoldTLSConversionActive, Human: true, Reason: "the conversion to or from TLS is in progress, and the others may not reach a process that restarts alone" + together}
+		return &plan.Hold{Code: plan.HoldTLSConversionActive, Manual: true, Reason: "the conversion to or from TLS is in progress, and the others may not reach a process that restarts alone" + together}
 	}
 	spared := slices.DeleteFunc(slices.Clone(due), func(g *v1beta2.ProcessGroupStatus) bool {
 		return !slices.Contains(s.Cluster.Spec.Buggify.IgnoreDuringRestart, g.ProcessGroupID)
 	})
 	if len(spared) > 0 {
-		return &plan.Hold{Code: plan.HoldRestartsKeptBack, Human: true, Subjects: phrase.Strings(readings.IDsOf(spared)), Reason: fmt.Sprintf("%s are kept from restarting by spec.buggify.ignoreDuringRestart", readings.SomeOf(readings.IDsOf(spared)))}
+		return &plan.Hold{Code: plan.HoldRestartsKeptBack, Manual: true, Subjects: phrase.Strings(readings.IDsOf(spared)), Reason: fmt.Sprintf("%s are kept from restarting by spec.buggify.ignoreDuringRestart", readings.SomeOf(readings.IDsOf(spared)))}
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ func restartedAgo(ago time.Duration, groups ...v1beta2.ProcessGroupID) func(*pla
 
 func TestRestartGroups(t *testing.T) {
 	everything := []v1beta2.ProcessGroupID{"log-101", "log-102", "log-103", "stateless-105", "stateless-106", "storage-114", "storage-115", "storage-116"}
-	asked := func(strategy RestartStrategy, groups ...v1beta2.ProcessGroupID) Restart {
+	requested := func(strategy RestartStrategy, groups ...v1beta2.ProcessGroupID) Restart {
 		return Restart{Groups: groups, Since: stagestest.Noon.Add(-30 * time.Minute), Strategy: strategy}
 	}
-	byWave, storage := asked(RestartByWave, everything...), everything[5:]
+	byWave, storage := requested(RestartByWave, everything...), everything[5:]
 	const first = "restart 1 process of storage-114 at once"
 	tests := map[string]struct {
 		stagestest.RemovalCase
@@ -48,11 +48,11 @@ func TestRestartGroups(t *testing.T) {
 		"restarts a coordinator apart from others that keep no data": {stagestest.RemovalCase{
 			From: stagestest.AgedCluster, Given: coordinatesAt("stateless-105"),
 			Does: []string{"restart 1 process of stateless-105 at once"}, Holds: "1 more",
-		}, asked(RestartByWave, "stateless-105", "stateless-106")},
-		"restarts one at a time":                    {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { stagestest.ShareZone(s, "storage-115", stagestest.NodeName(14)) }, Does: []string{first}, Holds: "2 more"}, asked(RestartRolling, storage...)},
-		"restarts all at once":                      {stagestest.RemovalCase{From: stagestest.AgedCluster, Does: []string{"restart 3 processes of storage-114, storage-115, storage-116 at once"}}, asked(RestartAllAtOnce, storage...)},
-		"has nothing to do once all have restarted": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: restartedAgo(time.Second, storage...)}, asked(RestartByWave, storage...)},
-		"has nothing to do about a removed group":   {stagestest.RemovalCase{From: stagestest.AgedCluster}, asked(RestartByWave, "storage-1")},
+		}, requested(RestartByWave, "stateless-105", "stateless-106")},
+		"restarts one at a time":                    {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { stagestest.ShareZone(s, "storage-115", stagestest.NodeName(14)) }, Does: []string{first}, Holds: "2 more"}, requested(RestartRolling, storage...)},
+		"restarts all at once":                      {stagestest.RemovalCase{From: stagestest.AgedCluster, Does: []string{"restart 3 processes of storage-114, storage-115, storage-116 at once"}}, requested(RestartAllAtOnce, storage...)},
+		"has nothing to do once all have restarted": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: restartedAgo(time.Second, storage...)}, requested(RestartByWave, storage...)},
+		"has nothing to do about a removed group":   {stagestest.RemovalCase{From: stagestest.AgedCluster}, requested(RestartByWave, "storage-1")},
 		"waits until a restarted process is back":   {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-114")) }, Holds: "until all processes of storage-114 report"}, byWave},
 		"takes a process that does not tell its age for none that is old": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			stagestest.EditProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.UptimeSeconds = nil })
@@ -65,7 +65,7 @@ func TestRestartGroups(t *testing.T) {
 		}, Holds: "some data has 1 of 2 replicas, 2 required"}, byWave},
 		"waits while a process that is not to restart has just vanished": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-116"))
-		}, Holds: "storage-116 does not report, since when is unknown"}, asked(RestartByWave, "storage-114")},
+		}, Holds: "storage-116 does not report, since when is unknown"}, requested(RestartByWave, "storage-114")},
 		"waits while a process of another fault domain has just started, whatever the minimum uptime is": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 1
 			stagestest.Uptime(s, "storage-115", 12*time.Second)
@@ -73,14 +73,14 @@ func TestRestartGroups(t *testing.T) {
 		"restarts what keeps nothing beside a process that has just started": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 1
 			stagestest.Uptime(s, "storage-115", 12*time.Second)
-		}, Does: []string{"restart 1 process of stateless-105 at once"}}, asked(RestartByWave, "stateless-105")},
+		}, Does: []string{"restart 1 process of stateless-105 at once"}}, requested(RestartByWave, "stateless-105")},
 		"waits while another zone is under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15) }, Holds: "zone node-15 is under maintenance"}, byWave},
 		"waits with a log, too, while another zone is under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15)
-		}, Holds: "zone node-15 is under maintenance"}, asked(RestartByWave, "log-101")},
+		}, Holds: "zone node-15 is under maintenance"}, requested(RestartByWave, "log-101")},
 		"restarts what keeps nothing beside a zone under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15)
-		}, Does: []string{"restart 1 process of stateless-105 at once"}}, asked(RestartByWave, "stateless-105")},
+		}, Does: []string{"restart 1 process of stateless-105 at once"}}, requested(RestartByWave, "stateless-105")},
 		"restarts the zone that is under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(14) }, Does: []string{first}, Holds: "7 more"}, byWave},
 		"leaves a cluster alone that is being upgraded to another protocol": {stagestest.RemovalCase{
 			From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" },
@@ -111,7 +111,7 @@ func coordinatesAt(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 func TestTheLockOutlastsAWave(t *testing.T) {
 	for strategy, want := range map[RestartStrategy]time.Duration{RestartByWave: fdb.DeathNoticedAfter, RestartRolling: fdb.DeathNoticedAfter, RestartAllAtOnce: 0} {
 		d := RestartGroups(Restart{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Since: stagestest.Noon, Strategy: strategy}).Decide(stagestest.AgedCluster(t))
-		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Quiet != want {
+		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Cooldown != want {
 			t.Errorf("%s: %v, want the lock to be kept for %s", strategy, stagestest.Described(d), want)
 		}
 	}

@@ -33,7 +33,7 @@ func TestShutOut(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			tc.Check(t, ShutOut(v1beta2.LockDenyListEntry{ID: tc.owner, Allow: !tc.deny}, "me@here", "it is lost"))
+			tc.Check(t, ChangeDenyList(v1beta2.LockDenyListEntry{ID: tc.owner, Allow: !tc.deny}, "me@here", "it is lost"))
 		})
 	}
 }

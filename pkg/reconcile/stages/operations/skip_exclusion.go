@@ -18,7 +18,7 @@ import (
 func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSkipExclusion,
-		Reads: plan.Record | plan.Pods | plan.Database | plan.Coordination,
+		Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 		Decide: unlessKept(groups, func(s plan.Snapshot, groups []v1beta2.ProcessGroupID) plan.Decision {
 			due := notYetSkipped(s, groups)
 			if len(due) == 0 {
@@ -48,7 +48,7 @@ func SkipExclusion(groups []v1beta2.ProcessGroupID) plan.Stage {
 func notYetSkipped(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
 	for _, id := range groups {
-		if g := s.Cluster.ProcessGroup(id); g != nil && !g.IsGone() {
+		if g := s.Cluster.ProcessGroup(id); g != nil && !g.IsRemovable() {
 			due = append(due, g)
 		}
 	}
@@ -97,8 +97,8 @@ func mayGoWithData(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan
 // resolves; anything else needs a new decision of the user.
 func refusedToSkip(groups []*v1beta2.ProcessGroupStatus, refused plan.Check) *plan.Hold {
 	return &plan.Hold{
-		Code:  plan.HoldCheckRefused,
-		Human: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: plan.PodDelay,
+		Code:   plan.HoldCheckRefused,
+		Manual: refused.Gate != plan.GateRecovery && refused.Gate != plan.GateUptime, RetryAfter: plan.PodDelay,
 		Subjects: phrase.Strings(readings.IDsOf(groups)), Reason: fmt.Sprintf("%s cannot be removed without draining", readings.SomeOf(readings.IDsOf(groups))), Detail: refused.Evidence,
 	}
 }

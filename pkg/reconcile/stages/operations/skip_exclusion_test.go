@@ -63,19 +63,19 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 // A pass waits for a stable database; any other refusal needs a new decision of the user.
 func TestARefusalToSkipNeedsAUser(t *testing.T) {
 	tests := map[string]struct {
-		given func(*plan.Snapshot)
-		human bool
+		given  func(*plan.Snapshot)
+		manual bool
 	}{
 		"a recovery that is too young":    {given: stagestest.RecoveredAgo(30)},
 		"a process that is too young":     {given: func(s *plan.Snapshot) { stagestest.Uptime(s, "storage-115", 12*time.Second) }},
-		"the last copy":                   {given: copies(1), human: true},
-		"a database that does not answer": {given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, human: true},
+		"the last copy":                   {given: copies(1), manual: true},
+		"a database that does not answer": {given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, manual: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := healthyClusterOf4(t)
 			tc.given(&s)
-			if d := SkipExclusion([]v1beta2.ProcessGroupID{"storage-114"}).Decide(s); d.Hold == nil || d.Hold.Human != tc.human || len(d.Actions) > 0 {
+			if d := SkipExclusion([]v1beta2.ProcessGroupID{"storage-114"}).Decide(s); d.Hold == nil || d.Hold.Manual != tc.manual || len(d.Actions) > 0 {
 				t.Errorf("hold %+v, actions %v", d.Hold, d.Actions)
 			}
 		})
@@ -89,7 +89,7 @@ func TestAMarkWithoutExclusionIsAsTheSpecWouldMakeIt(t *testing.T) {
 	listed.Spec.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{"storage-114"}
 	want := listed.ProcessGroup("storage-114")
 	status.MarkIfListed(listed, want, stagestest.Noon)
-	if got := after.Cluster.ProcessGroup("storage-114"); got.ExclusionSkipped != want.ExclusionSkipped || !got.IsGone() || !want.IsGone() || !got.RemovalTimestamp.Equal(want.RemovalTimestamp) {
+	if got := after.Cluster.ProcessGroup("storage-114"); got.ExclusionSkipped != want.ExclusionSkipped || !got.IsRemovable() || !want.IsRemovable() || !got.RemovalTimestamp.Equal(want.RemovalTimestamp) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if s.Cluster.ProcessGroup("storage-114").IsMarkedForRemoval() {

@@ -17,7 +17,7 @@ import (
 func SyncConnectionString(inForce fdb.ConnectionString) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageSyncConnectionString,
-		Reads: plan.Record | plan.Pods | plan.ConfigMap | plan.Database,
+		Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.OwnDatabase(s), stillInForce(s, inForce)}}
 			if refused, ok := d.Refused(); ok {

@@ -35,7 +35,7 @@ func claimEnds(s *plan.Snapshot) {
 	s.Volumes[keptPodName+"-data"].DeletionTimestamp = new(stagestest.NoonTime())
 }
 
-func claimGone(s *plan.Snapshot) { delete(s.Volumes, keptPodName+"-data") }
+func claimRemoved(s *plan.Snapshot) { delete(s.Volumes, keptPodName+"-data") }
 
 // unmarked is a group that stays, and that a user excluded.
 func unmarked(s *plan.Snapshot) {
@@ -50,10 +50,10 @@ func TestCancelReplacements(t *testing.T) {
 	tests := map[string]stagestest.RemovalCase{
 		"does nothing without a list":                  {From: stagestest.DrainedStorage},
 		"does nothing about a group that stays":        {From: stagestest.HealthyCluster, Given: kept},
-		"reverts a mark where nothing is excluded yet": {From: stagestest.LeavingStorage, Given: kept, Does: []string{revertsIt}},
+		"reverts a mark where nothing is excluded yet": {From: stagestest.StorageMarkedForRemoval, Given: kept, Does: []string{revertsIt}},
 		"includes before it reverts the mark":          {From: stagestest.DrainedStorage, Given: kept, Does: []string{includesIt, revertsIt}},
 		"takes a group back that is drained":           {From: stagestest.DrainedStorage, Given: with(drained), Does: []string{includesIt, revertsIt}},
-		"takes a group back whose exclusion is to be skipped": {From: stagestest.LeavingStorage, Given: with(func(s *plan.Snapshot) {
+		"takes a group back whose exclusion is to be skipped": {From: stagestest.StorageMarkedForRemoval, Given: with(func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup(keptGroup).ExclusionSkipped = true
 		}), Does: []string{revertsIt}},
 		"includes nothing again after a run that ended before the mark was reverted": {
@@ -66,7 +66,7 @@ func TestCancelReplacements(t *testing.T) {
 			}, stagestest.InForce("10.1.0.14:4501", "10.1.7.7", "10.9.9.9")),
 			Does: []string{"include 10.1.0.14:4501 10.1.7.7 " + keptTarget, revertsIt},
 		},
-		"includes what the status document does not show yet": {From: stagestest.LeavingStorage, Given: with(stagestest.InForce(keptTarget)), Does: []string{includesIt, revertsIt}},
+		"includes what the status document does not show yet": {From: stagestest.StorageMarkedForRemoval, Given: with(stagestest.InForce(keptTarget)), Does: []string{includesIt, revertsIt}},
 		"leaves the exclusions of other groups alone":         {From: stagestest.DrainedStorage, Given: with(stagestest.InForce("locality_instance_id:storage-115")), Does: []string{includesIt, revertsIt}},
 		"recreates a missing pod on its volume": {From: stagestest.DrainedStorage, Given: with(drained, func(s *plan.Snapshot) {
 			delete(s.Pods, keptPodName)
@@ -80,18 +80,18 @@ func TestCancelReplacements(t *testing.T) {
 			s.Cluster.ProcessGroup("storage-116").MarkForRemoval(stagestest.Noon)
 			stagestest.Kept("storage-116", keptGroup, "storage-115")(s)
 		}, Does: []string{includesIt, revertsIt + ", storage-116"}},
-		"reverts a mark while there is no database": {From: stagestest.LeavingStorage, Given: with(func(s *plan.Snapshot) {
+		"reverts a mark while there is no database": {From: stagestest.StorageMarkedForRemoval, Given: with(func(s *plan.Snapshot) {
 			s.Cluster.Status.Configured, s.Cluster.Status.ConnectionString = false, ""
-			s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+			s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 			s.Coordination = plan.CoordinationFacts{}
 		}), Does: []string{revertsIt}},
 
 		// too late
 		"too late once the PVC is being deleted":              {From: stagestest.DrainedStorage, Given: with(claimEnds), Holds: "storage-114 cannot be kept: its PVC is being deleted"},
-		"too late once the PVC is deleted":                    {From: stagestest.DrainedStorage, Given: with(claimGone), Holds: "storage-114 cannot be kept: its PVC is deleted"},
+		"too late once the PVC is deleted":                    {From: stagestest.DrainedStorage, Given: with(claimRemoved), Holds: "storage-114 cannot be kept: its PVC is deleted"},
 		"too late once the pod is being deleted":              {From: stagestest.DrainedStorage, Given: with(podEnds), Holds: "storage-114 cannot be kept: its pod is being deleted"},
 		"waits for the pod of a group that nothing marks":     {From: stagestest.DrainedStorage, Given: with(unmarked, podEnds), Holds: "storage-114 is included later: its pod is being deleted"},
-		"leaves a pod that restarts and is not excluded":      {From: stagestest.LeavingStorage, Given: with(unmarked, podEnds)},
+		"leaves a pod that restarts and is not excluded":      {From: stagestest.StorageMarkedForRemoval, Given: with(unmarked, podEnds)},
 		"keeps the others where it is too late for one group": {From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) { lateAndOthers(s) }, Does: []string{"revert the mark for removal of storage-115, storage-116"}, Holds: "storage-114 cannot be kept"},
 
 		// contradictions
@@ -105,16 +105,16 @@ func TestCancelReplacements(t *testing.T) {
 			}),
 			Holds: "storage-114 is in spec.processGroupsToRemoveWithoutExclusion and in spec.cancelReplacementsForInstance",
 		},
-		"keeps the others where one contradicts": {From: stagestest.LeavingStorage, Given: func(s *plan.Snapshot) {
+		"keeps the others where one contradicts": {From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 			stagestest.Kept(keptGroup, "storage-115")(s)
 			s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-115"}
 		}, Does: []string{revertsIt}, Holds: "storage-115 is in spec.processGroupsToRemove"},
 		"leaves an exclusion alone that covers more": {
-			From: stagestest.LeavingStorage, Given: with(stagestest.InForce("locality_zoneid:node-14")),
+			From: stagestest.StorageMarkedForRemoval, Given: with(stagestest.InForce("locality_zoneid:node-14")),
 			Holds: "storage-114 stays excluded: locality_zoneid:node-14 may cover other process groups; end it with `kubectl fdb include --target locality_zoneid:node-14`",
 		},
 		"and one of an address that another group has too": {
-			From: stagestest.LeavingStorage, Given: with(stagestest.InForce("10.1.0.14"), func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-101").Addresses = []string{"10.1.0.14"} }),
+			From: stagestest.StorageMarkedForRemoval, Given: with(stagestest.InForce("10.1.0.14"), func(s *plan.Snapshot) { s.Cluster.ProcessGroup("log-101").Addresses = []string{"10.1.0.14"} }),
 			Holds: "10.1.0.14 may cover other process groups",
 		},
 		"and one that was made as failed": {
@@ -122,26 +122,26 @@ func TestCancelReplacements(t *testing.T) {
 			Holds: "was excluded as failed, which only `include failed` of fdbcli ends",
 		},
 		"a former address that another group has now does not count": {
-			From: stagestest.LeavingStorage, Given: with(stagestest.InForce("10.1.7.7"), func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: with(stagestest.InForce("10.1.7.7"), func(s *plan.Snapshot) {
 				s.Cluster.ProcessGroup(keptGroup).Addresses = []string{"10.1.0.14", "10.1.7.7"}
 				s.Cluster.ProcessGroup("log-101").Addresses = []string{"10.1.7.7"}
 			}), Does: []string{revertsIt},
 		},
 		"an address that two kept groups had is included": {
-			From: stagestest.LeavingStorage, Given: with(stagestest.InForce("10.1.0.14"), stagestest.Kept("log-101"), func(s *plan.Snapshot) {
+			From: stagestest.StorageMarkedForRemoval, Given: with(stagestest.InForce("10.1.0.14"), stagestest.Kept("log-101"), func(s *plan.Snapshot) {
 				s.Cluster.ProcessGroup("log-101").Addresses = []string{"10.1.0.14"}
 			}), Does: []string{"include 10.1.0.14", revertsIt},
 		},
-		"knows no group that is not in the status": {From: stagestest.LeavingStorage, Given: stagestest.Kept("storage-9", keptGroup), Does: []string{revertsIt}},
+		"knows no group that is not in the status": {From: stagestest.StorageMarkedForRemoval, Given: stagestest.Kept("storage-9", keptGroup), Does: []string{revertsIt}},
 
 		// the database
 		"waits ten minutes after a recovery":            {From: stagestest.DrainedStorage, Given: with(stagestest.RecoveredAgo(599)), Holds: "inclusion of storage-114 waits: last recovery 9m59s ago, 10m0s required"},
-		"a group that is not excluded does not wait":    {From: stagestest.LeavingStorage, Given: with(stagestest.RecoveredAgo(5)), Does: []string{revertsIt}},
+		"a group that is not excluded does not wait":    {From: stagestest.StorageMarkedForRemoval, Given: with(stagestest.RecoveredAgo(5)), Does: []string{revertsIt}},
 		"waits until the recovery is over":              {From: stagestest.DrainedStorage, Given: with(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = fdb.RecoveryAcceptingCommits }), Holds: "accepting_commits"},
 		"waits while recoveries pile up":                {From: stagestest.DrainedStorage, Given: with(func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }), Holds: "11 active generations"},
 		"waits while a restore has the database locked": {From: stagestest.DrainedStorage, Given: with(func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }), Holds: "locked"},
 		"waits while the database is unavailable":       {From: stagestest.DrainedStorage, Given: with(func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), Holds: "no process group can be included: no database status: timed out"},
-		"waits while exclusions are unknown":            {From: stagestest.LeavingStorage, Given: with(func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }), Holds: "cannot determine which exclusions are in force"},
+		"waits while exclusions are unknown":            {From: stagestest.StorageMarkedForRemoval, Given: with(func(s *plan.Snapshot) { s.Coordination.ExclusionsRead = false }), Holds: "cannot determine which exclusions are in force"},
 		"reverts the marks that do not wait": {From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-116").MarkForRemoval(stagestest.Noon)
 			stagestest.All(stagestest.Kept(keptGroup, "storage-116"), stagestest.RecoveredAgo(30))(s)
@@ -155,7 +155,7 @@ func TestCancelReplacements(t *testing.T) {
 			Does: []string{"withdraw: pendingForExclusion storage-114, pendingForInclusion storage-114, pendingForRemoval storage-114, readyForExclusion storage-114", includesIt, revertsIt},
 		},
 		"leaves an address alone that another control-plane instance removes": {
-			From: stagestest.InGlobalMode(stagestest.LeavingStorage), Given: with(stagestest.InForce("10.1.0.14"), func(s *plan.Snapshot) {
+			From: stagestest.InGlobalMode(stagestest.StorageMarkedForRemoval), Given: with(stagestest.InForce("10.1.0.14"), func(s *plan.Snapshot) {
 				s.Coordination.Lists.Addresses[fdb.Member{Instance: "dc2", Group: "dc2-storage-1"}] = []string{"10.1.0.14"}
 			}), Holds: "10.1.0.14 may cover other process groups",
 		},
@@ -184,9 +184,9 @@ func lateAndOthers(s *plan.Snapshot) {
 func TestWhichHoldsOfKeptGroupsNeedAUser(t *testing.T) {
 	listed := func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{keptGroup} }
 	tests := map[string]struct {
-		given func(*plan.Snapshot)
-		code  plan.HoldCode
-		human bool
+		given  func(*plan.Snapshot)
+		code   plan.HoldCode
+		manual bool
 	}{
 		"too late":                   {claimEnds, plan.HoldTooLateToKeep, true},
 		"in two lists":               {listed, plan.HoldSpecContradiction, true},
@@ -202,7 +202,7 @@ func TestWhichHoldsOfKeptGroupsNeedAUser(t *testing.T) {
 			stagestest.Kept(keptGroup)(&s)
 			tc.given(&s)
 			d := CancelReplacements(plan.Options{}).Decide(s)
-			if d.Hold == nil || d.Hold.Code != tc.code || d.Hold.Human != tc.human || d.Hold.Then != plan.CarryOn {
+			if d.Hold == nil || d.Hold.Code != tc.code || d.Hold.Manual != tc.manual || d.Hold.Then != plan.CarryOn {
 				t.Fatalf("hold %+v", d.Hold)
 			}
 			if diff := cmp.Diff([]string{string(keptGroup)}, d.Hold.Subjects); diff != "" {
@@ -296,7 +296,7 @@ func TestTheExamplesOfCancelledReplacements(t *testing.T) {
 	if diff := cmp.Diff([]string{"include locality_instance_id:storage-1", "revert the mark for removal of storage-1, storage-3"}, stagestest.Described(d)); diff != "" {
 		t.Errorf("example 2 (-want +got):\n%s", diff)
 	}
-	if d.Hold == nil || !d.Hold.Human || d.Hold.Reason != "storage-2 cannot be kept: its PVC is being deleted" {
+	if d.Hold == nil || !d.Hold.Manual || d.Hold.Reason != "storage-2 cannot be kept: its PVC is being deleted" {
 		t.Errorf("example 2 holds with %+v", d.Hold)
 	}
 

@@ -26,7 +26,7 @@ import (
 // report; here only the class that shrinks is affected.
 var ChooseRemovals = plan.Stage{
 	Name:  plan.StageChooseRemovals,
-	Reads: plan.Record | plan.Database,
+	Reads: plan.ClusterResource | plan.Database,
 	More:  readings.KeptFacets, Matters: func(s plan.Snapshot) bool { return len(s.Cluster.KeptProcessGroups()) > 0 },
 	Decide: func(s plan.Snapshot) plan.Decision {
 		surplus := SurplusGroups(s)
@@ -36,16 +36,16 @@ var ChooseRemovals = plan.Stage{
 		if available := safety.Available(s.Database); !available.OK {
 			return plan.Decision{Checks: []plan.Check{available}, Hold: &plan.Hold{Code: plan.HoldDatabaseUnavailable, Reason: "cannot determine which process groups to remove", Detail: available.Evidence, RetryAfter: plan.PodDelay}}
 		}
-		var leaving []v1beta2.ProcessGroupID
+		var marked []v1beta2.ProcessGroupID
 		var words []string
 		var kept readings.Waits
 		for _, class := range slices.Sorted(maps.Keys(surplus)) {
-			chosen, err := chooseLeaving(s, class, surplus[class])
+			chosen, err := chooseMarked(s, class, surplus[class])
 			if err != nil {
 				return plan.Wait(plan.PodDelay, plan.HoldNoChoice, fmt.Sprintf("cannot choose which %s process groups stay: %v", class, err))
 			}
 			if len(chosen) > 0 {
-				leaving = append(leaving, chosen...)
+				marked = append(marked, chosen...)
 				words = append(words, fmt.Sprintf("%d %s", len(chosen), class))
 			}
 			if tooMany := surplus[class] - len(chosen); tooMany > 0 {
@@ -54,11 +54,11 @@ var ChooseRemovals = plan.Stage{
 		}
 		d := plan.Decision{Hold: kept.Hold(plan.HoldSpecContradiction, "", 0)}
 		if d.Hold != nil {
-			d.Hold.Human = true
+			d.Hold.Manual = true
 		}
-		if len(leaving) > 0 {
+		if len(marked) > 0 {
 			d.Why = "more than the desired process counts: " + strings.Join(words, ", ")
-			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: leaving, At: s.Now}}
+			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: marked, At: s.Now}}
 		}
 		return d
 	},
@@ -77,7 +77,7 @@ func noteTooManyKept(s plan.Snapshot, class v1beta2.ProcessClass, tooMany int, k
 // keptOf returns the groups of a class that stay and that the spec keeps.
 func keptOf(s plan.Snapshot, class v1beta2.ProcessClass) []v1beta2.ProcessGroupID {
 	var kept []v1beta2.ProcessGroupID
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if g.ProcessClass == class && s.Cluster.KeepsFromReplacement(g.ProcessGroupID) {
 			kept = append(kept, g.ProcessGroupID)
 		}
@@ -90,7 +90,7 @@ func keptOf(s plan.Snapshot, class v1beta2.ProcessClass) []v1beta2.ProcessGroupI
 func SurplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
 	desired := s.Cluster.DesiredProcessCounts()
 	surplus := map[v1beta2.ProcessClass]int{}
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		surplus[g.ProcessClass]++
 	}
 	for class, n := range surplus {
@@ -103,15 +103,15 @@ func SurplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
 	return surplus
 }
 
-// chooseLeaving returns the groups of a class to remove: all but the best spread choice of
+// chooseMarked returns the groups of a class to remove: all but the best spread choice of
 // those that stay. Where the spec keeps groups of the class there can be fewer than the surplus.
-func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]v1beta2.ProcessGroupID, error) {
+func chooseMarked(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]v1beta2.ProcessGroupID, error) {
 	if len(keptOf(s, class)) > 0 {
-		return leavingBeside(s, class, surplus), nil
+		return markedBeside(s, class, surplus), nil
 	}
 	var all []v1beta2.ProcessGroupID
 	var candidates []readings.Candidate
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if g.ProcessClass != class {
 			continue
 		}
@@ -120,12 +120,12 @@ func chooseLeaving(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]
 			candidates = append(candidates, readings.Candidate{Group: g.ProcessGroupID, Localities: processes[0].Locality})
 		}
 	}
-	staying, err := bestSpread(s, class, candidates, len(all)-surplus)
+	remaining, err := bestSpread(s, class, candidates, len(all)-surplus)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(id v1beta2.ProcessGroupID) bool {
-		return slices.ContainsFunc(staying, func(c readings.Candidate) bool { return c.Group == id })
+		return slices.ContainsFunc(remaining, func(c readings.Candidate) bool { return c.Group == id })
 	}), nil
 }
 
@@ -151,18 +151,18 @@ func bestSpread(s plan.Snapshot, class v1beta2.ProcessClass, candidates []readin
 	for range len(candidates) - count {
 		tally.Remove(class, tally.Fullest(class, keys))
 	}
-	var staying []readings.Candidate
+	var remaining []readings.Candidate
 	for _, bucket := range keys {
 		chosen, err := readings.Spread(buckets[bucket], tally.Of(class)[bucket], rule)
 		if err != nil {
 			return nil, err
 		}
-		staying = append(staying, chosen...)
+		remaining = append(remaining, chosen...)
 	}
-	return staying, nil
+	return remaining, nil
 }
 
 // othersTally counts the process groups that stay of all classes but one.
 func othersTally(s plan.Snapshot, d distribution.Distribution, class v1beta2.ProcessClass) distribution.Tally {
-	return d.Count(slices.DeleteFunc(s.Staying(), func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class }))
+	return d.Count(slices.DeleteFunc(s.Remaining(), func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessClass == class }))
 }

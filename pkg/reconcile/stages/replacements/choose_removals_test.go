@@ -40,7 +40,7 @@ func TestChooseRemovals(t *testing.T) {
 			},
 			Does: []string{"mark for removal: storage-116"},
 		},
-		"does not count those that already leave": {From: stagestest.LeavingStorage},
+		"does not count those that already leave": {From: stagestest.StorageMarkedForRemoval},
 		"waits while too few report to choose from": {
 			From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
 				s.Cluster.Spec.ProcessCounts.Storage = 2
@@ -80,7 +80,7 @@ func besideKept() map[string]stagestest.RemovalCase {
 			s.Cluster.ProcessGroup(id).FaultDomain = ""
 		}
 	}
-	silent := func(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
+	unresponsive := func(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup(id)) }
 	}
 	given := func(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
@@ -92,10 +92,10 @@ func besideKept() map[string]stagestest.RemovalCase {
 		contrary = "2 storage process groups desired by spec.processCounts or spec.databaseConfiguration, 3 kept by spec.cancelReplacementsForInstance"
 	)
 	return map[string]stagestest.RemovalCase{
-		"never marks a kept group, not even one that does not report": {From: of(4), Given: given(kept, silent("storage-117")), Does: []string{chosen + "storage-116"}},
+		"never marks a kept group, not even one that does not report": {From: of(4), Given: given(kept, unresponsive("storage-117")), Does: []string{chosen + "storage-116"}},
 		"marks all replacements":                            {From: of(6), Given: given(keptThree), Does: []string{chosen + "storage-117, storage-118, storage-119"}},
 		"marks one first that never reported":               {From: of(4), Given: given(kept, unseen("storage-114"), created("storage-115", time.Minute)), Does: []string{chosen + "storage-114"}},
-		"marks one that never reported before a silent one": {From: of(5), Given: given(kept, unseen("storage-114"), silent("storage-115"), created("storage-115", time.Hour), created("storage-116", time.Hour)), Does: []string{chosen + "storage-114, storage-115"}},
+		"marks one that never reported before a silent one": {From: of(5), Given: given(kept, unseen("storage-114"), unresponsive("storage-115"), created("storage-115", time.Hour), created("storage-116", time.Hour)), Does: []string{chosen + "storage-114, storage-115"}},
 		"marks the youngest of those that reported":         {From: of(4), Given: given(kept, created("storage-114", 3*time.Hour), created("storage-115", time.Hour), created("storage-116", 2*time.Hour)), Does: []string{chosen + "storage-115"}},
 		"takes one without objects for the youngest": {From: of(4), Given: given(kept, created("storage-115", time.Minute), created("storage-116", time.Minute), func(s *plan.Snapshot) {
 			delete(s.Pods, "sample-storage-114")
@@ -118,7 +118,7 @@ func TestMoreKeptThanDesiredNeedsAUser(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Cluster.Spec.ProcessCounts.Storage = 2
 	stagestest.Kept("storage-114", "storage-115", "storage-116")(&s)
-	if h := ChooseRemovals.Decide(s).Hold; h == nil || !h.Human || h.Code != plan.HoldSpecContradiction || len(h.Subjects) != 3 {
+	if h := ChooseRemovals.Decide(s).Hold; h == nil || !h.Manual || h.Code != plan.HoldSpecContradiction || len(h.Subjects) != 3 {
 		t.Errorf("got %+v", h)
 	}
 }

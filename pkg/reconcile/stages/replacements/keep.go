@@ -16,7 +16,7 @@ import (
 )
 
 // KeepReads are the facets that Keep reads.
-const KeepReads = plan.Record | readings.KeptFacets | plan.Database | plan.Coordination
+const KeepReads = plan.ClusterResource | readings.KeptFacets | plan.Database | plan.Coordination
 
 // Keep reverts the removal of process groups: it ends their exclusions, and then reverts their
 // marks. A mark is reverted only when no exclusion of its group is in force, by a
@@ -153,7 +153,7 @@ func (k *keeping) beside(waiting *plan.Hold) *plan.Hold {
 		if h == nil {
 			continue
 		}
-		h.Human = i < needUser
+		h.Manual = i < needUser
 		if all == nil {
 			all = h
 			continue

@@ -240,7 +240,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 			if got := stagestest.Reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
 				t.Errorf("holds with %q, want %q", got, tc.holds)
 			}
-			if d.Hold != nil && !d.Hold.Human {
+			if d.Hold != nil && !d.Hold.Manual {
 				t.Error("an unknown difference does not need a user")
 			}
 		})

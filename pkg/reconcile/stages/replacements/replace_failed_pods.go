@@ -23,7 +23,7 @@ import (
 // count as failed itself, continuously.
 var ReplaceFailedPods = plan.Stage{
 	Name:  plan.StageReplaceFailedPods,
-	Reads: plan.Record | plan.Database,
+	Reads: plan.ClusterResource | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
 		if !replacesFailed(c) {
@@ -109,7 +109,7 @@ func failedAndKept(s plan.Snapshot) map[v1beta2.ProcessGroupID]string {
 // replaceable returns the groups whose failures count.
 func replaceable(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {
 	var groups []*v1beta2.ProcessGroupStatus
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		f := status.GroupFacts{S: s, Group: g}
 		if !readings.CrashesOnPurpose(s.Cluster, g) && !f.UnderMaintenance() && !WithoutTrace(s, g) {
 			groups = append(groups, g)
@@ -141,13 +141,13 @@ func WithoutTrace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 // those that wait for others. Every group that is marked for removal and not drained yet
 // counts, whatever the reason.
 func withinReplacementBudget(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, later []v1beta2.ProcessGroupID) {
-	return Budget{Most: s.Cluster.MaxConcurrentAutomaticReplacements(), ByZone: s.Cluster.FaultDomainBasedReplacements()}.Split(s, due)
+	return Budget{Max: s.Cluster.MaxConcurrentAutomaticReplacements(), ByZone: s.Cluster.FaultDomainBasedReplacements()}.Split(s, due)
 }
 
 // Budget limits how many process groups drain at a time.
 type Budget struct {
-	// Most is the maximum number of draining groups.
-	Most int
+	// Max is the maximum number of draining groups.
+	Max int
 	// ByZone is true if Most is the maximum number of fault domains with such groups.
 	ByZone bool
 }
@@ -162,9 +162,9 @@ func (b Budget) Split(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) (now, 
 		}
 	}
 	for _, g := range due {
-		free := inFlight < b.Most
+		free := inFlight < b.Max
 		if b.ByZone {
-			free = len(domains) < b.Most || (len(domains) == b.Most && domains[g.FaultDomain])
+			free = len(domains) < b.Max || (len(domains) == b.Max && domains[g.FaultDomain])
 		}
 		if !free {
 			later = append(later, g.ProcessGroupID)

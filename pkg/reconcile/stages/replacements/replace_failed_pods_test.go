@@ -35,7 +35,7 @@ func TestReplaceFailedPods(t *testing.T) {
 				s.Cluster.Spec.AutomationOptions.Replacements.MaxConcurrentReplacements = &two
 			}), Does: []string{"mark for removal: storage-114, storage-115"},
 		},
-		"counts removals that others asked for": {From: stagestest.LeavingStorage, Given: failed(14, 3*time.Hour), Holds: "replacement of storage-115 waits"},
+		"counts removals that others asked for": {From: stagestest.StorageMarkedForRemoval, Given: failed(14, 3*time.Hour), Holds: "replacement of storage-115 waits"},
 		"waits while the database is unavailable": {
 			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }), Holds: "none is replaced",
 		},

@@ -20,7 +20,7 @@ import (
 func ReplaceMisconfiguredPods(o plan.Options) plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceMisconfiguredPods,
-		Reads: plan.Record | plan.Pods | plan.Volumes,
+		Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 		Decide: func(s plan.Snapshot) plan.Decision {
 			switch {
 			case readings.IncompatibleUpgrade(s.Cluster):
@@ -50,7 +50,7 @@ type misconfigured struct {
 func misconfiguredIn(s plan.Snapshot, o plan.Options) misconfigured {
 	m := misconfigured{reasons: map[v1beta2.ProcessGroupID]string{}}
 	inspect := readings.NewInspection(s, o)
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		reason, err := inspect.Group(g)
 		kept := s.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 		switch {
@@ -129,7 +129,7 @@ func (m misconfigured) Hold(c *v1beta2.FoundationDBCluster, waiting int) *plan.H
 		Code:       plan.HoldReplacementBudget,
 		Reason:     strings.Join(reasons, "; "),
 		RetryAfter: plan.PodDelay,
-		Human:      len(m.unclear) > 0 || len(m.kept) > 0 || (waiting > 0 && most == 0),
+		Manual:     len(m.unclear) > 0 || len(m.kept) > 0 || (waiting > 0 && most == 0),
 		Follows:    len(m.unclear) == 0 && len(m.kept) == 0 && most > 0, // for those that are draining
 	}
 	if len(m.kept) > 0 {

@@ -72,7 +72,7 @@ func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
 	} {
 		s := stagestest.HealthyCluster(t)
 		given(&s)
-		if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 5*time.Second || d.Hold.Human || len(d.Actions) > 0 {
+		if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 5*time.Second || d.Hold.Manual || len(d.Actions) > 0 {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -80,11 +80,11 @@ func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
 
 // A spec that allows no replacement needs a user; a budget that is used up needs only time.
 func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
-	for most, human := range map[int]bool{0: true, 1: false} {
+	for most, manual := range map[int]bool{0: true, 1: false} {
 		s := stagestest.HealthyCluster(t)
 		volumeSize("64G")(&s)
 		s.Cluster.Spec.AutomationOptions.MaxConcurrentReplacements = &most
-		if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.Human != human {
+		if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.Manual != manual {
 			t.Errorf("with a budget of %d: %+v", most, d.Hold)
 		}
 	}
@@ -95,7 +95,7 @@ func TestAKeptDifferenceNeedsAUser(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.All(volumeSize("64G"), stagestest.Kept("storage-114"))(&s)
 	h := ReplaceMisconfiguredPods(plan.Options{}).Decide(s).Hold
-	if h == nil || !h.Human || h.Follows || h.Code != plan.HoldKeptDiffer || len(h.Subjects) != 1 {
+	if h == nil || !h.Manual || h.Follows || h.Code != plan.HoldKeptDiffer || len(h.Subjects) != 1 {
 		t.Errorf("got %+v", h)
 	}
 }
@@ -105,7 +105,7 @@ func TestAnEmptyMonitorConfNeedsAUser(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	volumeSize("64G")(&s)
 	s.Cluster.Spec.Buggify.EmptyMonitorConf = true
-	if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || !d.Hold.Human || d.Hold.Follows {
+	if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); d.Hold == nil || !d.Hold.Manual || d.Hold.Follows {
 		t.Errorf("%+v", d.Hold)
 	}
 }

@@ -22,7 +22,7 @@ func isTaint(t v1beta2.ProcessGroupConditionType) bool {
 type taintSpread struct {
 	// tainted of all fault domains have a group on a node whose taint has outlasted its rule;
 	// most may be tainted for any of them to be replaced.
-	tainted, all, most int
+	tainted, all, max int
 	// due is how many groups have to be replaced because of that.
 	due int
 	// err is why the maximum is unknown.
@@ -43,7 +43,7 @@ func taintsSpread(s plan.Snapshot) taintSpread {
 		}
 	}
 	most, err := s.Cluster.MaxFaultDomainsWithTaintedProcessGroups(len(domains))
-	t := taintSpread{tainted: len(tainted), all: len(domains), most: most, err: err}
+	t := taintSpread{tainted: len(tainted), all: len(domains), max: most, err: err}
 	for _, g := range replaceable(s) {
 		if onTaintedNodeTooLong(s, g) {
 			t.due++
@@ -54,7 +54,7 @@ func taintsSpread(s plan.Snapshot) taintSpread {
 
 // few reports whether so few fault domains are tainted that their groups may be replaced. With
 // too many none is: that would move everything at once.
-func (t taintSpread) few() bool { return t.err == nil && t.tainted <= t.most }
+func (t taintSpread) few() bool { return t.err == nil && t.tainted <= t.max }
 
 // decision describes why groups that are due stay. Time alone does not clear that, but the
 // taints may be removed again.
@@ -77,7 +77,7 @@ func (t taintSpread) evidence() string {
 	if t.err != nil {
 		return t.err.Error()
 	}
-	return fmt.Sprintf("%s %s tainted, at most %d allowed (spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", phrase.CountOf(t.tainted, t.all, "fault domain"), phrase.EitherOf(t.tainted, t.all, "is", "are"), t.most)
+	return fmt.Sprintf("%s %s tainted, at most %d allowed (spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups)", phrase.CountOf(t.tainted, t.all, "fault domain"), phrase.EitherOf(t.tainted, t.all, "is", "are"), t.max)
 }
 
 // whyFailed describes the timers that may have expired, and where nothing in the spec enables

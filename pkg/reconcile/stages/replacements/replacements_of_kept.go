@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
-// leavingBeside returns which groups of a class leave beside those that the spec keeps, at most as
+// markedBeside returns which groups of a class leave beside those that the spec keeps, at most as
 // many as the surplus: the replacements of the kept ones. First leave those that never reported,
 // then the youngest; among groups of the same age those stay that are spread best.
-func leavingBeside(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v1beta2.ProcessGroupID {
+func markedBeside(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v1beta2.ProcessGroupID {
 	b := beside{s: s, used: map[string]map[string]int{}}
 	var others []*v1beta2.ProcessGroupStatus
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		switch {
 		case g.ProcessClass != class:
 		case s.Cluster.KeepsFromReplacement(g.ProcessGroupID):
@@ -28,7 +28,7 @@ func leavingBeside(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v
 		}
 	}
 	slices.SortStableFunc(others, b.leavesFirst)
-	var leaving []v1beta2.ProcessGroupID
+	var marked []v1beta2.ProcessGroupID
 	for surplus > 0 && len(others) > 0 {
 		alike := 1
 		for alike < len(others) && b.leavesFirst(others[0], others[alike]) == 0 {
@@ -38,12 +38,12 @@ func leavingBeside(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v
 			for _, g := range others[alike:] {
 				b.stay(g)
 			}
-			return append(leaving, b.worstSpread(others[:alike], surplus)...)
+			return append(marked, b.worstSpread(others[:alike], surplus)...)
 		}
-		leaving = append(leaving, readings.IDsOf(others[:alike])...)
+		marked = append(marked, readings.IDsOf(others[:alike])...)
 		others, surplus = others[alike:], surplus-alike
 	}
-	return leaving
+	return marked
 }
 
 // beside chooses among groups beside others that stay.

@@ -17,9 +17,9 @@ type Decision struct {
 	// Does are the descriptions of the actions.
 	Does []string
 	// Holds is part of the reason; empty for a stage that does not hold.
-	Holds string
-	Human bool
-	Then  plan.Then
+	Holds  string
+	Manual bool
+	Then   plan.Then
 }
 
 // Decides runs a table of decisions of one stage.
@@ -37,8 +37,8 @@ func Decides(t *testing.T, stage plan.Stage, tests map[string]Decision) {
 			if (want.Holds == "") != (d.Hold == nil) || !strings.Contains(Reason(d), want.Holds) {
 				t.Fatalf("holds with %q, want %q", Reason(d), want.Holds)
 			}
-			if d.Hold != nil && (d.Hold.Human != want.Human || d.Hold.Then != want.Then) {
-				t.Errorf("human %t, then %d; want %t, %d", d.Hold.Human, d.Hold.Then, want.Human, want.Then)
+			if d.Hold != nil && (d.Hold.Manual != want.Manual || d.Hold.Then != want.Then) {
+				t.Errorf("human %t, then %d; want %t, %d", d.Hold.Manual, d.Hold.Then, want.Manual, want.Then)
 			}
 		})
 	}

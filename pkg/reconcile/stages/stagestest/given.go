@@ -32,7 +32,7 @@ func EmptyCluster(tb testing.TB) plan.Snapshot {
 		tb.Fatal(err)
 	}
 	return plan.Snapshot{
-		Now: Noon, Seed: 7, Cluster: normalized, Database: plan.DatabaseFacts{NotAsked: "there is no cluster file yet"},
+		Now: Noon, Seed: 7, Cluster: normalized, Database: plan.DatabaseFacts{NotQueried: "there is no cluster file yet"},
 		Pods: map[string]*corev1.Pod{}, Volumes: map[string]*corev1.PersistentVolumeClaim{}, Services: map[string]*corev1.Service{}, PodFiles: map[string]plan.PodReport{},
 	}
 }
@@ -92,7 +92,7 @@ func HealthyClusterOf(tb testing.TB, storage int) plan.Snapshot {
 // settle gives a cluster the status that the first pass after its creation writes.
 func settle(s *plan.Snapshot) {
 	status := &s.Cluster.Status
-	status.DatabaseConfiguration = objects.DesiredRecordConfiguration(s.Cluster)
+	status.DatabaseConfiguration = objects.DesiredResourceConfiguration(s.Cluster)
 	status.Generations.Reconciled = s.Cluster.Generation
 	status.Health = v1beta2.ClusterHealth{Available: true, Healthy: true, FullReplication: true}
 	status.StorageServersPerDisk, status.LogServersPerDisk = []int{1}, []int{1}

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// LeavingStorage returns a healthy cluster of four storage groups with three desired: storage-114 is
+// StorageMarkedForRemoval returns a healthy cluster of four storage groups with three desired: storage-114 is
 // marked for removal and its replacement reports.
-func LeavingStorage(tb testing.TB) plan.Snapshot {
+func StorageMarkedForRemoval(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := HealthyCluster(tb)
 	id := s.Cluster.ProcessGroupIDFor(v1beta2.ProcessClassStorage, 200)
@@ -30,7 +30,7 @@ func LeavingStorage(tb testing.TB) plan.Snapshot {
 // DrainedStorage returns the same after the database has moved everything away.
 func DrainedStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
-	s := LeavingStorage(tb)
+	s := StorageMarkedForRemoval(tb)
 	g := FirstOf(s, v1beta2.ProcessClassStorage)
 	yes := true
 	EditProcess(&s, g, func(p *fdb.Process) { p.Excluded = &yes })
@@ -72,7 +72,7 @@ func laterWords(d plan.Decision) string {
 	if d.Housekeeping == nil {
 		return ""
 	}
-	return d.Housekeeping.Words()
+	return d.Housekeeping.Text()
 }
 
 // RecoveredAgo sets the time since the last recovery.
@@ -80,14 +80,14 @@ func RecoveredAgo(seconds float64) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &seconds }
 }
 
-// SilentFor stops the reports of a group's process for a time.
-func SilentFor(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, d time.Duration) {
+// UnresponsiveFor stops the reports of a group's process for a time.
+func UnresponsiveFor(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, d time.Duration) {
 	DropProcess(s, g)
 	g.SetCondition(v1beta2.ConditionMissingProcesses, Noon.Add(-d))
 }
 
-// GoneStorage is the same after the group's objects were deleted.
-func GoneStorage(tb testing.TB) plan.Snapshot {
+// RemovableStorage is the same after the group's objects were deleted.
+func RemovableStorage(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := DrainedStorage(tb)
 	LoseObjects(&s, FirstOf(s, v1beta2.ProcessClassStorage))

@@ -36,7 +36,7 @@ func AnySnapshot(t *testing.T, seed uint64) plan.Snapshot {
 		s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 	case 1:
 		s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured = "", false
-		s.Database = plan.DatabaseFacts{NotAsked: "there is no cluster file yet"}
+		s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	case 2:
 		s.Cluster.Status.Configured = false
 		s.Database.Status.Client.DatabaseStatus.Available = false

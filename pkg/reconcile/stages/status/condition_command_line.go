@@ -14,7 +14,7 @@ import (
 // would start with.
 var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func(f GroupFacts) (verdict, error) {
 	if f.pod == nil || f.pod.DeletionTimestamp != nil {
-		return gone, nil
+		return cleared, nil
 	}
 	variables := f.S.PodFiles[f.pod.Name].Variables
 	if len(f.processes) == 0 || variables == nil {
@@ -40,7 +40,7 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 			return holds, nil
 		}
 	}
-	return gone, nil
+	return cleared, nil
 }}
 
 // rightVersion always returns true during a patch upgrade: versions are mixed then.

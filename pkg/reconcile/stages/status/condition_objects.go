@@ -51,7 +51,7 @@ var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f G
 // missingPVC: a stateful group has no PVC, or one with other metadata.
 var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f GroupFacts) (verdict, error) {
 	if !f.Group.ProcessClass.IsStateful() {
-		return gone, nil
+		return cleared, nil
 	}
 	have := f.S.Volumes[f.Group.PVCName(f.S.Cluster)]
 	if have == nil {
@@ -65,15 +65,15 @@ var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f GroupFacts) (verd
 // operator defines the condition, and replaces a group that has it for long, but never sets it.
 var missingService = condition{v1beta2.ConditionMissingService, func(f GroupFacts) (verdict, error) {
 	if !f.S.Cluster.PublicIPFromService() {
-		return gone, nil
+		return cleared, nil
 	}
 	return verdictOf(f.S.Services[f.Group.ServiceName(f.S.Cluster)] == nil), nil
 }}
 
 // sidecarUnreachable: the files of the sidecar could not be read.
 var sidecarUnreachable = condition{v1beta2.ConditionSidecarUnreachable, func(f GroupFacts) (verdict, error) {
-	files, asked := f.S.PodFiles[f.pod.Name]
-	if !asked {
+	files, requested := f.S.PodFiles[f.pod.Name]
+	if !requested {
 		return keep, nil
 	}
 	return verdictOf(files.Unreachable != ""), nil

@@ -15,7 +15,7 @@ var missingPod = condition{v1beta2.ConditionMissingPod, func(f GroupFacts) (verd
 // resourcesTerminating: the group is excluded and its pod is deleted or terminating. It is
 // never cleared; the group is removed from the status instead.
 var resourcesTerminating = condition{v1beta2.ConditionResourcesTerminating, func(f GroupFacts) (verdict, error) {
-	if f.Group.IsGone() && (f.pod == nil || f.pod.DeletionTimestamp != nil) {
+	if f.Group.IsRemovable() && (f.pod == nil || f.pod.DeletionTimestamp != nil) {
 		return holds, nil
 	}
 	return keep, nil
@@ -30,7 +30,7 @@ func (f GroupFacts) isPending() bool { return f.pod.Status.Phase == corev1.PodPe
 
 // podFailing: the pod failed, one of its containers is not ready, or it does not terminate.
 var podFailing = condition{v1beta2.ConditionPodFailing, func(f GroupFacts) (verdict, error) {
-	if f.pod.DeletionTimestamp != nil && f.Group.IsGone() {
+	if f.pod.DeletionTimestamp != nil && f.Group.IsRemovable() {
 		return keep, nil
 	}
 	if f.pod.Status.Phase == corev1.PodFailed || f.endsTooSlowly() {
@@ -41,7 +41,7 @@ var podFailing = condition{v1beta2.ConditionPodFailing, func(f GroupFacts) (verd
 			return holds, nil
 		}
 	}
-	return gone, nil
+	return cleared, nil
 }}
 
 // endsTooSlowly reports whether the pod has been terminating for longer than the spec

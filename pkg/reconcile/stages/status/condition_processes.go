@@ -28,7 +28,7 @@ var markedAsExcluded = condition{v1beta2.ConditionProcessIsMarkedAsExcluded, fun
 	if !f.allReport() {
 		return keep, nil
 	}
-	return gone, nil
+	return cleared, nil
 }}
 
 // ioError: a process reports that its disk failed or hung.
@@ -43,7 +43,7 @@ var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f GroupFacts) (
 			}
 		}
 	}
-	return gone, nil
+	return cleared, nil
 }}
 
 // highRunLoopBusy: never set. The threshold is a flag of the operator, by default "never",
@@ -54,7 +54,7 @@ var highRunLoopBusy = condition{v1beta2.ConditionProcessHasHighRunLoopBusy, func
 	if !f.allReport() {
 		return keep, nil
 	}
-	return gone, nil
+	return cleared, nil
 }}
 
 func (f GroupFacts) allReport() bool { return f.databaseAnswers && len(f.processes) == f.servers }

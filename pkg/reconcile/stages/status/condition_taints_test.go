@@ -188,7 +188,7 @@ func TestTaintsOfANodeAreRecordedOnItsPods(t *testing.T) {
 		"nothing while nodes cannot be read":         {stagestest.All(stagestest.Rule("drain", 60), seen(time.Hour), sawTaints("drain", time.Hour), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), nil},
 		"nothing under maintenance":                  {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), stagestest.UnderMaintenance("node-14")), nil},
 		"nothing on a pod that terminates":           {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), stagestest.PodWith(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} })), nil},
-		"nothing while the database cannot be asked": {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} }), nil},
+		"nothing while the database cannot be asked": {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotQueried: "no pod runs"} }), nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -240,10 +240,10 @@ func TestATaintAddedBesideAnExemptOneGetsItsWholeTime(t *testing.T) {
 
 func TestUnknownTaintsAreReported(t *testing.T) {
 	tests := map[string]struct {
-		given    func(*plan.Snapshot)
-		asked    bool
-		ok       bool
-		evidence string
+		given     func(*plan.Snapshot)
+		requested bool
+		ok        bool
+		evidence  string
 	}{
 		"there is no check without rules":     {func(*plan.Snapshot) {}, false, false, ""},
 		"all nodes were read":                 {stagestest.Rule("drain", 60), true, true, "16 nodes read"},
@@ -256,10 +256,10 @@ func TestUnknownTaintsAreReported(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
 			tc.given(&s)
 			d := UpdateStatus.Decide(s)
-			if (len(d.Checks) == 1) != tc.asked {
+			if (len(d.Checks) == 1) != tc.requested {
 				t.Fatalf("checks: %v", d.Checks)
 			}
-			if !tc.asked {
+			if !tc.requested {
 				return
 			}
 			if c := d.Checks[0]; c.OK != tc.ok || !strings.Contains(c.Evidence, tc.evidence) {
@@ -279,7 +279,7 @@ func TestABusyRunLoopIsNotJudgedHere(t *testing.T) {
 		has   []string
 	}{
 		"what an operator recorded goes when all report":            {stagestest.Had(v1beta2.ConditionProcessHasHighRunLoopBusy), nil},
-		"what an operator recorded stays while one does not report": {stagestest.All(stagestest.Had(v1beta2.ConditionProcessHasHighRunLoopBusy), silent), []string{string(v1beta2.ConditionMissingProcesses), busy}},
+		"what an operator recorded stays while one does not report": {stagestest.All(stagestest.Had(v1beta2.ConditionProcessHasHighRunLoopBusy), unresponsive), []string{string(v1beta2.ConditionMissingProcesses), busy}},
 		"however busy a process is, nothing is recorded of it":      {processWith(func(p *fdb.Process) { p.RunLoopBusy = new(0.99) }), nil},
 	}
 	for name, tc := range tests {

@@ -11,16 +11,16 @@ import (
 type verdict int
 
 const (
-	keep  verdict = iota // unknown: the condition stays as it was
-	holds                // the condition is true
-	gone                 // the condition is false
+	keep    verdict = iota // unknown: the condition stays as it was
+	holds                  // the condition is true
+	cleared                // the condition is false
 )
 
 func verdictOf(is bool) verdict {
 	if is {
 		return holds
 	}
-	return gone
+	return cleared
 }
 
 // condition determines one condition of a process group.
@@ -42,7 +42,7 @@ func judgeGroup(f GroupFacts) error {
 		case holds:
 			f.Group.SetCondition(c.name, f.S.Now)
 			f.Group.BackdateCondition(c.name, f.began(c.name))
-		case gone:
+		case cleared:
 			f.Group.ClearCondition(c.name)
 		case keep:
 		}
@@ -60,7 +60,7 @@ func (f GroupFacts) began(name v1beta2.ProcessGroupConditionType) time.Time {
 
 // The conditions to determine, by what is left of a group.
 var (
-	whenGone       = []condition{missingPod, missingService, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
+	whenRemoved    = []condition{missingPod, missingService, resourcesTerminating, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
 	whenEnding     = []condition{missingPod, missingService, resourcesTerminating, podFailing, incorrectCommandLine, nodeTaintDetected, nodeTaintReplacing}
 	aboutProcesses = []condition{missingPod, missingProcesses, sidecarUnreachable, incorrectCommandLine, markedAsExcluded, ioError, highRunLoopBusy}
 	aboutObjects   = []condition{incorrectPodSpec, incorrectSidecarImage, incorrectPodMetadata, incorrectConfigMap, missingPVC, missingService, podPending, nodeTaintDetected, nodeTaintReplacing}
@@ -74,8 +74,8 @@ func conditionsFor(f GroupFacts) []condition {
 	case f.UnderMaintenance():
 		return nil // planned restarts are no failures
 	case f.pod == nil:
-		return f.andProcesses(whenGone)
-	case f.pod.DeletionTimestamp != nil && (f.Group.IsGone() || f.endsTooSlowly()):
+		return f.andProcesses(whenRemoved)
+	case f.pod.DeletionTimestamp != nil && (f.Group.IsRemovable() || f.endsTooSlowly()):
 		return f.andProcesses(whenEnding)
 	case f.isPending():
 		return whenPending
@@ -87,7 +87,7 @@ func conditionsFor(f GroupFacts) []condition {
 // andProcesses adds the condition of processes for a group that is removed without having
 // been drained: nothing else shows when its processes have ended.
 func (f GroupFacts) andProcesses(conditions []condition) []condition {
-	if !f.Group.IsGone() || !f.Group.ExclusionSkipped {
+	if !f.Group.IsRemovable() || !f.Group.ExclusionSkipped {
 		return conditions
 	}
 	return slices.Concat(conditions, []condition{missingProcesses})

@@ -46,9 +46,11 @@ func processWith(edit func(*fdb.Process)) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { stagestest.EditProcess(s, stagestest.FirstOf(*s, "storage"), edit) }
 }
 
-func silent(s *plan.Snapshot) { stagestest.DropProcess(s, stagestest.FirstOf(*s, "storage")) }
+func unresponsive(s *plan.Snapshot) { stagestest.DropProcess(s, stagestest.FirstOf(*s, "storage")) }
 
-func allSilent(s *plan.Snapshot) { s.Database.Status.Cluster.Processes = map[string]fdb.Process{} }
+func allUnresponsive(s *plan.Snapshot) {
+	s.Database.Status.Cluster.Processes = map[string]fdb.Process{}
+}
 
 func endsSince(ago time.Duration) func(*plan.Snapshot) {
 	return stagestest.PodWith(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon.Add(-ago)} })
@@ -104,7 +106,7 @@ func TestConditions(t *testing.T) {
 			"clears when all are ready":                        {stagestest.Had(v1beta2.ConditionPodFailing), nil},
 			"waits while a pod ends":                           {endsSince(5 * time.Minute), nil},
 			"holds when a pod does not end":                    {endsSince(5*time.Minute + time.Second), []string{failing}},
-			"asks for nothing else of a pod that does not end": {stagestest.All(endsSince(time.Hour), silent, stagestest.PodWith(func(p *corev1.Pod) { p.Labels = nil })), []string{failing}},
+			"asks for nothing else of a pod that does not end": {stagestest.All(endsSince(time.Hour), unresponsive, stagestest.PodWith(func(p *corev1.Pod) { p.Labels = nil })), []string{failing}},
 		},
 		"MissingPVC": {
 			"holds without a claim":   {stagestest.LoseClaim, []string{missingPVC}},
@@ -115,13 +117,13 @@ func TestConditions(t *testing.T) {
 			}, nil},
 		},
 		"MissingProcesses": {
-			"holds when the process does not report":                  {silent, []string{missingProcesses}},
+			"holds when the process does not report":                  {unresponsive, []string{missingProcesses}},
 			"holds when its entry has no command line":                {processWith(func(p *fdb.Process) { p.CommandLine = "" }), []string{missingProcesses}},
 			"holds when its entry has no version":                     {processWith(func(p *fdb.Process) { p.Version = "" }), []string{missingProcesses}},
 			"clears when it reports":                                  {stagestest.Had(v1beta2.ConditionMissingProcesses), nil},
-			"stays as it was when no process reports":                 {allSilent, nil},
-			"stays as it was when no process reports, if it was true": {stagestest.All(stagestest.Had(v1beta2.ConditionMissingProcesses), allSilent), []string{missingProcesses}},
-			"keeps its first time":                                    {stagestest.All(silent, stagestest.Had(v1beta2.ConditionMissingProcesses)), []string{missingProcesses}},
+			"stays as it was when no process reports":                 {allUnresponsive, nil},
+			"stays as it was when no process reports, if it was true": {stagestest.All(stagestest.Had(v1beta2.ConditionMissingProcesses), allUnresponsive), []string{missingProcesses}},
+			"keeps its first time":                                    {stagestest.All(unresponsive, stagestest.Had(v1beta2.ConditionMissingProcesses)), []string{missingProcesses}},
 			"does not count a process of another data center": {stagestest.All(processWith(func(p *fdb.Process) { p.Locality[fdb.LocalityDCID] = "dc2" }), func(s *plan.Snapshot) {
 				s.Cluster.Spec.DataCenter = "dc1"
 				for id, p := range s.Database.Status.Cluster.Processes {
@@ -137,7 +139,7 @@ func TestConditions(t *testing.T) {
 			"holds with another version":                        {processWith(func(p *fdb.Process) { p.Version = "7.1.67" }), []string{commandLine}},
 			"takes a prerelease for its version":                {processWith(func(p *fdb.Process) { p.Version += "-PRERELEASE" }), nil},
 			"clears when both are right":                        {stagestest.Had(v1beta2.ConditionIncorrectCommandLine), nil},
-			"stays as it was while the process does not report": {stagestest.All(stagestest.Had(v1beta2.ConditionIncorrectCommandLine), silent), []string{commandLine, missingProcesses}},
+			"stays as it was while the process does not report": {stagestest.All(stagestest.Had(v1beta2.ConditionIncorrectCommandLine), unresponsive), []string{commandLine, missingProcesses}},
 			"stays as it was while the pod reports nothing":     {stagestest.All(stagestest.Had(v1beta2.ConditionIncorrectCommandLine), stagestest.Report(func(r *plan.PodReport) { r.Variables = nil })), []string{commandLine}},
 			"clears when there is no pod":                       {stagestest.All(stagestest.Had(v1beta2.ConditionIncorrectCommandLine), stagestest.LosePod), []string{missingPod}},
 			"clears when the pod ends":                          {stagestest.All(stagestest.Had(v1beta2.ConditionIncorrectCommandLine), endsSince(time.Second)), nil},
@@ -173,7 +175,7 @@ func TestConditions(t *testing.T) {
 		"ProcessIsMarkedAsExcluded": {
 			"holds when the process is excluded":                {excluded, []string{marked}},
 			"clears when it is not":                             {stagestest.Had(v1beta2.ConditionProcessIsMarkedAsExcluded), nil},
-			"stays as it was while the process does not report": {stagestest.All(stagestest.Had(v1beta2.ConditionProcessIsMarkedAsExcluded), silent), []string{missingProcesses, marked}},
+			"stays as it was while the process does not report": {stagestest.All(stagestest.Had(v1beta2.ConditionProcessIsMarkedAsExcluded), unresponsive), []string{missingProcesses, marked}},
 		},
 		"ProcessHasIOError": {
 			"holds after an error":    {processWith(func(p *fdb.Process) { p.Messages = []fdb.Message{{Name: "io_error"}} }), []string{ioErrors}},
@@ -182,9 +184,9 @@ func TestConditions(t *testing.T) {
 			"clears without messages": {stagestest.Had(v1beta2.ConditionProcessHasIOError), nil},
 		},
 		"under maintenance": {
-			"nothing about the zone's groups changes": {stagestest.All(stagestest.UnderMaintenance("node-14"), silent, stagestest.LosePod, stagestest.Had(v1beta2.ConditionPodPending)), []string{pending}},
-			"groups of other zones are judged":        {stagestest.All(stagestest.UnderMaintenance("node-15"), silent), []string{missingProcesses}},
-			"an unknown fault domain is judged":       {stagestest.All(stagestest.UnderMaintenance(""), silent), []string{missingProcesses}},
+			"nothing about the zone's groups changes": {stagestest.All(stagestest.UnderMaintenance("node-14"), unresponsive, stagestest.LosePod, stagestest.Had(v1beta2.ConditionPodPending)), []string{pending}},
+			"groups of other zones are judged":        {stagestest.All(stagestest.UnderMaintenance("node-15"), unresponsive), []string{missingProcesses}},
+			"an unknown fault domain is judged":       {stagestest.All(stagestest.UnderMaintenance(""), unresponsive), []string{missingProcesses}},
 		},
 		"spec lists": {
 			"mark a group for removal": {func(s *plan.Snapshot) {
@@ -223,12 +225,12 @@ func TestMaintenanceDoesNotFreezeStatelessGroups(t *testing.T) {
 
 func TestAConditionKeepsTheTimeItBegan(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
-	stagestest.All(silent, stagestest.Had(v1beta2.ConditionMissingProcesses))(&s)
+	stagestest.All(unresponsive, stagestest.Had(v1beta2.ConditionMissingProcesses))(&s)
 	if since, _ := judged(t, s).Condition(v1beta2.ConditionMissingProcesses); !since.Equal(stagestest.Noon.Add(-time.Hour)) {
 		t.Errorf("missing since %s, want since an hour before noon", since)
 	}
 	s = stagestest.HealthyCluster(t)
-	silent(&s)
+	unresponsive(&s)
 	if since, _ := judged(t, s).Condition(v1beta2.ConditionMissingProcesses); !since.Equal(stagestest.Noon) {
 		t.Errorf("missing since %s, want since noon", since)
 	}
@@ -241,15 +243,15 @@ func TestAnExclusionThatSomeoneTookBackIsForgotten(t *testing.T) {
 	}{
 		"when all processes report and none is excluded":                 {func(*plan.Snapshot) {}, true},
 		"but not while one is excluded":                                  {excluded, false},
-		"when one does not report and no exclusion is listed":            {silent, true},
+		"when one does not report and no exclusion is listed":            {unresponsive, true},
 		"when only its volume is left and no exclusion is listed":        {stagestest.LosePod, true},
-		"but not while one does not report and its locality is excluded": {stagestest.All(silent, listExclusion), false},
+		"but not while one does not report and its locality is excluded": {stagestest.All(unresponsive, listExclusion), false},
 		"but not while one does not report and an address of it is excluded": {func(s *plan.Snapshot) {
-			silent(s)
+			unresponsive(s)
 			s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Address: stagestest.FirstOf(*s, "storage").Addresses[0]}}
 		}, false},
 		"but not while one does not report and the exclusions are unknown": {func(s *plan.Snapshot) {
-			silent(s)
+			unresponsive(s)
 			s.Database.Status.Cluster.Configuration = nil
 		}, false},
 		"but not when nothing of it is left": {func(s *plan.Snapshot) {

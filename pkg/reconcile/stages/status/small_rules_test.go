@@ -46,7 +46,7 @@ func TestAnExcludedProcessIsSeenBesideOneThatDoesNotReport(t *testing.T) {
 		stale     bool
 		want      verdict
 	}{
-		"both report, none is excluded":              {map[int]fdb.Process{1: serving, 2: serving}, false, gone},
+		"both report, none is excluded":              {map[int]fdb.Process{1: serving, 2: serving}, false, cleared},
 		"both report, the second is excluded":        {map[int]fdb.Process{1: serving, 2: excluded}, false, holds},
 		"one does not report, the other is excluded": {map[int]fdb.Process{2: excluded}, false, holds},
 		"one does not report, the other serves":      {map[int]fdb.Process{1: serving}, false, keep},

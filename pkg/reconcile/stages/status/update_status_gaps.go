@@ -21,7 +21,7 @@ import (
 // is in use: in a gradual migration the processes change one after the other, and without the wiggle
 // none ever does.
 func Gaps(s plan.Snapshot) v1beta2.Gaps {
-	return s.Cluster.ReconciliationGaps(objects.DesiredRecordConfiguration(s.Cluster), slices.Concat(oldEngines(s), keptGaps(s))...)
+	return s.Cluster.ReconciliationGaps(objects.DesiredResourceConfiguration(s.Cluster), slices.Concat(oldEngines(s), keptGaps(s))...)
 }
 
 // keptGaps describes the process groups that the spec keeps although it also lists them for removal,
@@ -33,7 +33,7 @@ func keptGaps(s plan.Snapshot) []string {
 	}
 	var gaps []string
 	inspect := readings.NewInspection(s, plan.Options{})
-	for _, g := range s.Staying() {
+	for _, g := range s.Remaining() {
 		if !slices.Contains(kept, g.ProcessGroupID) {
 			continue
 		}

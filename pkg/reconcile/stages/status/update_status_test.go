@@ -29,7 +29,7 @@ func statusOf(t *testing.T, s plan.Snapshot) v1beta2.FoundationDBClusterStatus {
 func TestAnUnreachableDatabaseChangesOnlyTheHealth(t *testing.T) {
 	for name, lost := range map[string]func(*plan.Snapshot){
 		"that does not answer":           func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
-		"that was not read":              func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotAsked: "no pod runs"} },
+		"that was not read":              func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotQueried: "no pod runs"} },
 		"that reports it is unavailable": func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,11 +125,11 @@ func TestTheConnectionStringFollowsTheDatabase(t *testing.T) {
 		"when someone else moved coordinators": {func(s *plan.Snapshot) { s.Database.Status.Cluster.ConnectionString = moved }, moved},
 		"but not to what makes no sense":       {func(s *plan.Snapshot) { s.Database.Status.Cluster.ConnectionString = "nonsense" }, stagestest.SampleConnectionString},
 		"out of the ConfigMap when nothing is recorded": {func(s *plan.Snapshot) {
-			s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured, s.Database = "", false, plan.DatabaseFacts{NotAsked: "?"}
+			s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured, s.Database = "", false, plan.DatabaseFacts{NotQueried: "?"}
 			s.ConfigMap.Data[objects.KeyClusterFile] = moved
 		}, moved},
 		"out of the spec's seed when there is no ConfigMap": {func(s *plan.Snapshot) {
-			s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured, s.Database = "", false, plan.DatabaseFacts{NotAsked: "?"}
+			s.Cluster.Status.ConnectionString, s.Cluster.Status.Configured, s.Database = "", false, plan.DatabaseFacts{NotQueried: "?"}
 			s.ConfigMap, s.Cluster.Spec.SeedConnectionString = nil, moved
 		}, moved},
 	}
@@ -163,7 +163,7 @@ func TestAFaultDomainIsThatOfTheYoungestProcess(t *testing.T) {
 		"not of an older one":                     {process(2, "node-old", new(9999.0)), "node-14"},
 		"not of one without a zone":               {process(2, "", new(1.0)), "node-14"},
 		"not of one whose uptime is unknown":      {process(2, "node-new", nil), "node-14"},
-		"the last known while no process reports": {silent, "node-14"},
+		"the last known while no process reports": {unresponsive, "node-14"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestTheLastStageSaysWhatIsLeft(t *testing.T) {
 		holds string
 	}{
 		"nothing of a reconciled cluster": {given: func(*plan.Snapshot) {}},
-		"a process that does not report":  {given: silent, holds: "storage-114"},
+		"a process that does not report":  {given: unresponsive, holds: "storage-114"},
 		"an unreachable database": {given: stagestest.All(func(s *plan.Snapshot) {
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 		}, stagestest.LosePod), holds: "the state of the database is unknown: timed out"},

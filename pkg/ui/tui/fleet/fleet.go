@@ -32,9 +32,9 @@ func (c Cluster) Key(namespace string) string {
 // List is the clusters, in order.
 type List struct {
 	Clusters []Cluster
-	// Trouble is why the clusters cannot be listed now; empty if they can. Those known before
+	// Problem is why the clusters cannot be listed now; empty if they can. Those known before
 	// stay.
-	Trouble string
+	Problem string
 	// AsOf is when they were last listed; nil before.
 	AsOf *time.Time
 }

@@ -44,11 +44,11 @@ func BackupState(b inspect.BackupRowView) (paint.Tone, string) {
 }
 
 // DesiredTone returns the severity of a difference from the desired state.
-func DesiredTone(asWanted *bool) paint.Tone {
+func DesiredTone(asDesired *bool) paint.Tone {
 	switch {
-	case asWanted == nil:
+	case asDesired == nil:
 		return paint.Unsure
-	case *asWanted:
+	case *asDesired:
 		return paint.Good
 	default:
 		return paint.Bad
@@ -226,7 +226,7 @@ func ToneOfID(t paint.Tone) paint.Tone {
 // NodeTone returns the severity of a node.
 func NodeTone(n inspect.NodeView) paint.Tone {
 	switch {
-	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsSilent(n):
+	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsUnresponsive(n):
 		return paint.Bad
 	case ptr.Deref(n.Unschedulable, false), len(n.Taints) > 0:
 		return paint.Warn

@@ -14,17 +14,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// Trouble is why the processes of a process group do not run or do not report, by its pod,
+// Problem is why the processes of a process group do not run or do not report, by its pod,
 // its PVC and its node.
-type Trouble struct {
+type Problem struct {
 	// Pod is the pod's name, whether or not it exists.
 	Pod string
 	// Message is what is wrong with the pod, in one clause: "is Pending, no node fits: 0/3 …".
 	Message string
 	// Since is when that began; zero when unknown.
 	Since time.Time
-	// Look are the arguments of a kubectl command that shows more and changes nothing.
-	Look []string
+	// Command are the arguments of a kubectl command that shows more and changes nothing.
+	Command []string
 
 	// Key identifies the problem whatever process group has it; own is true where the message
 	// has a name or a number of that group.
@@ -32,17 +32,17 @@ type Trouble struct {
 	Own bool
 }
 
-// Words returns the trouble as one clause of a sentence about the process group.
-func (t Trouble) Words() string { return "its pod " + t.Message }
+// Text returns the trouble as one clause of a sentence about the process group.
+func (t Problem) Text() string { return "its pod " + t.Message }
 
-// TroubleOf returns the first problem of a process group, in the order in which each explains
+// ProblemOf returns the first problem of a process group, in the order in which each explains
 // the following ones; nil without any.
-func (f Facts) TroubleOf(g *v1beta2.ProcessGroupStatus) *Trouble {
+func (f Facts) ProblemOf(g *v1beta2.ProcessGroupStatus) *Problem {
 	pod := f.Pod(g)
 	if pod == nil {
 		return f.withoutPod(g)
 	}
-	for _, ask := range []func(*corev1.Pod) *Trouble{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
+	for _, ask := range []func(*corev1.Pod) *Problem{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
 		if t := ask(pod); t != nil {
 			return f.onPurpose(g, f.dated(g, t))
 		}
@@ -52,32 +52,32 @@ func (f Facts) TroubleOf(g *v1beta2.ProcessGroupStatus) *Trouble {
 
 // dated adds since when the processes of the group do not run to a problem that has no time of its own:
 // a container that crashes repeatedly shows its last start and end only.
-func (f Facts) dated(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
+func (f Facts) dated(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 	if t.Since.IsZero() {
 		t.Since = f.Outage(g).Since
 	}
 	return t
 }
 
-func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Trouble {
-	if g.IsGone() {
+func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
+	if g.IsRemovable() {
 		return nil // it is not supposed to have one
 	}
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
-	return &Trouble{
+	return &Problem{
 		Pod: name, Message: "does not exist", Since: since, Key: "missing",
-		Look: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
+		Command: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
 	}
 }
 
 // terminating is the trouble of a pod that does not terminate. Nothing here forces that: while
 // its node does not report, its processes may still run with the same volume.
-func (f Facts) terminating(pod *corev1.Pod) *Trouble {
+func (f Facts) terminating(pod *corev1.Pod) *Problem {
 	if pod.DeletionTimestamp == nil {
 		return nil
 	}
-	t := &Trouble{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Look: []string{"describe", "pod", pod.Name}, Key: "terminating", Own: true}
+	t := &Problem{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: "terminating", Own: true}
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
 		t.Since = t.Since.Add(-v1beta2.Seconds(*grace))
 	}
@@ -92,29 +92,29 @@ func (f Facts) terminating(pod *corev1.Pod) *Trouble {
 	}
 	if sick := f.onNotReadyNode(pod); sick != nil {
 		t.Message += ", " + sick.Message
-		t.Look, t.Key = sick.Look, t.Key+" "+sick.Key
+		t.Command, t.Key = sick.Command, t.Key+" "+sick.Key
 	}
 	return t
 }
 
-func (f Facts) ended(pod *corev1.Pod) *Trouble {
+func (f Facts) ended(pod *corev1.Pod) *Problem {
 	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
 		return nil
 	}
-	return &Trouble{
+	return &Problem{
 		Pod: pod.Name, Message: "has ended: " + Clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
-		Look: []string{"describe", "pod", pod.Name}, Key: "ended " + pod.Status.Reason, Own: pod.Status.Message != "",
+		Command: []string{"describe", "pod", pod.Name}, Key: "ended " + pod.Status.Reason, Own: pod.Status.Message != "",
 	}
 }
 
 // unscheduled has the scheduler's message, and the phase of the PVC that it may be waiting
 // for.
-func (f Facts) unscheduled(pod *corev1.Pod) *Trouble {
+func (f Facts) unscheduled(pod *corev1.Pod) *Problem {
 	c := podCondition(pod, corev1.PodScheduled)
 	if pod.Spec.NodeName != "" {
 		return nil
 	}
-	t := &Trouble{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Look: []string{"describe", "pod", pod.Name}, Key: "unscheduled"}
+	t := &Problem{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: "unscheduled"}
 	if c != nil && c.Status == corev1.ConditionFalse {
 		reason := Clauses(schedulerWords(c.Message))
 		t.Message, t.Key = "is Pending, no node fits: "+reason, t.Key+" "+reason
@@ -171,14 +171,14 @@ const startsSoon = 2 * time.Minute
 
 // waitingContainer is the trouble of a container that cannot start: its image, its
 // configuration, or a program that crashes repeatedly.
-func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
+func (f Facts) waitingContainer(pod *corev1.Pod) *Problem {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		w := c.State.Waiting
 		if w == nil {
 			continue
 		}
 		starting := w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
-		t := &Trouble{Pod: pod.Name, Since: scheduledAt(pod), Look: []string{"describe", "pod", pod.Name}, Key: "cannot-start " + c.Name + " " + w.Reason, Own: w.Message != ""}
+		t := &Problem{Pod: pod.Name, Since: scheduledAt(pod), Command: []string{"describe", "pod", pod.Name}, Key: "cannot-start " + c.Name + " " + w.Reason, Own: w.Message != ""}
 		if starting && f.Now.Sub(t.Since) < startsSoon {
 			continue
 		}
@@ -187,7 +187,7 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Trouble {
 			t.Since = time.Time{}
 			t.Message += "; " + exitWords(*last, c.RestartCount)
 			t.Key, t.Own = fmt.Sprint(t.Key, last.ExitCode, last.Reason), true
-			t.Look = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
+			t.Command = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
 		}
 		return t
 	}
@@ -199,40 +199,40 @@ func exitWords(last corev1.ContainerStateTerminated, restarts int32) string {
 }
 
 // onNotReadyNode is the trouble of a pod on a node that is not ready.
-func (f Facts) onNotReadyNode(pod *corev1.Pod) *Trouble {
+func (f Facts) onNotReadyNode(pod *corev1.Pod) *Problem {
 	node := f.Nodes[pod.Spec.NodeName]
 	if node == nil {
 		return nil
 	}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
-			return &Trouble{
+			return &Problem{
 				Pod: pod.Name, Message: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, Clauses(c.Reason, OneLine(c.Message))),
-				Since: c.LastTransitionTime.Time, Look: []string{"describe", "node", node.Name}, Key: "node " + node.Name,
+				Since: c.LastTransitionTime.Time, Command: []string{"describe", "node", node.Name}, Key: "node " + node.Name,
 			}
 		}
 	}
 	return nil
 }
 
-func (f Facts) crashed(pod *corev1.Pod) *Trouble {
+func (f Facts) crashed(pod *corev1.Pod) *Problem {
 	for _, c := range pod.Status.ContainerStatuses {
 		if end := c.State.Terminated; end != nil {
-			return &Trouble{
+			return &Problem{
 				Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
-				Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), Own: true,
+				Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), Own: true,
 			}
 		}
 	}
 	return nil
 }
 
-func (f Facts) notReady(pod *corev1.Pod) *Trouble {
+func (f Facts) notReady(pod *corev1.Pod) *Problem {
 	for _, c := range pod.Status.ContainerStatuses {
 		if c.Ready || c.State.Running == nil {
 			continue
 		}
-		t := &Trouble{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Look: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: "not-ready " + c.Name}
+		t := &Problem{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: "not-ready " + c.Name}
 		if ready := podCondition(pod, corev1.PodReady); ready != nil {
 			t.Since = ready.LastTransitionTime.Time
 		}
@@ -243,21 +243,21 @@ func (f Facts) notReady(pod *corev1.Pod) *Trouble {
 
 // notReporting is the trouble of a healthy pod whose processes do not report to the database.
 // An unavailable database lists few processes, which explains nothing.
-func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Trouble {
-	if !f.Database.Available() || g.IsGone() || !f.isNotReporting(g) {
+func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Problem {
+	if !f.Database.Available() || g.IsRemovable() || !f.isNotReporting(g) {
 		return nil
 	}
 	reporting, all := len(f.ProcessesOf(g)), f.processCountOf(g.ProcessClass)
-	return &Trouble{
+	return &Problem{
 		Pod:     pod.Name,
 		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
-		Since:   f.Outage(g).Since, Look: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
+		Since:   f.Outage(g).Since, Command: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
 		Key: fmt.Sprint("not-reporting ", pod.Status.Phase, reporting, all),
 	}
 }
 
 // onPurpose adds that the spec itself requests the trouble.
-func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Trouble) *Trouble {
+func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 	if t == nil {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 
 // Key returns the resource that the argument names, as NAME or KIND/NAME, or the only one in
 // the namespace.
-func (k *RecordKind) Key(ctx context.Context, env *Env, args []string, i Intent) (types.NamespacedName, error) {
+func (k *ResourceKind) Key(ctx context.Context, env *Env, args []string, i Intent) (types.NamespacedName, error) {
 	key := types.NamespacedName{}
 	namespace, err := env.Connection().Namespace()
 	if err != nil {
@@ -54,7 +54,7 @@ func (k *RecordKind) Key(ctx context.Context, env *Env, args []string, i Intent)
 
 // MustExist fails if the resource does not exist, with the names that do. Without permission to list
 // resources nothing is known, and the first read of the resource reports what is wrong.
-func (k *RecordKind) MustExist(ctx context.Context, env *Env, key types.NamespacedName) error {
+func (k *ResourceKind) MustExist(ctx context.Context, env *Env, key types.NamespacedName) error {
 	there, err := k.names(ctx, env, key.Namespace)
 	switch {
 	case exit.Code(err) == exit.ExitForbidden:
@@ -70,18 +70,18 @@ func (k *RecordKind) MustExist(ctx context.Context, env *Env, key types.Namespac
 	}
 }
 
-func (k *RecordKind) bareName(text string) (string, error) {
+func (k *ResourceKind) bareName(text string) (string, error) {
 	if !strings.Contains(text, "/") && text != "" {
 		return text, nil
 	}
-	if kind, name := RecordKindOf([]string{text}); kind == k && name != "" && !strings.Contains(name, "/") {
+	if kind, name := ResourceKindOf([]string{text}); kind == k && name != "" && !strings.Contains(name, "/") {
 		return name, nil
 	}
 	return "", exit.Usagef("invalid name %q of %s: must be NAME or %s/NAME", text, k.kind, k.Short)
 }
 
 // names returns the names of all resources of a namespace.
-func (k *RecordKind) names(ctx context.Context, env *Env, namespace string) ([]string, error) {
+func (k *ResourceKind) names(ctx context.Context, env *Env, namespace string) ([]string, error) {
 	keys, err := k.Keys(ctx, env, namespace)
 	var all []string
 	for _, key := range keys {
@@ -91,12 +91,12 @@ func (k *RecordKind) names(ctx context.Context, env *Env, namespace string) ([]s
 }
 
 // Keys returns the keys of all resources of a namespace, or of all namespaces if it is empty.
-func (k *RecordKind) Keys(ctx context.Context, env *Env, namespace string) ([]types.NamespacedName, error) {
+func (k *ResourceKind) Keys(ctx context.Context, env *Env, namespace string) ([]types.NamespacedName, error) {
 	c, err := env.Client()
 	if err != nil {
 		return nil, err
 	}
-	records, err := k.Records(ctx, c, namespace)
+	records, err := k.Resources(ctx, c, namespace)
 	if isMissingKind(err) {
 		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), env.KubectlIn("", "get", "crd", k.plural+".apps.foundationdb.org"))
 	}
@@ -107,8 +107,8 @@ func (k *RecordKind) Keys(ctx context.Context, env *Env, namespace string) ([]ty
 	return all, err
 }
 
-// Records returns all resources of a namespace, or of all namespaces if it is empty, by name.
-func (k *RecordKind) Records(ctx context.Context, c client.Client, namespace string) ([]client.Object, error) {
+// Resources returns all resources of a namespace, or of all namespaces if it is empty, by name.
+func (k *ResourceKind) Resources(ctx context.Context, c client.Client, namespace string) ([]client.Object, error) {
 	var all []client.Object
 	for next := ""; ; {
 		page := k.list()
@@ -120,8 +120,8 @@ func (k *RecordKind) Records(ctx context.Context, c client.Client, namespace str
 			return nil, fmt.Errorf("listing %ss: %w", k.kind, err)
 		}
 		for _, o := range objects {
-			if record, ok := o.(client.Object); ok {
-				all = append(all, record)
+			if cluster, ok := o.(client.Object); ok {
+				all = append(all, cluster)
 			}
 		}
 		if next = page.GetContinue(); next == "" {
@@ -134,7 +134,7 @@ func (k *RecordKind) Records(ctx context.Context, c client.Client, namespace str
 }
 
 // Complete completes the first argument with the names of resources.
-func (k *RecordKind) Complete(env *Env) cobra.CompletionFunc {
+func (k *ResourceKind) Complete(env *Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -151,25 +151,25 @@ func (k *RecordKind) Complete(env *Env) cobra.CompletionFunc {
 }
 
 // Confirmed completes --confirm with the name in the first argument.
-func (k *RecordKind) Confirmed() func(context.Context, *cobra.Command, []string) []string {
+func (k *ResourceKind) Confirmed() func(context.Context, *cobra.Command, []string) []string {
 	return func(_ context.Context, _ *cobra.Command, args []string) []string {
-		if kind, name := RecordKindOf(args); kind == k {
+		if kind, name := ResourceKindOf(args); kind == k {
 			return []string{name}
 		}
 		return nil
 	}
 }
 
-// ObserveRecord observes a resource, and prints progress: the tools wait for a database or
+// ObserveResource observes a resource, and prints progress: the tools wait for a database or
 // store that does not answer, up to their timeout.
-func (e Lookup) ObserveRecord(ctx context.Context, kind *RecordKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
+func (e Lookup) ObserveResource(ctx context.Context, kind *ResourceKind, key types.NamespacedName, facets plan.Facet) (plan.Snapshot, error) {
 	conn, err := kind.Connect(e.Env, key)
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
-	s, asked := plan.Snapshot{}, make(chan error, 1)
-	go func() { asked <- conn.Observe(ctx, &s, facets) }()
-	err = ClusterReader{Env: e.Env}.Await(asked, func() { e.Logf("waiting for database status…") })
+	s, requested := plan.Snapshot{}, make(chan error, 1)
+	go func() { requested <- conn.Observe(ctx, &s, facets) }()
+	err = ClusterReader{Env: e.Env}.Await(requested, func() { e.Logf("waiting for database status…") })
 	return s, err
 }
 

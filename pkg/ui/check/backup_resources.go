@@ -11,40 +11,40 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// backupRecords returns the rules about the specs of backups and restores. They cover the
+// backupResources returns the rules about the specs of backups and restores. They cover the
 // whole namespace where a resource of another cluster can harm this one.
-func backupRecords() []Rule {
+func backupResources() []Rule {
 	return []Rule{
 		{
 			Code: "BACKUP-010", Severity: Error, Title: "No two backups of the cluster share a tag",
 			Why:  "A database has one backup per tag: the resources revert each other's changes. Give one of them its own tag, which requires recreating it.",
-			find: records(sharedTags),
+			find: resources(sharedTags),
 		},
 		{
 			Code: "BACKUP-011", Severity: Error, Title: "No two backups share a destination",
 			Why:  "Neither can be restored with certainty, and deleting the data of one deletes the other's.",
-			find: records(sharedDestinations),
+			find: resources(sharedDestinations),
 		},
 		{
 			Code: "BACKUP-012", Severity: Error, Title: "No backup credentials in custom resources",
 			Why:  "Every user who may read the resource can read them, and they would become an argument of commands: passes refuse to continue. Name only the key, and put the secret into a file that FDB_BLOB_CREDENTIALS names in the agents' pod template.",
-			find: records(secretsInRecords),
+			find: resources(secretsInResources),
 		},
 		{
 			Code: "BACKUP-013", Severity: Warning, Title: "Every backup and restore names an existing cluster",
 			Why:  "It does nothing. The cluster was deleted or has another name, or the resource is in the wrong namespace.",
-			find: records(withoutCluster),
+			find: resources(withoutCluster),
 		},
 		{
 			Code: "BACKUP-014", Severity: Error, Title: "Every backup and restore resource is valid",
 			Why:  "No pass starts with an invalid resource; the message names the field.",
-			find: records(invalidRecords),
+			find: resources(invalidResources),
 		},
 	}
 }
 
-// records returns a function that evaluates find if the resources could be read.
-func records(find func(Facts) ([]Finding, string)) func(Facts) ([]Finding, string) {
+// resources returns a function that evaluates find if the resources could be read.
+func resources(find func(Facts) ([]Finding, string)) func(Facts) ([]Finding, string) {
 	return func(f Facts) ([]Finding, string) {
 		if f.Backups.Unread != "" {
 			return nil, "backups could not be read: " + f.Backups.Unread
@@ -62,14 +62,14 @@ func sharedTags(f Facts) ([]Finding, string) {
 	byTag := map[v1beta2.BackupTag][]string{}
 	var tags []v1beta2.BackupTag
 	for _, b := range f.Backups.Backups {
-		tag := b.Record.Tag()
-		if !b.Record.IsManaged() || b.Record.DeletionTimestamp != nil {
+		tag := b.Resource.Tag()
+		if !b.Resource.IsManaged() || b.Resource.DeletionTimestamp != nil {
 			continue
 		}
 		if byTag[tag] == nil {
 			tags = append(tags, tag)
 		}
-		byTag[tag] = append(byTag[tag], backup(b.Record.Name))
+		byTag[tag] = append(byTag[tag], backup(b.Resource.Name))
 	}
 	var found []Finding
 	for _, tag := range tags {
@@ -104,8 +104,8 @@ func sharedDestinations(f Facts) ([]Finding, string) {
 	return found, ""
 }
 
-// secretsInRecords never prints the secrets.
-func secretsInRecords(f Facts) ([]Finding, string) {
+// secretsInResources never prints the secrets.
+func secretsInResources(f Facts) ([]Finding, string) {
 	var found []Finding
 	check := func(kind, name string, err error) {
 		if errors.Is(err, fdb.ErrSecretInAccount) {
@@ -113,27 +113,27 @@ func secretsInRecords(f Facts) ([]Finding, string) {
 		}
 	}
 	for _, b := range f.Backups.Backups {
-		_, err := objects.BackupURL(b.Record)
-		check("foundationdbbackup", b.Record.Name, err)
+		_, err := objects.BackupURL(b.Resource)
+		check("foundationdbbackup", b.Resource.Name, err)
 	}
 	for _, r := range f.Backups.Restores {
-		_, err := objects.RestoreURL(r.Record)
-		check("foundationdbrestore", r.Record.Name, err)
+		_, err := objects.RestoreURL(r.Resource)
+		check("foundationdbrestore", r.Resource.Name, err)
 	}
 	return found, ""
 }
 
-// invalidRecords skips resources that are being deleted: an invalid spec does not prevent that.
-func invalidRecords(f Facts) ([]Finding, string) {
+// invalidResources skips resources that are being deleted: an invalid spec does not prevent that.
+func invalidResources(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, b := range f.Backups.Backups {
-		if err := b.Record.Validate(); err != nil && b.Record.DeletionTimestamp == nil {
-			found = append(found, one(backup(b.Record.Name), err.Error(), "edit", "foundationdbbackup", b.Record.Name)...)
+		if err := b.Resource.Validate(); err != nil && b.Resource.DeletionTimestamp == nil {
+			found = append(found, one(backup(b.Resource.Name), err.Error(), "edit", "foundationdbbackup", b.Resource.Name)...)
 		}
 	}
 	for _, r := range f.Backups.Restores {
-		if err := r.Record.Validate(); err != nil && r.Record.DeletionTimestamp == nil {
-			found = append(found, one(restore(r.Record.Name), err.Error(), "edit", "foundationdbrestore", r.Record.Name)...)
+		if err := r.Resource.Validate(); err != nil && r.Resource.DeletionTimestamp == nil {
+			found = append(found, one(restore(r.Resource.Name), err.Error(), "edit", "foundationdbrestore", r.Resource.Name)...)
 		}
 	}
 	return found, ""

@@ -38,8 +38,8 @@ type Options struct {
 	Plan string
 	// Lease is the name of the Lease. Default: that of the cluster, see LeaseName.
 	Lease string
-	// Tell is called with what the run waits for, as text for users. Nil means no reports.
-	Tell func(words string)
+	// Report is called with what the run waits for, as text for users. Nil means no reports.
+	Report func(words string)
 	// Clock is the source of time.
 	Clock clock.WithTicker
 	// Command is a whole command line that runs kubectl against the same API server, for
@@ -57,9 +57,9 @@ type Options struct {
 	// Overrides are the gates that a user overrides, each with the reason given. Only
 	// G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
 	Overrides map[plan.Gate]string
-	// Patience bounds how long to wait for the status of the database. Default
+	// StatusTimeout bounds how long to wait for the status of the database. Default
 	// StatusPatience.
-	Patience time.Duration
+	StatusTimeout time.Duration
 }
 
 func (o *Options) kubectl(words ...string) string {
@@ -69,9 +69,9 @@ func (o *Options) kubectl(words ...string) string {
 	return o.Command(words...)
 }
 
-// World is one cluster: an Observer and an Actor. It hands every question to the part that
+// Cluster is one cluster: an Observer and an Actor. It hands every question to the part that
 // keeps what is needed for the answer.
-type World struct {
+type Cluster struct {
 	*Options
 
 	known      *known
@@ -87,10 +87,10 @@ type World struct {
 }
 
 // New returns a cluster for observation and actions.
-func New(o Options) *World { return newWorld(&o) }
+func New(o Options) *Cluster { return newCluster(&o) }
 
-func newWorld(o *Options) *World {
-	w := &World{Options: o, known: &known{Options: o}}
+func newCluster(o *Options) *Cluster {
+	w := &Cluster{Options: o, known: &known{Options: o}}
 	w.leases = &leaseKeeper{Options: o}
 	w.db = &database{Options: o, known: w.known, leases: w.leases}
 	w.files = &podFiles{Options: o, known: w.known}
@@ -114,21 +114,21 @@ func (e *NotFoundError) Error() string {
 	return kindOr(e.Kind) + " " + e.Key.Name + " not found in namespace " + e.Key.Namespace
 }
 
-// InvalidRecordError means that the custom resource is invalid. Only a change of the resource
+// InvalidResourceError means that the custom resource is invalid. Only a change of the resource
 // helps.
-type InvalidRecordError struct {
+type InvalidResourceError struct {
 	Key types.NamespacedName
 	Err error
 	// Kind is the kind of the resource. Default FoundationDBCluster.
 	Kind string
 }
 
-func (e *InvalidRecordError) Error() string {
+func (e *InvalidResourceError) Error() string {
 	return kindOr(e.Kind) + " " + e.Key.Name + " is invalid: " + e.Err.Error()
 }
 
 // Unwrap returns what is wrong with the resource.
-func (e *InvalidRecordError) Unwrap() error { return e.Err }
+func (e *InvalidResourceError) Unwrap() error { return e.Err }
 
 func kindOr(kind string) string {
 	if kind == "" {

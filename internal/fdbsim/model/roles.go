@@ -7,21 +7,21 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Seat is one role on one process.
-type Seat struct {
+// RoleInstance is one role on one process.
+type RoleInstance struct {
 	Server *Process
 	ID     string
 }
 
 // Taken reports whether a process has the role.
-func (s Seat) Taken() bool { return s.Server != nil }
+func (s RoleInstance) Taken() bool { return s.Server != nil }
 
-// crew are the processes that work for the cluster as a whole, storage servers
+// roles are the processes that work for the cluster as a whole, storage servers
 // aside.
-type crew struct {
-	Controller, master, Distributor, Ratekeeper, Scan Seat
+type roles struct {
+	Controller, master, Distributor, Ratekeeper, Scan RoleInstance
 
-	commitProxies, grvProxies, resolvers, routers []Seat
+	commitProxies, grvProxies, resolvers, routers []RoleInstance
 
 	logSets   []LogSet
 	PrimaryDC string
@@ -68,12 +68,12 @@ func (l LogServer) Host(db *Database) *Process {
 
 // Assignment is one role of the crew and who has it.
 type Assignment struct {
-	Role Role
-	Seat Seat
+	Role     Role
+	Instance RoleInstance
 }
 
 // Assignments are all roles of the crew but the logs.
-func (c *crew) Assignments() []Assignment {
+func (c *roles) Assignments() []Assignment {
 	list := []Assignment{
 		{RoleController, c.Controller},
 		{RoleMaster, c.master},
@@ -82,41 +82,41 @@ func (c *crew) Assignments() []Assignment {
 		{RoleConsistencyScan, c.Scan},
 	}
 	for _, group := range []struct {
-		role  Role
-		seats []Seat
+		role      Role
+		instances []RoleInstance
 	}{{RoleCommitProxy, c.commitProxies}, {RoleGrvProxy, c.grvProxies}, {RoleResolver, c.resolvers}, {RoleRouter, c.routers}} {
-		for _, s := range group.seats {
+		for _, s := range group.instances {
 			list = append(list, Assignment{group.role, s})
 		}
 	}
-	return slices.DeleteFunc(list, func(a Assignment) bool { return !a.Seat.Taken() })
+	return slices.DeleteFunc(list, func(a Assignment) bool { return !a.Instance.Taken() })
 }
 
 // dismiss ends the roles that do not outlive a generation.
-func (c *crew) dismiss() {
+func (c *roles) dismiss() {
 	c.commitProxies, c.grvProxies, c.resolvers, c.routers, c.logSets = nil, nil, nil, nil, nil
 }
 
 // complete reports whether every part of the log is there that the
 // configuration asks for.
-func (c *crew) complete(conf Configuration) bool {
+func (c *roles) complete(conf Configuration) bool {
 	return conf.UsableRegions < 2 || slices.ContainsFunc(c.logSets, func(s LogSet) bool { return s.Kind == LogRemote })
 }
 
-// crewBroken reports whether a process died that transactions cannot do
+// rolesBroken reports whether a process died that transactions cannot do
 // without.
-func (db *Database) crewBroken() bool {
+func (db *Database) rolesBroken() bool {
 	live := db.Live()
-	for _, e := range db.Crew.Assignments() {
+	for _, e := range db.Roles.Assignments() {
 		switch e.Role {
 		case RoleDataDistributor, RoleRatekeeper, RoleConsistencyScan:
 		default:
-			if !slices.Contains(live, e.Seat.Server) {
+			if !slices.Contains(live, e.Instance.Server) {
 				return true
 			}
 		}
 	}
-	for _, set := range db.Crew.logSets {
+	for _, set := range db.Roles.logSets {
 		for _, l := range set.Logs {
 			if !slices.Contains(live, l.Server) {
 				return true
@@ -128,12 +128,12 @@ func (db *Database) crewBroken() bool {
 
 // fitness is how well the crew suits its roles, lower being better. What is
 // missing weighs more than what suits badly.
-func (c *crew) fitness(db *Database) int {
+func (c *roles) fitness(db *Database) int {
 	const missing = 1000
 	total := 0
 	for _, e := range c.Assignments() {
 		if e.Role == RoleMaster || e.Role == RoleController || e.Role == RoleCommitProxy || e.Role == RoleGrvProxy || e.Role == RoleResolver {
-			total = max(total, int(db.fitness(e.Role, e.Seat.Server)))
+			total = max(total, int(db.fitness(e.Role, e.Instance.Server)))
 		}
 	}
 	conf := db.Configuration()
@@ -141,16 +141,16 @@ func (c *crew) fitness(db *Database) int {
 		total += missing
 	}
 	for _, set := range c.logSets {
-		worst, staying := 0, 0
+		worst, remaining := 0, 0
 		for _, l := range set.Logs {
 			worst = max(worst, int(db.fitness(RoleLog, l.Server)))
 			if !db.Excluded(l.Server) {
-				staying++
+				remaining++
 			}
 		}
 		total += 10 * worst
 		if set.Kind == LogLocal { // the cluster controller puts up with fewer logs, and with no excluded one
-			total += missing * max(0, conf.Logs-staying)
+			total += missing * max(0, conf.Logs-remaining)
 		}
 	}
 	return total
@@ -183,48 +183,48 @@ func (r *recruiter) best(of Role) (best []*Process, fit fitness) {
 	return best, fit
 }
 
-// seats recruits up to n processes that are as fit and as free as the first.
-func (r *recruiter) seats(of Role, n int) []Seat {
+// recruit chooses up to n processes that are as fit and as free as the first.
+func (r *recruiter) recruit(of Role, n int) []RoleInstance {
 	best, _ := r.best(of)
-	var seats []Seat
+	var instances []RoleInstance
 	for _, s := range best[:min(n, len(best))] {
-		seats = append(seats, Seat{Server: s, ID: r.db.World.Hex(16)})
+		instances = append(instances, RoleInstance{Server: s, ID: r.db.Simulation.Hex(16)})
 	}
-	for _, s := range seats {
+	for _, s := range instances {
 		r.used[s.Server]++
 	}
-	return seats
+	return instances
 }
 
 // keep is the seat as it is while its process lives and suits, else a new one.
-func (r *recruiter) keep(old Seat, of Role) Seat {
+func (r *recruiter) keep(old RoleInstance, of Role) RoleInstance {
 	best, fit := r.best(of)
 	if len(best) == 0 {
-		return Seat{}
+		return RoleInstance{}
 	}
 	if old.Taken() && slices.Contains(r.pool, old.Server) && r.db.fitness(of, old.Server) <= fit {
 		return old
 	}
-	return Seat{Server: best[0], ID: r.db.World.Hex(16)}
+	return RoleInstance{Server: best[0], ID: r.db.Simulation.Hex(16)}
 }
 
 // electLeaders chooses the cluster controller and the master.
 func (db *Database) electLeaders() {
-	r := recruiter{db: db, pool: db.primaryPool(db.Crew.PrimaryDC), used: map[*Process]int{}}
+	r := recruiter{db: db, pool: db.primaryPool(db.Roles.PrimaryDC), used: map[*Process]int{}}
 	if len(r.pool) == 0 {
 		r.pool = db.Live()
 	}
-	before := db.Crew.Controller
-	db.Crew.Controller = r.keep(before, RoleController)
-	if db.Crew.Controller.ID != before.ID {
+	before := db.Roles.Controller
+	db.Roles.Controller = r.keep(before, RoleController)
+	if db.Roles.Controller.ID != before.ID {
 		db.registerAgain()
-		db.strangers = nil
+		db.incompatiblePeers = nil
 	}
-	r.used[db.Crew.Controller.Server]++
-	db.Crew.master = r.keep(db.Crew.master, RoleMaster)
-	for _, s := range []*Seat{&db.Crew.Distributor, &db.Crew.Ratekeeper, &db.Crew.Scan} {
+	r.used[db.Roles.Controller.Server]++
+	db.Roles.master = r.keep(db.Roles.master, RoleMaster)
+	for _, s := range []*RoleInstance{&db.Roles.Distributor, &db.Roles.Ratekeeper, &db.Roles.Scan} {
 		if s.Taken() && !s.Server.Alive() {
-			*s = Seat{}
+			*s = RoleInstance{}
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (db *Database) registerAgain() {
 		}
 		if s.Alive() {
 			s.db = nil
-			db.World.After(joinRetry, func() { db.World.join(s) })
+			db.Simulation.After(joinRetry, func() { db.Simulation.join(s) })
 		}
 		return true
 	})
@@ -265,36 +265,36 @@ func InDataCenter(servers []*Process, dc string) []*Process {
 	return in
 }
 
-// recruitCrew chooses a crew among the live processes, or reports that there
+// recruitRoles chooses a crew among the live processes, or reports that there
 // are not enough of them.
-func (db *Database) recruitCrew() (crew, bool) {
+func (db *Database) recruitRoles() (roles, bool) {
 	conf := db.Configuration()
 	for _, dc := range db.primaryCandidates(conf) {
 		if c, ok := db.recruitIn(conf, dc); ok {
 			return c, true
 		}
 	}
-	return crew{}, false
+	return roles{}, false
 }
 
-func (db *Database) recruitIn(conf Configuration, dc string) (crew, bool) {
+func (db *Database) recruitIn(conf Configuration, dc string) (roles, bool) {
 	r := recruiter{db: db, pool: db.Live(), used: map[*Process]int{}}
 	if len(conf.Regions) > 0 {
 		r.pool = InDataCenter(r.pool, dc)
 	}
-	next := crew{PrimaryDC: dc}
-	next.Controller = r.keep(db.Crew.Controller, RoleController)
+	next := roles{PrimaryDC: dc}
+	next.Controller = r.keep(db.Roles.Controller, RoleController)
 	r.used[next.Controller.Server]++
-	next.master = r.keep(db.Crew.master, RoleMaster)
+	next.master = r.keep(db.Roles.master, RoleMaster)
 	r.used[next.master.Server]++
 	sets, ok := db.recruitLogs(conf, dc)
 	next.logSets = sets
-	next.commitProxies = r.seats(RoleCommitProxy, conf.CommitProxies)
-	next.grvProxies = r.seats(RoleGrvProxy, conf.GrvProxies)
-	next.resolvers = r.seats(RoleResolver, conf.Resolvers)
-	next.Distributor = r.keep(db.Crew.Distributor, RoleDataDistributor)
-	next.Ratekeeper = r.keep(db.Crew.Ratekeeper, RoleRatekeeper)
-	next.Scan = r.keep(db.Crew.Scan, RoleConsistencyScan)
+	next.commitProxies = r.recruit(RoleCommitProxy, conf.CommitProxies)
+	next.grvProxies = r.recruit(RoleGrvProxy, conf.GrvProxies)
+	next.resolvers = r.recruit(RoleResolver, conf.Resolvers)
+	next.Distributor = r.keep(db.Roles.Distributor, RoleDataDistributor)
+	next.Ratekeeper = r.keep(db.Roles.Ratekeeper, RoleRatekeeper)
+	next.Scan = r.keep(db.Roles.Scan, RoleConsistencyScan)
 	next.routers = db.recruitRouters(conf, dc)
 	whole := next.Controller.Taken() && next.master.Taken() &&
 		len(next.commitProxies) > 0 && len(next.grvProxies) > 0 && len(next.resolvers) > 0

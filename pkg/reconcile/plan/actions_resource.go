@@ -62,9 +62,9 @@ func (a WriteStatus) Subject() string { return a.Cluster }
 // marked for removal, and the others once there is a database.
 func (a WriteStatus) effect() Effect {
 	if a.KeysStay {
-		return Effect{Stale: Record, Impact: NoImpact}
+		return Effect{Stale: ClusterResource, Impact: NoImpact}
 	}
-	return Effect{Stale: Record | Coordination, Impact: NoImpact}
+	return Effect{Stale: ClusterResource | Coordination, Impact: NoImpact}
 }
 
 // Apply implements Edit.
@@ -95,13 +95,13 @@ func (a AddGroups) Describe() string {
 // Subject implements Action.
 func (a AddGroups) Subject() string { return phrase.List(GroupsOf(a)) }
 
-func (AddGroups) effect() Effect { return Effect{Stale: Record, Impact: NoImpact} }
+func (AddGroups) effect() Effect { return Effect{Stale: ClusterResource, Impact: NoImpact} }
 
 // Apply implements Edit.
 func (a AddGroups) Apply(s Snapshot) Snapshot {
 	s.Cluster = s.Cluster.DeepCopy()
 	for _, g := range a.Groups {
-		s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, g.record(s.Cluster, a.At))
+		s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, g.resource(s.Cluster, a.At))
 	}
 	slices.SortFunc(s.Cluster.Status.ProcessGroups, func(a, b *v1beta2.ProcessGroupStatus) int {
 		return strings.Compare(string(a.ProcessGroupID), string(b.ProcessGroupID))
@@ -109,8 +109,8 @@ func (a AddGroups) Apply(s Snapshot) Snapshot {
 	return s
 }
 
-// record is the group's first status: nothing of it exists yet.
-func (g NewGroup) record(c *v1beta2.FoundationDBCluster, at time.Time) *v1beta2.ProcessGroupStatus {
+// resource is the group's first status: nothing of it exists yet.
+func (g NewGroup) resource(c *v1beta2.FoundationDBCluster, at time.Time) *v1beta2.ProcessGroupStatus {
 	record := &v1beta2.ProcessGroupStatus{ProcessGroupID: g.ID, ProcessClass: g.Class}
 	record.SetCondition(v1beta2.ConditionMissingProcesses, at)
 	record.SetCondition(v1beta2.ConditionMissingPod, at)
@@ -138,7 +138,7 @@ func (a SetConnectionString) Describe() string {
 func (SetConnectionString) Subject() string { return "connection string" }
 
 func (SetConnectionString) effect() Effect {
-	return Effect{Stale: Record | Database | Coordination, Impact: NoImpact}
+	return Effect{Stale: ClusterResource | Database | Coordination, Impact: NoImpact}
 }
 
 // Apply implements Edit.

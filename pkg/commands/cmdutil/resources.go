@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// RecordViewOptions are the options of commands that show one backup or restore.
-type RecordViewOptions struct {
+// ResourceViewOptions are the options of commands that show one backup or restore.
+type ResourceViewOptions struct {
 	format.Flags
 	PollOptions
 }
 
-func (o *RecordViewOptions) Add(cmd *cobra.Command, env *session.Env, kind *session.RecordKind) {
+func (o *ResourceViewOptions) Add(cmd *cobra.Command, env *session.Env, kind *session.ResourceKind) {
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.ValidArgsFunction = kind.Complete(env)
 	o.Flags.Add(cmd)
@@ -27,7 +27,7 @@ func (o *RecordViewOptions) Add(cmd *cobra.Command, env *session.Env, kind *sess
 }
 
 // Display finds the resource and prints what read returns.
-func (o RecordViewOptions) Display(ctx context.Context, env *session.Env, kind *session.RecordKind, args []string, facets plan.Facet, read func(types.NamespacedName, plan.Snapshot) Output) error {
+func (o ResourceViewOptions) Display(ctx context.Context, env *session.Env, kind *session.ResourceKind, args []string, facets plan.Facet, read func(types.NamespacedName, plan.Snapshot) Output) error {
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (o RecordViewOptions) Display(ctx context.Context, env *session.Env, kind *
 	}
 	env.About = kind.Named(key)
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) {
-		s, err := env.Lookup().ObserveRecord(ctx, kind, key, facets)
+		s, err := env.Lookup().ObserveResource(ctx, kind, key, facets)
 		if err != nil {
 			return Output{}, exit.CauseOf(ctx, err)
 		}

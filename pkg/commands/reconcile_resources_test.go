@@ -70,8 +70,8 @@ const storeSecret = "hunter2"
 func newVault(t *testing.T) *vault {
 	t.Helper()
 	v := &vault{given: up(t), files: agentFiles{"/credentials": `{"accounts":{"key@store":{"secret":"` + storeSecret + `"}}}`}}
-	v.world.FDB.AddBlobStore(fdbsim.BlobStore{Host: "store:443", Secrets: map[string]string{"key": storeSecret}, Buckets: []string{"fdb-backups"}})
-	v.files[fdb.BackupClusterFile] = v.world.Record.Status.ConnectionString + "\n"
+	v.cluster.FDB.AddBlobStore(fdbsim.BlobStore{Host: "store:443", Secrets: map[string]string{"key": storeSecret}, Buckets: []string{"fdb-backups"}})
+	v.files[fdb.BackupClusterFile] = v.cluster.Resource.Status.ConnectionString + "\n"
 	place := &v1beta2.BlobStoreConfiguration{AccountName: "key@store", BackupName: "nightly", URLParameters: []v1beta2.URLParameter{"region=eu"}}
 	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "fdb", UID: "b", Generation: 1}}
 	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration, b.Spec.AgentCount = "7.3.79", "sample", place, new(1)
@@ -82,8 +82,8 @@ func newVault(t *testing.T) *vault {
 		t.Fatal(err)
 	}
 	v.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(session.NewMapper()).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
-		WithObjects(b, r, v.world.Record.DeepCopy()).Build()
-	v.record, v.records = v.open, v.api
+		WithObjects(b, r, v.cluster.Resource.DeepCopy()).Build()
+	v.record, v.resources = v.open, v.api
 	return v
 }
 
@@ -101,14 +101,14 @@ func (v *vault) open(e *session.Env, key types.NamespacedName) (session.Session,
 
 // kubelet starts the agents of a deployment before they are observed.
 type kubelet struct {
-	*live.BackupWorld
+	*live.BackupCluster
 	vault *vault
 }
 
 func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	v, d := k.vault, &appsv1.Deployment{}
 	if v.api.Get(ctx, types.NamespacedName{Namespace: "fdb", Name: "nightly-backup-agents"}, d) == nil && v.agent == nil {
-		v.agent, _ = v.world.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()}) //nolint:contextcheck // an agent outlives a look
+		v.agent, _ = v.cluster.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()}) //nolint:contextcheck // an agent outlives a look
 		pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy()}
 		pod.Name, pod.Namespace = "agent", "fdb"
 		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, Ready: true}}}
@@ -120,7 +120,7 @@ func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.F
 			return err
 		}
 	}
-	return k.BackupWorld.Observe(ctx, into, facets)
+	return k.BackupCluster.Observe(ctx, into, facets)
 }
 
 // agentTransport runs the simulated tools in a pod of agents.
@@ -141,7 +141,7 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 	}
 	var stdout, stderr bytes.Buffer
 	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
-	exit := a.world.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
+	exit := a.cluster.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}, nil
 }
 
@@ -173,7 +173,7 @@ func TestABackupAndARestoreByCommand(t *testing.T) {
 	must(exit.ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
 	must(exit.ExitDone, "start a backup on tag default", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	must(exit.ExitDone, "fdbbackup/nightly: already reconciled, no changes", "reconcile", "foundationdbbackup/nightly", "--yes")
-	v.world.FDB.Advance(time.Minute)
+	v.cluster.FDB.Advance(time.Minute)
 	must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "-o", "json")
 	must(exit.ExitRefused, "a restore never overwrites data", "reconcile", "fdbrestore/again", "--yes")
 	v.fdbcli(`writemode on; clearrange "" \xff`)

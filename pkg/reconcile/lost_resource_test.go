@@ -18,12 +18,12 @@ import (
 // no pass may make a second one over its volumes.
 func TestALostRecordNeverLeadsToASecondDatabase(t *testing.T) {
 	tests := map[string]struct {
-		given func(*sim.World)
+		given func(*sim.Cluster)
 		// back is whether the database comes back without a user.
 		back bool
 	}{
-		"the ConfigMap is left": {func(*sim.World) {}, true},
-		"the ConfigMap is left and the first write of the record fails": {func(w *sim.World) {
+		"the ConfigMap is left": {func(*sim.Cluster) {}, true},
+		"the ConfigMap is left and the first write of the record fails": {func(w *sim.Cluster) {
 			w.Refuse = func(a plan.Action) error {
 				if plan.KindOf(a) != "WriteStatus" {
 					return nil
@@ -32,18 +32,18 @@ func TestALostRecordNeverLeadsToASecondDatabase(t *testing.T) {
 				return errors.New("the object has been modified")
 			}
 		}, true},
-		"only the volumes are left": {func(w *sim.World) { w.ConfigMap = nil }, false},
-		"only the volumes are left, and a person gives the cluster file": {func(w *sim.World) {
-			w.Record.Spec.SeedConnectionString = w.ConfigMap.Data["cluster-file"]
+		"only the volumes are left": {func(w *sim.Cluster) { w.ConfigMap = nil }, false},
+		"only the volumes are left, and a person gives the cluster file": {func(w *sim.Cluster) {
+			w.Resource.Spec.SeedConnectionString = w.ConfigMap.Data["cluster-file"]
 			w.ConfigMap = nil
 		}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := world(t, 3, nil)
+			w := cluster(t, 3, nil)
 			settle(t, w, 14, io.Discard)
 			before := w.ConfigMap.Data["cluster-file"]
-			w.Record.Status = v1beta2.FoundationDBClusterStatus{}
+			w.Resource.Status = v1beta2.FoundationDBClusterStatus{}
 			for pod := range w.Pods {
 				w.KillPod(pod)
 			}
@@ -69,9 +69,9 @@ func TestALostRecordNeverLeadsToASecondDatabase(t *testing.T) {
 			switch {
 			case !tc.back && len(w.Acted) > acted:
 				t.Errorf("acts beside a lost database, first with %s", w.Acted[acted].Describe())
-			case tc.back && w.Record.Status.ConnectionString != before:
-				t.Errorf("the cluster file is %q, was %q", w.Record.Status.ConnectionString, before)
-			case tc.back && !w.Record.Status.Health.Available:
+			case tc.back && w.Resource.Status.ConnectionString != before:
+				t.Errorf("the cluster file is %q, was %q", w.Resource.Status.ConnectionString, before)
+			case tc.back && !w.Resource.Status.Health.Available:
 				t.Error("the database does not come back")
 			}
 		})

@@ -54,7 +54,7 @@ func module(t *testing.T) string {
 
 func TestAMutantIsKilledOrSurvives(t *testing.T) {
 	root := module(t)
-	l, err := newLaboratory(root, true)
+	l, err := newRunner(root, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTestsThatFailWithoutAMutantKillNone(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(fewTest, "Few(3)", "Few(1)", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := newLaboratory(root, true)
+	l, err := newRunner(root, true)
 	if err != nil {
 		t.Fatal(err)
 	}

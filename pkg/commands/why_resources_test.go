@@ -82,9 +82,9 @@ func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
 	v.must(exit.ExitDone, "warning: backups and restores could not be read: forbidden: ", "why", "sample")
 	v.must(exit.ExitDone, "nothing is blocked: the cluster matches its spec", "why", "sample")
-	said := v.must(exit.ExitDone, "warning: backups and restores could not be read: forbidden: ", "describe", "sample")
-	if !strings.Contains(said, "Nodes") || len(v.ran) > 0 {
-		t.Errorf("ran %v, and printed %s", v.ran, said)
+	output := v.must(exit.ExitDone, "warning: backups and restores could not be read: forbidden: ", "describe", "sample")
+	if !strings.Contains(output, "Nodes") || len(v.ran) > 0 {
+		t.Errorf("ran %v, and printed %s", v.ran, output)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 			given: func(v *vault) {
 				done(v)
 				uid := v.uid()
-				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.world, v.given}, uid}, nil }
+				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.cluster, v.given}, uid}, nil }
 			}, want: exit.ExitNo,
 			cluster: "fdbrestore/again  completed, and left the database locked  blocked",
 			restore: "fdb/fdbrestore/again: completed, and left the database locked: the lock is the restore's",
@@ -178,7 +178,7 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 		"unknown whether it left the database locked": {
 			given: func(v *vault) {
 				done(v)
-				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.world, v.given}, ""}, nil }
+				v.connect = func() (session.Session, error) { return lockedBy{simulated{v.cluster, v.given}, ""}, nil }
 			}, want: exit.ExitUnreachable,
 			cluster: "fdb/sample: database does not answer: timed out",
 			restore: "fdb/fdbrestore/again: may have left the database locked: cannot determine whether the database is left locked: timed out",
@@ -192,8 +192,8 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := newVault(t)
 			tc.given(v)
-			said := []string{v.must(tc.want, tc.cluster, "why", "sample"), v.must(tc.want, tc.restore, "why", "fdbrestore/again")}
-			for _, text := range said {
+			output := []string{v.must(tc.want, tc.cluster, "why", "sample"), v.must(tc.want, tc.restore, "why", "fdbrestore/again")}
+			for _, text := range output {
 				if !strings.Contains(text, tc.next) {
 					t.Errorf("no %q in %s", tc.next, text)
 				}

@@ -15,7 +15,7 @@ import (
 )
 
 // runOn explains the state of one backup or restore.
-func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.RecordKind, name string) error {
+func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.ResourceKind, name string) error {
 	selected, err := apply.StageFlags{}.StagesOn(kind, name, o.Name)
 	if err != nil {
 		return err
@@ -24,12 +24,12 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 	if err != nil {
 		return err
 	}
-	r := apply.Run{Env: env, StageList: selected, Seed: env.Random(), Record: kind}
+	r := apply.Run{Env: env, StageList: selected, Seed: env.Random(), ResourceKind: kind}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	if err := kind.MustExist(ctx, env, key); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	facts, err := aroundRecord(ctx, env, kind, key)
+	facts, err := aroundResource(ctx, env, kind, key)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -43,17 +43,17 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 	}
 	facts.Now = env.Clock.Now()
 	facts.Lease = env.Lookup().LeaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.Lease})
-	return o.printReport(env, why.NewRecordWhyReport(env.Metadata(kind.Named(key)), why.Input{Facts: facts, Plan: preview, Commands: env.Commands()}))
+	return o.printReport(env, why.NewResourceWhyReport(env.Metadata(kind.Named(key)), why.Input{Facts: facts, Plan: preview, Commands: env.Commands()}))
 }
 
-// aroundRecord reads a backup alone. What a restore waits for and leaves behind is in the
+// aroundResource reads a backup alone. What a restore waits for and leaves behind is in the
 // backups and the database of its cluster, so it reads them as `why` of the cluster does.
-func aroundRecord(ctx context.Context, e *session.Env, kind *session.RecordKind, key types.NamespacedName) (inspect.Facts, error) {
+func aroundResource(ctx context.Context, e *session.Env, kind *session.ResourceKind, key types.NamespacedName) (inspect.Facts, error) {
 	if kind == session.BackupKind {
-		seen, err := readRecord(ctx, e, kind, key)
+		seen, err := readResource(ctx, e, kind, key)
 		return inspect.Facts{Backups: &seen}, err
 	}
-	s, err := e.Lookup().ObserveRecord(ctx, kind, key, plan.Restore)
+	s, err := e.Lookup().ObserveResource(ctx, kind, key, plan.Restore)
 	if err != nil {
 		return inspect.Facts{}, err
 	}
@@ -66,10 +66,10 @@ func aroundRecord(ctx context.Context, e *session.Env, kind *session.RecordKind,
 		return facts, err
 	}
 	facts.Backups = &found
-	if slices.ContainsFunc(found.Restores, func(r inspect.SeenRestore) bool { return r.Record.Name == key.Name && r.View != nil }) {
+	if slices.ContainsFunc(found.Restores, func(r inspect.SeenRestore) bool { return r.Resource.Name == key.Name && r.View != nil }) {
 		return facts, nil
 	}
-	alone, err := readRecord(ctx, e, kind, key)
+	alone, err := readResource(ctx, e, kind, key)
 	found.Restores = alone.Restores
 	return facts, err
 }
@@ -83,23 +83,23 @@ func databaseOf(ctx context.Context, e *session.Env, cluster types.NamespacedNam
 	return l.Database
 }
 
-// readRecord reads one backup or restore alone.
-func readRecord(ctx context.Context, e *session.Env, kind *session.RecordKind, key types.NamespacedName) (inspect.ClusterBackups, error) {
+// readResource reads one backup or restore alone.
+func readResource(ctx context.Context, e *session.Env, kind *session.ResourceKind, key types.NamespacedName) (inspect.ClusterBackups, error) {
 	found, metadata := inspect.ClusterBackups{}, e.Metadata(kind.Named(key))
 	if kind == session.BackupKind {
-		s, err := e.Lookup().ObserveRecord(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
+		s, err := e.Lookup().ObserveResource(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 		if err != nil {
 			return found, err
 		}
 		v := inspect.NewBackupStatusView(metadata, session.BackupFacts(s, inspect.DefaultMaxLag))
-		found.Backups = []inspect.SeenBackup{{Record: s.Backup, View: &v}}
+		found.Backups = []inspect.SeenBackup{{Resource: s.Backup, View: &v}}
 		return found, nil
 	}
-	s, err := e.Lookup().ObserveRecord(ctx, kind, key, plan.Record|plan.Restore|plan.RestoreStatus)
+	s, err := e.Lookup().ObserveResource(ctx, kind, key, plan.ClusterResource|plan.Restore|plan.RestoreStatus)
 	if err != nil {
 		return found, err
 	}
 	v := inspect.NewRestoreStatusView(metadata, session.RestoreFacts(s), &inspect.RestoreHistory{})
-	found.Restores = []inspect.SeenRestore{{Record: s.Restore, View: &v}}
+	found.Restores = []inspect.SeenRestore{{Resource: s.Restore, View: &v}}
 	return found, nil
 }

@@ -25,11 +25,11 @@ import (
 // Noon is when simulated clocks start.
 var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// World is one control-plane instance of a cluster: a custom resource and its objects. Several
+// Cluster is one control-plane instance of a cluster: a custom resource and its objects. Several
 // may share a database, see Join. Its fields may be changed between passes.
-type World struct {
-	// Record is the custom resource as it is stored.
-	Record *v1beta2.FoundationDBCluster
+type Cluster struct {
+	// Resource is the custom resource as it is stored.
+	Resource *v1beta2.FoundationDBCluster
 	// Pods and Volumes are those that observations have: one that changes is replaced by a copy.
 	Pods      map[string]*corev1.Pod
 	Volumes   map[string]*corev1.PersistentVolumeClaim
@@ -67,7 +67,7 @@ type World struct {
 	// Skew is how far the plugin's clock is ahead of all others.
 	Skew time.Duration
 	// FDB is the simulated FoundationDB behind the pods.
-	FDB *fdbsim.World
+	FDB *fdbsim.Simulation
 
 	// LeaseHolder is another run that holds the Lease; empty for none.
 	LeaseHolder string
@@ -75,7 +75,7 @@ type World struct {
 	LockHolder string
 	// OnLock runs when the lock is taken, before fresh facts are read: the place to
 	// let another actor change the state.
-	OnLock func(*World)
+	OnLock func(*Cluster)
 	// Refuse makes the actions fail that it returns an error for.
 	Refuse func(plan.Action) error
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
@@ -104,26 +104,26 @@ type World struct {
 	// site is what joined worlds share.
 	site *site
 	// number identifies each of the joined worlds, from 0.
-	number  int
-	mu      sync.Mutex
-	running map[string]*runningPod
-	nextIP  int
-	locked  bool
-	reached string    // the version of the fdbcli that the database answered last
-	quiet   time.Time // until when other control-plane instances must not act
+	number        int
+	mu            sync.Mutex
+	running       map[string]*runningPod
+	nextIP        int
+	locked        bool
+	reached       string    // the version of the fdbcli that the database answered last
+	cooldownUntil time.Time // until when other control-plane instances must not act
 }
 
 // site is where several worlds live: one network, one clock, one FoundationDB.
-type site struct{ worlds []*World }
+type site struct{ clusters []*Cluster }
 
 // ErrCrashed is the error of a pass at World.Crash.
 var ErrCrashed = errors.New("the plugin was killed")
 
 // New returns a simulation with the cluster and nothing else.
-func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
+func New(cluster *v1beta2.FoundationDBCluster, seed uint64) (*Cluster, error) {
 	s := &site{}
-	w := s.add(record)
-	w.FDB = fdbsim.NewWorld(fdbsim.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
+	w := s.add(cluster)
+	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
 	w.FDB.AutoAdvance()
 	return w, nil
 }
@@ -133,15 +133,15 @@ func New(record *v1beta2.FoundationDBCluster, seed uint64) (*World, error) {
 // spec.seedConnectionString is the other's connection string. Each has passes of its own; Tick of
 // any lets time pass for all. What they store in the database for each other, the lock included,
 // is the same for all.
-func (w *World) Join(record *v1beta2.FoundationDBCluster) (*World, error) {
-	joined := w.site.add(record)
+func (w *Cluster) Join(cluster *v1beta2.FoundationDBCluster) (*Cluster, error) {
+	joined := w.site.add(cluster)
 	joined.FDB, joined.Shared = w.FDB, w.Shared
 	return joined, nil
 }
 
-func (s *site) add(record *v1beta2.FoundationDBCluster) *World {
-	w := &World{
-		Record:   record.DeepCopy(),
+func (s *site) add(cluster *v1beta2.FoundationDBCluster) *Cluster {
+	w := &Cluster{
+		Resource: cluster.DeepCopy(),
 		Pods:     map[string]*corev1.Pod{},
 		Volumes:  map[string]*corev1.PersistentVolumeClaim{},
 		Services: map[string]*corev1.Service{},
@@ -152,20 +152,20 @@ func (s *site) add(record *v1beta2.FoundationDBCluster) *World {
 		Agents:            map[string]*corev1.Pod{},
 
 		site:   s,
-		number: len(s.worlds),
+		number: len(s.clusters),
 	}
-	for n := range nodesPerWorld {
+	for n := range nodesPerCluster {
 		w.Nodes = append(w.Nodes, w.nodeName(n+1))
 	}
-	s.worlds = append(s.worlds, w)
+	s.clusters = append(s.clusters, w)
 	return w
 }
 
-// nodesPerWorld is how many nodes each starts with.
-const nodesPerWorld = 5
+// nodesPerCluster is how many nodes each starts with.
+const nodesPerCluster = 5
 
 // nodeName is the name of the n-th node: no two worlds share a fault domain.
-func (w *World) nodeName(n int) string {
+func (w *Cluster) nodeName(n int) string {
 	if w.number == 0 {
 		return fmt.Sprintf("node-%d", n)
 	}
@@ -173,18 +173,18 @@ func (w *World) nodeName(n int) string {
 }
 
 // Now is the simulated time.
-func (w *World) Now() time.Time { return w.FDB.Now() }
+func (w *Cluster) Now() time.Time { return w.FDB.Now() }
 
 // Tick lets d pass, second by second, for all worlds of the site; seconds in which nothing can
 // happen are skipped.
-func (w *World) Tick(d time.Duration) {
+func (w *Cluster) Tick(d time.Duration) {
 	for left := d.Truncate(time.Second); left > 0; {
 		idle := left - time.Second
-		for _, each := range w.site.worlds {
+		for _, each := range w.site.clusters {
 			idle = min(idle, each.idleFor())
 		}
 		w.FDB.Advance(idle + time.Second)
-		for _, each := range w.site.worlds {
+		for _, each := range w.site.clusters {
 			each.step()
 		}
 		left -= idle + time.Second
@@ -193,7 +193,7 @@ func (w *World) Tick(d time.Duration) {
 
 // idleFor is for how many whole seconds from now nothing happens: no pod and no process has
 // anything to do.
-func (w *World) idleFor() time.Duration {
+func (w *Cluster) idleFor() time.Duration {
 	const long = time.Hour
 	for _, pod := range w.Pods {
 		if !w.settled(pod) {
@@ -210,7 +210,7 @@ func (w *World) idleFor() time.Duration {
 // resolve resolves a host name in the DNS of all worlds, as control-plane instances that share a
 // database by name need it.
 func (s *site) resolve(host string) ([]netip.Addr, error) {
-	for _, w := range s.worlds {
+	for _, w := range s.clusters {
 		if addresses, err := w.resolve(host); err == nil {
 			return addresses, nil
 		}
@@ -218,14 +218,14 @@ func (s *site) resolve(host string) ([]netip.Addr, error) {
 	return nil, fmt.Errorf("no such host: %s", host)
 }
 
-func (w *World) resolve(host string) ([]netip.Addr, error) {
+func (w *Cluster) resolve(host string) ([]netip.Addr, error) {
 	if ip, err := netip.ParseAddr(w.otherNames[host]); err == nil {
 		return []netip.Addr{ip}, nil
 	}
 	label, _, _ := strings.Cut(host, ".")
-	for _, g := range w.Record.Status.ProcessGroups {
-		name := g.PodName(w.Record)
-		if !strings.HasPrefix(name, label) || g.DNSName(w.Record) != host {
+	for _, g := range w.Resource.Status.ProcessGroups {
+		name := g.PodName(w.Resource)
+		if !strings.HasPrefix(name, label) || g.DNSName(w.Resource) != host {
 			continue
 		}
 		pod := w.Pods[name]
@@ -242,4 +242,4 @@ func (w *World) resolve(host string) ([]netip.Addr, error) {
 	return nil, fmt.Errorf("no such host: %s", host)
 }
 
-func (w *World) podNames() []string { return slices.Sorted(maps.Keys(w.Pods)) }
+func (w *Cluster) podNames() []string { return slices.Sorted(maps.Keys(w.Pods)) }

@@ -32,15 +32,15 @@ func (c patchReader) Patch(ctx context.Context, o client.Object, p client.Patch,
 func TestAPauseWritesOneFieldOfTheSpec(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
-	f.observe(plan.Record)
+	f.observe(plan.ClusterResource)
 	var patches []string
-	f.world.Client = patchReader{f.world.Client, &patches}
+	f.cluster.Client = patchReader{f.cluster.Client, &patches}
 	pause := plan.Pause{By: "ann@laptop", At: sim.Noon, Reason: "slow commits"}
 	for _, a := range []plan.Action{plan.SetSkip{Skip: true, Pause: pause}, plan.SetSkip{}} {
-		if err := f.world.Act(t.Context(), a); err != nil {
+		if err := f.cluster.Act(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		p, paused := plan.PauseOf(f.record())
+		p, paused := plan.PauseOf(f.resource())
 		if want := a.(plan.SetSkip).Skip; paused != want || (want && p.Reason != pause.Reason) {
 			t.Errorf("paused is %t: %+v", paused, p)
 		}
@@ -53,11 +53,11 @@ func TestAPauseWritesOneFieldOfTheSpec(t *testing.T) {
 	if diff := cmp.Diff(want, patches); diff != "" {
 		t.Errorf("patches (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(sample().Spec, f.record().Spec); diff != "" {
+	if diff := cmp.Diff(sample().Spec, f.resource().Spec); diff != "" {
 		t.Errorf("the stored spec changed (-want +got):\n%s", diff)
 	}
 	// Later edits of the same pass build on it.
-	if err := f.world.Act(t.Context(), plan.AddGroups{Groups: []plan.NewGroup{{ID: "storage-9", Class: v1beta2.ProcessClassStorage}}, At: sim.Noon}); err != nil {
+	if err := f.cluster.Act(t.Context(), plan.AddGroups{Groups: []plan.NewGroup{{ID: "storage-9", Class: v1beta2.ProcessClassStorage}}, At: sim.Noon}); err != nil {
 		t.Error(err)
 	}
 }

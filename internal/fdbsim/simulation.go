@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-// World holds every server and every database of one sandbox. It is safe for
+// Simulation holds every server and every database of one sandbox. It is safe for
 // concurrent use.
-type World struct{ inner *model.World }
+type Simulation struct{ inner *model.Simulation }
 
-// NewWorld returns an empty world whose clock stands at opts.Start.
-func NewWorld(opts Options) *World { return &World{model.NewWorld(opts)} }
+// NewSimulation returns an empty world whose clock stands at opts.Start.
+func NewSimulation(opts Options) *Simulation { return &Simulation{model.NewSimulation(opts)} }
 
 // Now is the current reading of the model's clock.
-func (w *World) Now() time.Time {
+func (w *Simulation) Now() time.Time {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	return w.inner.Now
@@ -22,7 +22,7 @@ func (w *World) Now() time.Time {
 
 // Advance lets d pass: everything due in that time happens in order, and the
 // commands that were waiting for it go on.
-func (w *World) Advance(d time.Duration) {
+func (w *Simulation) Advance(d time.Duration) {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	w.inner.Advance(d)
@@ -30,7 +30,7 @@ func (w *World) Advance(d time.Duration) {
 
 // NextEvent is when the next thing happens by itself, and false when nothing is
 // due. Until then it does not change unless a caller changes it.
-func (w *World) NextEvent() (time.Time, bool) {
+func (w *Simulation) NextEvent() (time.Time, bool) {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	return w.inner.NextTimer()
@@ -38,15 +38,15 @@ func (w *World) NextEvent() (time.Time, bool) {
 
 // AutoAdvance has a command that waits move the clock itself, which suits
 // single-threaded tests.
-func (w *World) AutoAdvance() {
+func (w *Simulation) AutoAdvance() {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	w.inner.Auto = true
 }
 
-// ManualAdvance has a command that waits wait for a call of [World.Advance].
+// ManualAdvance has a command that waits wait for a call of [Simulation.Advance].
 // That is the default.
-func (w *World) ManualAdvance() {
+func (w *Simulation) ManualAdvance() {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	w.inner.Auto = false
@@ -54,14 +54,14 @@ func (w *World) ManualAdvance() {
 
 // LoseData destroys a data directory. A process that uses it dies with it; one
 // that starts later with the same key finds nothing.
-func (w *World) LoseData(dataKey string) {
+func (w *Simulation) LoseData(dataKey string) {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	w.inner.LoseData(dataKey)
 }
 
 // AddBlobStore makes a blob store reachable.
-func (w *World) AddBlobStore(s BlobStore) {
+func (w *Simulation) AddBlobStore(s BlobStore) {
 	w.inner.Lock()
 	defer w.inner.Unlock()
 	w.inner.Stores.Blob = append(w.inner.Stores.Blob, s)

@@ -27,7 +27,7 @@ func leaseOf(s plan.Snapshot) string {
 }
 
 // RunOn runs a pass over a backup or a restore.
-func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *session.RecordKind, name string) error {
+func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *session.ResourceKind, name string) error {
 	selected, err := o.checkOn(env, kind, name)
 	if err != nil {
 		return err
@@ -41,13 +41,13 @@ func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *ses
 		return err
 	}
 	return CarryOut(ctx, env, key, Change{
-		ChangeFlags: o.ChangeFlags, Words: o.Words(kind.Named(key).Name), Stages: selected, Permissions: kind.Permissions(),
-		Partial: len(o.Only)+len(o.Skip) > 0, Record: kind,
+		ChangeFlags: o.ChangeFlags, Args: o.Args(kind.Named(key).Name), Stages: selected, Permissions: kind.Permissions(),
+		Partial: len(o.Only)+len(o.Skip) > 0, ResourceKind: kind,
 	})
 }
 
 // checkOn validates the flags before anything is read.
-func (o ReconcileOptions) checkOn(env *session.Env, kind *session.RecordKind, name string) ([]plan.Stage, error) {
+func (o ReconcileOptions) checkOn(env *session.Env, kind *session.ResourceKind, name string) ([]plan.Stage, error) {
 	switch {
 	case o.WithBackups:
 		return nil, exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)
@@ -67,7 +67,7 @@ func (o ReconcileOptions) checkOn(env *session.Env, kind *session.RecordKind, na
 }
 
 // StagesOn returns the stages to run over a backup or a restore; cluster is the value of -c.
-func (f StageFlags) StagesOn(kind *session.RecordKind, name, cluster string) ([]plan.Stage, error) {
+func (f StageFlags) StagesOn(kind *session.ResourceKind, name, cluster string) ([]plan.Stage, error) {
 	switch {
 	case name == "" || strings.Contains(name, "/"):
 		return nil, exit.Usagef("name is required: %s/NAME", kind.Short)
@@ -86,9 +86,9 @@ func AbortPermissions() []session.Permission {
 }
 
 // noun returns the noun of the resource in prompts.
-func (j *job) noun() string { return noun(j.Run.Record) }
+func (j *job) noun() string { return noun(j.Run.ResourceKind) }
 
-func noun(k *session.RecordKind) string {
+func noun(k *session.ResourceKind) string {
 	if k == nil {
 		return "cluster"
 	}
@@ -96,4 +96,4 @@ func noun(k *session.RecordKind) string {
 }
 
 // subject returns the resource of the passes, as the command named it.
-func (j *job) subject() string { return j.Run.Record.Named(j.Key).Name }
+func (j *job) subject() string { return j.Run.ResourceKind.Named(j.Key).Name }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 )
 
-// Options are the fixed properties of [World].
+// Options are the fixed properties of [Simulation].
 type Options struct {
 	// Seed decides every choice that real processes would make by chance.
 	Seed uint64
@@ -23,9 +23,9 @@ type Options struct {
 	Pace Pace
 }
 
-// World holds every process and every database of one sandbox. Its methods, and those of
+// Simulation holds every process and every database of one sandbox. Its methods, and those of
 // its parts, require its lock.
-type World struct {
+type Simulation struct {
 	mu        sync.Mutex
 	Now       time.Time
 	random    *rand.Rand
@@ -42,9 +42,9 @@ type World struct {
 	Agents    []*Agent
 }
 
-// NewWorld returns an empty world whose clock stands at opts.Start.
-func NewWorld(opts Options) *World {
-	w := &World{
+// NewSimulation returns an empty world whose clock stands at opts.Start.
+func NewSimulation(opts Options) *Simulation {
+	w := &Simulation{
 		Now:     opts.Start,
 		random:  rand.New(rand.NewPCG(opts.Seed, 0x6664627369_6d)), // a model must be repeatable
 		Resolve: opts.Resolve,
@@ -61,19 +61,19 @@ func NewWorld(opts Options) *World {
 	return w
 }
 
-// Lock takes the [World]'s lock.
-func (w *World) Lock() { w.mu.Lock() }
+// Lock takes the [Simulation]'s lock.
+func (w *Simulation) Lock() { w.mu.Lock() }
 
-// Unlock releases the [World]'s lock.
-func (w *World) Unlock() { w.mu.Unlock() }
+// Unlock releases the [Simulation]'s lock.
+func (w *Simulation) Unlock() { w.mu.Unlock() }
 
 // Hex returns n random hexadecimal digits.
-func (w *World) Hex(n int) string {
+func (w *Simulation) Hex(n int) string {
 	return w.Letters(n, "0123456789abcdef")
 }
 
 // Letters returns n random characters of an alphabet.
-func (w *World) Letters(n int, alphabet string) string {
+func (w *Simulation) Letters(n int, alphabet string) string {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = alphabet[w.random.IntN(len(alphabet))]

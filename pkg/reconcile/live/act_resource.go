@@ -36,29 +36,29 @@ func (w *statusWriter) setConnectionString(ctx context.Context, a plan.SetConnec
 // editStatus applies an edit to the cluster as the API server has it. The spec is not changed:
 // the normalized one is never written.
 func (w *statusWriter) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Snapshot) error {
-	record := w.known.cluster()
-	if record == nil {
+	cluster := w.known.cluster()
+	if cluster == nil {
 		return errors.New("the FoundationDBCluster was not read yet")
 	}
-	edited := edit(plan.Snapshot{Cluster: record.DeepCopy()}).Cluster
+	edited := edit(plan.Snapshot{Cluster: cluster.DeepCopy()}).Cluster
 	if err := w.Client.Status().Update(ctx, edited); err != nil {
-		return fmt.Errorf("write the status of FoundationDBCluster %s: %w", record.Name, err)
+		return fmt.Errorf("write the status of FoundationDBCluster %s: %w", cluster.Name, err)
 	}
 	w.known.remember(edited)
 	return nil
 }
 
-func (k *known) remember(record *v1beta2.FoundationDBCluster) {
+func (k *known) remember(cluster *v1beta2.FoundationDBCluster) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.record = record
+	k.resource = cluster
 }
 
 // setSkip patches spec.skip and the annotations of the pause. The patch has no other field, so
 // that the spec stays as its owner wrote it, without defaults.
 func (w *statusWriter) setSkip(ctx context.Context, a plan.SetSkip) error {
-	record := w.known.cluster()
-	if record == nil {
+	cluster := w.known.cluster()
+	if cluster == nil {
 		return errors.New("the FoundationDBCluster was not read yet")
 	}
 	patch, err := json.Marshal(map[string]any{
@@ -68,12 +68,12 @@ func (w *statusWriter) setSkip(ctx context.Context, a plan.SetSkip) error {
 	if err != nil {
 		return err
 	}
-	changed := record.DeepCopy()
+	changed := cluster.DeepCopy()
 	if err := w.Client.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: %w", record.Name, err)
+		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: %w", cluster.Name, err)
 	}
 	if changed.Spec.Skip != a.Skip {
-		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: the API server accepted the patch, but returned %t", record.Name, changed.Spec.Skip)
+		return fmt.Errorf("set spec.skip of FoundationDBCluster %s: the API server accepted the patch, but returned %t", cluster.Name, changed.Spec.Skip)
 	}
 	w.known.remember(changed)
 	return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
 
-// RecordKind is a kind of resource, other than a cluster, that a pass can reconcile.
-type RecordKind struct {
+// ResourceKind is a kind of resource, other than a cluster, that a pass can reconcile.
+type ResourceKind struct {
 	// Short is what the resource is called in commands.
 	Short       string
 	plural      string
@@ -28,7 +28,7 @@ type RecordKind struct {
 
 var (
 	// BackupKind is the kind of backups.
-	BackupKind = &RecordKind{
+	BackupKind = &ResourceKind{
 		Short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", Stages: backup.Backup, Permissions: BackupPermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
@@ -40,7 +40,7 @@ var (
 		},
 	}
 	// RestoreKind is the kind of restores.
-	RestoreKind = &RecordKind{
+	RestoreKind = &ResourceKind{
 		Short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", Stages: backup.Restore, Permissions: RestorePermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
@@ -53,13 +53,13 @@ var (
 	}
 )
 
-// RecordKindOf returns the kind in the argument and the rest of it; nil for all else.
-func RecordKindOf(args []string) (*RecordKind, string) {
+// ResourceKindOf returns the kind in the argument and the rest of it; nil for all else.
+func ResourceKindOf(args []string) (*ResourceKind, string) {
 	if len(args) != 1 {
 		return nil, ""
 	}
 	prefix, name, found := strings.Cut(args[0], "/")
-	for _, kind := range []*RecordKind{BackupKind, RestoreKind} {
+	for _, kind := range []*ResourceKind{BackupKind, RestoreKind} {
 		known := []string{kind.Short, strings.TrimSuffix(kind.plural, "s"), kind.plural, kind.plural + "." + v1beta2.GroupVersion.Group}
 		if found && slices.Contains(known, strings.ToLower(prefix)) {
 			return kind, name
@@ -70,7 +70,7 @@ func RecordKindOf(args []string) (*RecordKind, string) {
 
 // Named returns a key in the notation of documents: fdbbackup/NAME, and a cluster by its name
 // alone.
-func (k *RecordKind) Named(key types.NamespacedName) types.NamespacedName {
+func (k *ResourceKind) Named(key types.NamespacedName) types.NamespacedName {
 	if k != nil {
 		key.Name = k.Short + "/" + key.Name
 	}
@@ -80,7 +80,7 @@ func (k *RecordKind) Named(key types.NamespacedName) types.NamespacedName {
 // BackupPermissions are required to run passes over backups.
 func BackupPermissions() []Permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPermissions(),
+	return append(resourcePermissions(),
 		Permission{"get", crd, "foundationdbbackups", ""},
 		Permission{"list", crd, "foundationdbbackups", ""},  // agents pause for all, and data may belong to another
 		Permission{"patch", crd, "foundationdbbackups", ""}, // finalizers, annotations of moves, and spec.backupState
@@ -96,7 +96,7 @@ func BackupPermissions() []Permission {
 // RestorePermissions are required to run passes over restores.
 func RestorePermissions() []Permission {
 	crd := v1beta2.GroupVersion.Group
-	return append(recordPermissions(),
+	return append(resourcePermissions(),
 		Permission{"get", crd, "foundationdbclusters", ""},
 		Permission{"list", crd, "foundationdbbackups", ""}, // to find their agents
 		Permission{"get", crd, "foundationdbrestores", ""},
@@ -104,8 +104,8 @@ func RestorePermissions() []Permission {
 	)
 }
 
-// recordPermissions are required by both: tools in pods of agents, and a Lease.
-func recordPermissions() []Permission {
+// resourcePermissions are required by both: tools in pods of agents, and a Lease.
+func resourcePermissions() []Permission {
 	return []Permission{
 		{"list", "", "pods", ""},
 		{"create", "", "pods", "exec"},

@@ -27,16 +27,16 @@ const (
 	notCompiled verdict = "not compiled"
 )
 
-// specimen is a mutant and what became of it.
-type specimen struct {
+// trial is a mutant and what became of it.
+type trial struct {
 	mutation
 	verdict verdict
 	by      string // the package whose tests killed it
 }
 
-// laboratory compiles and tests mutants. The working tree is never written to: the compiler
+// runner compiles and tests mutants. The working tree is never written to: the compiler
 // reads a mutated file in place of the real one by its -overlay flag.
-type laboratory struct {
+type runner struct {
 	root, dir string
 	own       bool // ask only the tests of the mutated package
 	clock     clock.Clock
@@ -44,7 +44,7 @@ type laboratory struct {
 	limits    map[string]time.Duration
 }
 
-func newLaboratory(root string, own bool) (*laboratory, error) {
+func newRunner(root string, own bool) (*runner, error) {
 	absolute, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -53,13 +53,13 @@ func newLaboratory(root string, own bool) (*laboratory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &laboratory{root: absolute, dir: dir, own: own, clock: clock.RealClock{}, limits: map[string]time.Duration{}}, nil
+	return &runner{root: absolute, dir: dir, own: own, clock: clock.RealClock{}, limits: map[string]time.Duration{}}, nil
 }
 
-func (l *laboratory) close() { _ = os.RemoveAll(l.dir) }
+func (l *runner) close() { _ = os.RemoveAll(l.dir) }
 
 // tryAll tries mutants in their order until as many as the options ask for were counted.
-func (l *laboratory) tryAll(ctx context.Context, candidates []mutation, o options, out io.Writer) (report, error) {
+func (l *runner) tryAll(ctx context.Context, candidates []mutation, o options, out io.Writer) (report, error) {
 	var r report
 	for batch := range slices.Chunk(candidates, o.workers) {
 		tried, err := l.tryBatch(ctx, batch)
@@ -81,8 +81,8 @@ func (l *laboratory) tryAll(ctx context.Context, candidates []mutation, o option
 }
 
 // tryBatch tries mutants side by side.
-func (l *laboratory) tryBatch(ctx context.Context, batch []mutation) ([]specimen, error) {
-	tried, errs := make([]specimen, len(batch)), make([]error, len(batch))
+func (l *runner) tryBatch(ctx context.Context, batch []mutation) ([]trial, error) {
+	tried, errs := make([]trial, len(batch)), make([]error, len(batch))
 	var wg sync.WaitGroup
 	for i, m := range batch {
 		wg.Go(func() { tried[i], errs[i] = l.try(ctx, m) })
@@ -93,41 +93,41 @@ func (l *laboratory) tryBatch(ctx context.Context, batch []mutation) ([]specimen
 
 // try asks the tests of the mutated package first, and then those of the packages that are
 // built on it.
-func (l *laboratory) try(ctx context.Context, m mutation) (specimen, error) {
+func (l *runner) try(ctx context.Context, m mutation) (trial, error) {
 	dir, err := os.MkdirTemp(l.dir, "")
 	if err != nil {
-		return specimen{}, err
+		return trial{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	overlay, err := l.overlay(dir, m)
 	if err != nil {
-		return specimen{}, err
+		return trial{}, err
 	}
 	for _, suite := range l.suitesFor(m) {
 		limit, err := l.limit(ctx, suite)
 		if err != nil {
-			return specimen{}, err
+			return trial{}, err
 		}
 		binary := filepath.Join(dir, "test")
 		switch built, err := l.build(ctx, suite, binary, "-overlay", overlay); {
 		case err != nil:
-			return specimen{}, err
+			return trial{}, err
 		case !built:
-			return specimen{mutation: m, verdict: notCompiled}, nil
+			return trial{mutation: m, verdict: notCompiled}, nil
 		}
 		passed, err := l.pass(ctx, suite, binary, limit)
 		if err != nil {
-			return specimen{}, err
+			return trial{}, err
 		}
 		if !passed {
-			return specimen{mutation: m, verdict: killed, by: suite}, nil
+			return trial{mutation: m, verdict: killed, by: suite}, nil
 		}
 	}
-	return specimen{mutation: m, verdict: survived}, nil
+	return trial{mutation: m, verdict: survived}, nil
 }
 
 // suitesFor returns the packages whose tests run for a mutant.
-func (l *laboratory) suitesFor(m mutation) []string {
+func (l *runner) suitesFor(m mutation) []string {
 	first := slices.Index(suites, m.pkg)
 	if l.own {
 		return suites[first : first+1]
@@ -136,7 +136,7 @@ func (l *laboratory) suitesFor(m mutation) []string {
 }
 
 // overlay writes the mutated file and the description that the compiler reads.
-func (l *laboratory) overlay(dir string, m mutation) (string, error) {
+func (l *runner) overlay(dir string, m mutation) (string, error) {
 	original := filepath.Join(l.root, m.file)
 	source, err := os.ReadFile(original)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *laboratory) overlay(dir string, m mutation) (string, error) {
 
 // limit is how long the tests of a package may take: several times as long as they take
 // without a mutant, which they have to pass.
-func (l *laboratory) limit(ctx context.Context, suite string) (time.Duration, error) {
+func (l *runner) limit(ctx context.Context, suite string) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if limit, ok := l.limits[suite]; ok {
@@ -173,7 +173,7 @@ func (l *laboratory) limit(ctx context.Context, suite string) (time.Duration, er
 	return l.limits[suite], nil
 }
 
-func (l *laboratory) build(ctx context.Context, suite, binary string, flags ...string) (bool, error) {
+func (l *runner) build(ctx context.Context, suite, binary string, flags ...string) (bool, error) {
 	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "./"+suite)...)
 	cmd.Dir = l.root
@@ -181,7 +181,7 @@ func (l *laboratory) build(ctx context.Context, suite, binary string, flags ...s
 }
 
 // pass reports whether the tests of a package pass. Those that do not end fail.
-func (l *laboratory) pass(ctx context.Context, suite, binary string, limit time.Duration) (bool, error) {
+func (l *runner) pass(ctx context.Context, suite, binary string, limit time.Duration) (bool, error) {
 	cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.short", "-test.timeout", limit.String())
 	cmd.Dir = filepath.Join(l.root, suite)
 	cmd.Env = append(os.Environ(), "GOGC=400")
