@@ -12,7 +12,7 @@ import (
 
 // The limits of the types that all commands share: what one of them can do is read at once. The
 // methods of what they embed count there.
-var mostMethods = map[string]int{
+var maxMethods = map[string]int{
 	"pkg/session.Env":                20,
 	"pkg/apply.Passes":               20,
 	"pkg/apply.outcome":              20,
@@ -25,8 +25,8 @@ var mostMethods = map[string]int{
 // The limits of all source together: a bool parameter does not say at the call what it means, and
 // a nolint comment is a rule that is not kept.
 const (
-	mostBoolParameters = 20
-	mostNolint         = 60
+	maxBoolParameters = 20
+	maxNolint         = 60
 )
 
 func TestSharedTypesStayWithinTheirLimits(t *testing.T) {
@@ -38,7 +38,7 @@ func TestSharedTypesStayWithinTheirLimits(t *testing.T) {
 			}
 		})
 	}
-	for name, most := range mostMethods {
+	for name, most := range maxMethods {
 		switch n := methods[name]; {
 		case n == 0:
 			t.Errorf("%s has no methods; the limit names a type that does not exist", name)
@@ -60,8 +60,8 @@ func TestFewFunctionsHaveBoolParameters(t *testing.T) {
 			}
 		})
 	}
-	if len(found) > mostBoolParameters {
-		t.Errorf("%d functions have bool parameters, limit %d:\n%s", len(found), mostBoolParameters, strings.Join(found, "\n"))
+	if len(found) > maxBoolParameters {
+		t.Errorf("%d functions have bool parameters, limit %d:\n%s", len(found), maxBoolParameters, strings.Join(found, "\n"))
 	}
 }
 
@@ -76,8 +76,8 @@ func TestFewRulesOfTheLinterAreSuspended(t *testing.T) {
 			n += strings.Count(string(text), "//nolint:")
 		}
 	}
-	if n > mostNolint {
-		t.Errorf("%d nolint comments outside tests, limit %d", n, mostNolint)
+	if n > maxNolint {
+		t.Errorf("%d nolint comments outside tests, limit %d", n, maxNolint)
 	}
 }
 

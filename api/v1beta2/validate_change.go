@@ -22,16 +22,16 @@ func (c *FoundationDBCluster) ValidateRegions() error {
 	return join(d.checkPriorities(field.NewPath("spec", "databaseConfiguration")))
 }
 
-// mostRegions is the maximum number of regions of FoundationDB.
-const mostRegions = 2
+// maxRegions is the maximum number of regions of FoundationDB.
+const maxRegions = 2
 
 func (d DatabaseConfiguration) checkPriorities(path *field.Path) field.ErrorList {
 	regions, serving := path.Child("regions"), d.servingDataCenters()
 	switch {
 	case len(d.Regions) == 0:
 		return nil
-	case len(d.Regions) > mostRegions:
-		return field.ErrorList{field.TooMany(regions, len(d.Regions), mostRegions)}
+	case len(d.Regions) > maxRegions:
+		return field.ErrorList{field.TooMany(regions, len(d.Regions), maxRegions)}
 	case len(serving) == 0:
 		return field.ErrorList{field.Required(regions, "requires a region with a priority of 0 or more: without one no region may serve")}
 	case len(serving) > 1 && d.UsableRegions <= 1:

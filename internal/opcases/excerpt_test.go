@@ -17,9 +17,9 @@ import (
 
 var update = flag.Bool("update", false, "write the excerpt again from the folder of all cases")
 
-// mostOfAFile is how many bytes of a file's cases the excerpt has, unpacked and beside the
+// maxOfAFile is how many bytes of a file's cases the excerpt has, unpacked and beside the
 // cases of listed differences, of which it has all.
-const mostOfAFile = 300_000
+const maxOfAFile = 300_000
 
 // TestTheExcerptIsMadeOfTheRecordedCases compares the excerpt with the folder of all cases,
 // and writes it with -update.
@@ -69,7 +69,7 @@ func excerptOf(t *testing.T, folder fs.FS, file string) []byte {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(turn[a], turn[b]), strings.Compare(cases[a].Key, cases[b].Key))
 	})
-	chosen, room := map[int]bool{}, mostOfAFile
+	chosen, room := map[int]bool{}, maxOfAFile
 	for _, i := range order {
 		isListed := listed[cases[i].Key] != nil
 		if !isListed && len(lines[i]) > room {

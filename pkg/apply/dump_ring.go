@@ -23,9 +23,9 @@ const (
 	defaultDumpInterval = 5 * time.Minute
 	defaultDumpKeep     = 24 * time.Hour
 	defaultDumpBytes    = "1Gi"
-	// leastDumpInterval bounds the load of dumps on API server and database, and is the least time
+	// minDumpInterval bounds the load of dumps on API server and database, and is the least time
 	// that one may take.
-	leastDumpInterval = time.Minute
+	minDumpInterval = time.Minute
 	// dumpLogBytes bounds the logs and trace files of one of many dumps.
 	dumpLogBytes = 4 << 20
 )
@@ -67,8 +67,8 @@ func (d *DumpFlags) check() error {
 		return err
 	}
 	switch {
-	case d.interval < leastDumpInterval:
-		return exit.Usagef("--dump-interval must be at least %s", phrase.Duration(leastDumpInterval))
+	case d.interval < minDumpInterval:
+		return exit.Usagef("--dump-interval must be at least %s", phrase.Duration(minDumpInterval))
 	case d.keep < d.interval:
 		return exit.Usagef("--dump-keep (%s) must not be less than --dump-interval (%s)", d.keep, d.interval)
 	}

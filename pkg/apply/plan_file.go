@@ -78,7 +78,7 @@ func (a *approving) confirmPlan(ctx context.Context, approved *planned.ApprovedP
 	case a.LosesData(view) && a.agreedByName():
 		a.Approved.Named = &a.Seen
 		return nil
-	case !a.Env.Prompt().CanBeQueried():
+	case !a.Env.Prompt().Interactive():
 		return a.unnamed()
 	}
 	if err := a.showView(view, done); err != nil || len(view.Items) == 0 {

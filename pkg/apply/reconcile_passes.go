@@ -272,7 +272,7 @@ func (p *Passes) reporterWithProgress() func(reconcile.Event) {
 // one of the last pass that is not retryable.
 func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().CanBeQueried() {
+	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().Interactive() {
 		p.Env.Logf("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}

@@ -22,10 +22,10 @@ const component = "kubectl-fdb"
 const (
 	// longestMessage is how long the message of an Event may be, in bytes.
 	longestMessage = 1024
-	// mostSubjects is how many subjects of the same action an Event names.
-	mostSubjects = 10
-	// mostRemembered bounds how many of its Events a run that lasts for weeks remembers.
-	mostRemembered = 200
+	// maxSubjects is how many subjects of the same action an Event names.
+	maxSubjects = 10
+	// maxRemembered bounds how many of its Events a run that lasts for weeks remembers.
+	maxRemembered = 200
 )
 
 // Events reports on the object of a cluster what was done to the cluster. Actions of the same
@@ -78,7 +78,7 @@ func (e *Events) write(ctx context.Context, alike []Entry) error {
 	if err := e.Client.Create(ctx, event); err != nil {
 		return err
 	}
-	if e.known == nil || len(e.known) >= mostRemembered {
+	if e.known == nil || len(e.known) >= maxRemembered {
 		e.known = map[string]*corev1.Event{}
 	}
 	e.known[words] = event
@@ -134,7 +134,7 @@ func annotations(alike []Entry) map[string]string {
 	var names []string
 	for i, entry := range alike {
 		names = append(names, entry.Removes...)
-		if i < mostSubjects {
+		if i < maxSubjects {
 			record.Subjects = append(record.Subjects, entry.Subject)
 		}
 	}
@@ -183,10 +183,10 @@ func message(alike []Entry) string {
 
 func subjects(entries []Entry) string {
 	var words []string
-	for _, entry := range entries[:min(mostSubjects, len(entries))] {
+	for _, entry := range entries[:min(maxSubjects, len(entries))] {
 		words = append(words, entry.Subject)
 	}
-	if len(entries) > mostSubjects {
+	if len(entries) > maxSubjects {
 		words = append(words, "…")
 	}
 	return strings.Join(words, ", ")

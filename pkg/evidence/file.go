@@ -29,9 +29,9 @@ const (
 )
 
 const (
-	// mostBytes bounds how much a dump expands to, so that a malicious one cannot fill the memory.
-	mostBytes = 4 << 30
-	fileMode  = 0o600
+	// maxBytes bounds how much a dump expands to, so that a malicious one cannot fill the memory.
+	maxBytes = 4 << 30
+	fileMode = 0o600
 )
 
 // Errors of files that are no dumps, or that this program cannot read.
@@ -111,12 +111,12 @@ func Open(path string) (*Dump, error) {
 // Read reads a dump. A file that is no dump, a newer one, and one of which a part is missing or
 // changed are errors: ErrForeign, ErrNewer, ErrTruncated.
 func Read(r io.Reader) (*Dump, error) {
-	packed, err := zstd.NewReader(r, zstd.WithDecoderMaxMemory(mostBytes), zstd.WithDecoderConcurrency(1))
+	packed, err := zstd.NewReader(r, zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	defer packed.Close()
-	t := tar.NewReader(io.LimitReader(packed, mostBytes))
+	t := tar.NewReader(io.LimitReader(packed, maxBytes))
 	d := New()
 	if d.Manifest, err = readManifest(t); err != nil {
 		return nil, err

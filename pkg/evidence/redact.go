@@ -14,9 +14,9 @@ import (
 // TracesDirectory is where a dump has trace files.
 const TracesDirectory = "traces/"
 
-// leastLiteral is the length of the shortest secret that is hidden wherever else it is: shorter
+// minLiteral is the length of the shortest secret that is hidden wherever else it is: shorter
 // ones are parts of ordinary words.
-const leastLiteral = 6
+const minLiteral = 6
 
 // Redact hides all secrets of a dump. The salt is random, and different for each dump: the IDs of
 // connection strings are replaced by others that are computed with it.
@@ -56,7 +56,7 @@ func (r *redaction) hide(by, secret string) string {
 		return secret
 	}
 	r.counts[by]++
-	if len(secret) >= leastLiteral {
+	if len(secret) >= minLiteral {
 		r.literals[secret] = redacted
 	}
 	return redacted
@@ -184,7 +184,7 @@ var connectionString = regexp.MustCompile(`(^|[^/A-Za-z0-9_])([A-Za-z0-9_]+):([A
 func (r *redaction) identities(d *Dump) {
 	d.eachText(func(_, text string) string {
 		for _, found := range connectionString.FindAllStringSubmatch(text, -1) {
-			if id := found[3]; len(id) >= leastLiteral && id != redacted {
+			if id := found[3]; len(id) >= minLiteral && id != redacted {
 				r.literals[id] = r.pseudonym(id)
 			}
 		}

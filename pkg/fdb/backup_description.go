@@ -44,7 +44,7 @@ type DescribedSnapshot struct {
 // ParseBackupDescription parses the document. A truncated document, another schema version
 // or a missing mandatory field is an error.
 func ParseBackupDescription(text []byte) (*BackupDescription, error) {
-	const operation = "reading the description of a backup: %w"
+	const format = "reading the description of a backup: %w"
 	var shape struct {
 		SchemaVersion *string
 		URL           *string              `json:"URL"`
@@ -52,17 +52,17 @@ func ParseBackupDescription(text []byte) (*BackupDescription, error) {
 		Snapshots     *[]DescribedSnapshot `json:"Snapshots"`
 	}
 	if err := json.Unmarshal(text, &shape); err != nil {
-		return nil, fmt.Errorf(operation, err)
+		return nil, fmt.Errorf(format, err)
 	}
 	if shape.SchemaVersion == nil || shape.URL == nil || shape.Restorable == nil || shape.Snapshots == nil {
-		return nil, fmt.Errorf(operation, errors.New("SchemaVersion, URL, Snapshots or Restorable is missing"))
+		return nil, fmt.Errorf(format, errors.New("SchemaVersion, URL, Snapshots or Restorable is missing"))
 	}
 	if *shape.SchemaVersion != "1.0.0" {
-		return nil, fmt.Errorf(operation, fmt.Errorf("SchemaVersion must be 1.0.0, is %q", *shape.SchemaVersion))
+		return nil, fmt.Errorf(format, fmt.Errorf("SchemaVersion must be 1.0.0, is %q", *shape.SchemaVersion))
 	}
 	d := &BackupDescription{}
 	if err := json.Unmarshal(text, d); err != nil {
-		return nil, fmt.Errorf(operation, err)
+		return nil, fmt.Errorf(format, err)
 	}
 	return d, nil
 }

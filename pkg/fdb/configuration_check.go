@@ -121,16 +121,16 @@ func (c Configuration) checkMigration() error {
 	return errors.Join(errs...)
 }
 
-// mostRegions is how many regions a database can have. Source: FoundationDB calls any
+// maxRegions is how many regions a database can have. Source: FoundationDB calls any
 // configuration with more invalid.
-const mostRegions = 2
+const maxRegions = 2
 
 func (c Configuration) checkRegions() error {
 	if c.UsableRegions > max(1, len(c.Regions)) {
 		return fmt.Errorf("usable_regions %d: there %s %s", c.UsableRegions, phrase.Is(len(c.Regions)), phrase.Count(len(c.Regions), "region"))
 	}
-	if len(c.Regions) > mostRegions {
-		return fmt.Errorf("%s: must be at most %d", phrase.Count(len(c.Regions), "region"), mostRegions)
+	if len(c.Regions) > maxRegions {
+		return fmt.Errorf("%s: must be at most %d", phrase.Count(len(c.Regions), "region"), maxRegions)
 	}
 	var errs []error
 	if len(c.Regions) > 0 && !slices.ContainsFunc(c.Regions, Region.MayServe) {

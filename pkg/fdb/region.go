@@ -49,7 +49,7 @@ func without(regions []Region, removed Region) []Region {
 // does not allow them to serve, up to the maximum number of regions.
 func joined(regions, desired []Region) []Region {
 	for _, w := range normalizedRegions(desired) {
-		if _, there := regionOf(regions, w.id()); !there && len(regions) < mostRegions {
+		if _, there := regionOf(regions, w.id()); !there && len(regions) < maxRegions {
 			regions = append(regions, w.ranked(unusedPriority))
 		}
 	}

@@ -103,12 +103,12 @@ func (c regionChange) retire() (regionMove, bool) {
 // other region gets a full copy first, then may serve, then becomes primary.
 func (c regionChange) handOver() (regionMove, bool) {
 	primary := c.primary()
-	if len(c.have) < mostRegions || c.mayStayPrimary(primary) {
+	if len(c.have) < maxRegions || c.mayStayPrimary(primary) {
 		return regionMove{}, false
 	}
 	other := without(c.have, primary)[0]
 	switch {
-	case c.usable < mostRegions:
+	case c.usable < maxRegions:
 		return c.filled(other), true
 	case !other.MayServe():
 		regions := []Region{primary.ranked(max(primary.priority(), 1)), other.ranked(0)}
@@ -145,7 +145,7 @@ func (c regionChange) filled(other Region) regionMove {
 	if other.MayServe() {
 		return c.lowered(other)
 	}
-	return regionMove{usable: mostRegions, does: fmt.Sprintf("make %s usable, so that %s gets a copy of the data", phrase.Count(mostRegions, "region"), other.id())}
+	return regionMove{usable: maxRegions, does: fmt.Sprintf("make %s usable, so that %s gets a copy of the data", phrase.Count(maxRegions, "region"), other.id())}
 }
 
 // lowered gives a region a negative priority.

@@ -18,9 +18,9 @@ type RegionStep struct {
 	Does string
 }
 
-// mostRegionSteps is more than the steps between any two sets of regions. Measured:
+// maxRegionSteps is more than the steps between any two sets of regions. Measured:
 // 14, from two equal regions in use to two others.
-const mostRegionSteps = 16
+const maxRegionSteps = 16
 
 // errUnserved rejects regions in which a data center without a copy of the data
 // could become primary.
@@ -43,11 +43,11 @@ func (c Configuration) RegionSteps(desired Configuration, home string) ([]Region
 	if max(desired.UsableRegions, 1) == 1 && len(serving(desired.Regions)) > 1 {
 		return nil, errUnserved
 	}
-	if len(c.Regions) > mostRegions {
-		return nil, fmt.Errorf("the database reports %s, the maximum is %d", phrase.Count(len(c.Regions), "region"), mostRegions)
+	if len(c.Regions) > maxRegions {
+		return nil, fmt.Errorf("the database reports %s, the maximum is %d", phrase.Count(len(c.Regions), "region"), maxRegions)
 	}
 	var steps []RegionStep
-	for now := c; len(steps) < mostRegionSteps; {
+	for now := c; len(steps) < maxRegionSteps; {
 		step, found := (regionChange{have: now.Regions, usable: max(now.UsableRegions, 1), want: desired.Regions, wantUsable: max(desired.UsableRegions, 1), home: home}).next()
 		if !found {
 			return steps, nil
@@ -55,7 +55,7 @@ func (c Configuration) RegionSteps(desired Configuration, home string) ([]Region
 		steps = append(steps, now.with(step))
 		now = steps[len(steps)-1].Configuration
 	}
-	return nil, fmt.Errorf("cannot change these regions to the desired ones in %s", phrase.Count(mostRegionSteps, "step"))
+	return nil, fmt.Errorf("cannot change these regions to the desired ones in %s", phrase.Count(maxRegionSteps, "step"))
 }
 
 // sameRegions compares what RegionSteps changes.

@@ -238,7 +238,7 @@ func anyRegions(random *rand.Rand) Configuration {
 	c := desired()
 	dcs := []string{"dc1", "dc2", "dc3", "dc4"}
 	random.Shuffle(len(dcs), func(i, j int) { dcs[i], dcs[j] = dcs[j], dcs[i] })
-	for i := range random.IntN(mostRegions + 1) {
+	for i := range random.IntN(maxRegions + 1) {
 		r := regioned(1, dcs[i]+" 0"+[]string{"", "+dc5", "+dc6"}[random.IntN(3)]).Regions[0]
 		c.Regions = append(c.Regions, r.ranked(random.IntN(4)-1))
 	}
@@ -282,7 +282,7 @@ func unsafeRanks(before, after Configuration) string {
 		}
 	}
 	for _, r := range serving(after.Regions) {
-		if old, there := regionOf(before.Regions, r.id()); (!there || !old.MayServe()) && before.UsableRegions < mostRegions {
+		if old, there := regionOf(before.Regions, r.id()); (!there || !old.MayServe()) && before.UsableRegions < maxRegions {
 			return r.id() + " may serve without a copy of the data"
 		}
 	}
@@ -297,7 +297,7 @@ func unsafeRanks(before, after Configuration) string {
 		return now + " becomes primary without having been allowed to serve"
 	case !stays || !giver.MayServe():
 		return old + " loses the right to serve in the step in which the primary changes"
-	case before.UsableRegions < mostRegions:
+	case before.UsableRegions < maxRegions:
 		return now + " becomes primary without a copy of the data"
 	}
 	return ""

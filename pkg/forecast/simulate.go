@@ -21,8 +21,8 @@ const (
 	longestPause  = 10 * time.Minute
 	// outage is how long a lost node stays away.
 	outage = 4 * time.Minute
-	// mostFailures bounds the failures of one simulation, so that it can complete.
-	mostFailures = 5
+	// maxFailures bounds the failures of one simulation, so that it can complete.
+	maxFailures = 5
 )
 
 // Simulate plays the passes so many times over the observed cluster while processes, pods and nodes
@@ -96,7 +96,7 @@ func (d *disaster) inject() {
 	switch {
 	case d.due.IsZero():
 		d.due = now.Add(d.pauseLength())
-	case d.count < mostFailures && len(d.back) == 0 && !now.Before(d.due):
+	case d.count < maxFailures && len(d.back) == 0 && !now.Before(d.due):
 		d.count++
 		d.due = now.Add(d.pauseLength())
 		d.fail()

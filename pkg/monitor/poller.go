@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// leastGap is the minimum interval between two reads, however often something changes.
-	leastGap = 500 * time.Millisecond
+	// minGap is the minimum interval between two reads, however often something changes.
+	minGap = 500 * time.Millisecond
 	// frameDelay is how long one half of a read waits for the other, so that one read
 	// causes one frame if both are quick.
 	frameDelay = 300 * time.Millisecond
@@ -171,7 +171,7 @@ func (e *poller) changed() {
 	e.changedFacets |= what
 	e.unwatched.end(what)
 	e.outdated = true
-	e.kubernetes.sooner(e.kubernetes.last.Add(leastGap))
+	e.kubernetes.sooner(e.kubernetes.last.Add(minGap))
 }
 
 // hurry makes all sources due now.

@@ -226,8 +226,8 @@ func (h *history) whose() string {
 	return " of " + h.w.Resource.LockOwner()
 }
 
-// mostPasses is how many passes of each instance a history may need to converge.
-const mostPasses = 120
+// maxPasses is how many passes of each instance a history may need to converge.
+const maxPasses = 120
 
 // converge ends all troubles and runs passes until nothing is left to do.
 func (h *history) converge() {
@@ -241,7 +241,7 @@ func (h *history) converge() {
 	if h.keepWhatIsListed(); h.violated() {
 		return
 	}
-	for range mostPasses {
+	for range maxPasses {
 		h.repair()
 		h.cramped = false
 		h.passOfEach()

@@ -35,15 +35,15 @@ func taintRules(random *rand.Rand) []v1beta2.TaintReplacementOption {
 	}
 }
 
-// mostTainted is how many nodes are tainted at once: with one lost and one that has no
+// maxTainted is how many nodes are tainted at once: with one lost and one that has no
 // room there are enough left for all groups and their replacements.
-const mostTainted = 2
+const maxTainted = 2
 
 var nodeProblems = []problem{
 	{"a node is tainted", 2, func(h *history, dice *rand.Rand) {
 		at, key := dice.IntN(len(h.w.Nodes)), []string{namedTaint, unnamedTaint}[dice.IntN(2)]
 		name := h.w.Nodes[at]
-		if len(h.w.Taints) >= mostTainted || len(h.w.Taints[name]) > 0 {
+		if len(h.w.Taints) >= maxTainted || len(h.w.Taints[name]) > 0 {
 			return
 		}
 		h.logf("%s is tainted with %s", name, key)
@@ -67,7 +67,7 @@ func (h *history) taint(node string, t corev1.Taint) {
 func (h *history) leaveOneTainted() {
 	left := false
 	for _, name := range slices.Sorted(maps.Keys(h.w.Taints)) {
-		timeout := h.w.Resource.TaintDelay(h.w.Taints[name][0].Key)
+		timeout := h.w.Resource.TaintDelays(h.w.Taints[name][0].Key)
 		if left || (len(timeout) > 0 && slices.Max(timeout) == math.MaxInt64) {
 			h.logf("%s is not tainted any more", name)
 			delete(h.w.Taints, name)

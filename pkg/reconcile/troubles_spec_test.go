@@ -134,14 +134,14 @@ var resourceProblems = []problem{
 	}},
 }
 
-// mostAdded is how many fault domains a user adds for coordinators at the end of a history.
-const mostAdded = 2
+// maxAdded is how many fault domains a user adds for coordinators at the end of a history.
+const maxAdded = 2
 
 // repair does what is left to users: it includes what no cluster excludes, and adds a process where
 // a pass needs another fault domain for coordinators, as happens when pods that are coordinators by
 // address come back beside others.
 func (h *history) repair() {
-	if last := h.endings[h.w].pass; h.cramped && last.Outcome == reconcile.Blocked && last.Acted == 0 && h.added < mostAdded {
+	if last := h.endings[h.w].pass; h.cramped && last.Outcome == reconcile.Blocked && last.Acted == 0 && h.added < maxAdded {
 		h.added++
 		h.logf("a user adds a storage process, and with it a fault domain")
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage++ })

@@ -48,5 +48,5 @@ func (e Prompt) AgreesByName(ctx context.Context, v planned.PlanView, noun, name
 	return e.ConfirmName(ctx, noun, name)
 }
 
-// CanBeQueried reports whether a prompt can be answered.
-func (e Prompt) CanBeQueried() bool { return e.Observer != nil || e.IsTerminal(e.In) }
+// Interactive reports whether a prompt can be answered.
+func (e Prompt) Interactive() bool { return e.Observer != nil || e.IsTerminal(e.In) }

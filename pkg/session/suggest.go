@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// mostMeant is how many names are suggested for a mistyped one.
-	mostMeant = 3
+	// maxMeant is how many names are suggested for a mistyped one.
+	maxMeant = 3
 	// farthestMeant is how many letters may be wrong.
 	farthestMeant = 2
 )
@@ -29,7 +29,7 @@ func OrMeant(typed string, names []string) string {
 			meant = append(meant, name)
 		}
 	}
-	if len(meant) == 0 || len(meant) > mostMeant {
+	if len(meant) == 0 || len(meant) > maxMeant {
 		return ""
 	}
 	return "; did you mean " + strings.Join(meant, " or ") + "?"

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// mostForecastWaits is how many waits are printed, the longest ones.
-const mostForecastWaits = 3
+// maxForecastWaits is how many waits are printed, the longest ones.
+const maxForecastWaits = 3
 
 // forecast prints what all passes will do; nothing for a plan without a forecast.
 func (o PlanOptions) forecast(w io.Writer, f *planned.Forecast) error {
@@ -169,7 +169,7 @@ func forecastLines(f *planned.Forecast) [][2]string {
 	if loss := nodeLossWords(f.Phases); loss != "" {
 		lines = append(lines, [2]string{"if a node is lost", loss})
 	}
-	for _, wait := range f.Waits[:min(len(f.Waits), mostForecastWaits)] {
+	for _, wait := range f.Waits[:min(len(f.Waits), maxForecastWaits)] {
 		lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Reason))})
 	}
 	return append(lines, [2]string{"assumed", fmt.Sprintf("nothing else fails; pods start within %s; data moves at %s/s",

@@ -269,8 +269,8 @@ func configurationWords(c fdb.Configuration) string {
 	return strings.Join(words, " ")
 }
 
-// mostReasons is how many reasons are printed.
-const mostReasons = 8
+// maxReasons is how many reasons are printed.
+const maxReasons = 8
 
 func (p *page) reconciliation(v inspect.ReconciliationView) {
 	p.section("Reconciliation", v.Origin)
@@ -283,7 +283,7 @@ func (p *page) reconciliation(v inspect.ReconciliationView) {
 	}
 	shown := v.Reasons
 	if !p.o.Wide {
-		shown = shown[:min(len(shown), mostReasons)]
+		shown = shown[:min(len(shown), maxReasons)]
 	}
 	for _, reason := range shown {
 		p.fact("To do", reason)

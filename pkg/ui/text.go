@@ -151,8 +151,8 @@ func (t *text) acted(e reconcile.ActionDone) {
 	}
 }
 
-// mostNamed is how many objects of actions that are one line are named.
-const mostNamed = 4
+// maxNamed is how many objects of actions that are one line are named.
+const maxNamed = 4
 
 // flush prints the actions that are one line.
 func (t *text) flush() {
@@ -168,7 +168,7 @@ func (t *text) flush() {
 			objects = append(objects, a.Each())
 		}
 		slices.Sort(objects)
-		t.line(all.stage, "did", all.actions[0].Together(len(objects))+": "+phrase.Some(objects, mostNamed))
+		t.line(all.stage, "did", all.actions[0].Together(len(objects))+": "+phrase.Some(objects, maxNamed))
 	}
 }
 

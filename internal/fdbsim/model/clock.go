@@ -90,10 +90,10 @@ func (w *Simulation) Wake() {
 	w.changed = make(chan struct{})
 }
 
-// timeout bounds how far a waiting command drives the clock by itself: a real
+// longestWait bounds how far a waiting command drives the clock by itself: a real
 // command without a limit would hang forever, and so does this one, but
 // without running the clock forever.
-const timeout = time.Hour
+const longestWait = time.Hour
 
 // Wait blocks until cond holds, the clock reads until (zero: never), or ctx
 // ends, and reports whether cond held. A nil cond never holds.
@@ -106,7 +106,7 @@ func (w *Simulation) Wait(ctx context.Context, until time.Time, cond func() bool
 		if ctx.Err() != nil || (!until.IsZero() && !w.Now.Before(until)) {
 			return false
 		}
-		if w.Auto && w.Now.Sub(started) < timeout {
+		if w.Auto && w.Now.Sub(started) < longestWait {
 			w.advanceTo(w.nextInstant(until))
 			continue
 		}
@@ -116,7 +116,7 @@ func (w *Simulation) Wait(ctx context.Context, until time.Time, cond func() bool
 
 // nextInstant is the next moment at which anything can change.
 func (w *Simulation) nextInstant(until time.Time) time.Time {
-	next := w.Now.Add(timeout)
+	next := w.Now.Add(longestWait)
 	if len(w.timers) > 0 && w.timers[0].at.Before(next) {
 		next = w.timers[0].at
 	}

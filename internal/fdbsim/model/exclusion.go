@@ -123,14 +123,14 @@ func PrefixEnd(prefix string) string {
 // Excluded reports whether any exclusion, or failed mark, means the process.
 func (db *Database) Excluded(s *Process) bool {
 	db.system.refresh(db)
-	marked := db.system.draining
-	if len(marked) == 0 {
+	excluded := db.system.exclusionTargets
+	if len(excluded) == 0 {
 		return false
 	}
 	meant, known := db.system.meant[s]
 	if !known {
-		meant = slices.ContainsFunc(s.names, func(name string) bool { return marked[name] }) ||
-			marked[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
+		meant = slices.ContainsFunc(s.names, func(name string) bool { return excluded[name] }) ||
+			excluded[fdb.LocalityExclusion(fdb.LocalityFDBProcessID, s.Disk.ProcessID)]
 		db.system.meant[s] = meant
 	}
 	return meant

@@ -11,8 +11,8 @@ type systemView struct {
 	asOf uint64
 
 	configuration Configuration
-	// draining are the targets of all exclusions and failed marks, as stored.
-	draining map[string]bool
+	// exclusionTargets are the targets of all exclusions and failed marks, as stored.
+	exclusionTargets map[string]bool
 	// meant holds which processes they mean, as far as that was computed.
 	meant map[*Process]bool
 }
@@ -23,12 +23,12 @@ func (v *systemView) refresh(db *Database) {
 	}
 	v.read, v.asOf = true, db.Keys.Changes
 	v.configuration = ConfigurationOf(db.confValues())
-	v.draining, v.meant = db.draining(), map[*Process]bool{}
+	v.exclusionTargets, v.meant = db.exclusionTargets(), map[*Process]bool{}
 }
 
-// draining are the targets below the keys of exclusions. An address and a locality
+// exclusionTargets are the targets below the keys of exclusions. An address and a locality
 // never look alike, so one set holds both.
-func (db *Database) draining() map[string]bool {
+func (db *Database) exclusionTargets() map[string]bool {
 	targets := map[string]bool{}
 	for _, prefix := range []string{excludedKeys, failedKeys, excludedLocalityKeys, failedLocalityKeys} {
 		for _, p := range db.Keys.LatestRange(prefix, PrefixEnd(prefix)) {

@@ -12,8 +12,8 @@ import (
 // be read.
 func unreadableMessages(db *model.Database) []any {
 	var messages []any
-	if removed := Unreachable(db); len(removed) > 0 {
-		messages = append(messages, unreachableMessage(removed))
+	if unreachable := Unreachable(db); len(unreachable) > 0 {
+		messages = append(messages, unreachableMessage(unreachable))
 	}
 	for _, m := range []struct {
 		instance             model.RoleInstance
@@ -49,9 +49,9 @@ func incompleteMessage(reasons []string) Object {
 	return m
 }
 
-func unreachableMessage(removed []string) Object {
+func unreachableMessage(unreachable []string) Object {
 	var each []any
-	for _, a := range removed {
+	for _, a := range unreachable {
 		each = append(each, Object{"address": a})
 	}
 	m := message("unreachable_processes", "The cluster has some unreachable processes.")
@@ -61,13 +61,13 @@ func unreachableMessage(removed []string) Object {
 
 // Unreachable are the registered processes that do not answer.
 func Unreachable(db *model.Database) []string {
-	var removed []string
+	var unreachable []string
 	for _, s := range db.Members {
 		if !s.Alive() {
-			removed = append(removed, s.Address().String())
+			unreachable = append(unreachable, s.Address().String())
 		}
 	}
-	return removed
+	return unreachable
 }
 
 // processesIncomplete reports whether some process has not reported anything
@@ -90,9 +90,9 @@ func logsNow(db *model.Database, s *model.Process) bool {
 
 func readableMessages(db *model.Database) []any {
 	var messages []any
-	removed := Unreachable(db)
-	if len(removed) > 0 {
-		messages = append(messages, unreachableMessage(removed))
+	unreachable := Unreachable(db)
+	if len(unreachable) > 0 {
+		messages = append(messages, unreachableMessage(unreachable))
 	}
 	var reasons []string
 	if processesIncomplete(db) {

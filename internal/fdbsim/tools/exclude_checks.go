@@ -55,7 +55,7 @@ func spaceUnknown(db *model.Database) bool {
 // leavesNoSpace is the rule about the last tenth of the space.
 func leavesNoSpace(db *model.Database, targets []model.Exclusion) bool {
 	var used, free, unavailable float64
-	marked, remaining := 0, 0
+	excluded, remaining := 0, 0
 	for _, ss := range db.Storage {
 		if !ss.Answers() {
 			continue
@@ -64,13 +64,13 @@ func leavesNoSpace(db *model.Database, targets []model.Exclusion) bool {
 		used += float64(figures.Used)
 		unavailable += float64(figures.Free - figures.Available)
 		if db.Excluded(ss.Server) || slices.ContainsFunc(targets, func(e model.Exclusion) bool { return e.Matches(ss.Server) }) {
-			marked++
+			excluded++
 			continue
 		}
 		remaining++
 		free += float64(figures.Used + figures.Free)
 	}
-	if marked == 0 {
+	if excluded == 0 {
 		return false
 	}
 	return remaining == 0 || (used+unavailable)/free > 1-keptFreeShare

@@ -88,21 +88,21 @@ func (r PollOptions) Run(ctx context.Context, env *session.Env, o format.Flags, 
 
 // once reads once, or with --wait until the answer is yes.
 func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags, read ViewFunc) error {
-	output := ""
+	lastReason := ""
 	for {
 		seen, err := read(ctx)
 		if err != nil {
-			return r.ended(ctx, err, output)
+			return r.ended(ctx, err, lastReason)
 		}
 		if !r.Wait || seen.Code == exit.ExitDone || seen.Over {
 			return r.end(env, o, seen)
 		}
-		if seen.Reason != output {
+		if seen.Reason != lastReason {
 			env.Logf("waiting: %s", seen.Reason)
-			output = seen.Reason
+			lastReason = seen.Reason
 		}
 		if err := env.Waiting().Pause(ctx, r.Interval, seen.Reason); err != nil {
-			return r.ended(ctx, err, output)
+			return r.ended(ctx, err, lastReason)
 		}
 	}
 }
@@ -132,10 +132,10 @@ func (r PollOptions) print(env *session.Env, o format.Flags, seen Output) error 
 }
 
 // ended handles a wait that was interrupted.
-func (r PollOptions) ended(ctx context.Context, err error, output string) error {
+func (r PollOptions) ended(ctx context.Context, err error, lastReason string) error {
 	cause := exit.CauseOf(ctx, err)
-	if errors.Is(cause, exit.ErrTimeout) && output != "" {
-		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + r.Timeout.String() + ": " + output)}
+	if errors.Is(cause, exit.ErrTimeout) && lastReason != "" {
+		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + r.Timeout.String() + ": " + lastReason)}
 	}
 	return cause
 }

@@ -36,8 +36,8 @@ type ScreenOptions struct {
 
 const (
 	// ScreenInterval is how often the dashboard reads the database.
-	ScreenInterval      = 2 * time.Second
-	leastScreenInterval = time.Second
+	ScreenInterval    = 2 * time.Second
+	minScreenInterval = time.Second
 )
 
 const screenLong = `Watch clusters live in a dashboard: a summary sentence, and one view per number key:
@@ -112,8 +112,8 @@ func completeFiles(cmd *cobra.Command, flags ...string) {
 func (o ScreenOptions) Check(env *session.Env, args []string) error {
 	acts := o.Allow || o.reconcile
 	switch {
-	case o.Interval < leastScreenInterval:
-		return exit.Usagef("--interval must be at least %s", leastScreenInterval)
+	case o.Interval < minScreenInterval:
+		return exit.Usagef("--interval must be at least %s", minScreenInterval)
 	case o.all && len(args)+len(o.Name) > 0:
 		return exit.Usagef("--all-namespaces conflicts with CLUSTER")
 	case o.all && o.reconcile:

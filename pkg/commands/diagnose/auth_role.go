@@ -18,10 +18,10 @@ import (
 
 // roleOptions are the options of `kubectl fdb auth role`.
 type roleOptions struct {
-	commands []string
-	name     string
-	least    bool
-	output   string
+	commands     []string
+	name         string
+	requiredOnly bool
+	output       string
 }
 
 var roleOutputs = []string{"yaml", "json"}
@@ -49,7 +49,7 @@ is changed, and no API server is contacted.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands, equivalent to arguments; can be repeated")
 	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
-	flags.BoolVar(&o.least, "required-only", false, "If true, omit optional permissions")
+	flags.BoolVar(&o.requiredOnly, "required-only", false, "If true, omit optional permissions")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
 	session.Complete(cmd, "for", cmdutil.NamesWithRequirements)
 	session.Complete(cmd, "output", func() []string { return roleOutputs })
@@ -107,7 +107,7 @@ func (o roleOptions) roles(commands []cmdutil.CommandRequirements, namespace str
 	for _, command := range commands {
 		for _, n := range command.Requirements {
 			switch {
-			case o.least && n.Without != "":
+			case o.requiredOnly && n.Without != "":
 			case n.Everywhere:
 				everywhere = append(everywhere, n.Permission)
 			default:

@@ -97,7 +97,7 @@ func ruleNames() []string {
 }
 
 func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	desired, err := o.desired()
+	options, err := o.parse()
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
 	if o.all {
-		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, desired) })
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, options) })
 	}
 	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
@@ -118,9 +118,9 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
-	desired.Command = env.Kubectl
+	options.Command = env.Kubectl
 	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
-		r, err := o.evaluate(ctx, env, key, desired)
+		r, err := o.evaluate(ctx, env, key, options)
 		return checked{verdict: r.Verdict, words: r.Text(), write: func() error { return o.write(env, r) }}, err
 	})
 }
@@ -132,33 +132,33 @@ type checked struct {
 	write   func() error
 }
 
-// desired validates the flags before anything is read.
-func (o checkOptions) desired() (check.Options, error) {
-	desired := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
+// parse validates the flags before anything is read.
+func (o checkOptions) parse() (check.Options, error) {
+	options := check.Options{Only: o.rules, Skip: map[string]string{}, FailOn: check.Severity(o.failOn)}
 	if err := o.Check(); err != nil {
-		return desired, err
+		return options, err
 	}
 	switch {
-	case !slices.Contains(check.Severities(), desired.FailOn):
-		return desired, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
+	case !slices.Contains(check.Severities(), options.FailOn):
+		return options, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
 	case o.timeout < 0:
-		return desired, exit.Usagef("--timeout must not be negative")
+		return options, exit.Usagef("--timeout must not be negative")
 	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.Format)):
-		return desired, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
+		return options, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
 	}
 	for _, s := range o.skip {
 		name, reason, given := strings.Cut(s, "=")
 		if !given || reason == "" {
 			reason = "--skip"
 		}
-		desired.Skip[name] = reason
+		options.Skip[name] = reason
 	}
-	for _, names := range [][]string{o.rules, keys(desired.Skip)} {
+	for _, names := range [][]string{o.rules, keys(options.Skip)} {
 		if _, unknown := check.Named(names); unknown != "" {
-			return desired, exit.Usage(errors.New("unknown rule or group "+session.Quoted(unknown)), "kubectl fdb check --list")
+			return options, exit.Usage(errors.New("unknown rule or group "+session.Quoted(unknown)), "kubectl fdb check --list")
 		}
 	}
-	return desired, nil
+	return options, nil
 }
 
 func keys(m map[string]string) []string {
@@ -185,19 +185,19 @@ func (o checkOptions) explain(env *session.Env, args []string) error {
 }
 
 // evaluate checks the cluster once.
-func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.NamespacedName, desired check.Options) (check.Report, error) {
+func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.NamespacedName, options check.Options) (check.Report, error) {
 	c, err := env.Client()
 	if err != nil {
 		return check.Report{}, err
 	}
 	facts := check.Facts{}
-	backups := backupsBeside(ctx, env, key, desired)
+	backups := backupsBeside(ctx, env, key, options)
 	seen, err := (session.ClusterReader{Env: env, Key: key}).Read(ctx)
 	if err != nil {
 		return check.Report{}, err
 	}
 	facts.Facts = seen.Facts
-	lookUpNames(ctx, seen.Session, &facts, desired)
+	lookUpNames(ctx, seen.Session, &facts, options)
 	if facts.Backups, err = backups(); err != nil {
 		return check.Report{}, err
 	}
@@ -205,20 +205,20 @@ func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.
 		return check.Report{}, err
 	}
 	facts.Status = inspect.NewStatusView(env.Metadata(key), facts.Facts)
-	facts.Others = othersOf(ctx, c, key.Namespace, desired)
+	facts.Others = othersOf(ctx, c, key.Namespace, options)
 	facts.Secrets = CertificatesOf(ctx, c, facts.Snapshot)
 	missing, err := session.MissingPermissions(ctx, c, key.Namespace, session.ReconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil
 	if ctx.Err() != nil {
 		return check.Report{}, exit.CauseOf(ctx, ctx.Err())
 	}
-	return check.NewReport(env.Metadata(key), facts, desired), nil
+	return check.NewReport(env.Metadata(key), facts, options), nil
 }
 
 // backupsBeside reads backups concurrently if a rule needs them. The returned function waits
 // for the result; the backup tools have timeouts of their own.
-func backupsBeside(ctx context.Context, env *session.Env, key types.NamespacedName, desired check.Options) func() (inspect.ClusterBackups, error) {
-	if !desired.AsksFor("BACKUP", "RESTORE", "RBAC", "UPGRADE-003") {
+func backupsBeside(ctx context.Context, env *session.Env, key types.NamespacedName, options check.Options) func() (inspect.ClusterBackups, error) {
+	if !options.AsksFor("BACKUP", "RESTORE", "RBAC", "UPGRADE-003") {
 		return func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }
 	}
 	return session.BackupsReader{Env: env, Key: key}.Beside(ctx)
@@ -246,10 +246,10 @@ func (o checkOptions) until(ctx context.Context, env *session.Env, look func(con
 }
 
 // ended handles a wait that was interrupted.
-func (o checkOptions) ended(ctx context.Context, err error, output string) error {
+func (o checkOptions) ended(ctx context.Context, err error, lastReason string) error {
 	cause := exit.CauseOf(ctx, err)
-	if errors.Is(cause, exit.ErrTimeout) && output != "" {
-		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + o.timeout.String() + ": " + output)}
+	if errors.Is(cause, exit.ErrTimeout) && lastReason != "" {
+		return &exit.Error{Code: exit.ExitWaiting, Err: errors.New(exit.ErrTimeout.Error() + " after " + o.timeout.String() + ": " + lastReason)}
 	}
 	return cause
 }

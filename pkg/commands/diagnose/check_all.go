@@ -16,9 +16,9 @@ import (
 
 // evaluateAll checks the clusters of all namespaces, a few at a time. If one cannot be read, its
 // report has the reason and the others are still checked.
-func (o checkOptions) evaluateAll(ctx context.Context, env *session.Env, desired check.Options) (checked, error) {
+func (o checkOptions) evaluateAll(ctx context.Context, env *session.Env, options check.Options) (checked, error) {
 	reports, err := cmdutil.OfEach(ctx, env, "", func(key types.NamespacedName, _ *session.Cluster) check.Report {
-		return o.evaluateOrWarn(ctx, env, key, desired)
+		return o.evaluateOrWarn(ctx, env, key, options)
 	})
 	if err != nil {
 		return checked{}, err
@@ -26,16 +26,16 @@ func (o checkOptions) evaluateAll(ctx context.Context, env *session.Env, desired
 	if len(reports) == 0 {
 		env.Logf("no FoundationDBCluster found %s", session.InNamespace(""))
 	}
-	list := check.NewReportList(env.Metadata(types.NamespacedName{}), env.Clock.Now(), reports, desired.FailOn)
+	list := check.NewReportList(env.Metadata(types.NamespacedName{}), env.Clock.Now(), reports, options.FailOn)
 	return checked{verdict: list.Verdict, words: list.Text(), write: func() error { return o.writeAll(env, list) }}, nil
 }
 
 // evaluateOrWarn checks one cluster, or reports why it could not be read.
-func (o checkOptions) evaluateOrWarn(ctx context.Context, env *session.Env, key types.NamespacedName, desired check.Options) check.Report {
-	desired.Command = func(words ...string) string { return env.KubectlIn(key.Namespace, words...) }
-	r, err := o.evaluate(ctx, env, key, desired)
+func (o checkOptions) evaluateOrWarn(ctx context.Context, env *session.Env, key types.NamespacedName, options check.Options) check.Report {
+	options.Command = func(words ...string) string { return env.KubectlIn(key.Namespace, words...) }
+	r, err := o.evaluate(ctx, env, key, options)
 	if err != nil {
-		return check.NewProblem(env.Metadata(key), exit.Explain(err), desired.FailOn)
+		return check.NewProblem(env.Metadata(key), exit.Explain(err), options.FailOn)
 	}
 	return r
 }

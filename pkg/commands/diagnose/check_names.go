@@ -10,9 +10,9 @@ import (
 
 // lookUpNames measures how the coordinators' DNS names resolve in a pod, if there are names and
 // a rule needs them. A failed measurement is a fact.
-func lookUpNames(ctx context.Context, r session.Reader, into *check.Facts, desired check.Options) {
+func lookUpNames(ctx context.Context, r session.Reader, into *check.Facts, options check.Options) {
 	names, unknown := into.CoordinatorNames()
-	if len(names) == 0 || unknown != "" || !desired.AsksFor("CONN-003") {
+	if len(names) == 0 || unknown != "" || !options.AsksFor("CONN-003") {
 		return
 	}
 	lookups, err := r.ReadNames(ctx, names)

@@ -14,19 +14,19 @@ import (
 
 // othersOf reads the objects of other controllers, if a rule needs them. A list that cannot be read
 // is a fact.
-func othersOf(ctx context.Context, c client.Client, namespace string, desired check.Options) check.OtherControllers {
+func othersOf(ctx context.Context, c client.Client, namespace string, options check.Options) check.OtherControllers {
 	o := check.OtherControllers{}
-	if desired.AsksFor("PDB", "RBAC") {
+	if options.AsksFor("PDB", "RBAC") {
 		budgets := &policyv1.PodDisruptionBudgetList{}
 		o.BudgetsUnread = unread(c.List(ctx, budgets, client.InNamespace(namespace)))
 		o.Budgets = budgets.Items
 	}
-	if desired.AsksFor("SCALE", "STORAGE-004", "RBAC") {
+	if options.AsksFor("SCALE", "STORAGE-004", "RBAC") {
 		nodes := &corev1.NodeList{}
 		o.NodesUnread = unread(c.List(ctx, nodes))
 		o.Nodes = nodes.Items
 	}
-	if desired.AsksFor("STORAGE", "RBAC") {
+	if options.AsksFor("STORAGE", "RBAC") {
 		classes := &storagev1.StorageClassList{}
 		o.ClassesUnread = unread(c.List(ctx, classes))
 		o.Classes = classes.Items

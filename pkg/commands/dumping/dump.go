@@ -28,8 +28,8 @@ type Runner func(ctx context.Context, env *session.Env, args []string) int
 const (
 	// defaultDuration is how long status documents are read.
 	defaultDuration = time.Minute
-	// mostWarnings bounds how much of what could not be read is printed.
-	mostWarnings = 12
+	// maxWarnings bounds how much of what could not be read is printed.
+	maxWarnings = 12
 	// defaultLogBytes bounds all logs and trace files of a dump together.
 	defaultLogBytes = "256Mi"
 )
@@ -195,7 +195,7 @@ func (o options) finish(env *session.Env, d *evidence.Dump, path string) error {
 		return err
 	}
 	for i, u := range d.Manifest.Unread {
-		if i == mostWarnings {
+		if i == maxWarnings {
 			env.Logf("warning: not in the dump: %s more, see manifest.json in it", phrase.Count(len(d.Manifest.Unread)-i, "fact"))
 			break
 		}

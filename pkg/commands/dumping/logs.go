@@ -21,8 +21,8 @@ import (
 const (
 	// parallelPods bounds from how many pods logs are read concurrently.
 	parallelPods = 8
-	// mostTraces is how many trace files of a pod are read, the newest first.
-	mostTraces = 12
+	// maxTraces is how many trace files of a pod are read, the newest first.
+	maxTraces = 12
 )
 
 // part is a file of the dump.
@@ -120,9 +120,9 @@ func (c *collector) podTraces(ctx context.Context, pod *corev1.Pod, share int64)
 		c.notes.add(what, exit.Explain(err))
 		return nil
 	}
-	if len(names) > mostTraces {
-		c.notes.add(what, fmt.Sprintf("only the newest %d of %d are read", mostTraces, len(names)))
-		names = names[:mostTraces]
+	if len(names) > maxTraces {
+		c.notes.add(what, fmt.Sprintf("only the newest %d of %d are read", maxTraces, len(names)))
+		names = names[:maxTraces]
 	}
 	var all []part
 	for _, name := range names {

@@ -115,7 +115,7 @@ func (o options) approve(ctx context.Context, env *session.Env, create int) erro
 	if o.yes {
 		return nil
 	}
-	if !env.Prompt().CanBeQueried() {
+	if !env.Prompt().Interactive() {
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
 	}
 	return env.Prompt().Confirm(ctx, "Create "+phrase.Count(create, "object")+"?")

@@ -23,8 +23,8 @@ const (
 	defaultTail = 100
 	// defaultBytes bounds what is read of all logs together.
 	defaultBytes = "16Mi"
-	// mostSeverity is more than any severity of FoundationDB.
-	mostSeverity = 40
+	// maxSeverity is more than any severity of FoundationDB.
+	maxSeverity = 40
 )
 
 // options are the options of `kubectl fdb logs`.
@@ -127,8 +127,8 @@ func (o *options) check() error {
 		}
 	}
 	switch {
-	case o.severity < 0 || o.severity > mostSeverity:
-		return exit.Usagef("--severity must be from 0 to %d, not %d", mostSeverity, o.severity)
+	case o.severity < 0 || o.severity > maxSeverity:
+		return exit.Usagef("--severity must be from 0 to %d, not %d", maxSeverity, o.severity)
 	case o.since < 0:
 		return exit.Usagef("--since must not be negative")
 	case o.tail < -1:

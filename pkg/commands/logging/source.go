@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-// mostTraces is how many trace files of a pod are read, the newest ones.
-const mostTraces = 12
+// maxTraces is how many trace files of a pod are read, the newest ones.
+const maxTraces = 12
 
 // traceFile is a trace file of a pod.
 type traceFile struct {
@@ -62,7 +62,7 @@ func (l livePods) traces(ctx context.Context, pod *corev1.Pod) ([]traceFile, err
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	names = names[:min(len(names), mostTraces)]
+	names = names[:min(len(names), maxTraces)]
 	sizes, err := sizesOf(ctx, t, names)
 	if err != nil {
 		return nil, err

@@ -124,7 +124,7 @@ func (o abortOptions) approve(ctx context.Context, env *session.Env, operation r
 	if o.yes {
 		return nil
 	}
-	if !env.Prompt().CanBeQueried() {
+	if !env.Prompt().Interactive() {
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
 	}
 	return env.Prompt().Confirm(ctx, "Abort it?")

@@ -59,16 +59,16 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	return cmd
 }
 
-// mostSimulations bounds --simulate.
-const mostSimulations = 1000
+// maxSimulations bounds --simulate.
+const maxSimulations = 1000
 
 // RunPlan prints the plan of a pass.
 func RunPlan(ctx context.Context, o apply.PlanOptions, env *session.Env, args []string) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.Simulate < 0 || o.Simulate > mostSimulations {
-		return exit.Usagef("--simulate must be from 0 to %d, not %d", mostSimulations, o.Simulate)
+	if o.Simulate < 0 || o.Simulate > maxSimulations {
+		return exit.Usagef("--simulate must be from 0 to %d, not %d", maxSimulations, o.Simulate)
 	}
 	if kind, name := session.ResourceKindOf(args); kind != nil && o.WithBackups {
 		return exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)

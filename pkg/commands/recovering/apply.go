@@ -149,7 +149,7 @@ func (o applyOptions) approved(ctx context.Context, env *session.Env, current re
 	if o.yes {
 		return nil
 	}
-	if !env.Prompt().CanBeQueried() {
+	if !env.Prompt().Interactive() {
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
 	}
 	v := recovery.NewPlanView(env.Metadata(env.About), current.seen.Now, p, current.warnings)

@@ -25,7 +25,7 @@ func (o applyOptions) lossApproved(ctx context.Context, env *session.Env, curren
 	if o.yes && o.confirm == p.Cluster && o.reason != "" {
 		return nil
 	}
-	if !env.Prompt().CanBeQueried() {
+	if !env.Prompt().Interactive() {
 		return &exit.Error{
 			Code:  exit.ExitUnconfirmed,
 			Err:   errors.New("stdin is not a terminal and data may be permanently lost: --yes is not sufficient (nothing was changed)"),

@@ -23,7 +23,7 @@ func (r *runner) mayStart(ctx context.Context) error {
 	if n == 0 || r.progress.Approved || r.yes {
 		return nil
 	}
-	if !r.Prompt().CanBeQueried() {
+	if !r.Prompt().Interactive() {
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: fmt.Errorf("stdin is not a terminal, and %s without an approval of the runbook: use --yes to confirm (nothing was changed)",
 			phrase.Count(n, "step")+" "+phrase.Either(n, "makes changes", "make changes"))}
 	}
@@ -62,7 +62,7 @@ func (r *runner) approve(ctx context.Context, m runbook.Move) end {
 	case signed && given != digest:
 		return failed(&exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("the approved digest is %s, and the digest of step %s is %s", given, m.Step.Name, digest)})
 	case signed:
-	case !r.Prompt().CanBeQueried():
+	case !r.Prompt().Interactive():
 		return failed(&exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: approve with --approve " + m.Step.Name + "=" + digest)})
 	default:
 		approval.How = byPrompt

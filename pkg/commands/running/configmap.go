@@ -43,8 +43,8 @@ const (
 	holdDuration = time.Minute
 	// writeLimit bounds a write, also after the command was interrupted.
 	writeLimit = 30 * time.Second
-	// mostConfigMapBytes is below the limit of the API server, which counts all of the object.
-	mostConfigMapBytes = 1000 << 10
+	// maxConfigMapBytes is below the limit of the API server, which counts all of the object.
+	maxConfigMapBytes = 1000 << 10
 )
 
 // stateMap keeps a state in a ConfigMap. Two runs are kept apart by its resourceVersion, and by who
@@ -148,15 +148,15 @@ func (m *stateMap) write(ctx context.Context, text []byte, saved map[string][]by
 		next.BinaryData[savedPrefix+name+savedSuffix] = packed
 		size += len(packed)
 	}
-	if size > mostConfigMapBytes {
-		return exit.Usage(fmt.Errorf("write state %s: %s exceed the %s of a ConfigMap: use a state file", m.name(), phrase.Bytes(int64(size)), phrase.Bytes(mostConfigMapBytes)))
+	if size > maxConfigMapBytes {
+		return exit.Usage(fmt.Errorf("write state %s: %s exceed the %s of a ConfigMap: use a state file", m.name(), phrase.Bytes(int64(size)), phrase.Bytes(maxConfigMapBytes)))
 	}
-	m.sign(next, ended)
+	m.setHolder(next, ended)
 	return m.put(ctx, next)
 }
 
-// sign notes who holds the state, and at the end of an invocation that no run does.
-func (m *stateMap) sign(next *corev1.ConfigMap, ended *time.Time) {
+// setHolder notes who holds the state, and at the end of an invocation that no run does.
+func (m *stateMap) setHolder(next *corev1.ConfigMap, ended *time.Time) {
 	annotations := maps.Clone(next.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -194,7 +194,7 @@ func (m *stateMap) renew(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	next := m.last.DeepCopy()
-	m.sign(next, nil)
+	m.setHolder(next, nil)
 	return m.put(ctx, next)
 }
 

@@ -49,7 +49,7 @@ func TestAHoldIsRenewedWhileAStepRuns(t *testing.T) {
 
 func TestAStateThatIsTooLargeForAConfigMapIsAnError(t *testing.T) {
 	m, _ := newStateMap(time.Now())
-	err := m.write(t.Context(), bytes.Repeat([]byte("a"), mostConfigMapBytes+1), nil, nil)
+	err := m.write(t.Context(), bytes.Repeat([]byte("a"), maxConfigMapBytes+1), nil, nil)
 	if exit.Code(err) != exit.ExitUsage || !strings.Contains(err.Error(), "use a state file") {
 		t.Errorf("got %v", err)
 	}

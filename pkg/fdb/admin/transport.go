@@ -119,7 +119,7 @@ func wrapped(c Command) []string {
 		argv = append(argv, "-u", name)
 	}
 	if c.Tied {
-		argv = append(argv, "sh", "-c", tie, seconds(withinUnresponsive))
+		argv = append(argv, "sh", "-c", tie, seconds(tieLimit))
 	}
 	argv = append(argv, "timeout", "-k", seconds(killGrace), seconds(c.Limit))
 	return append(argv, c.Argv...)
@@ -129,8 +129,8 @@ func wrapped(c Command) []string {
 // tieSilence without one: a connection can be lost long before its input ends. That is sooner
 // than another run may take the Lease over.
 const (
-	tieBeat            = 5 * time.Second
-	withinUnresponsive = 30 * time.Second
+	tieBeat  = 5 * time.Second
+	tieLimit = 30 * time.Second
 )
 
 // tie runs its arguments, without input, until they end, or until its own input ends or has no

@@ -144,14 +144,14 @@ func newEvent(fields []Field) Event {
 	return e
 }
 
-// leastTimeOfDay is 2001: the clock of a process that counts from its start is far below.
-const leastTimeOfDay = 1e9
+// minTimeOfDay is 2001: the clock of a process that counts from its start is far below.
+const minTimeOfDay = 1e9
 
 // timeOfDay returns the time of seconds since 1970; nil for a clock that counts from another time.
 func timeOfDay(text string) *time.Time {
 	seconds, fraction, _ := strings.Cut(text, ".")
 	whole, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil || whole < leastTimeOfDay || whole > math.MaxUint32 {
+	if err != nil || whole < minTimeOfDay || whole > math.MaxUint32 {
 		return nil
 	}
 	nanoseconds, err := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)

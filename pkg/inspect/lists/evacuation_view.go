@@ -52,7 +52,7 @@ func NewEvacuationView(f inspect.Facts, nodes []string, taint *corev1.Taint, pla
 }
 
 func (g *EvacuatedGroup) leaveBy(f inspect.Facts, taint *corev1.Taint) {
-	detected, ever := safety.TaintClock{Since: f.Now, Rules: f.Cluster.TaintDelay(taint.Key)}.Due()
+	detected, ever := safety.TaintClock{Since: f.Now, Rules: f.Cluster.TaintDelays(taint.Key)}.Due()
 	if !ever {
 		return
 	}

@@ -59,8 +59,8 @@ func (w *BackupCluster) readStore(ctx context.Context) (plan.StoreFacts, error) 
 	return facts, nil
 }
 
-// mostTags is how many tags are read, one after the other. With more, the use of stores is unknown.
-const mostTags = 32
+// maxTags is how many tags are read, one after the other. With more, the use of stores is unknown.
+const maxTags = 32
 
 // readUse reads which backups write to stores, and which restores read from them. Only the end
 // of the context is an error.
@@ -76,7 +76,7 @@ func (w *BackupCluster) readUse(ctx context.Context) (plan.UseFacts, error) {
 		return facts, ctx.Err()
 	case err != nil:
 		facts.NotRead = err.Error()
-	case tags > mostTags:
+	case tags > maxTags:
 		facts.NotRead, facts.Lasting = w.tooManyTags(tags), true
 	default:
 		facts.Read = true
@@ -93,7 +93,7 @@ func usesOf(ctx context.Context, tools *admin.Backups, into *plan.UseFacts) (tag
 	into.Restores = slices.DeleteFunc(restores, func(r fdb.RestoreStatus) bool { return !r.Active() })
 	into.RestoresRead = true
 	all, err := tools.Tags(ctx)
-	if err != nil || len(all) > mostTags {
+	if err != nil || len(all) > maxTags {
 		return len(all), err
 	}
 	for _, tag := range all {
@@ -112,7 +112,7 @@ func usesOf(ctx context.Context, tools *admin.Backups, into *plan.UseFacts) (tag
 // ever had a backup.
 func (w *BackupCluster) tooManyTags(tags int) string {
 	text := fmt.Sprintf("the database has %d backup tags, which it never deletes, and at most %d are read; to list all: %s",
-		tags, mostTags, w.inAgent("sh", "-c", `for tag in $(fdbbackup tags); do fdbbackup status -t "$tag"; done`))
+		tags, maxTags, w.inAgent("sh", "-c", `for tag in $(fdbbackup tags); do fdbbackup status -t "$tag"; done`))
 	url, err := objects.BackupURL(w.backup)
 	if err != nil {
 		return text

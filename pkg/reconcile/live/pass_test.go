@@ -20,9 +20,9 @@ func TestAClusterComesUpFromNothing(t *testing.T) {
 	}
 }
 
-// mostRequests is how many requests a pass with nothing to do may make, however
+// maxRequests is how many requests a pass with nothing to do may make, however
 // large the cluster.
-const mostRequests = 10
+const maxRequests = 10
 
 func TestAPassWithNothingToDoIsCheap(t *testing.T) {
 	sizes := map[string]struct{ storage, groups int }{
@@ -44,8 +44,8 @@ func TestAPassWithNothingToDoIsCheap(t *testing.T) {
 			if done := f.pass(); done.Outcome != reconcile.Done {
 				t.Fatalf("the pass ends %s", done.Outcome)
 			}
-			if got := f.log.all(); len(got) > mostRequests {
-				t.Errorf("%d requests, at most %d:\n%s", len(got), mostRequests, strings.Join(got, "\n"))
+			if got := f.log.all(); len(got) > maxRequests {
+				t.Errorf("%d requests, at most %d:\n%s", len(got), maxRequests, strings.Join(got, "\n"))
 			}
 			if writes := f.log.writes(); len(writes) > 0 {
 				t.Errorf("wrote %v", writes)

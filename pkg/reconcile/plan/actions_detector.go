@@ -31,7 +31,7 @@ func (a ApplyFailureDetector) Describe() string {
 	}
 	what := "the spec"
 	if len(a.Differences) > 0 {
-		what = phrase.Some(a.Differences, mostGroups)
+		what = phrase.Some(a.Differences, maxGroups)
 	}
 	return fmt.Sprintf("update CronJob %s (%s)", a.Name, what)
 }
@@ -79,7 +79,7 @@ type RecordFailures struct {
 
 // Describe implements Action.
 func (a RecordFailures) Describe() string {
-	return fmt.Sprintf("record that %s failed: %s", phrase.Count(len(a.Groups), "process group"), phrase.Some(a.Groups, mostGroups))
+	return fmt.Sprintf("record that %s failed: %s", phrase.Count(len(a.Groups), "process group"), phrase.Some(a.Groups, maxGroups))
 }
 
 // Subject implements Action.

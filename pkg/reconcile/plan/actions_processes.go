@@ -33,7 +33,7 @@ func (a RestartProcesses) Describe() string {
 	if a.UpgradeTo != "" {
 		return fmt.Sprintf("restart %s at once in version %s", phrase.Count(len(a.Addresses), "process"), a.UpgradeTo)
 	}
-	return fmt.Sprintf("restart %s of %s at once", phrase.Count(len(a.Addresses), "process"), phrase.Some(a.Groups, mostGroups))
+	return fmt.Sprintf("restart %s of %s at once", phrase.Count(len(a.Addresses), "process"), phrase.Some(a.Groups, maxGroups))
 }
 
 // Subject implements Action.
@@ -47,8 +47,8 @@ func (a RestartProcesses) effect() Effect {
 	return e
 }
 
-// mostGroups is how many process groups a description lists at most.
-const mostGroups = 6
+// maxGroups is how many process groups a description lists at most.
+const maxGroups = 6
 
 // StartMaintenance records which process groups are about to restart, and then sets
 // maintenance mode for their zone, so that the database waits for them instead of moving

@@ -136,7 +136,7 @@ func (ChangeLists) effect() Effect { return Effect{Stale: Coordination, Impact: 
 func listWords(lists map[fdb.SharedList][]v1beta2.ProcessGroupID) string {
 	var words []string
 	for _, list := range slices.Sorted(maps.Keys(lists)) {
-		words = append(words, fmt.Sprintf("%s %s", list, phrase.Some(lists[list], mostGroups)))
+		words = append(words, fmt.Sprintf("%s %s", list, phrase.Some(lists[list], maxGroups)))
 	}
 	return strings.Join(words, ", ")
 }

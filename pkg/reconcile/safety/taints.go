@@ -29,7 +29,7 @@ func TaintClocks(c *v1beta2.FoundationDBCluster, node *corev1.Node, pod *corev1.
 	var clocks []TaintClock
 	for _, taint := range node.Spec.Taints {
 		known := slices.ContainsFunc(clocks, func(t TaintClock) bool { return t.Key == taint.Key })
-		if rules := c.TaintDelay(taint.Key); !known && len(rules) > 0 {
+		if rules := c.TaintDelays(taint.Key); !known && len(rules) > 0 {
 			clocks = append(clocks, TaintClock{Key: taint.Key, Rules: rules})
 		}
 	}
@@ -138,5 +138,5 @@ func TaintsDue(clocks []TaintClock) (first time.Time, ever bool) {
 // the key: a rule of the spec applies to it and ends, and automatic replacements are enabled.
 func ReplacedForTaint(c *v1beta2.FoundationDBCluster, key string) bool {
 	return c.ReplacementsEnabled() && c.MaxConcurrentAutomaticReplacements() > 0 &&
-		slices.ContainsFunc(c.TaintDelay(key), func(seconds int64) bool { return seconds < math.MaxInt64 })
+		slices.ContainsFunc(c.TaintDelays(key), func(seconds int64) bool { return seconds < math.MaxInt64 })
 }

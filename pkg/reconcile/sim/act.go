@@ -307,13 +307,13 @@ func (w *Cluster) DeleteClaim(name string) {
 // LoseDisk destroys the data on the volume of a pod. The volume itself stays, and the pod's
 // processes start again within a second, with an empty disk.
 func (w *Cluster) LoseDisk(pod string) {
-	for n := 1; n <= mostServersPerPod; n++ {
+	for n := 1; n <= maxServersPerPod; n++ {
 		w.FDB.LoseData(w.DataKey(pod, n))
 	}
 }
 
-// mostServersPerPod bounds the processes of one simulated pod.
-const mostServersPerPod = 4
+// maxServersPerPod bounds the processes of one simulated pod.
+const maxServersPerPod = 4
 
 // DataKey identifies the data directory of a pod's n-th process.
 func (w *Cluster) DataKey(pod string, n int) string { return fmt.Sprintf("%d/%s/%d", w.number, pod, n) }

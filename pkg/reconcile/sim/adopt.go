@@ -63,9 +63,9 @@ const (
 	settling = 15 * time.Second
 	// joining is from the start of the processes to the moment when all have joined.
 	joining = 2 * time.Second
-	// mostShards bounds how many shards the observed data is divided into: a larger database is
+	// maxShards bounds how many shards the observed data is divided into: a larger database is
 	// scaled down together with the rate of movement.
-	mostShards = 400
+	maxShards = 400
 )
 
 // Adopt returns a simulation that begins with what was observed: objects, processes, data,
@@ -144,7 +144,7 @@ func pastOf(s *fdb.Status) time.Duration {
 }
 
 // scaleOf is by how much the observed data is scaled down.
-func scaleOf(s *fdb.Status) int64 { return max(1, dataOf(s)/(mostShards*fdbsim.ShardBytes)) }
+func scaleOf(s *fdb.Status) int64 { return max(1, dataOf(s)/(maxShards*fdbsim.ShardBytes)) }
 
 // dataOf is how many bytes the database holds, without its replicas; 0 when unknown.
 func dataOf(s *fdb.Status) int64 {

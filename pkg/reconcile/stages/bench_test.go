@@ -86,8 +86,8 @@ func BenchmarkDecisionsGrow(b *testing.B) {
 	}
 }
 
-// mostGrowth is the maximum factor of memory for ten times the process groups.
-const mostGrowth = 15
+// maxGrowth is the maximum factor of memory for ten times the process groups.
+const maxGrowth = 15
 
 func TestDecisionsGrowAboutLinearly(t *testing.T) {
 	if testing.Short() {
@@ -95,7 +95,7 @@ func TestDecisionsGrowAboutLinearly(t *testing.T) {
 	}
 	_, small := cost(t, clusterOf(t, 100), 1)
 	_, large := cost(t, clusterOf(t, 1000), 1)
-	if ratio := float64(large) / float64(small); ratio > mostGrowth {
-		t.Errorf("1000 process groups take %.1f times the memory of 100, at most %d", ratio, mostGrowth)
+	if ratio := float64(large) / float64(small); ratio > maxGrowth {
+		t.Errorf("1000 process groups take %.1f times the memory of 100, at most %d", ratio, maxGrowth)
 	}
 }

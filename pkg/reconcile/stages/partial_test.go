@@ -24,7 +24,7 @@ func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 			return s
 		},
 		"groups of other control-plane instances without objects": stagestest.InGlobalMode(stagestest.RemovableStorage),
-		"new knobs": stagestest.NewKnobs, "dead testers": stagestest.TesterRemoved, "an upgrade": stagestest.Upgrading, "new pods": stagestest.OutdatedStorage,
+		"new knobs": stagestest.NewKnobs, "dead testers": stagestest.DeadTester, "an upgrade": stagestest.Upgrading, "new pods": stagestest.OutdatedStorage,
 		"another engine": stagestest.AnotherEngine, "an excluded coordinator": stagestest.ExcludedCoordinator, "a maintenance": stagestest.Maintained,
 		"everything": func(tb testing.TB) plan.Snapshot {
 			tb.Helper()

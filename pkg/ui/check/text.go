@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// mostNamed is how many subjects a row names before it only counts them.
-const mostNamed = 2
+// maxNamed is how many subjects a row names before it only counts them.
+const maxNamed = 2
 
 // columns are those of findings.
 var columns = []layout.Column{
@@ -95,10 +95,10 @@ func (r Report) notChecked() [][]string {
 func (f FindingView) allSubjects() string { return strings.Join(f.Subjects, ",") }
 
 func (f FindingView) subjects() string {
-	if len(f.Subjects) <= mostNamed+1 {
+	if len(f.Subjects) <= maxNamed+1 {
 		return f.allSubjects()
 	}
-	return fmt.Sprintf("%s,+%d", strings.Join(f.Subjects[:mostNamed], ","), len(f.Subjects)-mostNamed)
+	return fmt.Sprintf("%s,+%d", strings.Join(f.Subjects[:maxNamed], ","), len(f.Subjects)-maxNamed)
 }
 
 func (f FindingView) since(o ui.ListOptions) string {

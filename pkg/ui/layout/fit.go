@@ -34,8 +34,8 @@ type Fitted struct {
 const (
 	usualGap  = 3
 	narrowGap = 2
-	// leastWidth is that of a column when nothing else can give way.
-	leastWidth = 3
+	// minWidth is that of a column when nothing else can give way.
+	minWidth = 3
 	// longestWord is the width of words that are not broken as long as another column can give way.
 	longestWord = 48
 )
@@ -58,7 +58,7 @@ func Fit(width int, columns []Column, rows [][]string) Fitted {
 		return f.fitted(usualGap)
 	}
 	f.putBelow()
-	for f.total(f.least, narrowGap) > width {
+	for f.total(f.minimum, narrowGap) > width {
 		i := f.leastImportant()
 		if i < 0 {
 			break
@@ -84,8 +84,8 @@ func (f *fitting) natural(i int) int {
 	return n
 }
 
-// least is the width down to which a column is wrapped: no ID in a list is broken for another column.
-func (f *fitting) least(i int) int {
+// minimum is the width down to which a column is wrapped: no ID in a list is broken for another column.
+func (f *fitting) minimum(i int) int {
 	n, c := f.natural(i), f.columns[i]
 	if c.Min == 0 {
 		return n
@@ -111,7 +111,7 @@ func (f *fitting) total(of func(int) int, gap int) int {
 // the last first.
 func (f *fitting) putBelow() {
 	for _, i := range slices.Backward(slices.Clone(f.shown)) {
-		if f.columns[i].Below && f.total(f.least, narrowGap) > f.width {
+		if f.columns[i].Below && f.total(f.minimum, narrowGap) > f.width {
 			f.shown = without(f.shown, i)
 			f.below = slices.Insert(f.below, 0, i)
 		}
@@ -157,11 +157,11 @@ func (f *fitting) fitted(gap int) Fitted {
 	}
 	least := make([]int, len(f.shown))
 	for at, i := range f.shown {
-		least[at] = f.least(i)
+		least[at] = f.minimum(i)
 	}
 	total = narrow(r.Widths, least, total, f.width)
 	for at := range least {
-		least[at] = leastWidth
+		least[at] = minWidth
 	}
 	narrow(r.Widths, least, total, f.width)
 	return r

@@ -14,9 +14,9 @@ func Handler(m *Metrics, p *Liveness) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		sign, alive := p.alive(m.now())
+		lastBeat, alive := p.alive(m.now())
 		if !alive {
-			refuse(w, fmt.Sprintf("the reconcile loop has not reported since %s", sign.UTC().Format(time.RFC3339)))
+			refuse(w, fmt.Sprintf("the reconcile loop has not reported since %s", lastBeat.UTC().Format(time.RFC3339)))
 			return
 		}
 		answerOK(w)

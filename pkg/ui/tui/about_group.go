@@ -131,8 +131,8 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 	return commands
 }
 
-// mostNamed is the maximum number of names that a heading lists; others are counted.
-const mostNamed = 3
+// maxNamed is the maximum number of names that a heading lists; others are counted.
+const maxNamed = 3
 
 // chainsOf returns the chains of a process group; all of them for no group.
 func (s clusterView) chainsOf(id string) []why.Chain {
@@ -186,7 +186,7 @@ func (s clusterView) changedAfter(id string, at *time.Time) bool {
 // chainLines returns a chain without what to do next.
 func (s clusterView) chainLines(c why.Chain) []line {
 	t := toneOfWhy(c.State)
-	state := phrase.Some(c.Subjects, mostNamed) + " " + c.Summary
+	state := phrase.Some(c.Subjects, maxNamed) + " " + c.Summary
 	if c.Since != nil {
 		state += ", for " + s.age(c.Since)
 	}

@@ -108,7 +108,7 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 
 // The next tick may come right after a proposal, before a user can have read it.
 func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
-	small, whole := tea.WindowSizeMsg{Width: leastWidth - 1, Height: leastHeight}, tea.WindowSizeMsg{Width: 100, Height: 40}
+	small, whole := tea.WindowSizeMsg{Width: minWidth - 1, Height: minHeight}, tea.WindowSizeMsg{Width: 100, Height: 40}
 	tests := map[string]struct {
 		msgs []tea.Msg
 		want bool

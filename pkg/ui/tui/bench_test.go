@@ -70,13 +70,13 @@ func BenchmarkFramesGrow(b *testing.B) {
 	}
 }
 
-// mostFrameGrowth is how many times as much memory ten times the process groups may take.
-const mostFrameGrowth = 12
+// maxFrameGrowth is how many times as much memory ten times the process groups may take.
+const maxFrameGrowth = 12
 
 func TestFramesGrowAtMostLinearly(t *testing.T) {
 	_, small := frameCost(crowded(t, 100), 3)
 	_, large := frameCost(crowded(t, 1000), 3)
-	if ratio := float64(large) / float64(small); ratio > mostFrameGrowth {
-		t.Errorf("1000 process groups take %.1f times the memory of 100, at most %d", ratio, mostFrameGrowth)
+	if ratio := float64(large) / float64(small); ratio > maxFrameGrowth {
+		t.Errorf("1000 process groups take %.1f times the memory of 100, at most %d", ratio, maxFrameGrowth)
 	}
 }

@@ -30,7 +30,7 @@ func (m model) headLines(s clusterView) []line {
 	if m.inFleet() {
 		return nil
 	}
-	lines := paint.Shortened(wrapped(s.stateLine(), m.width), mostStateLines)
+	lines := paint.Shortened(wrapped(s.stateLine(), m.width), maxStateLines)
 	vitals, sources := s.vitals(m.width), s.sources(m.width)
 	if m.height < fullHeight {
 		vitals, sources = nil, s.failingSource(m.width)
@@ -39,8 +39,8 @@ func (m model) headLines(s clusterView) []line {
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
-// mostStateLines is the maximum number of lines for the state.
-const mostStateLines = 2
+// maxStateLines is the maximum number of lines for the state.
+const maxStateLines = 2
 
 // fullWidth is the width from which titles and tabs are whole.
 const fullWidth = 80
@@ -179,7 +179,7 @@ func (s clusterView) sources(width int) []line {
 	}
 	pieces[0] = append(line{styled(faint, head)}, pieces[0]...)
 	lines := flowed(pieces, styled(faint, " · "), len(head), width)
-	return lines[:min(len(lines), mostSourceLines)]
+	return lines[:min(len(lines), maxSourceLines)]
 }
 
 // failingSource returns the first source that failed or is late, in one line; nil for none.
@@ -192,8 +192,8 @@ func (s clusterView) failingSource(width int) []line {
 	return nil
 }
 
-// mostSourceLines is the maximum number of lines for the sources.
-const mostSourceLines = 4
+// maxSourceLines is the maximum number of lines for the sources.
+const maxSourceLines = 4
 
 func (s clusterView) source(v frame.Source) span {
 	t, age := plain, "never"

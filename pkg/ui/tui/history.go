@@ -11,8 +11,8 @@ import (
 // The history is limited in the number of states and in the number of process groups in them:
 // a dashboard can stay open for days.
 const (
-	mostStates      = 600
-	mostStateGroups = 60_000
+	maxStates      = 600
+	maxStateGroups = 60_000
 )
 
 // stateGap is the minimum time between two states of a pass in the history.
@@ -41,9 +41,9 @@ func (t history) add(e Entry) history {
 // trimmed returns the history without the oldest states above the limits, and their number.
 func (t history) trimmed() (history, int) {
 	groups, keep := 0, 0
-	for i := len(t.states) - 1; i >= 0 && keep < mostStates; i-- {
+	for i := len(t.states) - 1; i >= 0 && keep < maxStates; i-- {
 		groups += len(t.states[i].frame.Groups.Items)
-		if groups > mostStateGroups && keep > 1 {
+		if groups > maxStateGroups && keep > 1 {
 			break
 		}
 		keep++

@@ -87,7 +87,7 @@ func isText(key tea.KeyMsg) bool {
 // countTick counts a tick for the displayed question or proposal, which can be answered once
 // it was displayed for long enough. Nothing is displayed on a terminal that is too small.
 func (m model) countTick() model {
-	if m.width < leastWidth || m.height < leastHeight {
+	if m.width < minWidth || m.height < minHeight {
 		return m
 	}
 	if m.shows(paneQuestion) && len(m.questions) > 0 && !m.questions[0].seen.ready() {

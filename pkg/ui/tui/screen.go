@@ -11,8 +11,8 @@ import (
 
 // The minimum size of the terminal.
 const (
-	leastWidth  = 40
-	leastHeight = 15
+	minWidth  = 40
+	minHeight = 15
 )
 
 // fullHeight is the height from which the header has all its lines.
@@ -23,8 +23,8 @@ func (m model) View() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
-	if m.width < leastWidth || m.height < leastHeight {
-		return cut(fmt.Sprintf("needs %dx%d, has %dx%d; q quits", leastWidth, leastHeight, m.width, m.height), m.width)
+	if m.width < minWidth || m.height < minHeight {
+		return cut(fmt.Sprintf("needs %dx%d, has %dx%d; q quits", minWidth, minHeight, m.width, m.height), m.width)
 	}
 	s := m.clusterView()
 	p := m.page(s) // computed once: with many rows that is most of the work
@@ -56,7 +56,7 @@ func (m model) body(s clusterView, p page) []string {
 	r, chosen := p.at(m.cursors[m.view].at)
 	if !chosen || l.Side == 0 {
 		lines := m.drawPage(p, m.width)
-		if room := height - len(lines); chosen && room >= leastPreview {
+		if room := height - len(lines); chosen && room >= minPreview {
 			lines = append(append(lines, ""), m.drawPart(p.about(s, r), m.width, room-1)...)
 		}
 		return lines
@@ -72,8 +72,8 @@ func (m model) body(s clusterView, p page) []string {
 	return panes.Join(height, func(border string) string { return m.theme.Paint(styled(faint, border)) }, all...)
 }
 
-// leastPreview is the minimum number of lines for details below a table.
-const leastPreview = 5
+// minPreview is the minimum number of lines for details below a table.
+const minPreview = 5
 
 // drawPart draws the beginning of a text beside or below a table, without the commands to copy:
 // those need whole lines.

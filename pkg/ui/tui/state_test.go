@@ -143,11 +143,11 @@ func TestARecordingShowsWhatWasSeen(t *testing.T) {
 
 func TestTheHistoryIsLimited(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
-	for i := range 2 * mostStates {
+	for i := range 2 * maxStates {
 		f := well()
 		m = after(m, entryMsg{Entry: Entry{At: noon.Add(time.Duration(i) * time.Second), Cluster: "sample", Frame: f}})
 	}
-	if n := len(m.history().states); n != mostStates {
+	if n := len(m.history().states); n != maxStates {
 		t.Errorf("%d states are kept", n)
 	}
 }

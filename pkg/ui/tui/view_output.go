@@ -23,8 +23,8 @@ type output struct {
 	cancel  context.CancelFunc
 }
 
-// mostOutput is the maximum number of lines that are kept.
-const mostOutput = 1000
+// maxOutput is the maximum number of lines that are kept.
+const maxOutput = 1000
 
 // Messages of an output, and of a shell that ended.
 type (
@@ -61,7 +61,7 @@ func (m model) printed(msg outputMsg) model {
 		return m
 	}
 	lines := slices.Concat(m.output.lines, msg.lines)
-	m.output.lines = lines[max(0, len(lines)-mostOutput):]
+	m.output.lines = lines[max(0, len(lines)-maxOutput):]
 	m.output.over = msg.over
 	if msg.err != nil {
 		m.output.failure = msg.err.Error()

@@ -181,7 +181,7 @@ func writeCauses(w io.Writer, causes []workload.Cause, o ui.ListOptions) error {
 		t.Columns = append(t.Columns, layout.Column{Name: "SUMMARY", Below: true}, layout.Column{Name: "NEXT", Below: true})
 	}
 	for _, c := range causes {
-		row := []string{string(c.Code), string(c.Effect), phrase.Some(c.Subjects, mostNamed), c.Threshold.Unit.Text(c.Value), c.Threshold.Unit.Text(c.Threshold.Value)}
+		row := []string{string(c.Code), string(c.Effect), phrase.Some(c.Subjects, maxNamed), c.Threshold.Unit.Text(c.Value), c.Threshold.Unit.Text(c.Threshold.Value)}
 		if o.Wide {
 			row = append(row, c.Summary, c.Next)
 		}
@@ -190,5 +190,5 @@ func writeCauses(w io.Writer, causes []workload.Cause, o ui.ListOptions) error {
 	return t.Write(w)
 }
 
-// mostNamed is how many subjects a row names before it only counts them.
-const mostNamed = 2
+// maxNamed is how many subjects a row names before it only counts them.
+const maxNamed = 2

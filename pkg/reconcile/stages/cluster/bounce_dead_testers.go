@@ -30,7 +30,7 @@ func forgetDeadTesters(s plan.Snapshot) plan.Decision {
 	if !uptime.OK {
 		return plan.Decision{Checks: []plan.Check{uptime}, Hold: &plan.Hold{
 			Code:   plan.HoldCheckRefused,
-			Reason: what, Detail: uptime.Text(), RetryAfter: max(missing, leastBounceRetry),
+			Reason: what, Detail: uptime.Text(), RetryAfter: max(missing, minBounceRetry),
 		}}
 	}
 	d, ok := CheckRestart(s, what)

@@ -65,8 +65,8 @@ var BounceProcesses = plan.Stage{
 	},
 }
 
-// leastBounceRetry is the minimum time before a refused restart is checked again.
-const leastBounceRetry = 15 * time.Second
+// minBounceRetry is the minimum time before a refused restart is checked again.
+const minBounceRetry = 15 * time.Second
 
 // CheckRestart makes the checks of an intended restart; ok is false when one of them fails.
 func CheckRestart(s plan.Snapshot, what string) (d plan.Decision, ok bool) {
@@ -75,7 +75,7 @@ func CheckRestart(s plan.Snapshot, what string) (d plan.Decision, ok bool) {
 		safety.Available(s.Database), safety.Unlocked(s.Database), safety.FewGenerations(s.Database), safety.CleanBounce(s.Database), uptime,
 	}
 	if refused, found := d.Refused(); found {
-		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: what, Detail: refused.Evidence, RetryAfter: max(missing, leastBounceRetry)}
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: what, Detail: refused.Evidence, RetryAfter: max(missing, minBounceRetry)}
 		return d, false
 	}
 	return d, true

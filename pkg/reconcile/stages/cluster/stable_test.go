@@ -36,7 +36,7 @@ func TestNoStageDisturbsAnUnstableDatabase(t *testing.T) {
 		"an exclusion":    {ExcludeInstances, stagestest.StorageMarkedForRemoval, causesRecovery, "localities, versions, recovery_state, lock state"},
 		"coordinators":    {ChangeCoordinators, stagestest.ExcludedCoordinator, causesRecovery, "localities, versions, recovery_state, coordinators, lock state"},
 		"a restart":       {BounceProcesses, stagestest.NewKnobs, causesRecovery, "localities, versions, uptimes, recovery_state, lock state"},
-		"dead testers":    {BounceProcesses, stagestest.TesterRemoved, causesRecovery, "roles, localities, versions, uptimes, recovery_state, lock state"},
+		"dead testers":    {BounceProcesses, stagestest.DeadTester, causesRecovery, "roles, localities, versions, uptimes, recovery_state, lock state"},
 		"a maintenance":   {MaintenanceModeChecker, stagestest.Maintained, append([]string{"11 generations of logs are active"}, always...), "localities, versions, uptimes, recovery_state, lock state"},
 		"new pods":        {UpdatePods(plan.Options{}), stagestest.OutdatedStorage, always, "localities, versions, uptimes, data, logs, coordinators, lock state, configuration"},
 		"an inclusion":    {RemovePods, stagestest.RemovableStorage, append([]string{"its recovery is not over"}, causesRecovery...), "versions, recovery_state, lock state, configuration"},

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TesterRemoved returns a healthy cluster of a version that never forgets testers, one of which was
+// DeadTester returns a healthy cluster of a version that never forgets testers, one of which was
 // removed.
-func TesterRemoved(tb testing.TB) plan.Snapshot {
+func DeadTester(tb testing.TB) plan.Snapshot {
 	tb.Helper()
 	s := HealthyCluster(tb)
 	s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = "7.3.34", "7.3.34"

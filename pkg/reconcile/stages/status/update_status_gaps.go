@@ -82,9 +82,9 @@ func migrates(c *fdb.Configuration) bool {
 	return false
 }
 
-// leastSpaceToWiggle is the part of each disk that has to be available. The perpetual wiggle pauses
+// minSpaceToWiggle is the part of each disk that has to be available. The perpetual wiggle pauses
 // while one storage server has less. Source: knob PERPETUAL_WIGGLE_MIN_AVAILABLE_SPACE_RATIO of 7.3.
-const leastSpaceToWiggle = 0.30
+const minSpaceToWiggle = 0.30
 
 // stoppedWiggle describes why a gradual migration does not continue; empty where nothing is known to
 // stop it.
@@ -100,7 +100,7 @@ func stoppedWiggle(s *fdb.Status) string {
 	for _, p := range s.ProcessList() {
 		for _, r := range p.Roles {
 			available, total := ptr.Deref(r.KVStoreAvailableBytes, 0), ptr.Deref(r.KVStoreTotalBytes, 0)
-			if ratio := float64(available) / float64(max(total, 1)); r.Role == fdb.RoleStorage && total > 0 && ratio < leastSpaceToWiggle {
+			if ratio := float64(available) / float64(max(total, 1)); r.Role == fdb.RoleStorage && total > 0 && ratio < minSpaceToWiggle {
 				full = append(full, fmt.Sprintf("%s has %.0f%%", p.InstanceID(), 100*ratio))
 			}
 		}
@@ -109,5 +109,5 @@ func stoppedWiggle(s *fdb.Status) string {
 		return ""
 	}
 	slices.Sort(full)
-	return fmt.Sprintf(", and the perpetual wiggle pauses while a storage server has less than %.0f%% of its disk available: %s", 100*leastSpaceToWiggle, readings.SomeOf(full))
+	return fmt.Sprintf(", and the perpetual wiggle pauses while a storage server has less than %.0f%% of its disk available: %s", 100*minSpaceToWiggle, readings.SomeOf(full))
 }
