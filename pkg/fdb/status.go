@@ -95,12 +95,16 @@ func ParseStatus(text []byte) (*Status, error) {
 	if document.Client == nil || document.Cluster == nil {
 		return nil, fmt.Errorf("parsing status: document without client or cluster section")
 	}
-	s := &Status{Client: *document.Client, Cluster: *document.Cluster}
-	for id, p := range s.Cluster.Processes {
+	return NewStatus(*document.Client, *document.Cluster), nil
+}
+
+// NewStatus returns the status of two sections. Its processes have their keys as IDs.
+func NewStatus(client ClientStatus, cluster ClusterStatus) *Status {
+	for id, p := range cluster.Processes {
 		p.ID = id
-		s.Cluster.Processes[id] = p
+		cluster.Processes[id] = p
 	}
-	return s, nil
+	return &Status{Client: client, Cluster: cluster}
 }
 
 // decodeFirst decodes the document that text begins with. A Decoder finds its end

@@ -124,6 +124,26 @@ func (s *Status) ProcessesOf(instanceID string) []Process {
 	return s.processesThat(func(p Process) bool { return p.InstanceID() == instanceID }, 1)
 }
 
+// ProcessesByGroup returns what ProcessesOf returns of each process group, for callers that ask for
+// many; nil without a document.
+func (s *Status) ProcessesByGroup() map[string][]Process {
+	if s == nil {
+		return nil
+	}
+	byGroup := map[string][]Process{}
+	for _, p := range s.Cluster.Processes {
+		if id := p.InstanceID(); id != "" {
+			byGroup[id] = append(byGroup[id], p)
+		}
+	}
+	for _, processes := range byGroup { // sorting a few of each is cheaper than sorting all
+		slices.SortFunc(processes, func(a, b Process) int {
+			return cmp.Or(cmp.Compare(a.Locality[LocalityProcessID], b.Locality[LocalityProcessID]), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return byGroup
+}
+
 // Coordinators returns the coordinators as in a connection string, without
 // "(fromHostname)".
 func (s *Status) Coordinators() []Address {

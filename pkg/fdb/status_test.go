@@ -2,6 +2,7 @@ package fdb
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -231,6 +232,24 @@ func TestAnswersOfRecordedDocuments(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"127.0.2.11"}, s.ExcludedTargets()); diff != "" {
 			t.Error(diff)
+		}
+	})
+	t.Run("processes by group are those of each group", func(t *testing.T) {
+		s := recorded(t, "11-excluded-coordinator")
+		twin := s.Cluster.Processes[s.ProcessesOf("log-1")[0].ID]
+		twin.ID, twin.Locality = "0", maps.Clone(twin.Locality) // sorted by process ID first, not by this one
+		twin.Locality[LocalityProcessID] = "log-1-2"
+		s.Cluster.Processes[twin.ID] = twin
+		for id, got := range s.ProcessesByGroup() {
+			if diff := cmp.Diff(s.ProcessesOf(id), got); diff != "" {
+				t.Errorf("%s: %s", id, diff)
+			}
+		}
+		if n := len(s.ProcessesByGroup()["log-1"]); n != 2 {
+			t.Errorf("got %d processes of log-1, want 2", n)
+		}
+		if (*Status)(nil).ProcessesByGroup() != nil {
+			t.Error("there are processes without a document")
 		}
 	})
 	t.Run("a dying process' entry reports nothing", func(t *testing.T) {

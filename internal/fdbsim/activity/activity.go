@@ -51,7 +51,36 @@ type Activity struct {
 	moved   float64
 	logs    LogActivity
 	proxies map[model.Role]int
+	work
 }
+
+// work is which process does what, found once for all processes.
+type work struct {
+	roles   map[*model.Process][]model.Role
+	servers map[*model.Disk]*model.StorageServer
+	logging map[*model.Process]bool
+}
+
+func workOf(db *model.Database) work {
+	w := work{map[*model.Process][]model.Role{}, make(map[*model.Disk]*model.StorageServer, len(db.Storage)), map[*model.Process]bool{}}
+	for _, e := range db.Roles.Assignments() {
+		w.roles[e.Instance.Server] = append(w.roles[e.Instance.Server], e.Role)
+	}
+	for _, ss := range slices.Backward(db.Storage) { // the first of several on a disk counts
+		w.servers[ss.Disk] = ss
+	}
+	if len(db.Logs) > 0 {
+		for _, set := range db.Logs[0].Sets {
+			for _, l := range set.Logs {
+				w.logging[l.Host(db)] = true
+			}
+		}
+	}
+	return w
+}
+
+// StorageOn is the storage role in a process's data directory, or nil.
+func (w work) StorageOn(s *model.Process) *model.StorageServer { return w.servers[s.Disk] }
 
 // StorageActivity is what one storage server does.
 type StorageActivity struct {
@@ -78,7 +107,7 @@ type ProcessActivity struct {
 // ratekeeper slows them down once the queue of a storage server is full.
 func Of(db *model.Database) Activity {
 	clients := clientRates(db)
-	a := Activity{Rates: idle.Plus(db.Rates()), Limit: unlimited, moving: map[*model.Process]bool{}, proxies: map[model.Role]int{}}
+	a := Activity{Rates: idle.Plus(db.Rates()), Limit: unlimited, moving: map[*model.Process]bool{}, proxies: map[model.Role]int{}, work: workOf(db)}
 	shares := dataShares(db)
 	worst, queue := fullestQueue(db, shares, clients.Writes)
 	allowed := 1.0
@@ -90,8 +119,10 @@ func Of(db *model.Database) Activity {
 	a.Released = min(a.Started, a.Limit)
 	a.ofStorage(db, shares, clients)
 	a.ofLogs(db)
-	for _, e := range db.Roles.Assignments() {
-		a.proxies[e.Role]++
+	for _, roles := range a.roles {
+		for _, role := range roles {
+			a.proxies[role]++
+		}
 	}
 	a.ofMoves(db)
 	a.latencies(allowed)
@@ -247,22 +278,20 @@ func (a Activity) coresOf(r model.Role) float64 {
 }
 
 // Process is what a process uses for all of its roles.
-func (a Activity) Process(db *model.Database, s *model.Process) ProcessActivity {
+func (a Activity) Process(s *model.Process) ProcessActivity {
 	p := ProcessActivity{Cores: idleCPU, DiskBusy: idleDisk}
-	for _, e := range db.Roles.Assignments() {
-		if e.Instance.Server == s {
-			p.Cores += a.coresOf(e.Role)
-			p.transfer(a.WrittenBytes/float64(a.proxies[e.Role]), a.WrittenBytes/float64(a.proxies[e.Role]))
-		}
+	for _, role := range a.roles[s] {
+		p.Cores += a.coresOf(role)
+		p.transfer(a.WrittenBytes/float64(a.proxies[role]), a.WrittenBytes/float64(a.proxies[role]))
 	}
-	if ss := db.StorageOn(s); ss != nil {
+	if ss := a.StorageOn(s); ss != nil {
 		load := a.storage[ss]
 		p.Cores += load.cores()
 		p.disk(load.Writes / writesPerCore)
 		p.transfer(load.WrittenBytes, load.ReadBytes)
 		p.QueueBytes += load.QueueBytes
 	}
-	if logsOn(db, s) {
+	if a.logging[s] {
 		p.Cores += a.logs.InputBytes / logBytesPerCore
 		p.disk(a.logs.InputBytes / logBytesPerCore)
 		p.transfer(a.logs.InputBytes, a.logs.InputBytes)
@@ -285,11 +314,4 @@ func (p *ProcessActivity) transfer(received, sent float64) {
 	const bits = 8
 	p.ReceivedMegabits += received * bits / 1e6
 	p.SentMegabits += sent * bits / 1e6
-}
-
-// logsOn reports whether the process has a current log.
-func logsOn(db *model.Database, s *model.Process) bool {
-	return len(db.Logs) > 0 && slices.ContainsFunc(db.Logs[0].Sets, func(set model.LogSet) bool {
-		return slices.ContainsFunc(set.Logs, func(l model.LogServer) bool { return l.Host(db) == s })
-	})
 }

@@ -40,6 +40,25 @@ func (w *Simulation) After(d time.Duration, f func()) {
 	heap.Push(&w.timers, timer{at: w.Now.Add(d), seq: w.timerSeq, run: f})
 }
 
+// pending are the instants for which something is set to run once, however often it is requested.
+type pending map[time.Time]bool
+
+// afterOnce runs f once d has passed, unless p has it for that instant already.
+func (w *Simulation) afterOnce(p *pending, d time.Duration, f func()) {
+	at := w.Now.Add(d)
+	if (*p)[at] {
+		return
+	}
+	if *p == nil {
+		*p = pending{}
+	}
+	(*p)[at] = true
+	w.After(d, func() {
+		delete(*p, at)
+		f()
+	})
+}
+
 // Advance lets d pass.
 func (w *Simulation) Advance(d time.Duration) { w.advanceTo(w.Now.Add(d)) }
 

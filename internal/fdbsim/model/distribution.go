@@ -16,6 +16,8 @@ type distribution struct {
 	On bool
 	// ticking is whether a tick is scheduled.
 	ticking bool
+	// wakes are when it looks at the cluster: once for all of many processes that join together.
+	wakes pending
 	// reconfigured is whether the next recovery comes from a change of the
 	// configuration, after which initializing takes longer.
 	reconfigured bool
@@ -93,7 +95,7 @@ func (db *Database) Distributing() bool {
 
 // wakeDistribution makes data distribution look at the cluster after d.
 func (db *Database) wakeDistribution(d time.Duration) {
-	db.Simulation.After(d, func() {
+	db.Simulation.afterOnce(&db.Distribution.wakes, d, func() {
 		if !db.Distribution.ticking {
 			db.distribute()
 		}

@@ -62,11 +62,11 @@ var neverWorking = Set("test", "coordinator", "storage_cache", "blob_worker", "f
 
 // fitnessFor is how well a class suits a role, exclusions not considered.
 func fitnessFor(r Role, class string) fitness {
+	if f, ok := classFitness[r][class]; ok { // no class that takes no role is among them
+		return f
+	}
 	if neverWorking[class] {
 		return neverAssign
-	}
-	if f, ok := classFitness[r][class]; ok {
-		return f
 	}
 	return excludeFit
 }

@@ -2,8 +2,6 @@ package model
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -170,6 +168,3 @@ func (a ServerArgs) matches(key, value string) bool {
 	got, has := a.Locality[key]
 	return has && got == value
 }
-
-// LocalityKeys are the names of the localities, in order.
-func (a ServerArgs) LocalityKeys() []string { return slices.Sorted(maps.Keys(a.Locality)) }

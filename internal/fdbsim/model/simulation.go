@@ -21,8 +21,6 @@ type Options struct {
 	Resolve func(host string) ([]netip.Addr, error)
 	// Pace is how long things take. The zero value means [RecordedPace].
 	Pace Pace
-	// Dense leaves the blanks out of status documents, for programs that read many.
-	Dense bool
 }
 
 // Simulation holds every process and every database of one sandbox. Its methods, and those of
@@ -37,7 +35,6 @@ type Simulation struct {
 	timerSeq  uint64
 	changed   chan struct{}
 	Auto      bool
-	Dense     bool
 	servers   []*Process
 	Disks     map[string]*Disk
 	Databases []*Database
@@ -52,7 +49,6 @@ func NewSimulation(opts Options) *Simulation {
 		random:  rand.New(rand.NewPCG(opts.Seed, 0x6664627369_6d)), // a model must be repeatable
 		Resolve: opts.Resolve,
 		Pace:    opts.Pace,
-		Dense:   opts.Dense,
 		changed: make(chan struct{}),
 		Disks:   map[string]*Disk{},
 	}

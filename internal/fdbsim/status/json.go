@@ -27,38 +27,6 @@ func Pretty(v any) string {
 	return string(append(appendPretty(make([]byte, 0, usual), v, 0), '\n'))
 }
 
-// Dense renders a document without blanks, its keys in any order.
-func Dense(v any) string {
-	const usual = 64 << 10
-	return string(append(appendDense(make([]byte, 0, usual), v), '\n'))
-}
-
-func appendDense(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case Object:
-		b = append(b, '{')
-		i := 0
-		for key, value := range v {
-			if i++; i > 1 {
-				b = append(b, ',')
-			}
-			b = appendDense(append(appendQuoted(b, key), ':'), value)
-		}
-		return append(b, '}')
-	case []any:
-		b = append(b, '[')
-		for i, element := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendDense(b, element)
-		}
-		return append(b, ']')
-	default:
-		return appendScalar(b, v)
-	}
-}
-
 func appendPretty(b []byte, v any, level int) []byte {
 	switch v := v.(type) {
 	case Object:

@@ -41,7 +41,7 @@ func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
 // processStatus describes the registered processes by their own IDs.
 func processStatus(db *model.Database) Object {
 	each := Object{}
-	v := view{Activity: activity.Of(db), readable: db.Readable(), instances: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
+	v := view{Activity: activity.Of(db), readable: db.Readable(), now: db.Simulation.Now, instances: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
 	for _, a := range db.Roles.Assignments() {
 		v.instances[a.Instance.Server] = append(v.instances[a.Instance.Server], a)
 	}
@@ -51,19 +51,24 @@ func processStatus(db *model.Database) Object {
 	return each
 }
 
+// processFields is how many fields most processes have.
+const processFields = 22
+
 // view is what is computed once for all processes of a document.
 type view struct {
 	activity.Activity
 	readable     bool
+	now          time.Time
 	instances    map[*model.Process][]model.Assignment
 	coordinators []*model.Process
 }
 
 func (v view) oneProcess(db *model.Database, s *model.Process) Object {
-	status := Object{
+	status := make(Object, processFields)
+	maps.Copy(status, Object{
 		"address": s.Address().String(), "class_source": s.ClassSource(), "class_type": s.Args.Class,
 		"memory": Object{}, "messages": []any{}, "roles": v.rolesOf(db, s),
-	}
+	})
 	if v.readable {
 		status["excluded"] = db.Excluded(s)
 	}
@@ -83,7 +88,7 @@ func (v view) oneProcess(db *model.Database, s *model.Process) Object {
 
 // addFigures adds what a process reports about itself.
 func addFigures(db *model.Database, status Object, s *model.Process, a activity.Activity) {
-	load := a.Process(db, s)
+	load := a.Process(s)
 	status["cpu"] = Object{"usage_cores": load.Cores}
 	status["disk"] = Object{
 		"busy": load.DiskBusy, "free_bytes": diskFreeBytes, "total_bytes": diskTotalBytes,
@@ -115,9 +120,10 @@ func uptime(db *model.Database, s *model.Process) float64 {
 }
 
 func localityStatus(s *model.Process) Object {
-	o := Object{fdb.LocalityFDBProcessID: s.Disk.ProcessID}
-	for _, key := range s.Args.LocalityKeys() {
-		o[key] = s.Args.Locality[key]
+	o := make(Object, len(s.Args.Locality)+1)
+	o[fdb.LocalityFDBProcessID] = s.Disk.ProcessID
+	for key, value := range s.Args.Locality {
+		o[key] = value
 	}
 	return o
 }
@@ -141,7 +147,7 @@ func (v view) rolesOf(db *model.Database, s *model.Process) []any {
 	roles = append(roles, v.instancesOf(s, model.RoleCommitProxy)...)
 	roles = append(roles, v.instancesOf(s, model.RoleGrvProxy)...)
 	roles = append(roles, logRoles(db, s, db.Logs[0], v.Log())...)
-	if ss := db.StorageOn(s); ss != nil && serving(db, s) {
+	if ss := v.StorageOn(s); ss != nil && v.serving(s, ss) {
 		roles = append(roles, storageRole(db, ss, v.Storage(ss)))
 	} else if ss := db.Emptied(s); ss != nil {
 		roles = append(roles, storageRole(db, ss, v.Storage(ss))) // by its address, without figures
@@ -150,10 +156,9 @@ func (v view) rolesOf(db *model.Database, s *model.Process) []any {
 }
 
 // serving reports whether a storage role is past the start of its process.
-func serving(db *model.Database, s *model.Process) bool {
+func (v view) serving(s *model.Process, ss *model.StorageServer) bool {
 	const loading = 3 * time.Second
-	ss := db.StorageOn(s)
-	return !s.Alive() || s.Started.Before(ss.Created) || db.Simulation.Now.Sub(s.Started) >= loading
+	return !s.Alive() || s.Started.Before(ss.Created) || v.now.Sub(s.Started) >= loading
 }
 
 // wasCoordinator reports whether a dead process listened on a coordinator's
@@ -202,19 +207,17 @@ func logRole(db *model.Database, l model.LogServer, load activity.LogActivity) O
 // storageRole is a storage role; of one that does not answer only what the
 // system keys say.
 func storageRole(db *model.Database, ss *model.StorageServer, load activity.StorageActivity) Object {
-	status := Object{
-		"role": string(model.RoleStorage), "id": ss.ID, "tss": false,
-		"storage_metadata": Object{
-			"created_time_datetime":  ss.Created.UTC().Format("2006-01-02 15:04:05.000 +0000"),
-			"created_time_timestamp": float64(ss.Created.UnixMicro()) / keyspace.VersionsPerSecond,
-			"storage_engine":         ss.Engine,
-		},
+	metadata := Object{
+		"created_time_datetime":  ss.Created.UTC().Format("2006-01-02 15:04:05.000 +0000"),
+		"created_time_timestamp": float64(ss.Created.UnixMicro()) / keyspace.VersionsPerSecond,
+		"storage_engine":         ss.Engine,
 	}
 	if !ss.Answers() {
-		return status
+		return Object{"role": string(model.RoleStorage), "id": ss.ID, "tss": false, "storage_metadata": metadata}
 	}
 	figures, version := Disk(db, ss), db.VersionNow()
-	maps.Copy(status, Object{
+	return Object{
+		"role": string(model.RoleStorage), "id": ss.ID, "tss": false, "storage_metadata": metadata,
 		"bytes_queried": counting(0, load.ReadBytes), "data_lag": Object{"seconds": 0.0, "versions": 0}, "data_version": version,
 		"durability_lag": lagOf(load.LagSeconds), "durable_bytes": counting(0, load.WrittenBytes),
 		"durable_version": max(0, version-int64(load.LagSeconds*keyspace.VersionsPerSecond)), "fetched_versions": counter(version), "fetches_from_logs": counter(0),
@@ -223,8 +226,7 @@ func storageRole(db *model.Database, ss *model.StorageServer, load activity.Stor
 		"kvstore_total_bytes": diskTotalBytes, "kvstore_total_nodes": 0, "kvstore_total_size": 0, "kvstore_used_bytes": figures.Used,
 		"local_rate": 100, "low_priority_queries": counter(0), "mutation_bytes": counting(0, load.WrittenBytes), "mutations": counting(0, load.Writes),
 		"query_queue_max": 0, "stored_bytes": db.StoredBytes(ss), "total_queries": counting(0, load.Reads),
-	})
-	return status
+	}
 }
 
 // machineStatus describes the machines of the processes that report.

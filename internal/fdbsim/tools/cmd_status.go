@@ -26,11 +26,7 @@ func (c *cli) status(args []string) error {
 	}
 	switch level {
 	case "json":
-		render := status.Pretty
-		if c.w.Dense {
-			render = status.Dense
-		}
-		c.print(render(document))
+		return c.printDocument(document)
 	case "minimal":
 		text, outdated := status.Minimal(document)
 		c.print(text + "\n")
@@ -42,6 +38,20 @@ func (c *cli) status(args []string) error {
 	default:
 		c.print(status.Text(document, c.opts.clusterFile, c.w.Now))
 	}
+	return nil
+}
+
+// printDocument prints a document, or hands it over to who runs the tool.
+func (c *cli) printDocument(document status.Object) error {
+	if c.tool.Status == nil {
+		c.print(status.Pretty(document))
+		return nil
+	}
+	parsed, err := status.Parsed(document)
+	if err != nil {
+		return c.refuse("%v", err)
+	}
+	c.tool.Status(parsed)
 	return nil
 }
 

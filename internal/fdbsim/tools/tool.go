@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // FileSystem is the files that a tool sees.
@@ -32,6 +33,8 @@ type Tool struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// Status takes the document of `status json` as its parsed text. Nil prints the text.
+	Status func(*fdb.Status)
 }
 
 // The exit codes of the tools.

@@ -33,11 +33,8 @@ func requested(containers []corev1.Container, name corev1.ResourceName) resource
 
 // nodeSelectorDiffers: the pod may have to move to a node where its volume cannot follow.
 func nodeSelectorDiffers(i Inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
-	want, err := objects.PodSpec(i.s.Cluster, g)
-	if err != nil {
-		return "", err
-	}
-	if !maps.Equal(pod.Spec.NodeSelector, want.NodeSelector) {
+	want := i.s.Cluster.Settings(g.ProcessClass).PodTemplate.Spec.NodeSelector // that of the pod: nothing adds to it
+	if !maps.Equal(pod.Spec.NodeSelector, want) {
 		return "the node selector differs", nil
 	}
 	return "", nil

@@ -41,31 +41,74 @@ func (h ConfigHashes) Of(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *co
 	return hash, err
 }
 
+// MonitorConfigurations caches the configurations of one decision, the desired ones and which of
+// those that monitors accepted are the desired ones: there are many pods, and few ways to start their
+// processes.
+type MonitorConfigurations struct {
+	desired map[objects.Launch]fdb.MonitorConfiguration
+	current map[acceptedConfiguration]bool
+}
+
+// acceptedConfiguration is the text that the monitor of a pod reports.
+type acceptedConfiguration struct {
+	launch objects.Launch
+	text   string
+}
+
+// NewMonitorConfigurations returns the configurations of a decision, all of whose calls have the same
+// cluster.
+func NewMonitorConfigurations() MonitorConfigurations {
+	return MonitorConfigurations{map[objects.Launch]fdb.MonitorConfiguration{}, map[acceptedConfiguration]bool{}}
+}
+
+// Of returns the desired configuration.
+func (m MonitorConfigurations) Of(c *v1beta2.FoundationDBCluster, l objects.Launch) (fdb.MonitorConfiguration, error) {
+	if configuration, known := m.desired[l]; known {
+		return configuration, nil
+	}
+	configuration, err := objects.MonitorConfiguration(c, l)
+	if err == nil {
+		m.desired[l] = configuration
+	}
+	return configuration, err
+}
+
+// isCurrent reports whether an accepted configuration has the values of the desired one. An unreadable
+// one was not accepted.
+func (m MonitorConfigurations) isCurrent(c *v1beta2.FoundationDBCluster, accepted acceptedConfiguration) (bool, error) {
+	if current, known := m.current[accepted]; known {
+		return current, nil
+	}
+	want, err := m.Of(c, accepted.launch)
+	if err != nil {
+		return false, err
+	}
+	have, err := fdb.ParseMonitorConfiguration([]byte(accepted.text))
+	m.current[accepted] = err == nil && equality.Semantic.DeepEqual(have, want)
+	return m.current[accepted], nil
+}
+
 // OutdatedFiles returns what a pod has not loaded from the ConfigMap yet: everything, for a pod
 // that reports nothing.
-func OutdatedFiles(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) ([]string, error) {
+func (m MonitorConfigurations) OutdatedFiles(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) ([]string, error) {
 	launch, err := objects.LaunchOf(pod, g.ProcessClass)
 	if err != nil {
 		return nil, err
 	}
 	if launch.ImageType == v1beta2.ImageTypeUnified {
-		return outdatedConfiguration(s, pod, launch)
+		return m.outdatedConfiguration(s, pod, launch)
 	}
 	return outdatedCopies(s, pod, launch)
 }
 
 // outdatedConfiguration compares what a unified pod's monitor has accepted. The monitor reads
 // the cluster file from the mounted ConfigMap itself.
-func outdatedConfiguration(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]string, error) {
-	want, err := objects.MonitorConfiguration(s.Cluster, launch)
-	if err != nil {
+func (m MonitorConfigurations) outdatedConfiguration(s plan.Snapshot, pod *corev1.Pod, launch objects.Launch) ([]string, error) {
+	current, err := m.isCurrent(s.Cluster, acceptedConfiguration{launch, s.PodFiles[pod.Name].Configuration})
+	if current || err != nil {
 		return nil, err
 	}
-	accepted, err := fdb.ParseMonitorConfiguration([]byte(s.PodFiles[pod.Name].Configuration))
-	if err == nil && equality.Semantic.DeepEqual(accepted, want) {
-		return nil, nil
-	}
-	return []string{"its monitor configuration"}, nil // an unreadable one was not accepted either
+	return []string{"its monitor configuration"}, nil
 }
 
 // outdatedCopies compares what a split pod's sidecar has copied.

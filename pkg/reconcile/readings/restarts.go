@@ -25,26 +25,31 @@ type Bounce struct {
 	MarkedForRemoval map[v1beta2.ProcessClass]int
 	// Excepted counts the groups of each class that the spec keeps from restarting.
 	Excepted map[v1beta2.ProcessClass]int
+	// processes are those of the status document by process group; nil without one.
+	processes map[string][]fdb.Process
 }
 
 // CollectBounce classifies the process groups of a snapshot by whether they have to restart, and can.
 func CollectBounce(s plan.Snapshot) Bounce {
-	b := Bounce{Missing: map[v1beta2.ProcessClass]int{}, MarkedForRemoval: map[v1beta2.ProcessClass]int{}, Excepted: map[v1beta2.ProcessClass]int{}}
+	b := Bounce{
+		Missing: map[v1beta2.ProcessClass]int{}, MarkedForRemoval: map[v1beta2.ProcessClass]int{}, Excepted: map[v1beta2.ProcessClass]int{},
+		processes: s.Database.Status.ProcessesByGroup(),
+	}
 	for _, g := range s.Groups() {
 		if g.ProcessClass.IsTester() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
 			continue
 		}
-		b.Classify(s, g)
+		b.classify(s, g)
 	}
 	return b
 }
 
-func (b *Bounce) Classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+func (b *Bounce) classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := IncompatibleUpgrade(s.Cluster)
 	if g.IsMarkedForRemoval() {
 		b.MarkedForRemoval[g.ProcessClass]++
 		if upgrade && g.IsExcluded() && !IsSpared(s, g.ProcessGroupID) && !MissingTooLong(s, g) {
-			b.Add(s, g) // no process may remain that uses the old protocol
+			b.add(g) // no process may remain that uses the old protocol
 			return
 		}
 	}
@@ -61,26 +66,28 @@ func (b *Bounce) Classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
 		b.outdated = append(b.outdated, string(g.ProcessGroupID))
 	case !mustRestart(s, g):
-	case unaddressed(s, g) && KeepsItsConfig(s.Cluster, g):
+	case b.unaddressed(g) && KeepsItsConfig(s.Cluster, g):
 		// it starts with its new arguments when it comes back
-	case unaddressed(s, g):
+	case b.unaddressed(g):
 		b.notReporting = append(b.notReporting, string(g.ProcessGroupID))
 		b.Groups = append(b.Groups, g.ProcessGroupID)
 	default:
-		b.Add(s, g)
+		b.add(g)
 	}
 }
 
 // unaddressed reports whether the database reports no address of a group that could be restarted.
-func unaddressed(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	return s.Database.Status != nil && len(AddressesOf(s.Database.Status, g.ProcessGroupID)) == 0
+func (b *Bounce) unaddressed(g *v1beta2.ProcessGroupStatus) bool {
+	return b.processes != nil && len(b.addressesOf(g)) == 0
 }
 
-func (b *Bounce) Add(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+func (b *Bounce) add(g *v1beta2.ProcessGroupStatus) {
 	b.Groups = append(b.Groups, g.ProcessGroupID)
-	if s.Database.Status != nil {
-		b.Addresses = append(b.Addresses, AddressesOf(s.Database.Status, g.ProcessGroupID)...)
-	}
+	b.Addresses = append(b.Addresses, b.addressesOf(g)...)
+}
+
+func (b *Bounce) addressesOf(g *v1beta2.ProcessGroupStatus) []fdb.Address {
+	return addressesOf(b.processes[string(g.ProcessGroupID)])
 }
 
 // IsSpared reports whether the spec keeps a process group of this cluster from restarting.
@@ -126,8 +133,12 @@ func (b *Bounce) NotReady() string {
 
 // AddressesOf returns the addresses of a group's processes in the status document.
 func AddressesOf(status *fdb.Status, id v1beta2.ProcessGroupID) []fdb.Address {
+	return addressesOf(status.ProcessesOf(string(id)))
+}
+
+func addressesOf(processes []fdb.Process) []fdb.Address {
 	var addresses []fdb.Address
-	for _, p := range status.ProcessesOf(string(id)) {
+	for _, p := range processes {
 		if !p.Address.IsZero() {
 			addresses = append(addresses, p.Address)
 		}

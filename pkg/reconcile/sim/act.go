@@ -115,7 +115,9 @@ func (w *Cluster) begin(a plan.Action) error {
 	if quiet := plan.EffectOf(a).Cooldown; quiet > 0 {
 		w.cooldownUntil = w.Now().Add(quiet)
 	}
-	w.Acted = append(w.Acted, a)
+	if !w.observed {
+		w.Acted = append(w.Acted, a)
+	}
 	return nil
 }
 
@@ -239,9 +241,9 @@ func (w *Cluster) createPod(a plan.CreatePod) {
 func (w *Cluster) patch(a plan.PatchMetadata) error {
 	var meta *metav1.ObjectMeta
 	if a.Kind == plan.KindPVC && w.Volumes[a.Name] != nil {
-		meta = &w.Volumes[a.Name].ObjectMeta
+		meta = &w.editedVolume(a.Name).ObjectMeta
 	} else if a.Kind == plan.KindPod && w.Pods[a.Name] != nil {
-		meta = &w.Pods[a.Name].ObjectMeta
+		meta = &w.edited(a.Name).ObjectMeta
 	}
 	if meta == nil {
 		return fmt.Errorf("%s does not exist", a.Subject())
@@ -261,19 +263,18 @@ func (w *Cluster) patch(a plan.PatchMetadata) error {
 }
 
 func (w *Cluster) setTolerations(a plan.SetTolerations) error {
-	pod := w.Pods[a.Name]
-	if pod == nil {
+	if w.Pods[a.Name] == nil {
 		return fmt.Errorf("pod %s does not exist", a.Name)
 	}
-	a.Edit(pod)
+	a.Edit(w.edited(a.Name))
 	return nil
 }
 
 func (w *Cluster) setImage(a plan.SetSidecarImage) error {
-	pod := w.Pods[a.Name]
-	if pod == nil {
+	if w.Pods[a.Name] == nil {
 		return fmt.Errorf("pod %s does not exist", a.Name)
 	}
+	pod := w.edited(a.Name)
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == a.Container {
 			pod.Spec.Containers[i].Image = a.Image
@@ -297,7 +298,7 @@ func (w *Cluster) DeleteClaim(name string) {
 	if claim == nil || claim.DeletionTimestamp != nil {
 		return
 	}
-	claim.DeletionTimestamp = new(metav1.NewTime(w.Now()))
+	w.editedVolume(name).DeletionTimestamp = new(metav1.NewTime(w.Now()))
 	if w.Pods[strings.TrimSuffix(name, claimSuffix)] == nil {
 		w.loseVolume(name)
 	}

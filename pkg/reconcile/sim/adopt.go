@@ -81,7 +81,7 @@ func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	w.observed, w.scale, w.podStart, w.Overrides = true, scaleOf(s.Database.Status), a.PodStart, s.Overrides
 	pace := fdbsim.RecordedPace()
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
-	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace, Dense: true})
+	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
 	w.FDB.AutoAdvance()
 	w.adoptObjects(s)
 	w.adoptShared(s)

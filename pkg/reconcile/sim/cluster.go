@@ -29,7 +29,8 @@ var Noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 // may share a database, see Join. Its fields may be changed between passes.
 type Cluster struct {
 	// Resource is the custom resource as it is stored.
-	Resource  *v1beta2.FoundationDBCluster
+	Resource *v1beta2.FoundationDBCluster
+	// Pods and Volumes are those that observations have: one that changes is replaced by a copy.
 	Pods      map[string]*corev1.Pod
 	Volumes   map[string]*corev1.PersistentVolumeClaim
 	Services  map[string]*corev1.Service
@@ -79,7 +80,8 @@ type Cluster struct {
 	Refuse func(plan.Action) error
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
 	Crash int
-	// Acted are the actions that were carried out.
+	// Acted are the actions that were carried out. An adopted cluster keeps none: they hold whole
+	// statuses, and nothing reads them.
 	Acted []plan.Action
 
 	// scale is by how much less data there is than in the cluster that was adopted.

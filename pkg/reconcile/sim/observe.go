@@ -33,10 +33,10 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 		into.Nodes, into.NodesHidden = w.nodes(), w.NodesHidden
 	}
 	if facets&plan.Pods != 0 {
-		into.Pods = copies(w.Pods)
+		into.Pods = maps.Clone(w.Pods)
 	}
 	if facets&plan.Volumes != 0 {
-		into.Volumes = copies(w.Volumes)
+		into.Volumes = maps.Clone(w.Volumes)
 	}
 	if facets&plan.Services != 0 {
 		into.Services = copies(w.Services)
@@ -95,6 +95,7 @@ func (w *Cluster) nodes() map[string]*corev1.Node {
 	return nodes
 }
 
+// copies returns objects that change in place in the meantime.
 func copies[T any, P interface {
 	*T
 	DeepCopy() *T
@@ -117,14 +118,33 @@ func (w *Cluster) reports() map[string]plan.PodReport {
 			reports[name] = w.splitReport(pod)
 			continue
 		}
-		variables, err := objects.Variables(pod)
-		if err != nil {
-			reports[name] = plan.PodReport{Unreachable: err.Error()}
-			continue
-		}
-		reports[name] = plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
+		reports[name] = w.running[name].reportOf(pod)
 	}
 	return reports
+}
+
+// podReport is what the monitor of a pod reports, as long as the pod does not change.
+type podReport struct {
+	pod *corev1.Pod
+	plan.PodReport
+}
+
+func (p *runningPod) reportOf(pod *corev1.Pod) plan.PodReport {
+	if p == nil {
+		return monitorReport(pod)
+	}
+	if p.report.pod != pod {
+		p.report = podReport{pod, monitorReport(pod)}
+	}
+	return p.report.PodReport
+}
+
+func monitorReport(pod *corev1.Pod) plan.PodReport {
+	variables, err := objects.Variables(pod)
+	if err != nil {
+		return plan.PodReport{Unreachable: err.Error()}
+	}
+	return plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
 }
 
 func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
@@ -139,11 +159,9 @@ func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
 }
 
 func (w *Cluster) status(ctx context.Context) (*fdb.Status, error) {
-	out, err := w.fdbcli(ctx, "status json")
-	if err != nil {
-		return nil, err
-	}
-	return fdb.ParseStatus(out)
+	var status *fdb.Status
+	_, err := w.fdbcliWith(ctx, "status json", func(s *fdb.Status) { status = s })
+	return status, err
 }
 
 // coordination is what control-plane instances share, and which exclusions are in progress while
@@ -209,6 +227,11 @@ func (w *Cluster) managementKeys(ctx context.Context, names ...string) ([]string
 // fdbcli runs a command in a pod that has a cluster file: the first whose processes have the
 // protocol of the client, as package live prefers pods of coordinators, or just the first.
 func (w *Cluster) fdbcli(ctx context.Context, script string) ([]byte, error) {
+	return w.fdbcliWith(ctx, script, nil)
+}
+
+// fdbcliWith hands status documents over instead of printing them.
+func (w *Cluster) fdbcliWith(ctx context.Context, script string, status func(*fdb.Status)) ([]byte, error) {
 	name, version := w.toolPod()
 	if name == "" {
 		return nil, fmt.Errorf("no pod has a cluster file")
@@ -217,7 +240,7 @@ func (w *Cluster) fdbcli(ctx context.Context, script string) ([]byte, error) {
 	var out, errOut bytes.Buffer
 	code := w.FDB.RunTool(ctx, fdbsim.Tool{
 		Name: "fdbcli", Version: version, Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
-		Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script},
+		Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script}, Status: status,
 	})
 	if code != 0 {
 		return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())

@@ -36,6 +36,8 @@ type runningPod struct {
 	serving   string
 	variables map[string]string
 	split     splitFiles
+	// report is what was observed last.
+	report podReport
 }
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
@@ -45,14 +47,29 @@ func (w *Cluster) step() {
 		switch {
 		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
 		case pod.Spec.NodeName == "":
-			w.place(pod)
+			w.place(w.edited(name))
 		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
 		case pod.Status.Phase != corev1.PodRunning:
-			w.start(pod)
+			w.start(w.edited(name))
 		default:
 			w.monitor(pod)
 		}
 	}
+}
+
+// edited returns a pod to change: a copy, which replaces the pod. Observations have the pods
+// themselves, which therefore never change.
+func (w *Cluster) edited(name string) *corev1.Pod {
+	pod := w.Pods[name].DeepCopy()
+	w.Pods[name] = pod
+	return pod
+}
+
+// editedVolume is the same for a PVC.
+func (w *Cluster) editedVolume(name string) *corev1.PersistentVolumeClaim {
+	claim := w.Volumes[name].DeepCopy()
+	w.Volumes[name] = claim
+	return claim
 }
 
 // place puts a pod on the next node that accepts it, or on one that it prefers, or that has fewer
@@ -67,9 +84,9 @@ func (w *Cluster) place(pod *corev1.Pod) {
 	start := w.nextIP % len(w.Nodes)
 	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !w.tolerated(pod, node) })
 	if len(inTurn) > 0 {
-		preferences := w.preferences(pod)
+		preferences, alike := w.preferences(pod), w.alike(pod)
 		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int {
-			return cmp.Or(cmp.Compare(w.liking(preferences, b), w.liking(preferences, a)), cmp.Compare(w.alike(pod, a), w.alike(pod, b)))
+			return cmp.Or(cmp.Compare(w.liking(preferences, b), w.liking(preferences, a)), cmp.Compare(alike[a], alike[b]))
 		})
 	}
 }
@@ -81,15 +98,15 @@ func (w *Cluster) repels(node string) bool {
 	})
 }
 
-// alike is how many pods of a pod's class a node has.
-func (w *Cluster) alike(pod *corev1.Pod, node string) int {
-	n := 0
+// alike is how many pods of a pod's class each node has.
+func (w *Cluster) alike(pod *corev1.Pod) map[string]int {
+	class, alike := pod.Labels[v1beta2.LabelProcessClass], map[string]int{}
 	for _, other := range w.Pods {
-		if other.Spec.NodeName == node && other.Labels[v1beta2.LabelProcessClass] == pod.Labels[v1beta2.LabelProcessClass] {
-			n++
+		if other.Labels[v1beta2.LabelProcessClass] == class {
+			alike[other.Spec.NodeName]++
 		}
 	}
-	return n
+	return alike
 }
 
 func (w *Cluster) start(pod *corev1.Pod) {
@@ -137,6 +154,7 @@ func (w *Cluster) monitor(pod *corev1.Pod) {
 			return
 		}
 		running.accepted, running.configuration, running.program = text, configuration, starts
+		pod = w.edited(pod.Name)
 		running.variables = w.accept(pod, configuration, text)
 	}
 	if !running.configuration.ServersRun() {

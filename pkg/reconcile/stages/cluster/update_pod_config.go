@@ -22,12 +22,12 @@ var UpdatePodConfig = plan.Stage{
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
 		var outdated readings.Waits
-		hashes := readings.ConfigHashes{}
+		files := podFiles{readings.ConfigHashes{}, readings.NewMonitorConfigurations()}
 		for _, g := range s.Groups() {
 			if readings.KeepsItsConfig(s.Cluster, g) {
 				continue
 			}
-			actions, reason, err := syncPod(s, g, hashes)
+			actions, reason, err := files.sync(s, g)
 			if err != nil {
 				return readings.InvalidSpec(err)
 			}
@@ -44,14 +44,20 @@ var UpdatePodConfig = plan.Stage{
 	},
 }
 
-// syncPod updates one pod's files. The reason is empty once the pod has confirmed them, or when
+// podFiles are the files that pods of a decision should have.
+type podFiles struct {
+	hashes         readings.ConfigHashes
+	configurations readings.MonitorConfigurations
+}
+
+// sync updates one pod's files. The reason is empty once the pod has confirmed them, or when
 // there is no pod.
-func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes readings.ConfigHashes) (actions []plan.Action, reason string, err error) {
+func (f podFiles) sync(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (actions []plan.Action, reason string, err error) {
 	pod := s.Pod(g)
 	if pod == nil || pod.DeletionTimestamp != nil || g.IsRemovable() {
 		return nil, "", nil
 	}
-	want, err := hashes.Of(s, g, pod)
+	want, err := f.hashes.Of(s, g, pod)
 	if err != nil {
 		return nil, "", err
 	}
@@ -65,7 +71,7 @@ func syncPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, hashes readings.Con
 	if pod.Status.Phase != corev1.PodRunning {
 		return nil, "does not run yet", nil
 	}
-	outdated, err := readings.OutdatedFiles(s, g, pod)
+	outdated, err := f.configurations.OutdatedFiles(s, g, pod)
 	if err != nil {
 		return nil, "", err
 	}

@@ -79,19 +79,6 @@ func (c processCount) Misses(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) boo
 	return err != nil || c[string(g.ProcessGroupID)] < servers
 }
 
-// processesByGroup returns the processes of each group, in the order of the list. It is nil without
-// a status document.
-func processesByGroup(status *fdb.Status) map[string][]fdb.Process {
-	if status == nil {
-		return nil
-	}
-	byGroup := map[string][]fdb.Process{}
-	for _, p := range status.ProcessList() {
-		byGroup[p.InstanceID()] = append(byGroup[p.InstanceID()], p)
-	}
-	return byGroup
-}
-
 // How long a removed pod may still look alive to the database, and for how long a new pod's
 // processes may be confused with those of the pod before it.
 const (
@@ -105,7 +92,7 @@ const (
 // status is still healthy.
 func UnsettledPods(s plan.Snapshot) []string {
 	var reasons []string
-	processes := processesByGroup(s.Database.Status)
+	processes := s.Database.Status.ProcessesByGroup()
 	for _, g := range s.Groups() {
 		if g.IsRemovable() || !g.ProcessClass.IsStateful() || readings.PendingTooLong(s, g) {
 			continue
@@ -155,7 +142,7 @@ func stillTerminating(s plan.Snapshot, pod *corev1.Pod, processes []fdb.Process)
 // can cost a recovery. The operator waits for stateful ones only.
 func blockingUpdate(s plan.Snapshot) []string {
 	reasons := UnsettledPods(s)
-	processes := processesByGroup(s.Database.Status)
+	processes := s.Database.Status.ProcessesByGroup()
 	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		if g.ProcessClass.IsStateful() || pod == nil || pod.DeletionTimestamp == nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
@@ -25,7 +24,7 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	if err != nil {
 		return keep, err
 	}
-	configuration, err := f.monitors.Of(f.S, launch)
+	configuration, err := f.monitors.Of(f.S.Cluster, launch)
 	if err != nil {
 		return keep, err
 	}
@@ -43,21 +42,6 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	}
 	return cleared, nil
 }}
-
-// monitorConfigurations caches those of one decision: there are many pods, and few ways to
-// start their processes.
-type monitorConfigurations map[objects.Launch]fdb.MonitorConfiguration
-
-func (m monitorConfigurations) Of(s plan.Snapshot, l objects.Launch) (fdb.MonitorConfiguration, error) {
-	if configuration, known := m[l]; known {
-		return configuration, nil
-	}
-	configuration, err := objects.MonitorConfiguration(s.Cluster, l)
-	if err == nil {
-		m[l] = configuration
-	}
-	return configuration, err
-}
 
 // rightVersion always returns true during a patch upgrade: versions are mixed then.
 func (f GroupFacts) rightVersion(p fdb.Process) bool {

@@ -36,7 +36,7 @@ var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func
 // binary, have to be in place.
 var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f GroupFacts) (verdict, error) {
 	if readings.IncompatibleUpgrade(f.S.Cluster) && !f.Group.IsMarkedForRemoval() {
-		outdated, err := readings.OutdatedFiles(f.S, f.Group, f.pod)
+		outdated, err := f.monitors.OutdatedFiles(f.S, f.Group, f.pod)
 		if err != nil || len(outdated) > 0 {
 			return holds, err
 		}

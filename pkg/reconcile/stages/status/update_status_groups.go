@@ -28,7 +28,7 @@ type GroupFacts struct {
 	// specs are the hashes of the current pod specs.
 	specs *objects.SpecHashes
 	// monitors are the configurations that pods' monitors should have.
-	monitors monitorConfigurations
+	monitors readings.MonitorConfigurations
 	// versionsMixed is true during a patch upgrade.
 	versionsMixed bool
 	// databaseAnswers is false when no process of the data center reports, as in a status document
@@ -50,7 +50,7 @@ func recordGroups(s *plan.Snapshot) error {
 	// Sorted and complete before anything is judged: desired objects depend on them.
 	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
 	tidy(&s.Cluster.Status)
-	specs, monitors, mixed := objects.NewSpecHashes(s.Cluster), monitorConfigurations{}, readings.CompatibleUpgrade(s.Cluster)
+	specs, monitors, mixed := objects.NewSpecHashes(s.Cluster), readings.NewMonitorConfigurations(), readings.CompatibleUpgrade(s.Cluster)
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
 		if err != nil {

@@ -1,0 +1,62 @@
+package fdbsim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// What a program gets without text must be what it would have parsed, in every state.
+func TestParsedDocumentsHaveTheValuesOfTheirText(t *testing.T) {
+	faults := func(f Faults) func(*cluster) {
+		return func(c *cluster) {
+			db, _ := c.Database("sample_cluster")
+			db.SetFaults(f)
+		}
+	}
+	for state, reach := range map[string]func(*cluster){
+		"healthy":      func(*cluster) {},
+		"loaded":       faults(Faults{ClientReads: 100_000, ClientWrites: 50_000}),
+		"partial":      faults(Faults{PartialStatus: true}),
+		"timed out":    faults(Faults{StatusTimeout: true}),
+		"at its end":   faults(Faults{StatusDeadline: true}),
+		"stale":        faults(Faults{StaleStatus: true}),
+		"repairing":    func(c *cluster) { c.stop("storage-5"); c.Advance(10 * time.Second) },
+		"without logs": func(c *cluster) { c.stop("log-1", "log-2", "log-3"); c.Advance(10 * time.Second) },
+		"without a quorum": func(c *cluster) {
+			c.stop("log-1", "log-2")
+			c.Advance(time.Second)
+		},
+		"excluding":         func(c *cluster) { c.exec("exclude no_wait locality_instance_id:storage-5 127.0.2.4:4501") },
+		"under maintenance": func(c *cluster) { c.exec("maintenance on zone-1 600") },
+		"in recovery":       func(c *cluster) { c.exec("kill; kill all") },
+		"in two regions": func(c *cluster) {
+			c.exec(`configure regions=[{"datacenters":[{"id":"dc1","priority":1},{"id":"dc2","priority":-1,"satellite":1}],"satellite_logs":3}]`)
+		},
+	} {
+		t.Run(state, func(t *testing.T) {
+			c := configured(t)
+			reach(c)
+			conn, err := fdb.ParseConnectionString(c.files.files[liveFile])
+			if err != nil {
+				t.Fatal(err)
+			}
+			document := status.Client{Simulation: c.inner, Conn: conn, Version: fdb.Version{Major: 7, Minor: 3, Patch: 79}, Files: c.files, Path: liveFile}.Document()
+			want, err := fdb.ParseStatus([]byte(status.Pretty(document)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := status.Parsed(document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

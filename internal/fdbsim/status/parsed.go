@@ -1,0 +1,161 @@
+package status
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// Parsed returns a document as [fdb.ParseStatus] returns its text. Writing and parsing the text of
+// a thousand processes takes several times as long as all the rest of reading a status.
+func Parsed(document Object) (*fdb.Status, error) {
+	var s fdb.Status
+	d := decoder{fields: map[reflect.Type][]field{}}
+	if err := d.value(document, reflect.ValueOf(&s).Elem()); err != nil {
+		return nil, fmt.Errorf("parsing status: %w", err)
+	}
+	return fdb.NewStatus(s.Client, s.Cluster), nil
+}
+
+// decoder stores documents in Go values by the tags of package json. What has no field is never
+// visited.
+type decoder struct {
+	// fields are those of the types that it has seen.
+	fields map[reflect.Type][]field
+}
+
+// field is where a struct has the value of a key.
+type field struct {
+	key   string
+	index []int
+}
+
+func (d decoder) value(from any, into reflect.Value) error {
+	if into.Kind() == reflect.Pointer {
+		into.Set(reflect.New(into.Type().Elem()))
+		return d.value(from, into.Elem())
+	}
+	switch from := from.(type) {
+	case Object:
+		return d.object(from, into)
+	case map[string]any:
+		return d.object(from, into)
+	case []any:
+		return d.list(from, into)
+	case string:
+		return storeText(from, into)
+	default:
+		return storeScalar(from, into)
+	}
+}
+
+func (d decoder) object(from Object, into reflect.Value) error {
+	switch into.Kind() {
+	case reflect.Struct:
+		for _, f := range d.fieldsOf(into.Type()) {
+			if value, ok := from[f.key]; ok {
+				if err := d.value(value, into.FieldByIndex(f.index)); err != nil {
+					return fmt.Errorf("%s: %w", f.key, err)
+				}
+			}
+		}
+		return nil
+	case reflect.Map:
+		if texts, ok := into.Addr().Interface().(*map[string]string); ok {
+			return storeTexts(from, texts)
+		}
+		into.Set(reflect.MakeMapWithSize(into.Type(), len(from)))
+		for key, value := range from {
+			element := reflect.New(into.Type().Elem()).Elem()
+			if err := d.value(value, element); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+			into.SetMapIndex(reflect.ValueOf(key), element)
+		}
+		return nil
+	default:
+		return mismatch(from, into)
+	}
+}
+
+func (d decoder) list(from []any, into reflect.Value) error {
+	if into.Kind() != reflect.Slice {
+		return mismatch(from, into)
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(from), len(from)))
+	for i, value := range from {
+		if err := d.value(value, into.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d decoder) fieldsOf(t reflect.Type) []field {
+	known, ok := d.fields[t]
+	if !ok {
+		known = taggedFields(t)
+		d.fields[t] = known
+	}
+	return known
+}
+
+// taggedFields are the fields of a struct and of those that it embeds.
+func taggedFields(t reflect.Type) []field {
+	var fields []field
+	for _, f := range reflect.VisibleFields(t) {
+		if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && key != "-" {
+			fields = append(fields, field{key, f.Index})
+		}
+	}
+	return fields
+}
+
+func storeTexts(from Object, into *map[string]string) error {
+	*into = make(map[string]string, len(from))
+	for key, value := range from {
+		text, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("%s: cannot store %T in a string", key, value)
+		}
+		(*into)[key] = text
+	}
+	return nil
+}
+
+func storeText(from string, into reflect.Value) error {
+	if into.Kind() == reflect.String {
+		into.SetString(from)
+		return nil
+	}
+	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return text.UnmarshalText([]byte(from))
+	}
+	return mismatch(from, into)
+}
+
+func storeScalar(from any, into reflect.Value) error {
+	value := reflect.ValueOf(from)
+	switch {
+	case value.Kind() == reflect.Bool && into.Kind() == reflect.Bool:
+		into.SetBool(value.Bool())
+	case value.CanInt() && into.CanInt():
+		into.SetInt(value.Int())
+	case value.CanInt() && into.CanFloat():
+		into.SetFloat(float64(value.Int()))
+	case value.CanFloat() && into.CanFloat():
+		into.SetFloat(value.Float())
+	case value.CanFloat() && into.CanInt() && value.Float() == float64(int64(value.Float())):
+		into.SetInt(int64(value.Float()))
+	default:
+		return mismatch(from, into)
+	}
+	return nil
+}
+
+func mismatch(from any, into reflect.Value) error {
+	return fmt.Errorf("cannot store %T in %s", from, into.Type())
+}
