@@ -309,6 +309,7 @@ func (w *World) LoseDisk(pod string) {
 	for n := 1; n <= mostServersPerPod; n++ {
 		w.FDB.LoseData(w.DataKey(pod, n))
 	}
+	delete(w.Files, pod)
 }
 
 // mostServersPerPod bounds the processes of one simulated pod.

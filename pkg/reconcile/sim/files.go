@@ -1,0 +1,90 @@
+package sim
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+)
+
+// DataDirectory is the data directory of the n-th process of a pod.
+func DataDirectory(n int) string { return fmt.Sprintf("/var/fdb/data/%d", n) }
+
+// coordinationName is the name of the file in a data directory that has the coordination state.
+const coordinationName = "coordination-0.fdq"
+
+// filesOf returns the files with which a pod starts: those of its volume where World.Files keeps them.
+func (w *World) filesOf(pod string) map[string][]byte {
+	if w.Files == nil || w.Volumes[pod+claimSuffix] == nil {
+		return map[string][]byte{}
+	}
+	if w.Files[pod] == nil {
+		w.Files[pod] = map[string][]byte{}
+	}
+	delete(w.Files[pod], seedClusterFile) // it is mounted, and no file of the volume
+	return w.Files[pod]
+}
+
+// coordinationFile returns the file with the coordination state of a process; nil where files end with
+// their pods, and the state is kept with the data alone.
+func (w *World) coordinationFile(pod string, n int) fdbsim.File {
+	if w.Files == nil || w.Volumes[pod+claimSuffix] == nil {
+		return nil
+	}
+	return volumeFile{w, pod, DataDirectory(n) + "/" + coordinationName}
+}
+
+// volumeFile is a file on the volume of a pod.
+type volumeFile struct {
+	w         *World
+	pod, name string
+}
+
+func (f volumeFile) Read() ([]byte, error) {
+	content, ok := f.w.Files[f.pod][f.name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return content, nil
+}
+
+func (f volumeFile) Write(content []byte) error {
+	if f.w.Files[f.pod] == nil {
+		return fs.ErrNotExist // the volume was lost
+	}
+	f.w.Files[f.pod][f.name] = content
+	return nil
+}
+
+// PodFiles returns the files of a running pod by path, which may be changed; nil for one that does not run.
+func (w *World) PodFiles(pod string) map[string][]byte {
+	if running := w.running[pod]; running != nil {
+		return running.files
+	}
+	return nil
+}
+
+// Process is a process of a running pod.
+type Process struct {
+	// Arguments are those of its command line, without the program.
+	Arguments []string
+	Handle    *fdbsim.ServerHandle
+}
+
+// Processes returns the processes of a pod that have not ended, in order.
+func (w *World) Processes(pod string) (all []Process) {
+	running := w.running[pod]
+	if running == nil {
+		return nil
+	}
+	for _, n := range slices.Sorted(maps.Keys(running.servers)) {
+		handle := running.servers[n]
+		args, _, ok := running.command(w.Pods[pod], n)
+		if ok && len(args) > 0 && !ended(handle) {
+			all = append(all, Process{Arguments: args[1:], Handle: handle})
+		}
+	}
+	return all
+}
