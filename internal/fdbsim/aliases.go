@@ -15,8 +15,6 @@ type (
 	Faults = model.Faults
 	// Server is an fdbserver to start.
 	Server = model.Server
-	// File is a file as a process sees it.
-	File = model.File
 	// BlobStore is a store that backups can go to by blobstore:// URLs.
 	BlobStore = store.BlobStore
 	// Tool is one run of a command-line tool.

@@ -43,12 +43,12 @@ func New(env *session.Env) *cobra.Command {
 of the cluster, and exclusions in the database. Of a FoundationDBCluster that does not exist
 anymore, name it: its leftovers, and the Lease of ended runs, are found by their labels.
 
-Everything is listed with the proof, and removed only after approval. What may have an owner
-is kept: what the next pass adopts as a process group, what a process that reports uses, what
-could not be read, and what other control-plane instances may need.
+Everything is listed with the proof, and removed only after approval. What may have an
+owner is kept: what the next pass adopts as a process group, what a process that reports
+uses, what could not be read, and what other control-plane instances may need.
 
-A PVC is removed only if --pvc names it, no pod mounts it, and all data has all of its copies
-in processes that report. PVCs of a FoundationDBCluster that does not exist are never
+A PVC is removed only if --pvc names it, no pod mounts it, and all data has all of its
+copies in processes that report. PVCs of a FoundationDBCluster that does not exist are never
 removed: no database can be queried. Its services and ConfigMaps stay as long as a pod, PVC
 or volume is left, since a recovery needs them.
 

@@ -17,7 +17,7 @@ const coordinationName = "coordination-0.fdq"
 
 // filesOf returns the files with which a pod starts: those of its volume where World.Files keeps them.
 func (w *World) filesOf(pod string) map[string][]byte {
-	if w.Files == nil || w.Volumes[pod+claimSuffix] == nil {
+	if !w.keepsFiles(pod) {
 		return map[string][]byte{}
 	}
 	if w.Files[pod] == nil {
@@ -27,13 +27,10 @@ func (w *World) filesOf(pod string) map[string][]byte {
 	return w.Files[pod]
 }
 
-// coordinationFile returns the file with the coordination state of a process; nil where files end with
-// their pods, and the state is kept with the data alone.
-func (w *World) coordinationFile(pod string, n int) fdbsim.File {
-	if w.Files == nil || w.Volumes[pod+claimSuffix] == nil {
-		return nil
-	}
-	return volumeFile{w, pod, DataDirectory(n) + "/" + coordinationName}
+// keepsFiles reports whether the files of a pod survive it. Coordination state is one of them then, and else
+// kept with the data alone.
+func (w *World) keepsFiles(pod string) bool {
+	return w.Files != nil && w.Volumes[pod+claimSuffix] != nil
 }
 
 // volumeFile is a file on the volume of a pod.

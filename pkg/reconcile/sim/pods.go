@@ -257,10 +257,14 @@ func (w *World) keepRunning(pod *corev1.Pod, n int) {
 	if parsed, err := fdbsim.ParseServerArgs(args); err != nil || !running.canListen(pod, parsed.Public) {
 		return // it ends at once, and the monitor tries again
 	}
-	handle, err := w.FDB.StartServer(fdbsim.Server{
-		Args: args, Version: version, DataKey: w.DataKey(pod.Name, n), Coordination: w.coordinationFile(pod.Name, n),
+	server := fdbsim.Server{
+		Args: args, Version: version, DataKey: w.DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
-	})
+	}
+	if w.keepsFiles(pod.Name) {
+		server.Coordination = volumeFile{w, pod.Name, DataDirectory(n) + "/" + coordinationName}
+	}
+	handle, err := w.FDB.StartServer(server)
 	if err == nil { // else the monitor tries again
 		running.servers[n], running.serving = handle, version
 	}
