@@ -140,6 +140,10 @@ simulate: ## Random histories of clusters and of backups over the model: make si
 	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
 	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile/live
 
+.PHONY: disasters
+disasters: ## Seeded losses of each kind that recover apply handles, over the model: make disasters SEEDS=250 START=1
+	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 120m -v -run SeededDisasters ./pkg/recovery/carryout
+
 .PHONY: mutants
 mutants: ## List random changes of the pure packages that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety
 	go run ./hack/mutants -n $(or $(N),20) $(if $(SEED),-seed $(SEED)) $(if $(PKG),-pkg $(PKG)) $(MUTANTS)

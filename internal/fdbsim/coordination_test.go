@@ -10,8 +10,9 @@ import (
 func coordinationOf(name string) string { return "/var/fdb/data/" + name + "/coordination-0.fdq" }
 
 // lostCoordinators is a database with a key of which two of three coordinators were lost with their
-// disks. All other processes are stopped, and find three coordinators in their cluster file again.
-func lostCoordinators(t *testing.T) *cluster {
+// disks. All other processes are stopped, and find three coordinators in their cluster file again. What happens
+// before is up to the caller.
+func lostCoordinators(t *testing.T, before func(*cluster)) *cluster {
 	t.Helper()
 	c := newCluster(t, "sample:abc@127.0.2.1:4501,127.0.2.2:4501,127.0.2.3:4501")
 	start := func(name, class, address string) {
@@ -36,6 +37,7 @@ func lostCoordinators(t *testing.T) *cluster {
 	if r := c.exec("writemode on; set marker 4711"); r.exit != 0 {
 		t.Fatal(r)
 	}
+	before(c)
 	c.stop("coordinator-2", "coordinator-3")
 	for _, name := range []string{"coordinator-2", "coordinator-3"} {
 		delete(c.files.files, coordinationOf(name))
@@ -50,7 +52,7 @@ func lostCoordinators(t *testing.T) *cluster {
 var survivors = []string{"coordinator-1", "storage-1", "storage-2", "storage-3", "log-1", "log-2", "log-3"}
 
 func TestACopiedCoordinationStateLeadsToItsDatabase(t *testing.T) {
-	c := lostCoordinators(t)
+	c := lostCoordinators(t, func(*cluster) {})
 	for _, name := range []string{"storage-1", "storage-2"} {
 		c.files.files[coordinationOf(name)] = c.files.files[coordinationOf("coordinator-1")]
 	}
@@ -61,9 +63,29 @@ func TestACopiedCoordinationStateLeadsToItsDatabase(t *testing.T) {
 	}
 }
 
+// The last coordinator did not see the last generation: what was committed in it is lost.
+func TestAnOlderCoordinationStateLosesLaterGenerations(t *testing.T) {
+	c := lostCoordinators(t, func(c *cluster) {
+		c.stop("coordinator-1")
+		c.Databases()[0].Recover()
+		c.Advance(time.Minute)
+		if r := c.exec("writemode on; set later 4712"); r.exit != 0 {
+			t.Fatal(r)
+		}
+	})
+	for _, name := range []string{"storage-1", "storage-2"} {
+		c.files.files[coordinationOf(name)] = c.files.files[coordinationOf("coordinator-1")]
+	}
+	c.startAgain(survivors...)
+	c.Advance(time.Minute)
+	if r := c.exec("get marker; get later"); !strings.Contains(r.stdout, "4711") || strings.Contains(r.stdout, "4712") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A running process opens files that were copied once it is queried for them.
 func TestAProcessWithoutCoordinationStateReadsFilesThatWereCopiedLater(t *testing.T) {
-	c := lostCoordinators(t)
+	c := lostCoordinators(t, func(*cluster) {})
 	c.startAgain("storage-1", "storage-2")
 	for _, name := range []string{"storage-1", "storage-2"} {
 		c.files.files[coordinationOf(name)] = c.files.files[coordinationOf("coordinator-1")]
@@ -77,7 +99,7 @@ func TestAProcessWithoutCoordinationStateReadsFilesThatWereCopiedLater(t *testin
 
 // Two of three coordinators without state are a majority that knows no database.
 func TestCoordinatorsWithoutStateKnowNoDatabase(t *testing.T) {
-	c := lostCoordinators(t)
+	c := lostCoordinators(t, func(*cluster) {})
 	c.startAgain(survivors...)
 	c.Advance(time.Minute)
 	r := c.execFor(5, "get marker")

@@ -39,6 +39,15 @@ func (w *Simulation) Databases() []*Database {
 	return all
 }
 
+// Serves reports whether a majority of the coordinators of a connection string answer and have a
+// database under its name. Those that refer clients to other coordinators do not count.
+func (w *Simulation) Serves(c fdb.ConnectionString, version fdb.Version) bool {
+	w.inner.Lock()
+	defer w.inner.Unlock()
+	found := w.inner.Find(c, version)
+	return found.Quorum && found.Db != nil && found.Conn.String() == c.String()
+}
+
 // SetFaults replaces the faults of the database.
 func (d *Database) SetFaults(f Faults) {
 	d.w.Lock()

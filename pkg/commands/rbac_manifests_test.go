@@ -172,6 +172,19 @@ func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
 	}
 }
 
+func TestTheRoleForRemovingWhatHasNoOwnerIsWhatItTakes(t *testing.T) {
+	want := append(session.GarbagePermissions(), session.Permission{Verb: "list", Resource: "configmaps"})
+	got := permissionsOf(rulesOf(t, "gc.yaml"))
+	for _, p := range want {
+		if !slices.Contains(got, p) {
+			t.Errorf("manifests/rbac/gc.yaml does not grant %q", p)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("manifests/rbac/gc.yaml grants %v, want %v", got, want)
+	}
+}
+
 func TestTheRoleForRecoveringVolumesIsWhatItTakes(t *testing.T) {
 	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}, {Verb: "list", Resource: "persistentvolumes"}, {Verb: "patch", Resource: "persistentvolumes"}}
 	if got := permissionsOf(rulesOf(t, "recover-volumes.yaml")); !slices.Equal(want, got) {

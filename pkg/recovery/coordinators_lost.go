@@ -257,10 +257,13 @@ func (p Plan) changedLoss(f Facts) (all []string) {
 	for _, v := range f.Released {
 		all = append(all, fmt.Sprintf("volume %s of PVC %s was released", v.Name, v.PVC))
 	}
+	if p.copied(f) {
+		return all
+	}
 	for _, s := range p.Copy.Survivors {
 		i := slices.IndexFunc(f.Groups, func(g Group) bool { return g.ID == s.Group })
 		if i < 0 || f.Groups[i].Files == nil || !SameConnectionString(f.Groups[i].Files.ClusterFile, p.From) {
-			continue // another difference, or all state was copied already
+			continue // another difference
 		}
 		now, why := f.Groups[i].survivor()
 		if why != "" || now.Directory != s.Directory || !now.Modified.Equal(s.Modified) || now.Bytes != s.Bytes {
@@ -268,6 +271,12 @@ func (p Plan) changedLoss(f Facts) (all []string) {
 		}
 	}
 	return all
+}
+
+// copied reports whether an earlier run has copied all state, since it has begun to write cluster files: once
+// their processes start again, new coordinators and survivors write their state.
+func (p Plan) copied(f Facts) bool {
+	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Files != nil && SameConnectionString(g.Files.ClusterFile, p.To) })
 }
 
 // LosesData reports whether carrying out the plan declares data for lost.

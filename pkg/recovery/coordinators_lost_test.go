@@ -245,8 +245,12 @@ func TestWhatChangedSinceAPlanThatCopiesState(t *testing.T) {
 		"a volume is being deleted":         {edit: func(f *Facts) { f.Placement.Volumes = []string{"pv-2"} }, want: "pv-2 of a deleted PVC still exists"},
 		"volumes cannot be listed":          {edit: func(f *Facts) { f.Placement.VolumesUnknown = "forbidden" }, want: "is unknown: forbidden"},
 		"the last state was written":        {edit: func(f *Facts) { f.Groups[0].Files.Coordination = pairOf(modified.Add(time.Second)) }, want: "storage-1: its coordination state changed"},
-		"a pod cannot be read":              {edit: func(f *Facts) { f.Groups[5].Files = nil }, want: "sample-storage-6 could not be read"},
-		"a quorum of the former ones":       {edit: func(f *Facts) { f.Quorum = new(true) }, want: "a quorum of the former coordinators answers"},
+		"the last state was written by a database that came back before all cluster files were written": {edit: func(f *Facts) {
+			withCopiedState(f)
+			f.Groups[0].Files.ClusterFile = recorded
+		}},
+		"a pod cannot be read":        {edit: func(f *Facts) { f.Groups[5].Files = nil }, want: "sample-storage-6 could not be read"},
+		"a quorum of the former ones": {edit: func(f *Facts) { f.Quorum = new(true) }, want: "a quorum of the former coordinators answers"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -93,6 +93,13 @@ func VolumePermissions() []Permission {
 	return []Permission{{"get", "", "persistentvolumes", ""}, {"patch", "", "persistentvolumes", ""}}
 }
 
+// GarbagePermissions are required to delete objects without an owner.
+func GarbagePermissions() []Permission {
+	return []Permission{
+		{"delete", "", "pods", ""}, {"delete", "", "services", ""}, {"delete", "", "configmaps", ""}, {"delete", "", "persistentvolumeclaims", ""}, {"delete", "coordination.k8s.io", "leases", ""},
+	}
+}
+
 // DetectorPermissions are required to keep the CronJob of a failure detector; the first is
 // required to read it.
 func DetectorPermissions() []Permission {

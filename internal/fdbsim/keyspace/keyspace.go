@@ -143,6 +143,19 @@ func (k *Space) Put(key string, r Revision) {
 	}), r)
 }
 
+// FallBack drops what was committed after a version. A key that was overwritten later is missing then, if its
+// former value was forgotten.
+func (k *Space) FallBack(version int64) {
+	k.Changes++
+	for key, revisions := range k.history {
+		k.history[key] = slices.DeleteFunc(revisions, func(r Revision) bool { return r.Version > version })
+		if len(k.history[key]) == 0 {
+			delete(k.history, key)
+			k.sorted = slices.DeleteFunc(k.sorted, func(o string) bool { return o == key })
+		}
+	}
+}
+
 // trim forgets what no open transaction can ask for.
 func (k *Space) trim(before int64) {
 	k.writes = slices.DeleteFunc(k.writes, func(w writeRecord) bool { return w.version < before })

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
@@ -159,7 +160,33 @@ func (db *Database) comeBack(c fdb.ConnectionString) {
 		return
 	}
 	db.Connection = c
+	db.fallBack(c)
 	db.Commit([]keyspace.Mutation{{Key: coordinatorsKey, Value: []byte(c.String())}})
+}
+
+// fallBack drops what was committed in generations of which the coordinators know nothing: a reader of their
+// state waits for no more than a majority of them, and goes on from the newest generation that it finds.
+func (db *Database) fallBack(c fdb.ConnectionString) {
+	var known []int64
+	for _, a := range c.Coordinators {
+		if s := db.Simulation.CoordinatorAt(a); s != nil && s.registerOf(clusterKey(c)).db == db {
+			known = append(known, s.registerOf(clusterKey(c)).begin)
+		}
+	}
+	slices.Sort(known)
+	if majority := len(c.Coordinators) / 2; majority < len(known) {
+		if next := slices.IndexFunc(db.begins, func(begin int64) bool { return begin > known[majority] }); next >= 0 {
+			db.Keys.FallBack(db.begins[next] - 1)
+		}
+	}
+}
+
+// generationBegin is the first version of the current generation; 0 before the first one.
+func (db *Database) generationBegin() int64 {
+	if len(db.begins) == 0 {
+		return 0
+	}
+	return db.begins[len(db.begins)-1]
 }
 
 // createDatabase makes the database of a cluster key that is unknown to its
@@ -176,7 +203,7 @@ func (w *Simulation) createDatabase(c fdb.ConnectionString) *Database {
 func (db *Database) registerWith(c fdb.ConnectionString) {
 	for _, a := range c.Coordinators {
 		if s := db.Simulation.CoordinatorAt(a); s != nil {
-			s.keep(clusterKey(c), register{db: db})
+			s.keep(clusterKey(c), register{db: db, begin: db.generationBegin()})
 		}
 	}
 }

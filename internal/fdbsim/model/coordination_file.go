@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// keep stores coordination state, in the file as well: the names under which it is kept, the database
-// and the connection string that clients of the name are referred to.
+// keep stores coordination state, in the file as well: the names under which it is kept, the database, where its
+// generation begins, and the connection string that clients of the name are referred to.
 func (s *Process) keep(key string, r register) {
 	s.Disk.registers[key] = r
 	if s.spec.Coordination == nil {
@@ -26,7 +27,7 @@ func coordinationText(registers map[string]register) string {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(registers)) {
 		r := registers[key]
-		fmt.Fprintf(&text, "%s %s %s\n", key, r.db.id, r.forward)
+		fmt.Fprintf(&text, "%s %s %d %s\n", key, r.db.id, r.begin, r.forward)
 	}
 	return text.String()
 }
@@ -51,13 +52,18 @@ func (w *Simulation) loadCoordination(d *Disk, from File) {
 func (w *Simulation) parseCoordination(text string) map[string]register {
 	registers := map[string]register{}
 	for line := range strings.Lines(text) {
-		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
-		if len(fields) != 3 {
+		const parts = 4
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", parts)
+		if len(fields) != parts {
+			continue
+		}
+		begin, err := strconv.ParseInt(fields[2], 10, 64)
+		if err != nil {
 			continue
 		}
 		i := slices.IndexFunc(w.Databases, func(db *Database) bool { return db.id == fields[1] })
 		if i >= 0 {
-			registers[fields[0]] = register{db: w.Databases[i], forward: fields[2]}
+			registers[fields[0]] = register{db: w.Databases[i], begin: begin, forward: fields[3]}
 		}
 	}
 	return registers

@@ -11,7 +11,7 @@ const coordinatorsKey = "\xff/coordinators"
 // forward, and every live process rewrites its cluster file.
 func (db *Database) MoveCoordination(next fdb.ConnectionString) {
 	for _, s := range db.CoordinatorServers() {
-		s.keep(clusterKey(db.Connection), register{db: db, forward: next.String()})
+		s.keep(clusterKey(db.Connection), register{db: db, forward: next.String(), begin: db.generationBegin()})
 	}
 	db.Connection = next
 	db.registerWith(next)

@@ -30,6 +30,7 @@ type Database struct {
 	Recovery recovery
 	Roles    roles
 	Logs     []LogGeneration // current first
+	begins   []int64         // the first versions of all generations, in order
 
 	Storage      []*StorageServer
 	Shards       []*Shard

@@ -19,6 +19,8 @@ type register struct {
 	// forward is the connection string to go on with, once the coordinators
 	// have changed.
 	forward string
+	// begin is the first version of the generation that was the current one when this was written.
+	begin int64
 }
 
 func (w *Simulation) openDisk(key string) *Disk {

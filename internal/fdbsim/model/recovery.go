@@ -172,6 +172,7 @@ func (db *Database) recruit() {
 		db.Recovery.Generation = max(db.Recovery.Generation, 1) + 1
 	}
 	db.startGeneration(next.logSets)
+	db.registerWith(db.Connection)
 	db.Recovery.State = StateAllLogsRecruited
 	db.resume()
 	switch {

@@ -142,6 +142,7 @@ func (db *Database) startGeneration(sets []LogSet) {
 	}
 	g := LogGeneration{Epoch: db.Recovery.Generation, Begin: begin, Sets: sets}
 	db.Logs = append([]LogGeneration{g}, db.Logs...)
+	db.begins = append(db.begins, begin)
 }
 
 // oldLogsReadable reports whether what the last generation holds can be taken

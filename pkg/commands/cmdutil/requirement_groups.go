@@ -19,6 +19,14 @@ func bindingVolumes() []Requirement {
 	return everywhere(optional("released volumes cannot be bound again", session.VolumePermissions()...))
 }
 
+// collectingGarbage returns what is required to find and remove what has no owner. Permissions to delete are
+// required for what is found only.
+func collectingGarbage() []Requirement {
+	return slices.Concat(changingDatabase(), optional("ConfigMaps are not found", session.Permission{Verb: "list", Resource: "configmaps"}),
+		optional("objects of these kinds are not removed", session.GarbagePermissions()...),
+		everywhere(optional("ConfigMaps and services of a cluster that does not exist are kept", session.Permission{Verb: "list", Resource: "persistentvolumes"})))
+}
+
 // followBackupPermissions returns what is required to watch backups, restores and their agents.
 func followBackupPermissions() []session.Permission {
 	all := apply.FollowPermissions()

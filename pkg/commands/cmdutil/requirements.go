@@ -143,6 +143,7 @@ func actionRequirements() []CommandRequirements {
 		{"connection-string sync", reconciling()},
 		{"coordinators change", reconciling()},
 		{"coordinators repair", reconciling()},
+		{"gc", collectingGarbage()},
 		{"recover apply", slices.Concat(reconciling(), releasedVolumes(), bindingVolumes())},
 		{"operations list", required(readingLease(), finding()[0].Permission)},
 		{"operations follow", slices.Concat(required(readingLease(), theResource()), finding())},

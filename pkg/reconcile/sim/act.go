@@ -310,6 +310,7 @@ func (w *Cluster) LoseDisk(pod string) {
 	for n := 1; n <= maxServersPerPod; n++ {
 		w.FDB.LoseData(w.DataKey(pod, n))
 	}
+	delete(w.Files, pod)
 }
 
 // maxServersPerPod bounds the processes of one simulated pod.

@@ -15,6 +15,12 @@ const perNet = 250
 // giveAddresses gives a pod its addresses: one of IPv4, and one of IPv6 where the pod needs a family or
 // the observed pods have such addresses first.
 func (w *Cluster) giveAddresses(pod *corev1.Pod) {
+	if w.Address != nil {
+		if ip := w.Address(pod.Name); ip != "" {
+			pod.Status.PodIP, pod.Status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+			return
+		}
+	}
 	net := 2*w.number + 1 // two networks for each of the joined worlds
 	n := 0
 	for name := range w.Pods {

@@ -66,6 +66,11 @@ type Cluster struct {
 	Overrides map[plan.Gate]string
 	// Skew is how far the plugin's clock is ahead of all others.
 	Skew time.Duration
+	// Files, unless nil, are the files of data directories by pod and path: they survive their pods, as
+	// volumes do, and coordination state is among them. Nil keeps the files of a pod as long as the pod.
+	Files map[string]map[string][]byte
+	// Address chooses the address of a pod that starts; nil, or an empty answer, gives them out in turn.
+	Address func(pod string) string
 	// FDB is the simulated FoundationDB behind the pods.
 	FDB *fdbsim.Simulation
 

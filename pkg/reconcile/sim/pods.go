@@ -116,7 +116,7 @@ func (w *Cluster) start(pod *corev1.Pod) {
 		c := &pod.Spec.Containers[i]
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
 	}
-	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
+	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*fdbsim.ServerHandle{}}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
 		running.desired = launch.Servers
 	}
@@ -275,10 +275,14 @@ func (w *Cluster) keepRunning(pod *corev1.Pod, n int) {
 	if parsed, err := fdbsim.ParseServerArgs(args); err != nil || !running.canListen(pod, parsed.Public) {
 		return // it ends at once, and the monitor tries again
 	}
-	handle, err := w.FDB.StartServer(fdbsim.Server{
+	server := fdbsim.Server{
 		Args: args, Version: version, DataKey: w.DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
-	})
+	}
+	if w.keepsFiles(pod.Name) {
+		server.Coordination = volumeFile{w, pod.Name, DataDirectory(n) + "/" + coordinationName}
+	}
+	handle, err := w.FDB.StartServer(server)
 	if err == nil { // else the monitor tries again
 		running.servers[n], running.serving = handle, version
 	}

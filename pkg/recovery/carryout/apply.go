@@ -3,6 +3,7 @@
 package carryout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,9 @@ type Run struct {
 	// Report is called at the end of each step.
 	Report func(step recovery.Step, began time.Time, err error)
 	Clock  clock.WithTicker
+
+	// parallel bounds how many pods are changed at once; 0 for parallelPods.
+	parallel int
 }
 
 // MovedError means that the cluster state changed since the plan was made. Nothing was changed.
@@ -147,11 +151,11 @@ func (r Run) writeFiles(ctx context.Context, p recovery.Plan, f recovery.Facts, 
 }
 
 // inPods does something in the pod of each process group at the same time.
-func (Run) inPods(ctx context.Context, f recovery.Facts, do func(context.Context, recovery.Group) error) error {
+func (r Run) inPods(ctx context.Context, f recovery.Facts, do func(context.Context, recovery.Group) error) error {
 	var mu sync.Mutex
 	var all []error
 	var group errgroup.Group
-	group.SetLimit(parallelPods)
+	group.SetLimit(cmp.Or(r.parallel, parallelPods))
 	for _, g := range f.Groups {
 		group.Go(func() error {
 			if err := do(ctx, g); err != nil {

@@ -1,0 +1,215 @@
+// Package gc holds the command that removes objects and exclusions without an owner.
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	text "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/orphans"
+)
+
+// options are the options of `kubectl fdb gc`.
+type options struct {
+	session.ClusterFlag
+	format.Flags
+	pvcs    []string
+	reason  string
+	dryRun  bool
+	yes     bool
+	coexist bool
+}
+
+// New returns the command `gc`.
+func New(env *session.Env) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "gc [CLUSTER]",
+		Short: "Remove objects and exclusions without an owner",
+		Long: `Remove what belongs to no process group: pods, PVCs, services and ConfigMaps with the labels
+of the cluster, and exclusions in the database. Of a FoundationDBCluster that does not exist
+anymore, name it: its leftovers, and the Lease of ended runs, are found by their labels.
+
+Everything is listed with the proof, and removed only after approval. What may have an
+owner is kept: what the next pass adopts as a process group, what a process that reports
+uses, what could not be read, and what other control-plane instances may need.
+
+A PVC is removed only if --pvc names it, no pod mounts it, and all data has all of its
+copies in processes that report. PVCs of a FoundationDBCluster that does not exist are never
+removed: no database can be queried. Its services and ConfigMaps stay as long as a pod, PVC
+or volume is left, since a recovery needs them.
+
+An object is deleted only if its UID and resource version are those that were listed, and is
+read back. Exclusions end by the rules of include: ten minutes after the last recovery.
+
+Exit code 0: nothing was to be removed, or all of it was removed. With --dry-run, 1:
+something would be removed. 3: exclusions cannot end yet. 9: some was not removed.`,
+		Example: `  # Show what has no owner
+  kubectl fdb gc sample-cluster --dry-run
+
+  # Remove it, after a prompt
+  kubectl fdb gc sample-cluster
+
+  # Remove it in a pipeline
+  kubectl fdb gc sample-cluster --yes --reason "incident 4711" -o json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.Completion().FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")
+	flags.StringVar(&o.reason, "reason", "", "reason of the change, for the audit")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "If true, print what would be removed, without changes")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
+	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	return cmd
+}
+
+func (o options) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	key, err := o.find(ctx, env, args)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	env.About = key
+	found, err := o.read(ctx, env, key)
+	if err != nil {
+		return err
+	}
+	if err := o.namedPVCs(found.view); err != nil {
+		return err
+	}
+	n := len(found.view.Removable())
+	if o.dryRun || n == 0 {
+		if err := o.print(env, env.Out, found.view); err != nil {
+			return err
+		}
+		if o.dryRun && n > 0 {
+			return exit.AnswerError{Code: exit.ExitNo}
+		}
+		return nil
+	}
+	if err := o.approved(ctx, env, found); err != nil {
+		return err
+	}
+	return o.remove(ctx, env, found)
+}
+
+// namedPVCs refuses a PVC that was named and is not removed.
+func (o options) namedPVCs(v orphans.View) error {
+	if names := v.Unnamed(o.pvcs); len(names) > 0 {
+		return exit.Usagef("--pvc %s: not a PVC with the labels of the cluster and without a process group (nothing was changed)", phrase.List(names))
+	}
+	for _, i := range v.Items {
+		if i.Kind == orphans.PVC && slices.Contains(o.pvcs, i.Name) && i.Verdict != orphans.Remove {
+			return &exit.Error{Code: exit.ExitRefused, Err: fmt.Errorf("remove PVC %s: %s (nothing was changed)", i.Name, i.Reason)}
+		}
+	}
+	return nil
+}
+
+func (o options) print(env *session.Env, w io.Writer, v orphans.View) error {
+	names := []string{}
+	for _, i := range v.Items {
+		names = append(names, string(i.Kind)+"/"+i.Name)
+	}
+	return o.Print(w, format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
+		return text.Write(w, v, ui.Table{NoHeaders: o.List(env).NoHeaders})
+	}})
+}
+
+// approved checks permissions and gates before it prompts.
+func (o options) approved(ctx context.Context, env *session.Env, found findings) error {
+	if err := session.MayDo(ctx, env, found.key.Namespace, needs(found.view)); err != nil {
+		return err
+	}
+	if err := o.gates(ctx, found); err != nil {
+		return err
+	}
+	if o.yes {
+		return nil
+	}
+	if err := text.Write(env.ErrOut, found.view, ui.Table{}); err != nil {
+		return err
+	}
+	if !env.Prompt().Interactive() {
+		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
+	}
+	return env.Prompt().Confirm(ctx, fmt.Sprintf("Remove %s?", phrase.Count(len(found.view.Removable()), "item")))
+}
+
+// gates refuses while an operator manages the cluster.
+func (o options) gates(ctx context.Context, found findings) error {
+	if found.session == nil {
+		return nil
+	}
+	checks, err := found.session.Gates(ctx, live.GateOptions{Coexist: o.coexist})
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	for _, c := range checks {
+		if !c.OK {
+			return &reconcile.RefusedError{Check: c}
+		}
+	}
+	return nil
+}
+
+// needs are the permissions that the removal of the items requires.
+func needs(v orphans.View) []session.Permission {
+	all := []session.Permission{}
+	if v.Exists {
+		all = session.DatabasePermissions()
+	}
+	for _, i := range v.Removable() {
+		if p, is := deletions[i.Kind]; is && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// deletions are the permissions to delete an object of a kind.
+var deletions = map[orphans.Kind]session.Permission{
+	orphans.Pod:       {Verb: "delete", Resource: "pods"},
+	orphans.PVC:       {Verb: "delete", Resource: "persistentvolumeclaims"},
+	orphans.Service:   {Verb: "delete", Resource: "services"},
+	orphans.ConfigMap: {Verb: "delete", Resource: "configmaps"},
+	orphans.Lease:     {Verb: "delete", Group: "coordination.k8s.io", Resource: "leases"},
+}
+
+// find returns the name of the cluster, whose resource need not exist if it was named.
+func (o options) find(ctx context.Context, env *session.Env, args []string) (types.NamespacedName, error) {
+	name, err := env.ClusterName(args, o.Name)
+	if err != nil {
+		return types.NamespacedName{}, err
+	}
+	if name == "" {
+		resource, err := env.Cluster(ctx, args, o.Name, session.Writes)
+		if err != nil {
+			return types.NamespacedName{}, err
+		}
+		name = resource.Name
+	}
+	namespace, err := env.Connection().Namespace()
+	return types.NamespacedName{Namespace: namespace, Name: name}, err
+}

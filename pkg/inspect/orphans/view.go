@@ -1,0 +1,123 @@
+package orphans
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// Verdict is what happens to something that may have no owner.
+type Verdict string
+
+// The verdicts.
+const (
+	// Remove is for what has no owner, which is proven.
+	Remove Verdict = "remove"
+	// Keep is for what something still uses, or the next pass adopts.
+	Keep Verdict = "keep"
+	// Unknown is for what may have an owner. It is kept.
+	Unknown Verdict = "unknown"
+)
+
+// Code is why something is not removed. Once released, it keeps its meaning.
+type Code string
+
+// The codes.
+const (
+	CodeAdopted      Code = "adopted"
+	CodeInUse        Code = "in-use"
+	CodeTerminating  Code = "terminating"
+	CodeHeld         Code = "held"
+	CodeNotNamed     Code = "not-named"
+	CodeMayHoldData  Code = "may-hold-data"
+	CodeOtherOwner   Code = "other-owner"
+	CodeNotRead      Code = "not-read"
+	CodeUnknownOwner Code = "unknown-owner"
+)
+
+// Outcome is what came of a removal.
+type Outcome string
+
+// The outcomes.
+const (
+	Removed Outcome = "removed"
+	Failed  Outcome = "failed"
+)
+
+// Item is an object or an exclusion that no process group has.
+type Item struct {
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+	// UID and ResourceVersion are preconditions of the removal; empty for an exclusion.
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// Since is when the object was created; null for an exclusion, which has no time.
+	Since   *time.Time `json:"since"`
+	Verdict Verdict    `json:"verdict"`
+	// Proof is why it has no owner, as far as known.
+	Proof []string `json:"proof"`
+	// Code and Reason are why it is not removed; empty for one that is.
+	Code   Code   `json:"code,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Outcome is empty before a removal; Error is why it failed.
+	Outcome Outcome `json:"outcome,omitempty"`
+	Error   string  `json:"error,omitempty"`
+}
+
+// Key identifies an item. Another object of the same name has another one.
+func (i Item) Key() string { return string(i.Kind) + "/" + i.Name + "/" + i.UID }
+
+// View is the document of `gc`.
+type View struct {
+	inspect.Document
+	// Exists is whether the FoundationDBCluster exists.
+	Exists bool   `json:"exists"`
+	Items  []Item `json:"items"`
+}
+
+// NewView decides on everything that no process group has.
+func NewView(m inspect.Metadata, f Facts) View {
+	v := View{Document: inspect.NewDocument("OrphanList", m, f.Now, inspect.SourceLive), Exists: f.Stored != nil, Items: []Item{}}
+	for _, o := range f.Objects {
+		if item, is := f.judge(o); is {
+			v.Items = append(v.Items, item)
+		}
+	}
+	v.Items = append(v.Items, f.exclusions()...)
+	slices.SortFunc(v.Items, func(a, b Item) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Name, b.Name)) })
+	for subject, why := range f.Unread {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s could not be read: %s", subject, why))
+	}
+	slices.Sort(v.Warnings)
+	return v
+}
+
+// order is the order of removal: what uses others first.
+func order(i Item) int {
+	return slices.Index([]Kind{Pod, Service, ConfigMap, PVC, Lease, Exclusion}, i.Kind)
+}
+
+// Removable are the items that a removal covers.
+func (v View) Removable() []Item {
+	return slices.DeleteFunc(slices.Clone(v.Items), func(i Item) bool { return i.Verdict != Remove })
+}
+
+// Unnamed are the PVCs that were named and are none of the items.
+func (v View) Unnamed(chosen []string) []string {
+	return slices.DeleteFunc(slices.Clone(chosen), func(name string) bool {
+		return slices.ContainsFunc(v.Items, func(i Item) bool { return i.Kind == PVC && i.Name == name })
+	})
+}
+
+// Summary is one sentence about the items.
+func (v View) Summary() string {
+	n := len(v.Removable())
+	if len(v.Items) == 0 {
+		return "nothing found without an owner"
+	}
+	return fmt.Sprintf("%s without an owner, %d to remove, %d kept", phrase.Count(len(v.Items), "item"), n, len(v.Items)-n)
+}
