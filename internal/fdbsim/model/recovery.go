@@ -122,6 +122,7 @@ func (db *Database) RecoverAfter(d time.Duration, generations int) {
 	db.Recovery.broken = db.World.Now
 	db.Recovery.Generation += generations
 	db.Crew.dismiss()
+	db.jumps = append(db.jumps, db.VersionNow()+versionJump)
 	db.skipped += versionJump
 	db.AttemptAfter(d)
 }
