@@ -72,10 +72,11 @@ func (a *Approval) HoldsFor(s plan.Snapshot) error {
 	return nil
 }
 
-// specs are the specs of the resources of a pass. A restore's is never written.
+// specs are the specs of the resources of a pass.
 type specs struct {
 	cluster *v1beta2.FoundationDBClusterSpec
 	backup  *v1beta2.FoundationDBBackupSpec
+	restore *v1beta2.FoundationDBRestoreSpec
 }
 
 func specsOf(s plan.Snapshot) *specs {
@@ -83,7 +84,9 @@ func specsOf(s plan.Snapshot) *specs {
 	switch {
 	case s.Backup != nil:
 		of.backup = s.Backup.Spec.DeepCopy()
-	case s.Restore == nil && s.Cluster != nil:
+	case s.Restore != nil:
+		of.restore = s.Restore.Spec.DeepCopy()
+	case s.Cluster != nil:
 		of.cluster = s.Cluster.Spec.DeepCopy()
 	}
 	return of
@@ -97,7 +100,7 @@ func specChange(approved, now Identity) string {
 }
 
 // Carried notes what a pass has done: process groups that it created, and what it has written to a
-// spec: spec.skip of a cluster, or spec.backupState. It never writes other fields.
+// spec: spec.skip of a cluster, spec.backupState, or spec.backupVersion. It never writes other fields.
 func (a *Approval) Carried(e reconcile.Event) {
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
@@ -109,6 +112,8 @@ func (a *Approval) Carried(e reconcile.Event) {
 		a.wrote = func(of *specs) { of.cluster.Skip = set.Skip }
 	case plan.SetBackupState:
 		a.wrote = func(of *specs) { of.backup.BackupState = set.State }
+	case plan.SetRestoreVersion:
+		a.wrote = func(of *specs) { of.restore.BackupVersion = &set.Chosen.Version }
 	}
 }
 
@@ -119,5 +124,6 @@ func (a *Approval) wroteOnly(now Identity, s plan.Snapshot) bool {
 	}
 	a.wrote(a.spec)
 	is := specsOf(s)
-	return apiequality.Semantic.DeepEqual(a.spec.cluster, is.cluster) && apiequality.Semantic.DeepEqual(a.spec.backup, is.backup)
+	same := apiequality.Semantic.DeepEqual
+	return same(a.spec.cluster, is.cluster) && same(a.spec.backup, is.backup) && same(a.spec.restore, is.restore)
 }

@@ -62,6 +62,10 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 		"the fix is of there": {args: []string{"check", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{"-n fdb --context test"}},
 		"process groups":      {args: []string{"get", "pg", "-A", "--class", "log"}, want: exit.ExitUnreachable, says: []string{"CLUSTER      ID ", "fdb/sample   log-"}},
 		"and as JSON":         {args: []string{"get", "pg", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{"another/closed could not be read: its door is shut", `"namespace": "fdb"`, `"cluster": "sample"`}},
+		"why":                 {args: []string{"why", "-A"}, want: exit.ExitUnreachable, says: []string{"another/closed: cannot read the cluster: its door is shut\n\nfdb/sample: "}},
+		"why in a table":      {args: []string{"why", "-A", "-o", "wide"}, want: exit.ExitUnreachable, says: []string{"another/closed   cluster ", "cannot read the cluster: its door is shut", "fdb/sample "}},
+		"why as JSON":         {args: []string{"why", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{`"kind": "WhyReportList"`, `"summary": "cannot read the cluster: its door is shut"`, `"state": "ready"`}},
+		"why by name":         {args: []string{"why", "-A", "-o", "name"}, want: exit.ExitUnreachable, says: []string{"foundationdbcluster/closed"}},
 		"status":              {args: []string{"status", "-A"}, want: exit.ExitUnreachable, says: []string{"another     closed", "fdb         sample"}},
 		"status as JSON":      {args: []string{"status", "-A", "-o", "json"}, want: exit.ExitUnreachable, says: []string{"cannot read the cluster: its door is shut", `"state": "healthy"`}},
 	}
@@ -82,7 +86,7 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 
 func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 	g := up(t)
-	for _, args := range [][]string{{"check", "sample", "-A"}, {"get", "pg", "sample", "-A"}, {"get", "pg", "-A", "-c", "sample"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}} {
+	for _, args := range [][]string{{"check", "sample", "-A"}, {"get", "pg", "sample", "-A"}, {"get", "pg", "-A", "-c", "sample"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}, {"why", "sample", "-A"}, {"why", "-A", "-c", "sample"}, {"why", "-A", "--performance"}} {
 		if code := g.run(args...); code != exit.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}

@@ -204,3 +204,38 @@ func TestAPassMayOnlyChangeTheStateOfABackup(t *testing.T) {
 		})
 	}
 }
+
+func TestARestoreOfATimeMayOnlySetItsVersion(t *testing.T) {
+	record := func(generation int64, version uint64, cluster string) plan.Snapshot {
+		r := &v1beta2.FoundationDBRestore{}
+		r.UID, r.Generation, r.Spec.BackupVersion, r.Spec.DestinationClusterName = "1", generation, &version, cluster
+		return plan.Snapshot{Restore: r}
+	}
+	chosen := reconcile.ActionDone{Action: plan.SetRestoreVersion{Chosen: plan.RestoreTime{Version: 42}}}
+	tests := map[string]struct {
+		did  reconcile.Event
+		then plan.Snapshot
+		want bool
+	}{
+		"by the pass":            {chosen, record(2, 42, "a"), true},
+		"by the pass to another": {chosen, record(2, 43, "a"), false},
+		"by another user":        {nil, record(2, 42, "a"), false},
+		"by the pass, and more":  {chosen, record(2, 42, "b"), false},
+		"and then another":       {chosen, record(3, 42, "a"), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var a apply.Approval
+			a.About(apply.Identity{UID: "1", Generation: 1})
+			if err := a.HoldsFor(record(1, 7, "a")); err != nil {
+				t.Fatal(err)
+			}
+			if tc.did != nil {
+				a.Carried(tc.did)
+			}
+			if err := a.HoldsFor(tc.then); (err == nil) != tc.want {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -55,7 +55,7 @@ func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 }
 
 func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
-	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), apply.FindResourcePermissions(), apply.AbortPermissions())
+	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), session.RestoreAtPermissions(), apply.FindResourcePermissions(), apply.AbortPermissions())
 	rules := rulesOf(t, "backups.yaml")
 	for _, p := range needed {
 		if !granted(rules, p) {

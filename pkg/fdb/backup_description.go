@@ -27,9 +27,11 @@ type BackupDescription struct {
 	MaxRestorable    *DescribedVersion `json:"MaxRestorablePoint"`
 }
 
-// DescribedVersion is a version without its time, of which the tools only have estimates.
+// DescribedVersion is a version, and the estimate of its time by the database that the tools
+// use: nil unless it was requested, and where that database has none.
 type DescribedVersion struct {
-	Version int64 `json:"Version"`
+	Version      int64  `json:"Version"`
+	EpochSeconds *int64 `json:"EpochSeconds"`
 }
 
 // DescribedSnapshot is one snapshot at a destination.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,21 @@ func (e Prompt) Confirm(ctx context.Context, question string) error {
 	default:
 		return e.Declined()
 	}
+}
+
+// Ask asks for a value on a terminal and returns the answer, which is otherwise for an empty line.
+// The end of the input is no answer.
+func (e Prompt) Ask(ctx context.Context, question, otherwise string) (string, error) {
+	fmt.Fprintf(e.ErrOut, "%s [%s]: ", question, otherwise)
+	line, err := e.readLine(ctx)
+	if err == nil && line == "" {
+		err = e.Declined()
+	}
+	if err != nil {
+		fmt.Fprintln(e.ErrOut)
+		return "", err
+	}
+	return cmp.Or(strings.TrimSpace(line), otherwise), nil
 }
 
 // ConfirmName requires the user to type the name of what is changed, which is not typed by

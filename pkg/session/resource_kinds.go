@@ -104,6 +104,11 @@ func RestorePermissions() []Permission {
 	)
 }
 
+// RestoreAtPermissions are required in addition to restore a time.
+func RestoreAtPermissions() []Permission {
+	return []Permission{{"patch", v1beta2.GroupVersion.Group, "foundationdbrestores", ""}} // spec.backupVersion, and the record of its time
+}
+
 // resourcePermissions are required by both: tools in pods of agents, and a Lease.
 func resourcePermissions() []Permission {
 	return []Permission{

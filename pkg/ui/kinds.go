@@ -86,6 +86,7 @@ func Kinds() []Kind {
 		{Name: "Version", PrintedBy: "version", Document: lists.VersionView{}},
 		{Name: "WaitResult", PrintedBy: "wait", Document: waiting.WaitView{}},
 		{Name: "WhyReport", PrintedBy: "why", Document: why.Report{}},
+		{Name: "WhyReportList", PrintedBy: "why -A", Document: why.ReportList{}},
 	}
 }
 

@@ -35,8 +35,8 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 			return err
 		}
 	}
-	o.details(w, rows)
 	o.differences(w, v.Items)
+	o.details(w, rows)
 	o.provisional(w, rows)
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
@@ -185,13 +185,33 @@ func (o PlanOptions) details(w io.Writer, rows []planRow) {
 }
 
 // differences spells out what would be adopted although it is not as desired: nothing
-// remembers later that it still is to be changed.
+// remembers later that it still is to be changed. A version that is chosen is spelled out as well.
 func (o PlanOptions) differences(w io.Writer, items []planned.PlanItem) {
 	for _, item := range items {
-		if a, ok := item.Details.(plan.AdoptSpec); ok && len(a.Differences) > 0 {
-			layout.Entry(w, o.in(bold, "#"+strconv.Itoa(item.Number)+":")+" ", item.Summary)
+		switch a := item.Details.(type) {
+		case plan.AdoptSpec:
+			if len(a.Differences) > 0 {
+				o.spelledOut(w, item, "")
+			}
+		case plan.SetRestoreVersion:
+			o.spelledOut(w, item, evidenceOf(item.Preconditions, plan.CheckRestoreTime))
 		}
 	}
+}
+
+func (o PlanOptions) spelledOut(w io.Writer, item planned.PlanItem, evidence string) {
+	words := item.Summary
+	if evidence != "" {
+		words += "; " + evidence
+	}
+	layout.Entry(w, o.in(bold, "#"+strconv.Itoa(item.Number)+":")+" ", words)
+}
+
+func evidenceOf(p planned.Preconditions, id plan.CheckID) string {
+	if i := slices.IndexFunc(p.Checks, func(c plan.Check) bool { return c.ID == id }); i >= 0 {
+		return p.Checks[i].Evidence
+	}
+	return ""
 }
 
 func (o PlanOptions) provisional(w io.Writer, rows []planRow) {

@@ -144,19 +144,21 @@ func colorOfWhy(s why.State) string {
 	return ""
 }
 
+var whyColumns = []layout.Column{
+	{Name: "SUBJECT", Min: 16},
+	{Name: "STATE"},
+	{Name: "STAGE", Drop: 3},
+	{Name: "GATE", Drop: 2},
+	{Name: "HAVE", Drop: 4, Below: true},
+	{Name: "NEED", Drop: 4, Below: true},
+	{Name: "SINCE", Drop: 1},
+	{Name: "BLOCKED-BY", Below: true},
+	{Name: "HINT", Below: true},
+}
+
 // WriteWhyTable prints a row per chain.
 func WriteWhyTable(w io.Writer, v why.Report, o ListOptions) error {
-	t := o.table([]layout.Column{
-		{Name: "SUBJECT", Min: 16},
-		{Name: "STATE"},
-		{Name: "STAGE", Drop: 3},
-		{Name: "GATE", Drop: 2},
-		{Name: "HAVE", Drop: 4, Below: true},
-		{Name: "NEED", Drop: 4, Below: true},
-		{Name: "SINCE", Drop: 1},
-		{Name: "BLOCKED-BY", Below: true},
-		{Name: "HINT", Below: true},
-	})
+	t := o.table(whyColumns)
 	for _, c := range v.Items {
 		t.Rows = append(t.Rows, whyChainRow(c, o))
 	}
@@ -188,4 +190,34 @@ func whyChainRow(c why.Chain, o ListOptions) []string {
 		since = o.time(c.Since)
 	}
 	return []string{phrase.Some(c.Subjects, inspect.MostNamed), string(c.State), phrase.Or(stage, phrase.Nothing), phrase.Or(gate, phrase.Nothing), phrase.Or(have, phrase.Nothing), phrase.Or(need, phrase.Nothing), since, phrase.Or(root, phrase.Nothing), phrase.Or(hint, phrase.Nothing)}
+}
+
+// WriteWhyList prints the report of each cluster, with a line between two.
+func WriteWhyList(w io.Writer, l why.ReportList, o WhyOptions) error {
+	for i, r := range l.Items {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := WriteWhy(w, r, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteWhyListTable prints a row per chain of each cluster, and one for each that has none.
+func WriteWhyListTable(w io.Writer, l why.ReportList, o ListOptions) error {
+	t := o.table(slices.Concat([]layout.Column{{Name: "CLUSTER", Min: 16}}, whyColumns))
+	for _, r := range l.Items {
+		name := r.Metadata.Namespace + "/" + r.Metadata.Cluster
+		if len(r.Items) == 0 {
+			t.Rows = append(t.Rows, append([]string{name}, whyChainRow(why.Chain{Subjects: []string{"cluster"}, State: r.State, Reasons: []why.Link{{Message: r.Summary}}}, o)...))
+		}
+		for _, c := range r.Items {
+			t.Rows = append(t.Rows, append([]string{name}, whyChainRow(c, o)...))
+		}
+	}
+	return t.Write(w)
 }

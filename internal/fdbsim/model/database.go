@@ -25,6 +25,7 @@ type Database struct {
 	startedAt time.Time
 	created   time.Time // when it was configured for the first time
 	skipped   int64
+	jumps     []int64 // the version after each recovery
 	last      int64
 
 	Recovery recovery
@@ -162,6 +163,18 @@ func (db *Database) VersionNow() int64 {
 	v := db.skipped + db.Simulation.Now.Sub(db.startedAt).Microseconds()
 	db.last = max(db.last, v)
 	return db.last
+}
+
+// TimeOf estimates when the database had a version, as the tools do: from the last version before
+// it whose time is recorded, so a version within a jump is younger than it was.
+func (db *Database) TimeOf(version int64) time.Time {
+	skipped := int64(0)
+	for _, after := range db.jumps {
+		if after <= version {
+			skipped += versionJump
+		}
+	}
+	return db.startedAt.Add(time.Duration(version-skipped) * time.Microsecond)
 }
 
 // CommitVersion returns a new version.

@@ -122,6 +122,7 @@ func (db *Database) RecoverAfter(d time.Duration, generations int) {
 	db.Recovery.broken = db.Simulation.Now
 	db.Recovery.Generation += generations
 	db.Roles.dismiss()
+	db.jumps = append(db.jumps, db.VersionNow()+versionJump)
 	db.skipped += versionJump
 	db.AttemptAfter(d)
 }

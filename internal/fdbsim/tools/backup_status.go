@@ -23,10 +23,8 @@ func (c *backupTool) backupStatus() int {
 	return exitOK
 }
 
-// moment is when the database had a version.
-func moment(db *model.Database, version int64) time.Time {
-	return db.Simulation.Now.Add(time.Duration(version-db.VersionNow()) * time.Microsecond)
-}
+// moment is when the database had a version, by its own records.
+func moment(db *model.Database, version int64) time.Time { return db.TimeOf(version) }
 
 const backupTime = "2006/01/02.15:04:05-0700"
 

@@ -3,6 +3,7 @@ package backups
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,10 @@ import (
 )
 
 // restoreStartOptions are the options of `kubectl fdb restore start`.
-type restoreStartOptions struct{ apply.ChangeFlags }
+type restoreStartOptions struct {
+	apply.ChangeFlags
+	at string
+}
 
 func newRestoreStart(env *session.Env) *cobra.Command {
 	var o restoreStartOptions
@@ -27,11 +31,20 @@ func newRestoreStart(env *session.Env) *cobra.Command {
 database is locked until the restore is done. Into a database with data nothing is
 restored: FoundationDB refuses, and nothing is overwritten.
 
+--at restores the data as it was at a time, without anything that was committed later. The
+plan shows the version of that time, which spec.backupVersion is set to first, and the range
+of times that can be restored; any other time is refused. Versions get their times from the
+database that wrote the backup, which must be the one that is restored into. For another
+cluster, set spec.backupVersion.
+
 A restore is started once, regardless of its result: to restore again, delete and recreate
 the resource. Without --wait the command ends when the restore has started; with --wait,
 when it is done.`,
 		Example: `  # Preview the restore
   kubectl fdb restore start nightly-again --dry-run
+
+  # Restore the data as it was at a time
+  kubectl fdb restore start nightly-again --at 2026-11-25T10:30:00Z --dry-run
 
   # Start it and wait until the data is restored
   kubectl fdb restore start nightly-again --yes --wait --timeout 2h`,
@@ -42,20 +55,40 @@ when it is done.`,
 		},
 	}
 	o.Add(cmd, "the restore is done")
+	cmd.Flags().StringVar(&o.at, "at", "", "time to restore, in RFC 3339 (2026-11-25T10:30:00Z); empty for spec.backupVersion, or the latest restorable version")
 	return cmd
 }
 
+// change returns the start of a restore as a change, without its goal.
+func (o restoreStartOptions) change() (apply.Change, error) {
+	c := apply.Change{
+		ChangeFlags: o.ChangeFlags, Args: []string{"restore", "start", ""}, ResourceKind: session.RestoreKind,
+		Permissions: session.RestorePermissions(), Stages: backup.Restore(),
+	}
+	if o.at == "" {
+		return c, nil
+	}
+	at, err := time.Parse(time.RFC3339, o.at)
+	if err != nil {
+		return c, exit.Usagef("--at must be a time in RFC 3339, such as 2026-11-25T10:30:00Z: %q", o.at)
+	}
+	c.Args = append(c.Args, "--at", o.at)
+	c.Permissions, c.Stages = append(c.Permissions, session.RestoreAtPermissions()...), backup.RestoreAt(at)
+	return c, nil
+}
+
 func (o restoreStartOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	c, err := o.change()
+	if err != nil {
+		return err
+	}
 	key, err := changed(ctx, env, o.ChangeFlags, session.RestoreKind, args)
 	if err != nil {
 		return err
 	}
 	p := &startingRestore{wait: o.Wait, follow: env.Command("restore", "wait", key.Name)}
-	err = apply.CarryOut(ctx, env, key, apply.Change{
-		ChangeFlags: o.ChangeFlags, Args: []string{"restore", "start", key.Name}, ResourceKind: session.RestoreKind, Permissions: session.RestorePermissions(),
-		Stages: backup.Restore(), Goal: p,
-	})
-	return p.withHint(env, err)
+	c.Args[2], c.Goal = key.Name, p
+	return p.withHint(env, apply.CarryOut(ctx, env, key, c))
 }
 
 // startingRestore is the goal of `restore start`: a running restore, or with --wait a completed

@@ -24,7 +24,7 @@ import (
 type whyOptions struct {
 	session.ClusterFlag
 	format.Flags
-	performance bool
+	performance, all bool
 }
 
 // NewWhy returns the command `why`.
@@ -39,6 +39,8 @@ is a chain from the desired state to its blocker; act on the first line. Nothing
 changed.
 
 ID is a process group ID, a pod name, an address, or - for stdin.
+
+With -A it explains the clusters of all namespaces, and ends with the worst code of them.
 
 With --performance it explains why the database is slow instead: causes with their figures,
 thresholds and the source of the thresholds.
@@ -56,6 +58,9 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
   # Explain why the database is slow
   kubectl fdb why sample-cluster --performance
 
+  # Explain all clusters of all namespaces
+  kubectl fdb why -A
+
   # Print one row per reason
   kubectl fdb why sample-cluster -o wide`,
 		ValidArgsFunction: env.Completion().ClusterThenGroups,
@@ -65,6 +70,7 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
 	}
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, explain the clusters of all namespaces")
 	cmd.Flags().BoolVar(&o.performance, "performance", false, "If true, explain what makes the database slow")
 	return cmd
 }
@@ -72,6 +78,12 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
 func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	if err := o.Check(); err != nil {
 		return err
+	}
+	if o.all {
+		if len(args) > 0 || o.Name != "" || o.performance {
+			return exit.Usagef("-A conflicts with a cluster name and with --performance")
+		}
+		return o.runAll(ctx, env)
 	}
 	if o.performance {
 		return o.runPerformance(ctx, env, args)
@@ -104,7 +116,7 @@ func (o whyOptions) printReport(env *session.Env, report why.Report) error {
 	if err := o.Print(env.Out, o.printable(env, report)); err != nil {
 		return err
 	}
-	return whyEnd(report)
+	return whyEnd(report.State)
 }
 
 // why reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
@@ -164,8 +176,8 @@ func (o whyOptions) printable(env *session.Env, v why.Report) format.Printable {
 	}}
 }
 
-func whyEnd(v why.Report) error {
-	switch v.State {
+func whyEnd(state why.State) error {
+	switch state {
 	case why.Ready:
 		return nil
 	case why.Unknown:

@@ -29,6 +29,8 @@ type createOptions struct {
 	storage, log, stateless     int
 	volume, storageClass        string
 	cpu, memory                 string
+	// prompted is true after prompts for settings.
+	prompted bool
 }
 
 // NewCreate returns `kubectl fdb create`.
@@ -41,6 +43,10 @@ func NewCreate(env *session.Env) *cobra.Command {
 pods use. An existing resource is never changed. Neither pods nor a database are created:
 reconcile does that. --print prints the manifest, to edit it or to keep it in a repository.
 
+On a terminal, kubectl fdb create NAME alone prompts for version, redundancy, storage
+processes, volume size and memory, each with its default, and prints the command with all
+answers. With --version, with --yes and on a pipe, there are no prompts.
+
 Counts of 0 are the defaults of the redundancy mode.
 
 Exit code 0: all exist. 6: an existing resource differs.`,
@@ -50,7 +56,19 @@ Exit code 0: all exist. 6: an existing resource differs.`,
   # Create one with three copies on fast volumes
   kubectl fdb create orders --version 7.3.79 --redundancy triple --storage 5 --volume-size 256Gi --storage-class fast --yes`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
+			if o.prompts(env) {
+				if err := ask(cmd.Context(), env, cmd); err != nil {
+					return err
+				}
+				o.prompted = true
+			}
+			o.command = words(cmd, args[0])
+			return o.run(cmd.Context(), env, args[0])
+		},
 	}
 	o.add(cmd)
 	flags := cmd.Flags()
@@ -78,6 +96,9 @@ func (o createOptions) run(ctx context.Context, env *session.Env, name string) e
 	if err != nil {
 		return err
 	}
+	if o.prompted {
+		env.Logf("the same without questions: %s", env.Command(o.command...))
+	}
 	if o.print {
 		return printAll(env, objects)
 	}
@@ -88,7 +109,6 @@ func (o createOptions) run(ctx context.Context, env *session.Env, name string) e
 	if err := served(ctx, c, namespace); err != nil {
 		return err
 	}
-	o.command = []string{"create", name, "--version", o.version}
 	if _, err := o.install(ctx, env, c, objects); err != nil {
 		return err
 	}
@@ -109,9 +129,7 @@ func served(ctx context.Context, c client.Client, namespace string) error {
 
 // objects returns the resource and what its pods need, once all of it is valid.
 func (o createOptions) objects(name, namespace string) ([]*unstructured.Unstructured, error) {
-	switch problems := validation.IsDNS1123Label(name); {
-	case len(problems) > 0:
-		return nil, exit.Usagef("invalid cluster name %q: %s", name, problems[0])
+	switch {
 	case o.version == "":
 		return nil, exit.Usage(errors.New("--version is required"), "kubectl fdb create --help")
 	case o.storage < 0 || o.log < 0 || o.stateless < 0:
@@ -130,6 +148,13 @@ func (o createOptions) objects(name, namespace string) ([]*unstructured.Unstruct
 		return nil, exit.Usage(fmt.Errorf("invalid cluster %s: %w", name, err))
 	}
 	return append([]*unstructured.Unstructured{cluster}, accountObjects(namespace)...), nil
+}
+
+func checkName(name string) error {
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		return exit.Usagef("invalid cluster name %q: %s", name, problems[0])
+	}
+	return nil
 }
 
 func validate(cluster *unstructured.Unstructured) error {

@@ -1,14 +1,17 @@
 package installing
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -102,6 +105,90 @@ func TestSettingsOfANewClusterAreChecked(t *testing.T) {
 			err := g.create(t, append(strings.Fields(args), "--yes")...)
 			if exit.Code(err) != exit.ExitUsage || !strings.Contains(err.Error(), want) || g.changes != 0 {
 				t.Errorf("%v, want %q; %d changes", err, want, g.changes)
+			}
+		})
+	}
+}
+
+// answer gives the answers of a user on a terminal, one for each question.
+func (g *given) answer(t *testing.T, input string, args ...string) error {
+	t.Helper()
+	g.terminal = true
+	g.out.Reset()
+	g.env.In = iotest.OneByteReader(strings.NewReader(input)) // a terminal returns no more than a line
+	cmd := NewCreate(g.env)
+	cmd.SetArgs(args)
+	cmd.SetOut(&g.out)
+	cmd.SetErr(&g.out)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return cmd.ExecuteContext(t.Context())
+}
+
+func TestAClusterIsCreatedFromAFewAnswers(t *testing.T) {
+	g := newGiven(t)
+	if err := g.answer(t, "\ntwice\ntriple\n5\nmuch\n256Gi\n\ny\n", "orders"); err != nil || g.changes != 4 {
+		t.Fatalf("%v, %d changes\n%s", err, g.changes, &g.out)
+	}
+	spec := g.cluster(t, "orders").Spec
+	size := spec.Processes[v1beta2.ProcessClassGeneral].VolumeClaimTemplate.Spec.Resources.Requests["storage"]
+	if spec.Version != suggestedVersion || spec.DatabaseConfiguration.RedundancyMode != v1beta2.RedundancyModeTriple || spec.ProcessCounts.Storage != 5 || size.String() != "256Gi" {
+		t.Errorf("spec %+v", spec)
+	}
+	for _, want := range []string{
+		"Version of FoundationDB [7.3.79]: ", "[double]: ", `invalid answer "twice": must be one of`, `invalid answer "much": must be a quantity above 0`, "[8Gi]: ",
+		"kubectl fdb create orders --version 7.3.79 --redundancy triple --storage 5 --volume-size 256Gi --memory 8Gi",
+	} {
+		if !strings.Contains(g.out.String(), want) {
+			t.Errorf("%q is missing:\n%s", want, &g.out)
+		}
+	}
+}
+
+func TestOnlyWhatWasNotGivenIsAskedFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		input string
+		args  string
+		code  int
+		asks  int
+	}{
+		"a version":          {input: "y\n", args: "orders --version 7.3.79"},
+		"all but a version":  {input: "\ny\n", args: "orders --redundancy single --storage 3 --volume-size 1Gi --memory 1Gi", asks: 1},
+		"with an approval":   {args: "orders --yes", code: exit.ExitUsage},
+		"an invalid name":    {args: "Orders", code: exit.ExitUsage},
+		"the input ends":     {input: "\n\n", args: "orders", code: exit.ExitUnconfirmed, asks: 3},
+		"no is the answer":   {input: "\n\n\n\n\nn\n", args: "orders", code: exit.ExitUnconfirmed, asks: 5},
+		"a dry run":          {input: "\n\n\n\n\n", args: "orders --dry-run", asks: 5},
+		"a manifest to read": {input: "\n\n\n\n\n", args: "orders --print", asks: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			err := g.answer(t, tt.input, strings.Fields(tt.args)...)
+			if exit.Code(err) != tt.code {
+				t.Errorf("%v, want exit code %d\n%s", err, tt.code, &g.out)
+			}
+			if asks := strings.Count(g.out.String(), "]: "); asks != tt.asks {
+				t.Errorf("%d questions, want %d:\n%s", asks, tt.asks, &g.out)
+			}
+			if tt.code != 0 && g.changes != 0 {
+				t.Errorf("%d changes", g.changes)
+			}
+		})
+	}
+}
+
+func TestNothingIsAskedForOnAPipe(t *testing.T) {
+	for name, piped := range map[string]func(*session.Env) any{
+		"stdin":  func(e *session.Env) any { return e.In },
+		"stdout": func(e *session.Env) any { return e.Out },
+		"stderr": func(e *session.Env) any { return e.ErrOut },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			g.env.ErrOut = &strings.Builder{}
+			g.env.IsTerminal = func(stream any) bool { return stream != piped(g.env) }
+			err := g.create(t, "orders")
+			if exit.Code(err) != exit.ExitUsage || strings.Contains(fmt.Sprint(g.env.ErrOut), "[") {
+				t.Errorf("%v\n%s", err, g.env.ErrOut)
 			}
 		})
 	}

@@ -17,9 +17,9 @@ const describeLimit = 90 * time.Second
 const missingBackup = "Backup does not exist"
 
 // Describe returns the backup at a destination; nil if there is none.
-func (b *Backups) Describe(ctx context.Context, url string) (*fdb.BackupDescription, error) {
+func (b *Backups) Describe(ctx context.Context, url string, options ...string) (*fdb.BackupDescription, error) {
 	const operation = "describing the backup"
-	r, err := b.read(ctx, operation, []string{"fdbbackup", "describe", "-d", url, "--json"}, describeLimit)
+	r, err := b.read(ctx, operation, append([]string{"fdbbackup", "describe", "-d", url, "--json"}, options...), describeLimit)
 	if isMissing(err) {
 		return nil, nil // no backup is a valid result
 	}

@@ -73,3 +73,23 @@ func TestADescriptionThatIsNotUnderstoodIsNone(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+func TestVersionsHaveTheTimesOfTheDatabaseThatWroteThem(t *testing.T) {
+	s := newSite(t)
+	s.fill(t, "writemode on; set greeting hello")
+	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default", Continuous: true, Period: time.Minute}, seven); err != nil {
+		t.Fatal(err)
+	}
+	s.Advance(10 * time.Minute)
+	plain, err := s.backups.Describe(t.Context(), nightly)
+	if err != nil || plain.MaxRestorable.EpochSeconds != nil {
+		t.Fatalf("%+v, %v", plain, err)
+	}
+	timed, err := s.backups.Describe(t.Context(), nightly, fdb.DescribeTimes...)
+	if err != nil || timed.MaxRestorable.EpochSeconds == nil {
+		t.Fatalf("%+v, %v", timed, err)
+	}
+	if lag := s.Now().Sub(time.Unix(*timed.MaxRestorable.EpochSeconds, 0)); lag < 0 || lag > time.Minute {
+		t.Errorf("the newest version is %s old", lag)
+	}
+}

@@ -83,7 +83,7 @@ func (w *Cluster) carryOut(ctx context.Context, a plan.Action) error {
 		return w.changeDatabase(ctx, a)
 	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
 		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
-		plan.ExpireBackup, plan.ClearBackupData:
+		plan.ExpireBackup, plan.ClearBackupData, plan.SetRestoreVersion:
 		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
 	}
 	return unsupported(a)

@@ -57,7 +57,7 @@ func (w *RestoreCluster) Observe(ctx context.Context, into *plan.Snapshot, facet
 		}
 		into.Cluster = cluster
 	}
-	if facets&(plan.RestoreStatus|plan.Agents|plan.RestoreSource|plan.RestoreTarget) != 0 {
+	if facets&(plan.RestoreStatus|plan.Agents|plan.RestoreSource|plan.RestoreTarget|plan.RestoreTimes) != 0 {
 		agents, err := w.destinationAgents(ctx)
 		if err != nil {
 			return explain(err)
@@ -81,6 +81,9 @@ func (w *RestoreCluster) readFacts(ctx context.Context, into *plan.Snapshot, fac
 	}
 	target := func(ctx context.Context) (plan.TargetFacts, error) { return w.readTarget(ctx, into.RestoreStatus) }
 	if err := refresh(ctx, facets&plan.RestoreTarget, &into.RestoreTarget, target); err != nil {
+		return err
+	}
+	if err := refresh(ctx, facets&plan.RestoreTimes, &into.RestoreTimes, w.readTimes); err != nil {
 		return err
 	}
 	if err := refresh(ctx, facets&plan.OtherRestores, &into.OtherRestores, w.readOtherRestores); err != nil {
@@ -223,6 +226,8 @@ func (w *RestoreCluster) Act(ctx context.Context, a plan.Action) error {
 		return w.startRestore(ctx, a)
 	case plan.AbortRestore:
 		return w.abortRestore(ctx, a)
+	case plan.SetRestoreVersion:
+		return w.setVersion(ctx, a)
 	}
 	return fmt.Errorf("%s: not an action of a pass over a restore", a.Describe())
 }

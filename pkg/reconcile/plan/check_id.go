@@ -96,6 +96,7 @@ const (
 	CheckNoOtherRestore     CheckID = "no-other-restore"     // no other restore into the database is active
 	CheckOwnRestore         CheckID = "own-restore"          // the active restore was not started by another resource
 	CheckRestoreTargetEmpty CheckID = "restore-target-empty" // the key ranges to restore hold no data
+	CheckRestoreTime        CheckID = "restore-time"         // the requested time can be restored
 	CheckRestoreAccepted    CheckID = "restore-accepted"     // the database accepts the restore
 	CheckRestoreAbortable   CheckID = "restore-abortable"    // the restore can be aborted
 	CheckRestoresKeepAgents CheckID = "restores-keep-agents" // every active restore keeps backup agents

@@ -53,16 +53,19 @@ const (
 	// Detector is the CronJob of a cluster's failure detector.
 	Detector
 
+	// RestoreTimes are the times of the versions that a restore can restore.
+	RestoreTimes
+
 	// Everything is all of the facets of a cluster.
 	Everything = ClusterResource | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
 	// EverythingOfBackups is all of the facets of a backup or a restore.
-	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource | RestoreTarget
+	EverythingOfBackups = Backup | Agents | BackupStatus | Restore | RestoreStatus | OtherRestores | BackupStore | BackupUse | RestoreSource | RestoreTarget | RestoreTimes
 )
 
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination", "disruption budgets",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
-	"failure detector",
+	"failure detector", "restore times",
 }
 
 // String lists the facets' names, separated by commas.

@@ -88,6 +88,8 @@ const (
 	HoldRestoreStateUnknown      HoldCode = "restore-state-unknown"      // cannot determine whether a restore runs
 	HoldRestoreTargetOccupied    HoldCode = "restore-target-occupied"    // the key ranges to restore hold data
 	HoldRestoreTargetUnknown     HoldCode = "restore-target-unknown"     // cannot determine whether the key ranges hold data
+	HoldRestoreTimeRefused       HoldCode = "restore-time-refused"       // the requested time cannot be restored
+	HoldRestoreTimeUnknown       HoldCode = "restore-time-unknown"       // cannot determine which version is of the requested time
 	HoldServiceAddressMissing    HoldCode = "service-address-missing"    // a service has no address yet
 	HoldSharedListsUnread        HoldCode = "shared-lists-unread"        // the lists of control-plane instances could not be read
 	HoldSpecContradiction        HoldCode = "spec-contradiction"         // the spec contradicts itself

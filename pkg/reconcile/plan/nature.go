@@ -41,7 +41,8 @@ var ordinaryHolds = map[HoldCode]bool{
 	HoldNoBetterCoordinators: false, HoldNoChoice: false, HoldNoCoordinators: false, HoldNodesUnknown: false,
 	HoldNotOwnBackup: false, HoldNotesUnread: false, HoldPodEndedEarly: false, HoldProcessesUnknown: false,
 	HoldRemovalInSpec: false, HoldRestartsKeptBack: false, HoldRestoreAborted: false, HoldRestoreLost: false,
-	HoldRestoreStateUnknown: false, HoldRestoreTargetOccupied: false, HoldRestoreTargetUnknown: false, HoldSharedListsUnread: false,
+	HoldRestoreStateUnknown: false, HoldRestoreTargetOccupied: false, HoldRestoreTargetUnknown: false, HoldRestoreTimeRefused: false,
+	HoldRestoreTimeUnknown: false, HoldSharedListsUnread: false,
 	HoldSpecContradiction: false, HoldStoreUnknown: false, HoldTagChanged: false, HoldTooLateToKeep: false,
 	HoldVersionUnsafe: false,
 }

@@ -98,6 +98,7 @@ var effects = []expected{
 	{plan.DeleteBackupData{}, false, plan.DataLoss},
 	{plan.WriteRestoreStatus{}, false, plan.NoImpact},
 	{plan.StartRestore{}, false, plan.DataRestore},
+	{plan.SetRestoreVersion{}, false, plan.NoImpact},
 	{plan.AbortRestore{}, false, plan.DataLoss},
 	{plan.ExpireBackup{}, false, plan.DataLoss},
 	{plan.ClearBackupData{}, false, plan.DataLoss},
@@ -190,6 +191,7 @@ func snapshot() plan.Snapshot {
 		BackupStatus: plan.BackupFacts{Status: &fdb.BackupStatus{}}, RestoreStatus: plan.RestoreFacts{Read: true},
 		OtherRestores: plan.OtherRestoreFacts{Read: true}, BackupStore: plan.StoreFacts{Read: true}, BackupUse: plan.UseFacts{Read: true}, RestoreSource: plan.SourceFacts{Backup: "b"},
 		RestoreTarget: plan.TargetFacts{Read: true},
+		RestoreTimes:  plan.TimeFacts{Read: true},
 	}
 }
 

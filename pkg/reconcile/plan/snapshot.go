@@ -75,6 +75,8 @@ type Snapshot struct {
 	RestoreSource SourceFacts
 	// RestoreTarget is whether the key ranges that the restore writes hold data.
 	RestoreTarget TargetFacts
+	// RestoreTimes are the times of the versions at the restore's source.
+	RestoreTimes TimeFacts
 }
 
 // DetectorFacts are the CronJob of the failure detector, or why it cannot be read.
@@ -208,6 +210,7 @@ var take = map[Facet]func(into, from *Snapshot){
 	OtherRestores: func(into, from *Snapshot) { into.OtherRestores = from.OtherRestores },
 	RestoreSource: func(into, from *Snapshot) { into.RestoreSource = from.RestoreSource },
 	RestoreTarget: func(into, from *Snapshot) { into.RestoreTarget = from.RestoreTarget },
+	RestoreTimes:  func(into, from *Snapshot) { into.RestoreTimes = from.RestoreTimes },
 }
 
 // With returns s with the facets as another snapshot has them.

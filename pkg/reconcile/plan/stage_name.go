@@ -75,6 +75,7 @@ const (
 	StageRestartGroups        StageName = "RestartGroups"
 	StageResumeOperators      StageName = "ResumeOperators"
 	StageSetBackupState       StageName = "SetBackupState"
+	StageSetRestoreVersion    StageName = "SetRestoreVersion"
 	StageChangeDenyList       StageName = "ShutOut"
 	StageSkipExclusion        StageName = "SkipExclusion"
 	StageStopMaintenance      StageName = "StopMaintenance"

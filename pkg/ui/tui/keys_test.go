@@ -272,3 +272,12 @@ func TestWhyIsUnknownWhileThePreviewIsOlder(t *testing.T) {
 		})
 	}
 }
+
+// Users of less and vi press g twice.
+func TestGTwiceGoesToTheBeginningAsGDoes(t *testing.T) {
+	m := pressed(overFleet(t, 120, 40), "G")
+	once, twice := pressed(m, "g"), pressed(m, "g", "g")
+	if first := overFleet(t, 120, 40).View(); once.View() != first || twice.View() != first || m.View() == first {
+		t.Errorf("got\n%s", twice.View())
+	}
+}

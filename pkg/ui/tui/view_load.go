@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 	ui "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
 )
 
@@ -11,6 +12,7 @@ func loadPage(s clusterView) page {
 	for _, title := range ui.CourseColumns() {
 		p.columns = append(p.columns, column{title: title, from: map[string]int{"DISK": 70, "QUEUE": 80, "LAG": 90}[title]})
 	}
+	p.columns = append(p.columns, column{title: diskBusy, from: 100})
 	var documents []*workload.View
 	for i, at := range s.states {
 		if i == 0 || at.frame != s.states[i-1].frame {
@@ -29,9 +31,21 @@ func loadPage(s clusterView) page {
 		for _, cell := range c.Cells {
 			r.cells = append(r.cells, styled(plain, cell))
 		}
+		r.cells = append(r.cells, diskBar(c.DiskBusy))
 		p.rows = append(p.rows, r)
 	}
 	return p
+}
+
+// diskBusy is the title of the bars of disks, which are as wide.
+const diskBusy = "DISK-BUSY"
+
+// diskBar shows how busy a disk is. What keeps no data, and what does not report it, has no bar.
+func diskBar(busy *float64) span {
+	if busy == nil {
+		return styled(plain, "")
+	}
+	return styled(plain, states.Blocks(*busy, len(diskBusy)))
 }
 
 func (s clusterView) aboutLoad(c ui.Course) []line {

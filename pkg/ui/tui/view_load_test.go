@@ -94,3 +94,20 @@ func TestARecordingWithoutLoadsShowsNone(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 }
+
+func TestDisksHaveBarsOnAWideTerminal(t *testing.T) {
+	for name, tt := range map[string]struct {
+		width int
+		bars  bool
+	}{"a wide terminal": {200, true}, "a narrow one": {120, false}} {
+		t.Run(name, func(t *testing.T) {
+			view := pressed(shown(t, tt.width, 40, Options{}, underLoad(3)...), "0").View()
+			if strings.Contains(view, "DISK-BUSY") != tt.bars || strings.Contains(view, strings.Repeat("█", 9)) != tt.bars {
+				t.Errorf("bars of disks, want %t:\n%s", tt.bars, view)
+			}
+			if n := strings.Count(view, "░"); n > 0 {
+				t.Errorf("%d cells of bars for disks that are not reported", n)
+			}
+		})
+	}
+}

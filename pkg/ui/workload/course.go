@@ -17,6 +17,9 @@ type Course struct {
 	Key, Group string
 	// Cells are the subject, its figure now, its course, and the disk, queue and lag of a process.
 	Cells []string
+	// DiskBusy is the share of time in which the disk of the process was busy; nil when unknown, and
+	// for what keeps no data.
+	DiskBusy *float64
 	// Unknown is true where the figure, or the CPU of the process, is not reported.
 	Unknown bool
 	// Effect is that of the worst cause about it; empty for none.
@@ -91,11 +94,12 @@ func processCourse(documents []*workload.View, last workload.View, p workload.Pr
 		}
 		return v.Processes[i].Busy()
 	}
-	disk := phrase.Nothing
+	disk, diskBusy := phrase.Nothing, (*float64)(nil)
 	if p.Has(fdb.RoleStorage) || p.Has(fdb.RoleLog) {
+		diskBusy = p.DiskBusy
 		disk = strings.TrimSpace(percent(p.DiskBusy))
 	}
-	c := Course{Key: p.Address, Group: p.Group, Unknown: p.Busy() == nil, Cells: []string{
+	c := Course{Key: p.Address, Group: p.Group, Unknown: p.Busy() == nil, DiskBusy: diskBusy, Cells: []string{
 		p.Subject(), "cpu " + strings.TrimSpace(percent(p.Busy())), shareCourse(documents, busy), disk, phrase.BytesOr(p.QueueBytes, phrase.Nothing), orNothing(lag(p.Lag()), p.Lag()),
 	}}
 	c.about(last, func(cause workload.Cause) bool { return slices.Contains(cause.Subjects, p.Subject()) })

@@ -300,9 +300,13 @@ func Bar(share float64) string { return BarOf(share, barWidth) }
 
 // BarOf returns a bar of a width.
 func BarOf(share float64, width int) string {
-	share = min(1, max(0, share))
-	full := int(math.Floor(share * float64(width)))
-	return strings.Repeat("█", full) + strings.Repeat("░", width-full) + fmt.Sprintf(" %d%%", int(math.Floor(share*100)))
+	return Blocks(share, width) + fmt.Sprintf(" %d%%", int(math.Floor(min(1, max(0, share))*100)))
+}
+
+// Blocks returns a bar of a width without the number.
+func Blocks(share float64, width int) string {
+	full := int(math.Floor(min(1, max(0, share)) * float64(width)))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }
 
 // RateCell returns how fast data moves away; "-" when it is unknown.
