@@ -3,6 +3,7 @@ package fdbsim
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/serverargs"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
@@ -46,4 +47,4 @@ const (
 )
 
 // ParseServerArgs reads the argument vector of an fdbserver, argv[0] first.
-func ParseServerArgs(argv []string) (model.ServerArgs, error) { return model.ParseServerArgs(argv) }
+func ParseServerArgs(argv []string) (serverargs.Args, error) { return serverargs.Parse(argv) }

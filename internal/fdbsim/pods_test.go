@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/serverargs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -24,7 +24,7 @@ func podArgs(name, class, addresses string) []string {
 }
 
 func TestArgumentsOfAPodAreUnderstood(t *testing.T) {
-	got, err := model.ParseServerArgs(podArgs("storage-1", "storage", "[10.1.0.5]:4500:tls,[10.1.0.5]:4501"))
+	got, err := serverargs.Parse(podArgs("storage-1", "storage", "[10.1.0.5]:4500:tls,[10.1.0.5]:4501"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestArgumentsOfAPodAreUnderstood(t *testing.T) {
 		"no address": {"fdbserver", "--cluster_file=f"}, "unknown option": append(podArgs("a", "log", "1.2.3.4:1"), "--nope=1"),
 		"unknown class": podArgs("a", "nonsense", "1.2.3.4:1"), "nothing": nil,
 	} {
-		if _, err := model.ParseServerArgs(args); err == nil {
+		if _, err := serverargs.Parse(args); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -22,3 +22,12 @@ func (s *Process) ClassSource() string {
 		return "command_line"
 	}
 }
+
+// Set is a set of names.
+func Set(names ...string) map[string]bool {
+	s := make(map[string]bool, len(names))
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}

@@ -51,7 +51,7 @@ func wrappedPort(text string) string {
 func (e Exclusion) Matches(s *Process) bool {
 	if e.Locality {
 		key, value, _ := strings.Cut(strings.TrimPrefix(e.Text, localityMark), ":")
-		return s.Args.matches(key, value) || (key == fdb.LocalityFDBProcessID && value == s.Disk.ProcessID)
+		return s.Args.Matches(key, value) || (key == fdb.LocalityFDBProcessID && value == s.Disk.ProcessID)
 	}
 	return slices.ContainsFunc(s.Args.Public, func(a fdb.Address) bool {
 		return a.HostPort() == e.Text || (e.Machine && a.Host == e.Text)

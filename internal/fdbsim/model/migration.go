@@ -81,7 +81,7 @@ func (db *Database) outdatedEngines(conf Configuration) []*StorageServer {
 func wiggles(conf Configuration, s *Process) bool {
 	key, value, restricted := strings.Cut(conf.Values["perpetual_storage_wiggle_locality"], ":")
 	gradual := conf.Values["storage_migration_type"] == Choices["storage_migration_type"].Stored["gradual"]
-	return !gradual || !restricted || s.Args.matches(key, value) || (key == fdb.LocalityFDBProcessID && value == s.Disk.ProcessID)
+	return !gradual || !restricted || s.Args.Matches(key, value) || (key == fdb.LocalityFDBProcessID && value == s.Disk.ProcessID)
 }
 
 // changeEngines gives storage servers another engine, which makes them new

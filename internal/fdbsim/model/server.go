@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/serverargs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
@@ -48,7 +49,7 @@ type Process struct {
 	simulation *Simulation
 	spec       Server
 	slot       *Slot
-	Args       ServerArgs
+	Args       serverargs.Args
 	listens    []string // its addresses with ports
 	// names are all that an exclusion can call it by; its disk's process ID is another.
 	names   []string
@@ -122,7 +123,7 @@ func (w *Simulation) restart(old *Process) {
 	w.launch(s)
 }
 
-func exclusionNames(args ServerArgs) []string {
+func exclusionNames(args serverargs.Args) []string {
 	var names []string
 	for _, a := range args.Public {
 		names = append(names, a.Host, a.HostPort())
@@ -134,7 +135,7 @@ func exclusionNames(args ServerArgs) []string {
 }
 
 func (w *Simulation) newServer(spec Server) (*Process, error) {
-	args, err := ParseServerArgs(spec.Args)
+	args, err := serverargs.Parse(spec.Args)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/serverargs"
 )
 
 func init() { //nolint:gochecknoinits // the table names functions that use it
@@ -137,7 +138,7 @@ func (c *cli) setClass(args []string) error {
 		c.print("No matching addresses found\n")
 		return errFailed
 	}
-	class, known := model.ProcessClasses[args[1]]
+	class, known := serverargs.Classes[args[1]]
 	if !known && args[1] != "default" {
 		return c.refuse("'%s' is not a valid process class", args[1])
 	}

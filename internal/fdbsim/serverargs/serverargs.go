@@ -1,15 +1,17 @@
-package model
+// Package serverargs reads the command line of an fdbserver.
+package serverargs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// ServerArgs is what the command line of an fdbserver asks for.
-type ServerArgs struct {
+// Args is what the command line of an fdbserver asks for.
+type Args struct {
 	// CommandLine is the whole line as status shows it.
 	CommandLine string
 	// ClusterFile is the live cluster file; SeedClusterFile its first content.
@@ -34,8 +36,8 @@ type ServerArgs struct {
 // eventSeverity is the severity of the trace events that status is collected from.
 const eventSeverity = 10
 
-// ProcessClasses are the classes that fdbserver knows, by the names it accepts.
-var ProcessClasses = map[string]string{
+// Classes are the classes that fdbserver knows, by the names it accepts.
+var Classes = map[string]string{
 	"storage": "storage", "transaction": "transaction", "resolution": "resolution",
 	"stateless": "stateless", "log": "log", "proxy": "commit_proxy", "commit_proxy": "commit_proxy",
 	"grv_proxy": "grv_proxy", "master": "master", "test": "test", "unset": "unset",
@@ -47,30 +49,30 @@ var ProcessClasses = map[string]string{
 
 const defaultServerMemory = 8 << 30
 
-// ParseServerArgs reads the argument vector of an fdbserver, argv[0] included.
-func ParseServerArgs(argv []string) (ServerArgs, error) {
+// Parse reads the argument vector of an fdbserver, argv[0] included.
+func Parse(argv []string) (Args, error) {
 	if len(argv) == 0 {
-		return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: none given")
+		return Args{}, fmt.Errorf("parsing fdbserver arguments: none given")
 	}
-	a := ServerArgs{
+	a := Args{
 		CommandLine: strings.Join(argv, " "), Class: "unset",
 		Locality: map[string]string{}, MemoryBytes: defaultServerMemory,
 	}
 	for _, o := range longOptions(argv[1:], serverSwitches) {
 		if err := a.set(o); err != nil {
-			return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: %w", err)
+			return Args{}, fmt.Errorf("parsing fdbserver arguments: %w", err)
 		}
 	}
 	if len(a.Public) == 0 {
-		return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: no --public_address")
+		return Args{}, fmt.Errorf("parsing fdbserver arguments: no --public_address")
 	}
 	if a.ClusterFile == "" {
-		return ServerArgs{}, fmt.Errorf("parsing fdbserver arguments: no --cluster_file")
+		return Args{}, fmt.Errorf("parsing fdbserver arguments: no --cluster_file")
 	}
 	return a, nil
 }
 
-func (a *ServerArgs) set(o option) error {
+func (a *Args) set(o option) error {
 	var err error
 	switch name := strings.ReplaceAll(o.name, "-", "_"); {
 	case name == "cluster_file" || name == "C":
@@ -97,14 +99,14 @@ func (a *ServerArgs) set(o option) error {
 		var severity int
 		severity, err = strconv.Atoi(o.value)
 		a.WithoutEvents = severity > eventSeverity
-	case !serverOptions[name] && !strings.HasPrefix(name, "knob_"):
+	case !slices.Contains(serverOptions, name) && !strings.HasPrefix(name, "knob_"):
 		err = fmt.Errorf("unknown option --%s", o.name)
 	}
 	return err
 }
 
-func (a *ServerArgs) setClass(name string) error {
-	class, known := ProcessClasses[name]
+func (a *Args) setClass(name string) error {
+	class, known := Classes[name]
 	if !known {
 		return fmt.Errorf("unknown machine class %q", name)
 	}
@@ -112,35 +114,25 @@ func (a *ServerArgs) setClass(name string) error {
 	return nil
 }
 
-// serverOptions are the options that fdbserver takes and the model has no use
-// for.
-var serverOptions = Set("listen_address", "l", "logdir", "L", "loggroup", "log_group", "logsize", "maxlogs", "maxlogssize",
+// serverOptions are the options that fdbserver takes and the model has no use for.
+var serverOptions = []string{"listen_address", "l", "logdir", "L", "loggroup", "log_group", "logsize", "maxlogs", "maxlogssize",
 	"trace_format", "cache_memory", "M", "m", "storage_memory", "parentpid", "newconsole", "noconsole", "knobs",
 	"tls_certificate_file", "tls_key_file", "tls_ca_file", "tls_verify_peers", "tls_password", "no_config_db",
 	"memory_vsize", "datadistributor", "io_trust_seconds", "io_trust_warn_only", "trace_format", "buggify", "metrics_cluster",
-	"tracer", "authorization_public_key_file", "config_path", "use_test_config_db", "no_config_path", "consistency_check_requests")
+	"tracer", "authorization_public_key_file", "config_path", "use_test_config_db", "no_config_path", "consistency_check_requests"}
 
-var serverSwitches = Set("newconsole", "noconsole", "no_config_db", "io_trust_warn_only", "use_test_config_db", "version", "v")
-
-// Set is a set of names.
-func Set(names ...string) map[string]bool {
-	s := make(map[string]bool, len(names))
-	for _, n := range names {
-		s[n] = true
-	}
-	return s
-}
+var serverSwitches = []string{"newconsole", "noconsole", "no_config_db", "io_trust_warn_only", "use_test_config_db", "version", "v"}
 
 // option is one long or short option of a command line.
 type option struct{ name, value string }
 
 // longOptions splits arguments into options. An option takes its value after
 // "=" or from the next argument, unless it is one of the switches.
-func longOptions(args []string, switches map[string]bool) []option {
+func longOptions(args []string, switches []string) []option {
 	var options []option
 	for i := 0; i < len(args); i++ {
 		name, value, inline := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
-		if !inline && !switches[strings.ReplaceAll(name, "-", "_")] && i+1 < len(args) {
+		if !inline && !slices.Contains(switches, strings.ReplaceAll(name, "-", "_")) && i+1 < len(args) {
 			i++
 			value = args[i]
 		}
@@ -163,8 +155,8 @@ func parseSize(text string) (int64, error) {
 	return n * unit, nil
 }
 
-// matches reports whether the process has this locality value.
-func (a ServerArgs) matches(key, value string) bool {
+// Matches reports whether the process has this locality value.
+func (a Args) Matches(key, value string) bool {
 	got, has := a.Locality[key]
 	return has && got == value
 }
