@@ -39,7 +39,7 @@ func TestAnApprovalCoversWhatWasForecast(t *testing.T) {
 		"the exclusion":                         {"ExcludeInstances", plan.Exclude{Groups: ids("storage-1"), Targets: []string{"10.1.0.1"}}, true},
 		"the exclusion of another group":        {"ExcludeInstances", plan.Exclude{Groups: ids("storage-2")}, false},
 		"the exclusion of one more group":       {"ExcludeInstances", plan.Exclude{Groups: ids("storage-1", "storage-2")}, false},
-		"the exclusion by another stage":        {"ShutOut", plan.Exclude{Groups: ids("storage-1")}, false},
+		"the exclusion by another stage":        {"ChangeDenyList", plan.Exclude{Groups: ids("storage-1")}, false},
 		"its objects":                           {"RemovePods", plan.DeleteGroupObjects{Group: "storage-1", Pod: "p"}, true},
 		"its objects, undrained":                {"RemovePods", plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", Undrained: true}, false},
 		"a kind that no pass was to do":         {"ChangeCoordinators", plan.ChangeCoordinators{}, false},

@@ -114,7 +114,7 @@ func TestARefusalWithoutAHoldIsRefused(t *testing.T) {
 		"denied, and the stage goes on": {plan.Decision{Checks: []plan.Check{{Gate: plan.GateDeny, Question: "q"}}}, "refused"},
 		"too soon, and it goes on":      {plan.Decision{Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "q"}}}, "not yet"},
 		"an ordinary hold":              {plan.Decision{Checks: []plan.Check{{Gate: plan.GateAvailable, Question: "q"}}, Hold: &plan.Hold{Code: plan.HoldPodsPending}}, "not yet"},
-		"trouble":                       {plan.Decision{Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "q"}}, Hold: &plan.Hold{Code: plan.HoldDatabaseLost}}, "refused"},
+		"a problem":                     {plan.Decision{Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "q"}}, Hold: &plan.Hold{Code: plan.HoldDatabaseLost}}, "refused"},
 	} {
 		var out bytes.Buffer
 		Text(&out, TextOptions{})(reconcile.StageDecided{Stage: "S", Decision: c.d})

@@ -63,7 +63,7 @@ type PodView struct {
 	// Conditions are the pod's conditions that are not true, with their reasons.
 	Conditions []string `json:"conditions"`
 	// Problem is what is wrong with it; empty for nothing.
-	Problem string `json:"trouble,omitempty"`
+	Problem string `json:"problem,omitempty"`
 }
 
 // ContainerView is one container of a pod.

@@ -26,7 +26,7 @@ type TreeItem struct {
 	// State is the state in a few words: healthy, reporting, Running, Bound, ready, not found.
 	State string `json:"state"`
 	// Problem is true where the state needs attention.
-	Problem bool `json:"trouble"`
+	Problem bool `json:"problem"`
 	// Notes are what else matters about it: its class and zone, a coordinator, an exclusion.
 	Notes []string `json:"notes,omitempty"`
 	// Conditions are those of a process group.

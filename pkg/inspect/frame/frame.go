@@ -41,5 +41,5 @@ type Source struct {
 	// RequestedAt is the start of the request that is in progress; null when none is.
 	RequestedAt *time.Time `json:"requestedAt"`
 	// Problem is why the last request failed; empty when it did not.
-	Problem string `json:"trouble,omitempty"`
+	Problem string `json:"problem,omitempty"`
 }

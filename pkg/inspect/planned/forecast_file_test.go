@@ -18,7 +18,7 @@ func TestAForecastInAPlanFileCannotBeExtended(t *testing.T) {
 		"another duration":       {func(f *Forecast) { f.Phases[0].FromSeconds = 38 }, false},
 		"another process group":  {func(f *Forecast) { f.Phases[0].Groups[0] = "storage-2" }, true},
 		"another kind of action": {func(f *Forecast) { f.Phases[0].Kind = "DeletePods" }, true},
-		"another stage":          {func(f *Forecast) { f.Phases[0].Stage = "ShutOut" }, true},
+		"another stage":          {func(f *Forecast) { f.Phases[0].Stage = "ChangeDenyList" }, true},
 		"another command":        {func(f *Forecast) { f.Phases[0].Commands = []string{"configure single"} }, true},
 		"more new groups":        {func(f *Forecast) { f.Phases[0].Classes = map[v1beta2.ProcessClass]int{"log": 9} }, true},
 		"no digest":              {func(f *Forecast) { f.Digest = "" }, true},

@@ -13,7 +13,7 @@ const (
 	Approval Nature = "approval"
 	// Problem is what a user should look at: it requires manual intervention, or something is
 	// unavailable, refused or unknown that should not be.
-	Problem Nature = "trouble"
+	Problem Nature = "problem"
 )
 
 // ordinaryHolds are the reasons that end by themselves in the normal course of a change. All others

@@ -76,7 +76,7 @@ const (
 	StageResumeOperators      StageName = "ResumeOperators"
 	StageSetBackupState       StageName = "SetBackupState"
 	StageSetRestoreVersion    StageName = "SetRestoreVersion"
-	StageChangeDenyList       StageName = "ShutOut"
+	StageChangeDenyList       StageName = "ChangeDenyList"
 	StageSkipExclusion        StageName = "SkipExclusion"
 	StageStopMaintenance      StageName = "StopMaintenance"
 	StageSyncConnectionString StageName = "SyncConnectionString"

@@ -43,11 +43,13 @@ var renamedSinceFirst = []Renamed{
 	{Kind: "ExclusionList", Key: "state", To: "state", Values: map[string]string{"wanted": "pending", "asked": "requested"}},
 	{Kind: "ExclusionStatus", Key: "state", To: "state", Values: map[string]string{"wanted": "pending", "asked": "requested"}},
 	{Kind: "Frame", Key: "askedAt", To: "requestedAt"},
+	{Kind: "Frame", Key: "trouble", To: "problem"},
 	{Kind: "LockList", Key: "byHand", To: "manualHolder"},
 	{Kind: "LockList", Key: "instance", To: "controlPlaneInstance"},
 	{Kind: "Plan", Key: "step", To: "stage"},
 	{Kind: "Plan", Key: "human", To: "manualIntervention"},
 	{Kind: "ProcessGroupDescription", Key: "exclusion", To: "exclusion", Values: map[string]string{"wanted": "pending", "asked": "requested"}},
+	{Kind: "ProcessGroupDescription", Key: "trouble", To: "problem"},
 	{Kind: "ProcessGroupList", Key: "exclusion", To: "exclusion", Values: map[string]string{"wanted": "pending", "asked": "requested"}},
 	{Kind: kindEvent, Key: "event", To: "event", Values: map[string]string{"resting": "wait-started", "woken": "wait-ended"}},
 	{Kind: kindEvent, Key: "human", To: "manualIntervention"},
@@ -71,11 +73,11 @@ func JSON(text []byte) ([]byte, error) {
 	decoder.UseNumber()
 	var tree any
 	if err := decoder.Decode(&tree); err != nil {
-		return nil, fmt.Errorf("decoding JSON: %w", err)
+		return nil, fmt.Errorf("decode JSON: %w", err)
 	}
 	upgraded, err := json.Marshal(upgrade(tree, ""))
 	if err != nil {
-		return nil, fmt.Errorf("encoding JSON: %w", err)
+		return nil, fmt.Errorf("encode JSON: %w", err)
 	}
 	return upgraded, nil
 }

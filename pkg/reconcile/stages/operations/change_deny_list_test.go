@@ -18,7 +18,7 @@ func lockedTogether(tb testing.TB) plan.Snapshot {
 	return s
 }
 
-func TestShutOut(t *testing.T) {
+func TestChangeDenyList(t *testing.T) {
 	tests := map[string]struct {
 		stagestest.RemovalCase
 		owner string
