@@ -227,7 +227,7 @@ func (c *FoundationDBCluster) MaxFaultDomainsWithTaintedProcessGroups(zones int)
 	}
 	limit, err := intstr.GetScaledValueFromIntOrPercent(&share, zones, false)
 	if err != nil {
-		return 0, fmt.Errorf("reading maxFaultDomainsWithTaintedProcessGroups: %w", err)
+		return 0, fmt.Errorf("read maxFaultDomainsWithTaintedProcessGroups: %w", err)
 	}
 	return max(1, limit), nil
 }

@@ -26,7 +26,7 @@ const (
 // spec is not valid.
 func (c *FoundationDBCluster) Normalized() (*FoundationDBCluster, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("checking cluster %s: %w", c.Name, err)
+		return nil, fmt.Errorf("check cluster %s: %w", c.Name, err)
 	}
 	n := c.DeepCopy()
 	n.takeAnnotations() // whose errors Validate has returned

@@ -43,7 +43,7 @@ func (id ProcessGroupID) Split() (prefix string, class ProcessClass, number int,
 	rest, digits := cutLast(string(id), "-")
 	number, err = strconv.Atoi(digits)
 	if err != nil {
-		return "", "", 0, fmt.Errorf("reading the number of process group ID %q: %w", id, err)
+		return "", "", 0, fmt.Errorf("read the number of process group ID %q: %w", id, err)
 	}
 	prefix, last := cutLast(rest, "-")
 	return prefix, ProcessClass(last), number, nil

@@ -163,7 +163,7 @@ func (l *runner) limit(ctx context.Context, suite string) (time.Duration, error)
 	}
 	binary := filepath.Join(l.dir, "unmutated")
 	if built, err := l.build(ctx, suite, binary); err != nil || !built {
-		return 0, errors.Join(fmt.Errorf("building the tests of %s failed", suite), err)
+		return 0, errors.Join(fmt.Errorf("the tests of %s did not compile", suite), err)
 	}
 	begin := l.clock.Now()
 	if passed, err := l.pass(ctx, suite, binary, time.Hour); err != nil || !passed {

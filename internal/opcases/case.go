@@ -38,7 +38,7 @@ func ReadCases(folder fs.FS, file string) ([]Case, error) {
 	}
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("unpacking %s: %w", file, err)
+		return nil, fmt.Errorf("unpack %s: %w", file, err)
 	}
 	var cases []Case
 	for lines := bufio.NewReader(plain); ; {
@@ -63,7 +63,7 @@ func parseCase(file string, line []byte) (Case, error) {
 		Cluster json.RawMessage `json:"cluster"`
 	}
 	if err := json.Unmarshal(line, &parts); err != nil {
-		return Case{}, fmt.Errorf("parsing %s: %w", file, err)
+		return Case{}, fmt.Errorf("parse %s: %w", file, err)
 	}
 	c := Case{File: file, Line: line, In: parts.In, Out: parts.Out}
 	key := parts.In
@@ -71,11 +71,11 @@ func parseCase(file string, line []byte) (Case, error) {
 		c.In, c.Out, key = line, line, parts.Cluster
 	}
 	if key == nil {
-		return Case{}, fmt.Errorf("parsing %s: a case without input", file)
+		return Case{}, fmt.Errorf("parse %s: a case without input", file)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, key); err != nil {
-		return Case{}, fmt.Errorf("parsing %s: %w", file, err)
+		return Case{}, fmt.Errorf("parse %s: %w", file, err)
 	}
 	sum := sha256.Sum256(compact.Bytes())
 	c.Key = hex.EncodeToString(sum[:6])
@@ -85,10 +85,10 @@ func parseCase(file string, line []byte) (Case, error) {
 // Decode reads the input and the outcome into values of the caller's types.
 func (c Case) Decode(in, out any) error {
 	if err := json.Unmarshal(c.In, in); err != nil {
-		return fmt.Errorf("decoding the input: %w", err)
+		return fmt.Errorf("decode the input: %w", err)
 	}
 	if err := json.Unmarshal(c.Out, out); err != nil {
-		return fmt.Errorf("decoding the outcome: %w", err)
+		return fmt.Errorf("decode the outcome: %w", err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func Differences() ([]Difference, error) {
 	for lines.Scan() {
 		var d Difference
 		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			return nil, fmt.Errorf("parsing the list of differences: %w", err)
+			return nil, fmt.Errorf("parse the list of differences: %w", err)
 		}
 		all = append(all, d)
 	}

@@ -28,7 +28,7 @@ func (d *Document) UnmarshalJSON(text []byte) error {
 	}
 	status, err := fdb.ParseStatus(full)
 	if err != nil {
-		return fmt.Errorf("parsing a recorded status document: %w", err)
+		return fmt.Errorf("parse a recorded status document: %w", err)
 	}
 	d.Status = *status
 	return nil

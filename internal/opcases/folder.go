@@ -35,7 +35,7 @@ func Recorded() (fs.FS, error) {
 		name = filepath.Join(repository(), "..", "shared", "operator-cases")
 	}
 	if _, err := os.Stat(name); err != nil {
-		return nil, fmt.Errorf("reading the operator's cases: %w; set %s to their folder", err, Variable)
+		return nil, fmt.Errorf("read the operator's cases: %w; set %s to their folder", err, Variable)
 	}
 	return os.DirFS(name), nil
 }
@@ -63,5 +63,5 @@ func ignoreEnd(file string, err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fmt.Errorf("reading %s: %w", file, err)
+	return fmt.Errorf("read %s: %w", file, err)
 }

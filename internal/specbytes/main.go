@@ -39,7 +39,7 @@ func documents() (map[string][]byte, error) {
 		for kind, fill := range fillings {
 			text, err := encode(fill(t))
 			if err != nil {
-				return nil, fmt.Errorf("encoding %s %s: %w", kind, name, err)
+				return nil, fmt.Errorf("encode %s %s: %w", kind, name, err)
 			}
 			docs[name+"-"+kind+".json"] = text
 		}

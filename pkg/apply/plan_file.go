@@ -24,7 +24,7 @@ import (
 func ReadPlan(path string) (*planned.ApprovedPlan, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("reading the plan: %w", err))
+		return nil, exit.Usage(fmt.Errorf("read the plan: %w", err))
 	}
 	p, err := planned.ReadPlan(text)
 	if err != nil {

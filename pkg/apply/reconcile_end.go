@@ -54,7 +54,7 @@ func (o *outcome) end(ctx context.Context, err error) error {
 	case errors.Is(cause, exit.ErrTimeout):
 		return &exit.Error{Code: exit.ExitWaiting, Err: o.withKept(o.timedOut()), Hints: []string{o.again("resume")}, Printed: true}
 	default:
-		return fmt.Errorf("reconciling %s: %w", o.subject(), err)
+		return fmt.Errorf("reconcile %s: %w", o.subject(), err)
 	}
 }
 

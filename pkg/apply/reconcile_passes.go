@@ -310,7 +310,7 @@ func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error
 func (p *pacing) readProgress(ctx context.Context) error {
 	all, reached, err := p.Goal.Progress(ctx, readOnce{p.Session, &p.lastRead, p.Env.Clock.Now()})
 	if err != nil {
-		return fmt.Errorf("reading the progress: %w", err)
+		return fmt.Errorf("read the progress: %w", err)
 	}
 	if !p.waitAll {
 		removed := false

@@ -45,7 +45,7 @@ func TestCoordinatorNamesAreChecked(t *testing.T) {
 	}{
 		"a resolver that answers":      {want: exit.ExitDone, requested: 1, says: "CONN-003   passed"},
 		"a slow one":                   {took: 5 * time.Second, want: exit.ExitNo, requested: 1, says: "CONN-003   failed"},
-		"a pod without getent":         {err: errors.New("resolving names: the container has no getent"), want: exit.ExitUnreachable, requested: 1, says: "CONN-003   not-checked   resolving names: the container has no getent"},
+		"a pod without getent":         {err: errors.New("resolve names: the container has no getent"), want: exit.ExitUnreachable, requested: 1, says: "CONN-003   not-checked   resolve names: the container has no getent"},
 		"a rule that is left out":      {took: 5 * time.Second, args: []string{"--skip", "CONN-003=known"}, want: exit.ExitDone, says: "CONN-003   skipped"},
 		"a rule that was not asked of": {took: 5 * time.Second, args: []string{"--rules", "CONN-001"}, want: exit.ExitDone, says: "CONN-001   passed"},
 		"addresses":                    {given: func(g *given) { g.cluster.Resource.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: exit.ExitDone, says: "CONN-003   passed"},

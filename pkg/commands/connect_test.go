@@ -166,7 +166,7 @@ func TestAWrongPlaceIsAnsweredWithTheRightOnes(t *testing.T) {
 
 // A refused connection is explained as kubectl does, without the path of the request.
 func TestARefusedConnectionIsExplained(t *testing.T) {
-	err := fmt.Errorf("reading FoundationDBCluster sample: %w", &url.Error{Op: "Get", URL: "https://127.0.0.1:1/apis/apps.foundationdb.org?limit=500", Err: syscall.ECONNREFUSED})
+	err := fmt.Errorf("read FoundationDBCluster sample: %w", &url.Error{Op: "Get", URL: "https://127.0.0.1:1/apis/apps.foundationdb.org?limit=500", Err: syscall.ECONNREFUSED})
 	const want = "the connection to the server 127.0.0.1:1 was refused: check the host and the port, --context and --kubeconfig"
 	if got := exit.Explain(err); got != want || exit.Code(err) != exit.ExitUnreachable {
 		t.Errorf("%q, exit code %d", got, exit.Code(err))

@@ -71,7 +71,7 @@ func TestEventsThatMayNotBeReadAreNamed(t *testing.T) {
 			},
 		}), nil
 	}
-	if code := Run(t.Context(), env, []string{"events", "sample"}); code != exit.ExitForbidden || !strings.Contains(g.err.String(), "listing events in namespace fdb") {
+	if code := Run(t.Context(), env, []string{"events", "sample"}); code != exit.ExitForbidden || !strings.Contains(g.err.String(), "list events in namespace fdb") {
 		t.Errorf("exit code %d: %s", code, &g.err)
 	}
 }

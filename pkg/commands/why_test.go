@@ -152,7 +152,7 @@ func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
 		want   string
 	}{
 		"the node is gone":             {want: "node lost-1 of some pods no longer exists"},
-		"reading nodes is not allowed": {hidden: forbidden, want: "cannot determine whether nodes are ready: forbidden: listing nodes: "},
+		"reading nodes is not allowed": {hidden: forbidden, want: "cannot determine whether nodes are ready: forbidden: list nodes: "},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

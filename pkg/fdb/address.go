@@ -41,15 +41,15 @@ func ParseAddress(text string) (Address, error) {
 	rest, tls := strings.CutSuffix(rest, tlsSuffix)
 	colon := strings.LastIndexByte(rest, ':')
 	if colon < 0 {
-		return Address{}, fmt.Errorf("parsing address %q: missing port", text)
+		return Address{}, fmt.Errorf("parse address %q: missing port", text)
 	}
 	host, err := parseHost(rest[:colon])
 	if err != nil {
-		return Address{}, fmt.Errorf("parsing address %q: %w", text, err)
+		return Address{}, fmt.Errorf("parse address %q: %w", text, err)
 	}
 	port, err := strconv.ParseUint(rest[colon+1:], 10, 16)
 	if err != nil {
-		return Address{}, fmt.Errorf("parsing port of address %q: %w", text, err)
+		return Address{}, fmt.Errorf("parse port of address %q: %w", text, err)
 	}
 	return Address{Host: host, Port: int(port), TLS: tls, FromHostname: fromHostname}, nil
 }
@@ -103,7 +103,7 @@ func PublicAddresses(commandLine string) ([]Address, error) {
 			return ParseAddresses(list)
 		}
 	}
-	return nil, fmt.Errorf("reading public address: not found in command line %q", commandLine)
+	return nil, fmt.Errorf("read public address: not found in command line %q", commandLine)
 }
 
 // IsZero reports whether the address is absent.

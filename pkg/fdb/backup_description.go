@@ -46,7 +46,7 @@ type DescribedSnapshot struct {
 // ParseBackupDescription parses the document. A truncated document, another schema version
 // or a missing mandatory field is an error.
 func ParseBackupDescription(text []byte) (*BackupDescription, error) {
-	const format = "reading the description of a backup: %w"
+	const format = "read the description of a backup: %w"
 	var shape struct {
 		SchemaVersion *string
 		URL           *string              `json:"URL"`

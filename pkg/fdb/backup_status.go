@@ -92,20 +92,20 @@ func ParseBackupStatus(text []byte) (*BackupStatus, error) {
 		Tag           *string `json:"Tag"`
 	}
 	if err := json.Unmarshal(text, &shape); err != nil {
-		return nil, fmt.Errorf("reading the status of a backup: %w", err)
+		return nil, fmt.Errorf("read the status of a backup: %w", err)
 	}
 	if shape.SchemaVersion == nil || shape.Paused == nil || shape.Tag == nil {
-		return nil, errors.New("reading the status of a backup: SchemaVersion, Tag or BackupAgentsPaused is missing")
+		return nil, errors.New("read the status of a backup: SchemaVersion, Tag or BackupAgentsPaused is missing")
 	}
 	if *shape.SchemaVersion != "1.0.0" {
-		return nil, fmt.Errorf("reading the status of a backup: SchemaVersion must be 1.0.0, is %q", *shape.SchemaVersion)
+		return nil, fmt.Errorf("read the status of a backup: SchemaVersion must be 1.0.0, is %q", *shape.SchemaVersion)
 	}
 	status := &BackupStatus{}
 	if err := json.Unmarshal(text, status); err != nil {
-		return nil, fmt.Errorf("reading the status of a backup: %w", err)
+		return nil, fmt.Errorf("read the status of a backup: %w", err)
 	}
 	if status.Known() && status.State.Name == "" {
-		return nil, errors.New("reading the status of a backup: the backup has no state")
+		return nil, errors.New("read the status of a backup: the backup has no state")
 	}
 	return status, nil
 }

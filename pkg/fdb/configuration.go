@@ -89,7 +89,7 @@ func (e ExcludedServer) Target() string {
 // returns an error for a configuration that fails Check.
 func (c Configuration) Tokens() ([]string, error) {
 	if err := c.Check(); err != nil {
-		return nil, fmt.Errorf("checking configuration: %w", err)
+		return nil, fmt.Errorf("check configuration: %w", err)
 	}
 	regions, err := regionsJSON(c.Regions)
 	if err != nil {
@@ -155,7 +155,7 @@ func regionsJSON(regions []Region) (string, error) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(regions); err != nil {
-		return "", fmt.Errorf("encoding regions: %w", err)
+		return "", fmt.Errorf("encode regions: %w", err)
 	}
 	return string(bytes.TrimSpace(out.Bytes())), nil
 }

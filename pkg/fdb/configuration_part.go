@@ -27,7 +27,7 @@ func (c Configuration) TokensOf(p Part) ([]string, error) {
 		return c.Tokens()
 	}
 	if err := c.checkRegions(); err != nil {
-		return nil, fmt.Errorf("checking regions: %w", err)
+		return nil, fmt.Errorf("check regions: %w", err)
 	}
 	if p == OnlyUsableRegions {
 		return []string{number("usable_regions=", max(c.UsableRegions, 1))}, nil

@@ -28,19 +28,19 @@ var (
 func ParseConnectionString(text string) (ConnectionString, error) {
 	name, list, found := strings.Cut(strings.TrimSpace(text), "@")
 	if !found {
-		return ConnectionString{}, fmt.Errorf("parsing connection string %q: missing @", text)
+		return ConnectionString{}, fmt.Errorf("parse connection string %q: missing @", text)
 	}
 	description, id, found := strings.Cut(name, ":")
 	if !found {
-		return ConnectionString{}, fmt.Errorf("parsing connection string %q: missing : in its name", text)
+		return ConnectionString{}, fmt.Errorf("parse connection string %q: missing : in its name", text)
 	}
 	coordinators, err := ParseAddresses(list)
 	if err != nil {
-		return ConnectionString{}, fmt.Errorf("parsing connection string %q: %w", text, err)
+		return ConnectionString{}, fmt.Errorf("parse connection string %q: %w", text, err)
 	}
 	s := ConnectionString{Description: description, ID: id, Coordinators: coordinators}
 	if err := s.Check(); err != nil {
-		return ConnectionString{}, fmt.Errorf("parsing connection string %q: %w", text, err)
+		return ConnectionString{}, fmt.Errorf("parse connection string %q: %w", text, err)
 	}
 	return s, nil
 }

@@ -33,7 +33,7 @@ func (d Denial) Encode() ([]byte, error) {
 	d.At = d.At.UTC().Truncate(time.Second)
 	value, err := json.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("encoding denial: %w", err)
+		return nil, fmt.Errorf("encode denial: %w", err)
 	}
 	return value, nil
 }

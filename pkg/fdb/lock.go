@@ -75,13 +75,13 @@ func DecodeLock(value []byte) (Lock, error) {
 		if err == nil {
 			err = fmt.Errorf("%s, must be at least 3", phrase.Count(len(t), "element"))
 		}
-		return Lock{}, fmt.Errorf("decoding lock: %w", err)
+		return Lock{}, fmt.Errorf("decode lock: %w", err)
 	}
 	owner, isOwner := t[0].(string)
 	start, isStart := t[1].(int64)
 	end, isEnd := t[2].(int64)
 	if !isOwner || !isStart || !isEnd {
-		return Lock{}, fmt.Errorf("decoding lock: elements of type %T, %T, %T", t[0], t[1], t[2])
+		return Lock{}, fmt.Errorf("decode lock: elements of type %T, %T, %T", t[0], t[1], t[2])
 	}
 	l := Lock{Owner: owner, Start: time.Unix(start, 0).UTC(), End: time.Unix(end, 0).UTC()}
 	if len(t) > 3 {

@@ -55,10 +55,10 @@ func ParseMonitorConfiguration(content []byte) (MonitorConfiguration, error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&m); err != nil {
-		return MonitorConfiguration{}, fmt.Errorf("parsing monitor configuration: %w", err)
+		return MonitorConfiguration{}, fmt.Errorf("parse monitor configuration: %w", err)
 	}
 	if decoder.More() {
-		return MonitorConfiguration{}, fmt.Errorf("parsing monitor configuration: text after the document")
+		return MonitorConfiguration{}, fmt.Errorf("parse monitor configuration: text after the document")
 	}
 	return m, nil
 }
@@ -74,7 +74,7 @@ func (m MonitorConfiguration) CommandLine(binary string, processNumber int, env 
 	for i, a := range m.Arguments {
 		word, err := a.Generate(processNumber, env)
 		if err != nil {
-			return nil, fmt.Errorf("generating argument %d: %w", i, err)
+			return nil, fmt.Errorf("generate argument %d: %w", i, err)
 		}
 		words = append(words, word)
 	}

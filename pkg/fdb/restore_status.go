@@ -59,7 +59,7 @@ func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 	}
 	starts := restoreStart.FindAllStringIndex(whole, -1)
 	if len(starts) == 0 || strings.TrimSpace(whole[:starts[0][0]]) != "" {
-		return nil, fmt.Errorf("reading the status of restores: unexpected output: %.100q", WithoutSecrets(whole))
+		return nil, fmt.Errorf("read the status of restores: unexpected output: %.100q", WithoutSecrets(whole))
 	}
 	var all []RestoreStatus
 	for i, start := range starts {
@@ -81,7 +81,7 @@ func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 func parseRestore(text string) (RestoreStatus, error) {
 	parts := restoreLine.FindStringSubmatch(text)
 	if parts == nil || !strings.HasSuffix(text, "\n") {
-		return RestoreStatus{}, fmt.Errorf("reading the status of a restore: unexpected output: %.100q", WithoutSecrets(text))
+		return RestoreStatus{}, fmt.Errorf("read the status of a restore: unexpected output: %.100q", WithoutSecrets(text))
 	}
 	r := RestoreStatus{Tag: parts[1], UID: parts[2], State: parts[3], LastError: parts[7], URL: parts[8]}
 	if r.LastError == "None" {
@@ -93,7 +93,7 @@ func parseRestore(text string) (RestoreStatus, error) {
 	}{{&r.BlocksDone, parts[4]}, {&r.BlocksTotal, parts[5]}, {&r.BytesWritten, parts[6]}, {&r.Version, parts[9]}} {
 		n, err := strconv.ParseInt(number.text, 10, 64)
 		if err != nil {
-			return RestoreStatus{}, fmt.Errorf("reading the status of a restore: %w", err)
+			return RestoreStatus{}, fmt.Errorf("read the status of a restore: %w", err)
 		}
 		*number.into = n
 	}

@@ -60,7 +60,7 @@ func EncodeMaintenance(at time.Time) []byte {
 // DecodeMaintenance decodes a maintenance entry.
 func DecodeMaintenance(value []byte) (time.Time, error) {
 	if len(value) != maintenanceBytes {
-		return time.Time{}, fmt.Errorf("decoding maintenance entry: %s, must be %d", phrase.Count(len(value), "byte"), maintenanceBytes)
+		return time.Time{}, fmt.Errorf("decode maintenance entry: %s, must be %d", phrase.Count(len(value), "byte"), maintenanceBytes)
 	}
 	return time.Unix(int64(binary.LittleEndian.Uint64(value)), 0).UTC(), nil //nolint:gosec // the bits are what counts
 }

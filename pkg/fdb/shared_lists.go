@@ -110,14 +110,14 @@ func EncodeListed(since time.Time) []byte { return Tuple{since.Unix()}.Pack() }
 func DecodeListed(value []byte) (time.Time, error) {
 	t, err := UnpackTuple(value)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("decoding list entry: %w", err)
+		return time.Time{}, fmt.Errorf("decode list entry: %w", err)
 	}
 	if len(t) == 0 {
-		return time.Time{}, errors.New("decoding list entry: empty tuple")
+		return time.Time{}, errors.New("decode list entry: empty tuple")
 	}
 	seconds, ok := t[0].(int64)
 	if !ok {
-		return time.Time{}, fmt.Errorf("decoding list entry: element of type %T", t[0])
+		return time.Time{}, fmt.Errorf("decode list entry: element of type %T", t[0])
 	}
 	return time.Unix(seconds, 0).UTC(), nil
 }
@@ -136,7 +136,7 @@ func EncodeAddresses(addresses []string) []byte {
 func DecodeAddresses(value []byte) ([]string, error) {
 	var addresses []string
 	if err := json.Unmarshal(value, &addresses); err != nil {
-		return nil, fmt.Errorf("decoding addresses: %w", err)
+		return nil, fmt.Errorf("decode addresses: %w", err)
 	}
 	return addresses, nil
 }

@@ -83,17 +83,17 @@ var errNoStatus = errors.New("no JSON document")
 func ParseStatus(text []byte) (*Status, error) {
 	start := bytes.IndexByte(text, '{')
 	if start < 0 {
-		return nil, fmt.Errorf("parsing status: %w", errNoStatus)
+		return nil, fmt.Errorf("parse status: %w", errNoStatus)
 	}
 	var document struct {
 		Client  *ClientStatus  `json:"client"`
 		Cluster *ClusterStatus `json:"cluster"`
 	}
 	if err := decodeFirst(text[start:], &document); err != nil {
-		return nil, fmt.Errorf("parsing status: %w", err)
+		return nil, fmt.Errorf("parse status: %w", err)
 	}
 	if document.Client == nil || document.Cluster == nil {
-		return nil, fmt.Errorf("parsing status: document without client or cluster section")
+		return nil, fmt.Errorf("parse status: document without client or cluster section")
 	}
 	return NewStatus(*document.Client, *document.Cluster), nil
 }

@@ -85,7 +85,7 @@ func UnpackTuple(packed []byte) (Tuple, error) {
 	for len(packed) > 0 {
 		element, rest, err := unpackElement(packed)
 		if err != nil {
-			return t, fmt.Errorf("unpacking tuple element %d: %w", len(t), err)
+			return t, fmt.Errorf("unpack tuple element %d: %w", len(t), err)
 		}
 		t = append(t, element)
 		packed = rest

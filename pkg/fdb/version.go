@@ -32,7 +32,7 @@ func ParseExactVersion(text string) (Version, error) { return parseVersion(exact
 func parseVersion(pattern *regexp.Regexp, text string) (Version, error) {
 	parts := pattern.FindStringSubmatch(text)
 	if parts == nil {
-		return Version{}, fmt.Errorf("parsing version %q: must be MAJOR.MINOR.PATCH", text)
+		return Version{}, fmt.Errorf("parse version %q: must be MAJOR.MINOR.PATCH", text)
 	}
 	var v Version
 	for i, into := range []*int{&v.Major, &v.Minor, &v.Patch, &v.ReleaseCandidate} {
@@ -41,7 +41,7 @@ func parseVersion(pattern *regexp.Regexp, text string) (Version, error) {
 		}
 		n, err := strconv.Atoi(parts[i+1])
 		if err != nil {
-			return Version{}, fmt.Errorf("parsing version %q: %w", text, err)
+			return Version{}, fmt.Errorf("parse version %q: %w", text, err)
 		}
 		*into = n
 	}
@@ -120,7 +120,7 @@ type Protocol uint64
 func ParseProtocol(text string) (Protocol, error) {
 	n, err := strconv.ParseUint(text, 16, 64)
 	if err != nil {
-		return 0, fmt.Errorf("parsing protocol version %q: %w", text, err)
+		return 0, fmt.Errorf("parse protocol version %q: %w", text, err)
 	}
 	return Protocol(n), nil
 }

@@ -126,7 +126,7 @@ func (r *recorder) close() error {
 	err := errors.Join(r.fault, r.file.Close())
 	r.file = nil
 	if err != nil {
-		return fmt.Errorf("writing the recording: %w", err)
+		return fmt.Errorf("write the recording: %w", err)
 	}
 	return nil
 }

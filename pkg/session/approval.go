@@ -95,7 +95,7 @@ func (e Prompt) readLine(ctx context.Context) (string, error) {
 		return "", exit.CauseOf(ctx, ctx.Err())
 	case r := <-replies:
 		if r.err != nil && !errors.Is(r.err, io.EOF) {
-			return "", fmt.Errorf("reading the answer: %w", r.err)
+			return "", fmt.Errorf("read the answer: %w", r.err)
 		}
 		return r.line, nil
 	}

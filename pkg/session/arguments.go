@@ -73,7 +73,7 @@ func nameIn(word string) (name string, possible bool) {
 func nodeExists(ctx context.Context, e *Env, name string) (bool, error) {
 	there, err := exists(ctx, e, types.NamespacedName{Name: name}, &corev1.Node{})
 	if err != nil {
-		return false, fmt.Errorf("reading node %s: %w", name, err)
+		return false, fmt.Errorf("read node %s: %w", name, err)
 	}
 	return there, nil
 }

@@ -107,7 +107,7 @@ func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedNam
 	case apierrors.IsNotFound(err):
 		return nil, e.Lookup().unknownCluster(ctx, c, key)
 	case err != nil:
-		return nil, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
+		return nil, fmt.Errorf("read FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
 	}
 	if _, err := cluster.Normalized(); err != nil {
 		return nil, exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", key.Name, key.Namespace, err),
@@ -202,7 +202,7 @@ func ClustersIn(ctx context.Context, c client.Client, namespace string) ([]v1bet
 		case isMissingKind(err):
 			return nil, missingKind(err)
 		case err != nil:
-			return nil, fmt.Errorf("listing FoundationDBClusters %s: %w", InNamespace(namespace), err)
+			return nil, fmt.Errorf("list FoundationDBClusters %s: %w", InNamespace(namespace), err)
 		}
 		all = append(all, page.Items...)
 		if next = page.Continue; next == "" {

@@ -113,7 +113,7 @@ func (e Connection) Config() (*rest.Config, error) {
 	loader := e.Kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), "check --kubeconfig and the environment variable KUBECONFIG")
+		return nil, exit.Usage(fmt.Errorf("read the kubeconfig: %w", err), "check --kubeconfig and the environment variable KUBECONFIG")
 	}
 	if err := e.contextExists(raw.Contexts); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (e Connection) Config() (*rest.Config, error) {
 	}
 	config, err := e.Kube.ToRESTConfig()
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err), kubectlConfig(e.Env, "get-contexts"))
+		return nil, exit.Usage(fmt.Errorf("read the kubeconfig: %w", err), kubectlConfig(e.Env, "get-contexts"))
 	}
 	return config, nil
 }
@@ -188,7 +188,7 @@ func (e Connection) Namespace() (string, error) {
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil && !clientcmd.IsEmptyConfig(err) {
-		return "", exit.Usage(fmt.Errorf("reading the kubeconfig: %w", err))
+		return "", exit.Usage(fmt.Errorf("read the kubeconfig: %w", err))
 	}
 	return namespace, nil
 }
@@ -213,7 +213,7 @@ func (e Connection) openClient() (client.Client, error) {
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme, Mapper: NewMapper()})
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("creating the Kubernetes client: %w", err))
+		return nil, exit.Usage(fmt.Errorf("create the Kubernetes client: %w", err))
 	}
 	return client.WithFieldOwner(c, cmp.Or(e.FieldManager, live.FieldManager)), nil
 }
@@ -312,7 +312,7 @@ func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, ch
 	}
 	c, err := client.NewWithWatch(streaming(config), client.Options{Scheme: scheme, Mapper: NewMapper()})
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("creating the watch client: %w", err))
+		return nil, exit.Usage(fmt.Errorf("create the watch client: %w", err))
 	}
 	return &follow.Follower{Client: c, Key: key, Facets: facets, Changed: changed, Problem: problem}, nil
 }
@@ -332,7 +332,7 @@ func (e Connection) openLogs(ctx context.Context, namespace, pod string, o *core
 	}
 	c, err := corev1client.NewForConfig(streaming(config))
 	if err != nil {
-		return nil, fmt.Errorf("creating a client for logs: %w", err)
+		return nil, fmt.Errorf("create a client for logs: %w", err)
 	}
 	return c.Pods(namespace).GetLogs(pod, o).Stream(ctx)
 }

@@ -20,7 +20,7 @@ func EventsIn(ctx context.Context, c client.Client, namespace string) ([]corev1.
 	for {
 		page := &corev1.EventList{}
 		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(PageSize), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("listing events %s: %w", InNamespace(namespace), err)
+			return nil, fmt.Errorf("list events %s: %w", InNamespace(namespace), err)
 		}
 		all = append(all, page.Items...)
 		if next = page.Continue; next == "" {
@@ -43,7 +43,7 @@ func (e Lookup) EventsOf(ctx context.Context, key types.NamespacedName, names ..
 		list := &corev1.EventList{}
 		selector := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(InvolvedName, name)}
 		if err := c.List(ctx, list, client.InNamespace(key.Namespace), selector, client.Limit(PageSize)); err != nil {
-			return nil, exit.Explain(fmt.Errorf("listing the events of %s: %w", name, err))
+			return nil, exit.Explain(fmt.Errorf("list the events of %s: %w", name, err))
 		}
 		events = append(events, list.Items...)
 	}

@@ -24,7 +24,7 @@ func NewScheme() (*runtime.Scheme, error) {
 		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, policyv1.AddToScheme, storagev1.AddToScheme, v1beta2.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("registering kinds: %w", err)
+			return nil, fmt.Errorf("register kinds: %w", err)
 		}
 	}
 	return scheme, nil

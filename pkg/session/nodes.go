@@ -22,7 +22,7 @@ import (
 func NodesWith(ctx context.Context, c client.Client, selector labels.Selector) ([]string, error) {
 	list := &corev1.NodeList{}
 	if err := c.List(ctx, list, client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return nil, fmt.Errorf("listing nodes: %w", err)
+		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	if len(list.Items) == 0 {
 		return nil, exit.Usagef("no node matches the labels %s", selector)
@@ -158,7 +158,7 @@ func (e Lookup) Nodes(ctx context.Context) (map[string]*corev1.Node, error) {
 	for next := ""; ; {
 		page := &corev1.NodeList{}
 		if err := c.List(ctx, page, client.Limit(PageSize), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("listing nodes: %w", err)
+			return nil, fmt.Errorf("list nodes: %w", err)
 		}
 		for i := range page.Items {
 			all[page.Items[i].Name] = &page.Items[i]

@@ -205,7 +205,7 @@ func MayDo(ctx context.Context, e *Env, namespace string, needs []Permission) er
 func refuseWithout(ctx context.Context, e *Env, c client.Client, namespace string, needs []Permission, meaning string) error {
 	missing, err := MissingPermissions(ctx, c, namespace, needs)
 	if err != nil {
-		return fmt.Errorf("checking permissions: %w", err)
+		return fmt.Errorf("check permissions: %w", err)
 	}
 	if len(missing) == 0 {
 		return nil

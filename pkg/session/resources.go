@@ -113,11 +113,11 @@ func (k *ResourceKind) Resources(ctx context.Context, c client.Client, namespace
 	for next := ""; ; {
 		page := k.list()
 		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(PageSize), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("listing %ss %s: %w", k.kind, InNamespace(namespace), err)
+			return nil, fmt.Errorf("list %ss %s: %w", k.kind, InNamespace(namespace), err)
 		}
 		objects, err := meta.ExtractList(page)
 		if err != nil {
-			return nil, fmt.Errorf("listing %ss: %w", k.kind, err)
+			return nil, fmt.Errorf("list %ss: %w", k.kind, err)
 		}
 		for _, o := range objects {
 			if cluster, ok := o.(client.Object); ok {

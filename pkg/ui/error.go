@@ -34,7 +34,7 @@ func WriteJSON(w io.Writer, document any) error {
 	encoder := json.NewEncoder(layout.Raw(w))
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(document); err != nil {
-		return fmt.Errorf("printing JSON: %w", err)
+		return fmt.Errorf("print JSON: %w", err)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func WriteIndentedJSON(w io.Writer, document any) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(document); err != nil {
-		return fmt.Errorf("printing JSON: %w", err)
+		return fmt.Errorf("print JSON: %w", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func Main() error {
 	file := os.NewFile(helperSocket, "box")
 	conn, err := net.FileConn(file)
 	if err != nil {
-		return fmt.Errorf("opening the helper's socket: %w", err)
+		return fmt.Errorf("open the helper's socket: %w", err)
 	}
 	file.Close()
 	h := &helper{conn: conn.(*net.UnixConn), ids: map[int]int{}}
@@ -53,11 +53,11 @@ func (h *helper) serve() error {
 		}
 		var r request
 		if err := json.Unmarshal(data[:n], &r); err != nil {
-			return fmt.Errorf("reading a request: %w", err)
+			return fmt.Errorf("read a request: %w", err)
 		}
 		files, err := receivedFiles(rights[:oob])
 		if err != nil {
-			return fmt.Errorf("receiving descriptors: %w", err)
+			return fmt.Errorf("receive descriptors: %w", err)
 		}
 		h.answer(r, files)
 		for _, f := range files {

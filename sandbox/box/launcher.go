@@ -57,7 +57,7 @@ var ErrGone = errors.New("the container has ended")
 func (l *Launcher) Start(spec Spec) (*Box, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
-		return nil, fmt.Errorf("making a socket pair: %w", err)
+		return nil, fmt.Errorf("create a socket pair: %w", err)
 	}
 	b := &Box{
 		helper: l.command(theirs), conn: ours, ended: make(chan struct{}),
@@ -67,7 +67,7 @@ func (l *Launcher) Start(spec Spec) (*Box, error) {
 	theirs.Close() // the helper's copy must be the last, so that its end is seen
 	if err != nil {
 		_ = ours.Close()
-		return nil, fmt.Errorf("starting a container's namespaces: %w", err)
+		return nil, fmt.Errorf("start a container's namespaces: %w", err)
 	}
 	go b.receive()
 	answer, err := b.ask(request{Spec: &spec})
@@ -76,7 +76,7 @@ func (l *Launcher) Start(spec Spec) (*Box, error) {
 	}
 	if err != nil {
 		b.Kill()
-		return nil, fmt.Errorf("making a container's view: %w", err)
+		return nil, fmt.Errorf("create a container's view: %w", err)
 	}
 	return b, nil
 }

@@ -50,11 +50,11 @@ func (b *Box) Run(c Command) (*Process, error) {
 	b.mu.Unlock()
 	r := request{ID: p.id, Start: &command{Argv: c.Argv, Env: c.Env, Dir: c.Dir, Terminal: c.Terminal}}
 	if err := b.send(r, []int{int(c.Stdin.Fd()), int(c.Stdout.Fd()), int(c.Stderr.Fd())}); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", c.Argv[0], err)
+		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
 	started, err := b.await(answer)
 	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", c.Argv[0], err)
+		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
 	if started.Error != "" {
 		b.forget(p.id)
@@ -89,10 +89,10 @@ func (p *Process) Exit() Exit {
 func (p *Process) Signal(s syscall.Signal) error {
 	answer, err := p.box.ask(request{Signal: s, Target: p.id})
 	if err != nil {
-		return fmt.Errorf("signaling process %d: %w", p.PID, err)
+		return fmt.Errorf("signal process %d: %w", p.PID, err)
 	}
 	if answer.Error != "" {
-		return fmt.Errorf("signaling process %d: %w", p.PID, errors.New(answer.Error))
+		return fmt.Errorf("signal process %d: %w", p.PID, errors.New(answer.Error))
 	}
 	return nil
 }

@@ -178,17 +178,17 @@ func (v view) volumes(s Spec) error {
 // bind makes the source of a mount visible at its target, everything mounted below it included.
 func (v view) bind(m Mount) error {
 	if err := v.mountPoint(m.Source, m.Target); err != nil {
-		return fmt.Errorf("making a place for %s: %w", m.Target, err)
+		return fmt.Errorf("create a mount point for %s: %w", m.Target, err)
 	}
 	if err := unix.Mount(m.Source, v.at(m.Target), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-		return fmt.Errorf("binding %s to %s: %w", m.Source, m.Target, err)
+		return fmt.Errorf("bind %s to %s: %w", m.Source, m.Target, err)
 	}
 	if !m.ReadOnly {
 		return nil
 	}
 	attributes := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
 	if err := unix.MountSetattr(unix.AT_FDCWD, v.at(m.Target), unix.AT_RECURSIVE, &attributes); err != nil {
-		return fmt.Errorf("making %s read-only: %w", m.Target, err)
+		return fmt.Errorf("remount %s read-only: %w", m.Target, err)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func Call(ctx context.Context, socket, name string, body, answer any) error {
 	defer cancel()
 	data, err := json.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encoding the command: %w", err)
+		return fmt.Errorf("encode the command: %w", err)
 	}
 	client, done, err := clientOf(socket)
 	if err != nil {
@@ -66,12 +66,12 @@ func Call(ctx context.Context, socket, name string, body, answer any) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("reaching the sandbox (does it run?): %w", err)
+		return fmt.Errorf("reach the sandbox (does it run?): %w", err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return fmt.Errorf("reading the sandbox's answer: %w", err)
+		return fmt.Errorf("read the sandbox's answer: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
 		return errors.New(string(bytes.TrimSpace(text)))
@@ -80,7 +80,7 @@ func Call(ctx context.Context, socket, name string, body, answer any) error {
 		return nil
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("reading the sandbox's answer: %w", err)
+		return fmt.Errorf("read the sandbox's answer: %w", err)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func Call(ctx context.Context, socket, name string, body, answer any) error {
 func clientOf(socket string) (*http.Client, func(), error) {
 	dir, err := os.Open(filepath.Dir(socket))
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the sandbox's directory: %w", err)
+		return nil, nil, fmt.Errorf("open the sandbox's directory: %w", err)
 	}
 	short := fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket))
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -63,24 +63,24 @@ func apiServerFlags(pki PKI, etcd string, port int) []string {
 func startAPIServer(ctx context.Context, pki PKI, etcd string) (*apiServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("listening for the API server: %w", err)
+		return nil, fmt.Errorf("listen for the API server: %w", err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	o := options.NewServerRunOptions()
 	o.SecureServing.Listener = listener // our own: port 0 without a race
 	if err := parseFlags(o.Flags(), apiServerFlags(pki, etcd, port)); err != nil {
-		return nil, fmt.Errorf("setting the API server's flags: %w", err)
+		return nil, fmt.Errorf("set the API server's flags: %w", err)
 	}
 	if err := o.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
-		return nil, fmt.Errorf("setting the API server's feature gates: %w", err)
+		return nil, fmt.Errorf("set the API server's feature gates: %w", err)
 	}
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	completed, err := o.Complete(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("completing the API server's options: %w", err)
+		return nil, fmt.Errorf("complete the API server's options: %w", err)
 	}
 	if errs := completed.Validate(); len(errs) != 0 {
-		return nil, fmt.Errorf("validating the API server's options: %w", utilerrors.NewAggregate(errs))
+		return nil, fmt.Errorf("validate the API server's options: %w", utilerrors.NewAggregate(errs))
 	}
 	a := &apiServer{port: port, done: make(chan error, 1)}
 	go func() { a.done <- app.Run(ctx, completed) }()
@@ -114,7 +114,7 @@ const apiReadyPoll = 20 * time.Millisecond
 func (a *apiServer) waitReady(ctx context.Context, config *rest.Config) error {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return fmt.Errorf("making a client for the API server: %w", err)
+		return fmt.Errorf("create a client for the API server: %w", err)
 	}
 	last := errors.New("no answer yet")
 	err = wait.PollUntilContextTimeout(ctx, apiReadyPoll, apiReadyLimit, true, func(ctx context.Context) (bool, error) {
@@ -127,7 +127,7 @@ func (a *apiServer) waitReady(ctx context.Context, config *rest.Config) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the API server: %w", errors.Join(err, last))
+		return fmt.Errorf("wait for the API server: %w", errors.Join(err, last))
 	}
 	return nil
 }

@@ -74,20 +74,20 @@ func startControllers(ctx context.Context, config *rest.Config, pki PKI, nodeGra
 func newControllers(config *rest.Config, pki PKI, nodeGrace time.Duration) (*controllers, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making the controllers' client: %w", err)
+		return nil, fmt.Errorf("create the controllers' client: %w", err)
 	}
 	objects, err := metadata.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("making the controllers' metadata client: %w", err)
+		return nil, fmt.Errorf("create the controllers' metadata client: %w", err)
 	}
 	rootCA, err := os.ReadFile(pki.Path("ca.crt"))
 	if err != nil {
-		return nil, fmt.Errorf("reading the root certificate: %w", err)
+		return nil, fmt.Errorf("read the root certificate: %w", err)
 	}
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
 	scales, err := scale.NewForConfig(config, meta.RESTMapper(mapper), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(client.Discovery()))
 	if err != nil {
-		return nil, fmt.Errorf("making the controllers' scale client: %w", err)
+		return nil, fmt.Errorf("create the controllers' scale client: %w", err)
 	}
 	return &controllers{
 		client: client, metadata: objects, scales: scales, mapper: mapper, rootCA: rootCA, grace: nodeGrace,
@@ -106,7 +106,7 @@ func (c *controllers) loops(ctx context.Context, informersStarted <-chan struct{
 	} {
 		loops, err := build(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("making the controllers: %w", err)
+			return nil, fmt.Errorf("create the controllers: %w", err)
 		}
 		all = append(all, loops...)
 	}

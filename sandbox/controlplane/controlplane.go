@@ -69,7 +69,7 @@ func Start(ctx context.Context, o Options) (_ *ControlPlane, err error) {
 	}
 	o.Progress("the API server is up")
 	if c.Client, err = kubernetes.NewForConfig(c.Config); err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return c, c.startRest(ctx, o)
 }
@@ -140,7 +140,7 @@ func WriteKubeconfig(file string, config *rest.Config) error {
 	k.Contexts["sandbox"] = &clientcmdapi.Context{Cluster: "sandbox", AuthInfo: "sandbox", Namespace: "default"}
 	k.CurrentContext = "sandbox"
 	if err := clientcmd.WriteToFile(*k, file); err != nil {
-		return fmt.Errorf("writing kubeconfig: %w", err)
+		return fmt.Errorf("write kubeconfig: %w", err)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func logTo(w io.Writer) error {
 	klog.InitFlags(flags)
 	for name, value := range map[string]string{"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
 		if err := flags.Set(name, value); err != nil {
-			return fmt.Errorf("setting up the components' log: %w", err)
+			return fmt.Errorf("set up the components' log: %w", err)
 		}
 	}
 	klog.SetOutput(w)

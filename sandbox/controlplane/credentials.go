@@ -29,15 +29,15 @@ func (c *ControlPlane) ProxyCredentials() (faults.Credentials, error) {
 	}
 	server, err := tls.LoadX509KeyPair(c.pki.Path("apiserver.crt"), c.pki.Path("apiserver.key"))
 	if err != nil {
-		return faults.Credentials{}, fmt.Errorf("loading the API's certificate: %w", err)
+		return faults.Credentials{}, fmt.Errorf("load the API's certificate: %w", err)
 	}
 	front, err := tls.LoadX509KeyPair(c.pki.Path("front-proxy.crt"), c.pki.Path("front-proxy.key"))
 	if err != nil {
-		return faults.Credentials{}, fmt.Errorf("loading the proxy's certificate: %w", err)
+		return faults.Credentials{}, fmt.Errorf("load the proxy's certificate: %w", err)
 	}
 	target, err := url.Parse(c.Config.Host)
 	if err != nil {
-		return faults.Credentials{}, fmt.Errorf("reading the API server's address: %w", err)
+		return faults.Credentials{}, fmt.Errorf("read the API server's address: %w", err)
 	}
 	return faults.Credentials{
 		Server:  &tls.Config{Certificates: []tls.Certificate{server}, ClientCAs: pool, ClientAuth: tls.VerifyClientCertIfGiven, MinVersion: tls.VersionTLS12},
@@ -49,7 +49,7 @@ func (c *ControlPlane) ProxyCredentials() (faults.Credentials, error) {
 func (p PKI) pool() (*x509.CertPool, error) {
 	ca, err := os.ReadFile(p.Path("ca.crt"))
 	if err != nil {
-		return nil, fmt.Errorf("loading the root certificate: %w", err)
+		return nil, fmt.Errorf("load the root certificate: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {
@@ -66,7 +66,7 @@ func (p PKI) NodeTLS() (*tls.Config, error) {
 	}
 	cert, err := tls.LoadX509KeyPair(p.Path("kubelet.crt"), p.Path("kubelet.key"))
 	if err != nil {
-		return nil, fmt.Errorf("loading the nodes' certificate: %w", err)
+		return nil, fmt.Errorf("load the nodes' certificate: %w", err)
 	}
 	return &tls.Config{
 		Certificates: []tls.Certificate{cert}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,

@@ -33,7 +33,7 @@ func startEtcd(ctx context.Context, dataDir, socketDir string) (*embed.Etcd, str
 	cfg.TickMs, cfg.ElectionMs = 10, 100
 	e, err := embed.StartEtcd(cfg)
 	if err != nil {
-		return nil, "", fmt.Errorf("starting etcd: %w", err)
+		return nil, "", fmt.Errorf("start etcd: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, etcdReadyLimit)
 	defer cancel()

@@ -55,13 +55,13 @@ func OpenPKI(dir string, now time.Time) (PKI, error) {
 		return p, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("looking for the sandbox's certificates: %w", err)
+		return p, fmt.Errorf("find the sandbox's certificates: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return p, fmt.Errorf("making the certificate directory: %w", err)
+		return p, fmt.Errorf("create the certificate directory: %w", err)
 	}
 	if err := p.fill(now); err != nil {
-		return p, fmt.Errorf("making certificates: %w", err)
+		return p, fmt.Errorf("create certificates: %w", err)
 	}
 	return p, os.WriteFile(p.Path("complete"), nil, 0o600)
 }

@@ -17,14 +17,14 @@ func startScheduler(ctx context.Context, kubeconfig string) (<-chan error, error
 		"--kube-api-qps=200", "--kube-api-burst=400",
 	}
 	if err := parseFlags(*o.Flags, args); err != nil {
-		return nil, fmt.Errorf("setting the scheduler's flags: %w", err)
+		return nil, fmt.Errorf("set the scheduler's flags: %w", err)
 	}
 	if err := o.ComponentGlobalsRegistry.Set(); err != nil {
-		return nil, fmt.Errorf("setting the scheduler's feature gates: %w", err)
+		return nil, fmt.Errorf("set the scheduler's feature gates: %w", err)
 	}
 	config, scheduler, err := app.Setup(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("setting up the scheduler: %w", err)
+		return nil, fmt.Errorf("set up the scheduler: %w", err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- app.Run(ctx, config, scheduler) }()

@@ -65,7 +65,7 @@ func (p *Pod) add(word string) error {
 		return fmt.Errorf("unknown pod fault %q: want %s", word, PodNames)
 	}
 	if err != nil {
-		return fmt.Errorf("reading pod fault %q: %w", word, err)
+		return fmt.Errorf("read pod fault %q: %w", word, err)
 	}
 	return nil
 }

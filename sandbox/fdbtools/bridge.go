@@ -206,7 +206,7 @@ func (b *Bridge) annotate(ctx context.Context, c node.Container, set map[string]
 	}
 	_, err = b.Client.CoreV1().Pods(c.Namespace).Patch(ctx, c.Pod, types.MergePatchType, patch, metav1.PatchOptions{})
 	if err != nil {
-		return fmt.Errorf("annotating pod %s/%s: %w", c.Namespace, c.Pod, err)
+		return fmt.Errorf("annotate pod %s/%s: %w", c.Namespace, c.Pod, err)
 	}
 	return nil
 }

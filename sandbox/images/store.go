@@ -34,11 +34,11 @@ type Store struct {
 // The versions in own have real programs there; all others are simulated by tool.
 func NewStore(dir, tool string, own map[string]string) (*Store, error) {
 	if err := os.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("clearing the images' programs: %w", err)
+		return nil, fmt.Errorf("clear the images' programs: %w", err)
 	}
 	for v, programs := range own {
 		if _, err := os.Stat(filepath.Join(programs, "fdbcli")); err != nil {
-			return nil, fmt.Errorf("looking for the programs of version %s: %w", v, err)
+			return nil, fmt.Errorf("find the programs of version %s: %w", v, err)
 		}
 	}
 	return &Store{dir: dir, tool: tool, own: own, made: map[string]string{}}, nil
@@ -52,7 +52,7 @@ func (s *Store) Programs(i Image) (dir string, mounts []box.Mount, err error) {
 	dir, ok := s.made[i.Version]
 	if !ok {
 		if dir, err = s.prepare(i.Version); err != nil {
-			return "", nil, fmt.Errorf("making the programs of version %q: %w", i.Version, err)
+			return "", nil, fmt.Errorf("create the programs of version %q: %w", i.Version, err)
 		}
 		s.made[i.Version] = dir
 	}
@@ -147,16 +147,16 @@ func stamp(tool, target, version string) error {
 func StampedVersion(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return "", fmt.Errorf("reading the program's version: %w", err)
+		return "", fmt.Errorf("read the program's version: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return "", fmt.Errorf("reading the program's version: %w", err)
+		return "", fmt.Errorf("read the program's version: %w", err)
 	}
 	tail := make([]byte, min(stampLimit, info.Size()))
 	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
-		return "", fmt.Errorf("reading the program's version: %w", err)
+		return "", fmt.Errorf("read the program's version: %w", err)
 	}
 	_, found, ok := strings.Cut(string(tail), stampPrefix)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 func (m *Machine) startControl(ctx context.Context, short string) error {
 	listener, err := listenAt(ctx, short, m.Paths.ControlSocket())
 	if err != nil {
-		return fmt.Errorf("listening for commands: %w", err)
+		return fmt.Errorf("listen for commands: %w", err)
 	}
 	m.onStop(control.Serve(listener, m.handlers(context.WithoutCancel(ctx))))
 	return nil
@@ -26,7 +26,7 @@ func (m *Machine) startControl(ctx context.Context, short string) error {
 func (m *Machine) startClients(ctx context.Context, short string) error {
 	listener, err := listenAt(ctx, short, m.Paths.ClientSocket())
 	if err != nil {
-		return fmt.Errorf("listening for client libraries: %w", err)
+		return fmt.Errorf("listen for client libraries: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m.onStop(cancel)
@@ -38,7 +38,7 @@ func (m *Machine) startClients(ctx context.Context, short string) error {
 // process.
 func listenAt(ctx context.Context, short, socket string) (net.Listener, error) {
 	if err := os.RemoveAll(socket); err != nil { // a sandbox that was killed left it; the lock shows that it has ended
-		return nil, fmt.Errorf("removing an old socket: %w", err)
+		return nil, fmt.Errorf("remove an old socket: %w", err)
 	}
 	return (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(short, filepath.Base(socket)))
 }
@@ -64,7 +64,7 @@ func answers[Q, A any](do func(context.Context, Q) (A, error)) control.Handler {
 		decoder := json.NewDecoder(bytes.NewReader(body))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&q); err != nil {
-			return nil, fmt.Errorf("reading the command: %w", err)
+			return nil, fmt.Errorf("read the command: %w", err)
 		}
 		return do(ctx, q)
 	}

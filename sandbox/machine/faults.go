@@ -123,11 +123,11 @@ func (m *Machine) loseVolume(ctx context.Context, r VolumeRequest) (VolumeAnswer
 	answer := VolumeAnswer{Volume: volume.Name, Lost: m.Tools.Lose(dir)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return answer, fmt.Errorf("emptying the volume: %w", err)
+		return answer, fmt.Errorf("empty the volume: %w", err)
 	}
 	for _, e := range entries {
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return answer, fmt.Errorf("emptying the volume: %w", err)
+			return answer, fmt.Errorf("empty the volume: %w", err)
 		}
 	}
 	return answer, nil

@@ -60,28 +60,28 @@ func zombie(pid int) bool {
 func lock(file string) (*os.File, error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the lock: %w", err)
+		return nil, fmt.Errorf("open the lock: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, ErrRunning
 		}
-		return nil, fmt.Errorf("taking the lock: %w", err)
+		return nil, fmt.Errorf("take the lock: %w", err)
 	}
 	me, err := identify(os.Getpid())
 	if err != nil {
-		return nil, fmt.Errorf("identifying this process: %w", err)
+		return nil, fmt.Errorf("identify this process: %w", err)
 	}
 	data, err := json.Marshal(me)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.Truncate(0); err != nil {
-		return nil, fmt.Errorf("writing the lock: %w", err)
+		return nil, fmt.Errorf("write the lock: %w", err)
 	}
 	if _, err := f.WriteAt(data, 0); err != nil {
-		return nil, fmt.Errorf("writing the lock: %w", err)
+		return nil, fmt.Errorf("write the lock: %w", err)
 	}
 	return f, nil
 }
@@ -94,10 +94,10 @@ func Running(p Paths) (id Identity, ok bool, err error) {
 		return id, false, nil
 	}
 	if err != nil {
-		return id, false, fmt.Errorf("reading the lock: %w", err)
+		return id, false, fmt.Errorf("read the lock: %w", err)
 	}
 	if err := json.Unmarshal(data, &id); err != nil {
-		return id, false, fmt.Errorf("reading the lock: %w", err)
+		return id, false, fmt.Errorf("read the lock: %w", err)
 	}
 	return id, id.Alive(), nil
 }

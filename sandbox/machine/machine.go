@@ -122,7 +122,7 @@ func (m *Machine) tryBox() (*box.Launcher, error) {
 	launcher := box.NewLauncher(m.Tool, os.Stderr)
 	dir, err := os.MkdirTemp(m.Dir, "try")
 	if err != nil {
-		return nil, fmt.Errorf("trying a container: %w", err)
+		return nil, fmt.Errorf("run a trial container: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	b, err := launcher.Start(box.Spec{Root: dir, RunDir: m.Dir, ProgramsDir: "/usr/bin", Hostname: "try"})
@@ -141,7 +141,7 @@ func (m *Machine) startControlPlane(ctx context.Context, short string) error {
 	}
 	log, err := os.OpenFile(m.Paths.ComponentLog(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("opening the components' log: %w", err)
+		return fmt.Errorf("open the components' log: %w", err)
 	}
 	m.onStop(func() { log.Close() })
 	m.control, err = controlplane.Start(ctx, controlplane.Options{
@@ -206,7 +206,7 @@ func (m *Machine) startProxy(ctx context.Context, s *state) error {
 		listener, err = listen(ctx, 0) // another process took the last one's port
 	}
 	if err != nil {
-		return fmt.Errorf("listening for the API: %w", err)
+		return fmt.Errorf("listen for the API: %w", err)
 	}
 	m.Proxy, err = faults.NewProxy(m.control.ProxyCredentials())
 	if err != nil {
@@ -303,7 +303,7 @@ func (m *Machine) waitForNodes(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the nodes: %w", missing)
+			return fmt.Errorf("wait for the nodes: %w", missing)
 		case <-poll.C:
 		}
 	}

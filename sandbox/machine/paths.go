@@ -35,10 +35,10 @@ func (p Paths) State() string { return p.at("state.json") }
 // Prepare makes the directory, for its owner alone.
 func (p Paths) Prepare() error {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return fmt.Errorf("making the sandbox's directory: %w", err)
+		return fmt.Errorf("create the sandbox's directory: %w", err)
 	}
 	if err := os.Chmod(p.Dir, 0o700); err != nil {
-		return fmt.Errorf("closing the sandbox's directory to others: %w", err)
+		return fmt.Errorf("close the sandbox's directory to others: %w", err)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (p Paths) Prepare() error {
 func shortDir(dir string) (string, *os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return "", nil, fmt.Errorf("opening the sandbox's directory: %w", err)
+		return "", nil, fmt.Errorf("open the sandbox's directory: %w", err)
 	}
 	return fmt.Sprintf("/proc/self/fd/%d", f.Fd()), f, nil
 }

@@ -24,10 +24,10 @@ func readState(file string) (state, error) {
 		return s, nil
 	}
 	if err != nil {
-		return s, fmt.Errorf("reading the sandbox's state: %w", err)
+		return s, fmt.Errorf("read the sandbox's state: %w", err)
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("reading the sandbox's state: %w", err)
+		return s, fmt.Errorf("read the sandbox's state: %w", err)
 	}
 	return s, nil
 }
@@ -38,7 +38,7 @@ func (s state) write(file string) error {
 		return err
 	}
 	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return fmt.Errorf("writing the sandbox's state: %w", err)
+		return fmt.Errorf("write the sandbox's state: %w", err)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (a *addresses) free(pod types.UID) {
 func ParseNetwork(text string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return p, fmt.Errorf("reading pod network: %w", err)
+		return p, fmt.Errorf("read pod network: %w", err)
 	}
 	if p.Bits() != 16 || !p.Addr().Is4() || !p.Addr().IsLoopback() || p != p.Masked() {
 		return p, fmt.Errorf("pod network %s is not a /16 of 127.0.0.0/8", text)

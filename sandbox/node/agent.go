@@ -112,11 +112,11 @@ func NewAgent(o Options) (*Agent, error) {
 		},
 	}
 	if err := os.RemoveAll(o.RunDir); err != nil {
-		return nil, fmt.Errorf("clearing the containers' directory: %w", err)
+		return nil, fmt.Errorf("clear the containers' directory: %w", err)
 	}
 	for _, dir := range []string{o.Dir, o.RunDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("making the pods' directory: %w", err)
+			return nil, fmt.Errorf("create the pods' directory: %w", err)
 		}
 	}
 	return a, nil
@@ -182,7 +182,7 @@ func (a *Agent) watch(ctx context.Context) error {
 			AddFunc: h.changed, UpdateFunc: func(_, o any) { h.changed(o) }, DeleteFunc: h.deleted,
 		})
 		if err != nil {
-			return fmt.Errorf("watching the API server: %w", err)
+			return fmt.Errorf("watch the API server: %w", err)
 		}
 		a.synced = append(a.synced, handle.HasSynced)
 	}

@@ -192,12 +192,12 @@ func (c *container) open(ctx context.Context, mounts []box.Mount, address string
 		return err
 	}
 	if c.places, err = r.agent.newPlaces(address); err != nil {
-		return fmt.Errorf("making a container's directories: %w", err)
+		return fmt.Errorf("create a container's directories: %w", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", c.places.socket)
 	if err != nil {
 		r.agent.dropPlaces(c.places)
-		return fmt.Errorf("listening for a container's tools: %w", err)
+		return fmt.Errorf("listen for a container's tools: %w", err)
 	}
 	c.box, err = r.agent.Launcher.Start(box.Spec{
 		Root: c.places.root, RunDir: c.places.run, Hostname: hostnameOf(r.pod), ProgramsDir: programs,
@@ -233,7 +233,7 @@ func (c *container) mounts() ([]box.Mount, error) {
 			source = filepath.Join(source, path.Clean("/"+m.SubPath))
 			if _, err := os.Stat(source); err != nil {
 				if err := os.MkdirAll(source, 0o755); err != nil {
-					return nil, fmt.Errorf("making subPath %q: %w", m.SubPath, err)
+					return nil, fmt.Errorf("create subPath %q: %w", m.SubPath, err)
 				}
 			}
 		}

@@ -22,18 +22,18 @@ type containerLog struct{ stdout, stderr *os.File }
 // openLog opens the file and the two streams that are written to it line by line.
 func openLog(file string, clock Clock) (*containerLog, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, fmt.Errorf("making the log directory: %w", err)
+		return nil, fmt.Errorf("create the log directory: %w", err)
 	}
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the container's log: %w", err)
+		return nil, fmt.Errorf("open the container's log: %w", err)
 	}
 	var l containerLog
 	var open sync.WaitGroup
 	for _, stream := range []**os.File{&l.stdout, &l.stderr} {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, fmt.Errorf("making the container's streams: %w", err)
+			return nil, fmt.Errorf("create the container's streams: %w", err)
 		}
 		*stream = w
 		open.Go(func() { copyLines(out, r, clock) })
@@ -77,24 +77,24 @@ func parseLogRequest(q url.Values, now time.Time) (logRequest, error) {
 	var err error
 	if text := q.Get("tailLines"); text != "" {
 		if r.tail, err = strconv.Atoi(text); err != nil {
-			return r, fmt.Errorf("reading tailLines: %w", err)
+			return r, fmt.Errorf("read tailLines: %w", err)
 		}
 	}
 	if text := q.Get("limitBytes"); text != "" {
 		if r.limit, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return r, fmt.Errorf("reading limitBytes: %w", err)
+			return r, fmt.Errorf("read limitBytes: %w", err)
 		}
 	}
 	if text := q.Get("sinceSeconds"); text != "" {
 		seconds, err := strconv.Atoi(text)
 		if err != nil {
-			return r, fmt.Errorf("reading sinceSeconds: %w", err)
+			return r, fmt.Errorf("read sinceSeconds: %w", err)
 		}
 		r.since = now.Add(-time.Duration(seconds) * time.Second)
 	}
 	if text := q.Get("sinceTime"); text != "" {
 		if r.since, err = time.Parse(time.RFC3339, text); err != nil {
-			return r, fmt.Errorf("reading sinceTime: %w", err)
+			return r, fmt.Errorf("read sinceTime: %w", err)
 		}
 	}
 	return r, nil

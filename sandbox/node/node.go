@@ -71,7 +71,7 @@ func (n *node) listen(ctx context.Context, config *tls.Config, server *http.Serv
 	defer n.mu.Unlock()
 	plain, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(n.port)))
 	if err != nil {
-		return fmt.Errorf("listening for node %s: %w", n.spec.Name, err)
+		return fmt.Errorf("listen for node %s: %w", n.spec.Name, err)
 	}
 	n.port = plain.Addr().(*net.TCPAddr).Port
 	n.listener = tls.NewListener(plain, config)
@@ -83,7 +83,7 @@ func (n *node) listen(ctx context.Context, config *tls.Config, server *http.Serv
 func (n *node) register(ctx context.Context) error {
 	_, err := n.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.spec.Name, Labels: n.labels()}, Spec: corev1.NodeSpec{Taints: n.spec.Taints}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("registering node %s: %w", n.spec.Name, err)
+		return fmt.Errorf("register node %s: %w", n.spec.Name, err)
 	}
 	if err := n.renew(ctx); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (n *node) report(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("reporting node %s: %w", n.spec.Name, err)
+		return fmt.Errorf("report node %s: %w", n.spec.Name, err)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (n *node) renew(ctx context.Context) error {
 		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		return fmt.Errorf("renewing the lease of node %s: %w", n.spec.Name, err)
+		return fmt.Errorf("renew the lease of node %s: %w", n.spec.Name, err)
 	}
 	return nil
 }

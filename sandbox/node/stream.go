@@ -194,7 +194,7 @@ func (e execution) run(c box.Command, b *box.Box) error {
 func (e execution) runOnTerminal(c box.Command, b *box.Box) error {
 	ours, theirs, err := pty.Open()
 	if err != nil {
-		return fmt.Errorf("opening a terminal: %w", err)
+		return fmt.Errorf("open a terminal: %w", err)
 	}
 	defer ours.Close()
 	c.Stdin, c.Stdout, c.Stderr, c.Terminal = theirs, theirs, theirs, true
@@ -227,15 +227,15 @@ type streams struct {
 func (s *streams) open(c *box.Command, e execution) error {
 	in, err := s.input(e.stdin)
 	if err != nil {
-		return fmt.Errorf("opening a command's input: %w", err)
+		return fmt.Errorf("open a command's input: %w", err)
 	}
 	out, err := s.output(e.stdout)
 	if err != nil {
-		return fmt.Errorf("opening a command's output: %w", err)
+		return fmt.Errorf("open a command's output: %w", err)
 	}
 	errOut, err := s.output(e.stderr)
 	if err != nil {
-		return fmt.Errorf("opening a command's error output: %w", err)
+		return fmt.Errorf("open a command's error output: %w", err)
 	}
 	c.Stdin, c.Stdout, c.Stderr = in, out, errOut
 	return nil

@@ -61,7 +61,7 @@ func NewBinder(client kubernetes.Interface, f informers.SharedInformerFactory, d
 			AddFunc: func(any) { b.stir() }, UpdateFunc: func(any, any) { b.stir() }, DeleteFunc: func(any) { b.stir() },
 		})
 		if err != nil {
-			return nil, fmt.Errorf("watching volumes: %w", err)
+			return nil, fmt.Errorf("watch volumes: %w", err)
 		}
 		b.synced = append(b.synced, handle.HasSynced)
 	}
@@ -91,7 +91,7 @@ func EnsureClasses(ctx context.Context, client kubernetes.Interface) error {
 		}
 		_, err := client.StorageV1().StorageClasses().Create(ctx, class, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating storage class %s: %w", name, err)
+			return fmt.Errorf("create storage class %s: %w", name, err)
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (b *Binder) Run(ctx context.Context) {
 func (b *Binder) pass(ctx context.Context) {
 	claims, err := b.claims.List(labels.Everything())
 	if err != nil {
-		b.log.Error("listing claims", "error", err)
+		b.log.Error("cannot list PVCs", "error", err)
 	}
 	for _, c := range claims {
 		if err := b.serve(ctx, c); err != nil && !apierrors.IsConflict(err) && ctx.Err() == nil {
@@ -130,7 +130,7 @@ func (b *Binder) pass(ctx context.Context) {
 	}
 	volumes, err := b.volumes.List(labels.Everything())
 	if err != nil {
-		b.log.Error("listing volumes", "error", err)
+		b.log.Error("cannot list volumes", "error", err)
 	}
 	for _, v := range volumes {
 		if err := b.reclaim(ctx, v); err != nil && !apierrors.IsConflict(err) && ctx.Err() == nil {
@@ -210,7 +210,7 @@ func (b *Binder) ensureVolume(ctx context.Context, c *corev1.PersistentVolumeCla
 	}
 	path := filepath.Join(b.dir, name)
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("making volume directory: %w", err)
+		return nil, fmt.Errorf("create volume directory: %w", err)
 	}
 	v, err := b.client.CoreV1().PersistentVolumes().Create(ctx, b.volumeFor(c, class, path), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
@@ -351,7 +351,7 @@ func (b *Binder) claimGone(ctx context.Context, ref *corev1.ObjectReference) (bo
 func (b *Binder) destroy(ctx context.Context, v *corev1.PersistentVolume) error {
 	if path := v.Spec.HostPath.Path; filepath.Dir(path) == b.dir {
 		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("removing volume directory: %w", err)
+			return fmt.Errorf("remove volume directory: %w", err)
 		}
 	}
 	err := b.client.CoreV1().PersistentVolumes().Delete(ctx, v.Name, metav1.DeleteOptions{})

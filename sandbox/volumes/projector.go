@@ -196,7 +196,7 @@ func (p *Projector) token(ctx context.Context, pod *corev1.Pod, t *corev1.Servic
 	}
 	answer, err := p.Client.CoreV1().ServiceAccounts(pod.Namespace).CreateToken(ctx, pod.Spec.ServiceAccountName, ask, metav1.CreateOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("requesting a token: %w", err)
+		return nil, fmt.Errorf("request a token: %w", err)
 	}
 	return map[string][]byte{t.Path: []byte(answer.Status.Token)}, nil
 }

@@ -49,7 +49,7 @@ func runAll(m *testing.M) int {
 	// when their test is over, and there are more than 800 pods in the end.
 	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "7", "--zones", "7", "--node-pods", "250", "--speed", speed, "--detach")
 	if out, err := up.CombinedOutput(); err != nil {
-		return failed(fmt.Errorf("starting the sandbox: %w\n%s", err, out))
+		return failed(fmt.Errorf("start the sandbox: %w\n%s", err, out))
 	}
 	defer func() {
 		down := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", dir)

@@ -87,7 +87,7 @@ func start() error {
 func stop(code int) error {
 	down := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", sandboxDir)
 	if out, err := down.CombinedOutput(); err != nil {
-		return fmt.Errorf("stopping the sandbox of %s: %w\n%s", sandboxDir, err, out)
+		return fmt.Errorf("stop the sandbox of %s: %w\n%s", sandboxDir, err, out)
 	}
 	if code != 0 && os.Getenv("KEEP") != "" {
 		fmt.Println("kept:", sandboxDir)

@@ -41,7 +41,7 @@ func Serve(ctx context.Context, w *model.Simulation, version string, files tools
 		select {
 		case r := <-requests:
 			if _, err := connection.Write(s.reply(r)); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("sending a reply: %w", err)
+				return fmt.Errorf("send a reply: %w", err)
 			}
 		case err := <-ended:
 			return err
@@ -68,7 +68,7 @@ func receive(ctx context.Context, from *bufio.Reader, requests chan<- [][]byte) 
 // which closes it.
 func receiveError(ctx context.Context, err error) error {
 	if !errors.Is(err, io.EOF) && ctx.Err() == nil {
-		return fmt.Errorf("reading a request: %w", err)
+		return fmt.Errorf("read a request: %w", err)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ type Slot struct{ Process *Process }
 func (w *Simulation) Start(spec Server) (*Slot, error) {
 	s, err := w.newServer(spec)
 	if err != nil {
-		return nil, fmt.Errorf("starting fdbserver: %w", err)
+		return nil, fmt.Errorf("start fdbserver: %w", err)
 	}
 	s.slot = &Slot{Process: s}
 	w.launch(s)
@@ -145,7 +145,7 @@ func (w *Simulation) newServer(spec Server) (*Process, error) {
 	}
 	for _, a := range args.Public {
 		if w.listener(a.HostPort()) != nil {
-			return nil, fmt.Errorf("binding %s: address in use", a.HostPort())
+			return nil, fmt.Errorf("bind %s: address in use", a.HostPort())
 		}
 	}
 	conn, err := readServerClusterFile(spec)
@@ -167,18 +167,18 @@ func readServerClusterFile(spec Server) (fdb.ConnectionString, error) {
 		return fdb.ParseClusterFile(string(content))
 	}
 	if spec.Seed == nil {
-		return fdb.ConnectionString{}, fmt.Errorf("reading cluster file: there is none, and no seed")
+		return fdb.ConnectionString{}, fmt.Errorf("read cluster file: there is none, and no seed")
 	}
 	content, err := spec.Seed.Read()
 	if err != nil {
-		return fdb.ConnectionString{}, fmt.Errorf("reading seed cluster file: %w", err)
+		return fdb.ConnectionString{}, fmt.Errorf("read seed cluster file: %w", err)
 	}
 	conn, err := fdb.ParseClusterFile(string(content))
 	if err != nil {
 		return fdb.ConnectionString{}, err
 	}
 	if err := spec.ClusterFile.Write([]byte(ClusterFileText(conn))); err != nil {
-		return fdb.ConnectionString{}, fmt.Errorf("writing cluster file: %w", err)
+		return fdb.ConnectionString{}, fmt.Errorf("write cluster file: %w", err)
 	}
 	return conn, nil
 }

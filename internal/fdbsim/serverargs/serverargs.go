@@ -52,7 +52,7 @@ const defaultServerMemory = 8 << 30
 // Parse reads the argument vector of an fdbserver, argv[0] included.
 func Parse(argv []string) (Args, error) {
 	if len(argv) == 0 {
-		return Args{}, fmt.Errorf("parsing fdbserver arguments: none given")
+		return Args{}, fmt.Errorf("parse fdbserver arguments: none given")
 	}
 	a := Args{
 		CommandLine: strings.Join(argv, " "), Class: "unset",
@@ -60,14 +60,14 @@ func Parse(argv []string) (Args, error) {
 	}
 	for _, o := range longOptions(argv[1:], serverSwitches) {
 		if err := a.set(o); err != nil {
-			return Args{}, fmt.Errorf("parsing fdbserver arguments: %w", err)
+			return Args{}, fmt.Errorf("parse fdbserver arguments: %w", err)
 		}
 	}
 	if len(a.Public) == 0 {
-		return Args{}, fmt.Errorf("parsing fdbserver arguments: no --public_address")
+		return Args{}, fmt.Errorf("parse fdbserver arguments: no --public_address")
 	}
 	if a.ClusterFile == "" {
-		return Args{}, fmt.Errorf("parsing fdbserver arguments: no --cluster_file")
+		return Args{}, fmt.Errorf("parse fdbserver arguments: no --cluster_file")
 	}
 	return a, nil
 }
@@ -150,7 +150,7 @@ func parseSize(text string) (int64, error) {
 	unit, known := sizeUnits[text[len(digits):]]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || !known {
-		return 0, fmt.Errorf("parsing size %q: want a number and a unit such as GiB", text)
+		return 0, fmt.Errorf("parse size %q: want a number and a unit such as GiB", text)
 	}
 	return n * unit, nil
 }

@@ -15,7 +15,7 @@ func Parsed(document Object) (*fdb.Status, error) {
 	var s fdb.Status
 	d := decoder{fields: map[reflect.Type][]field{}}
 	if err := d.value(document, reflect.ValueOf(&s).Elem()); err != nil {
-		return nil, fmt.Errorf("parsing status: %w", err)
+		return nil, fmt.Errorf("parse status: %w", err)
 	}
 	return fdb.NewStatus(s.Client, s.Cluster), nil
 }

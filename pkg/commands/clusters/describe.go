@@ -150,7 +150,7 @@ func (o describeOptions) observe(ctx context.Context, env *session.Env, args []s
 	}
 	preview, err := apply.Preview(ctx, l, env, key, live.GateOptions{})
 	if err != nil {
-		return in, key, fmt.Errorf("planning a pass: %w", err)
+		return in, key, fmt.Errorf("plan a pass: %w", err)
 	}
 	env.Lookup().WithNodes(ctx, &l.Facts)
 	found, err := backups()

@@ -129,7 +129,7 @@ func (o clientsOptions) owners(ctx context.Context, env *session.Env, namespace 
 	for {
 		page := &corev1.PodList{}
 		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(session.PageSize), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("listing pods %s: %w", session.InNamespace(namespace), err)
+			return nil, fmt.Errorf("list pods %s: %w", session.InNamespace(namespace), err)
 		}
 		for i := range page.Items {
 			note(owners, &page.Items[i])

@@ -92,16 +92,16 @@ func (o versionOptions) ask(ctx context.Context, env *session.Env, v *lists.Vers
 	}
 	server, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("creating the Kubernetes client: %w", err)
+		return fmt.Errorf("create the Kubernetes client: %w", err)
 	}
 	info, err := server.ServerVersion()
 	if err != nil {
-		return fmt.Errorf("reading the version of the API server: %w", err)
+		return fmt.Errorf("read the version of the API server: %w", err)
 	}
 	v.Server = info.GitVersion
 	groups, err := server.ServerGroups()
 	if err != nil {
-		return fmt.Errorf("reading the API groups: %w", err)
+		return fmt.Errorf("read the API groups: %w", err)
 	}
 	for _, g := range groups.Groups {
 		if g.Name != v1beta2.GroupVersion.Group {

@@ -24,7 +24,7 @@ func ExpandArgs(ids []string, stdin io.Reader) ([]string, error) {
 			words = append(words, strings.Fields(lines.Text())...)
 		}
 		if err := lines.Err(); err != nil {
-			return nil, exit.Usage(fmt.Errorf("reading stdin: %w", err))
+			return nil, exit.Usage(fmt.Errorf("read stdin: %w", err))
 		}
 	}
 	if len(ids) > 0 && len(words) == 0 {

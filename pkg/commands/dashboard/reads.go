@@ -58,7 +58,7 @@ func (r ScreenReads) YAML(ctx context.Context, o entries.Object) (string, error)
 		}
 		text, err := yaml.Marshal(object)
 		if err != nil {
-			return "", fmt.Errorf("writing %s as YAML: %w", object.GetName(), err)
+			return "", fmt.Errorf("write %s as YAML: %w", object.GetName(), err)
 		}
 		parts = append(parts, inspect.HideSecrets(string(text)))
 	}
@@ -170,7 +170,7 @@ func batch(lines <-chan string, ended <-chan struct{}, tick <-chan time.Time, se
 func (r ScreenReads) follow(ctx context.Context, namespace, pod, container string, lines chan<- string) error {
 	stream, err := r.env.Logs(ctx, namespace, pod, &corev1.PodLogOptions{Container: container, Follow: true, TailLines: new(int64(logTail))})
 	if err != nil {
-		return fmt.Errorf("reading the log of container %s: %w", container, err)
+		return fmt.Errorf("read the log of container %s: %w", container, err)
 	}
 	defer stream.Close()
 	scanner := bufio.NewScanner(stream)
@@ -183,7 +183,7 @@ func (r ScreenReads) follow(ctx context.Context, namespace, pod, container strin
 		}
 	}
 	if err := scanner.Err(); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
-		return fmt.Errorf("reading the log of container %s: %w", container, err)
+		return fmt.Errorf("read the log of container %s: %w", container, err)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("checking permissions: %w", err)
+		return nil, fmt.Errorf("check permissions: %w", err)
 	}
 	for _, command := range commands {
 		for _, n := range command.Requirements {

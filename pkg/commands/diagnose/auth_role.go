@@ -163,13 +163,13 @@ func (o roleOptions) print(env *session.Env, roles []role) error {
 	for i, r := range roles {
 		text, err := yaml.Marshal(r)
 		if err != nil {
-			return fmt.Errorf("printing YAML: %w", err)
+			return fmt.Errorf("print YAML: %w", err)
 		}
 		if i > 0 {
 			fmt.Fprintln(layout.Raw(env.Out), "---")
 		}
 		if _, err := layout.Raw(env.Out).Write(text); err != nil {
-			return fmt.Errorf("printing YAML: %w", err)
+			return fmt.Errorf("print YAML: %w", err)
 		}
 	}
 	return nil

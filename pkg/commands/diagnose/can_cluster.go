@@ -53,7 +53,7 @@ func canReconcile(ctx context.Context, e *session.Env, l session.Observation, _ 
 	}
 	gates, err := l.Session.Gates(ctx, live.GateOptions{})
 	if err != nil {
-		return fmt.Errorf("evaluating the gates: %w", err)
+		return fmt.Errorf("evaluate the gates: %w", err)
 	}
 	checks := append(append([]plan.Check{rights}, gates...), l.LeaseFree())
 	lock, _ := safety.LockFree(l.Snapshot)
@@ -78,7 +78,7 @@ func rights(ctx context.Context, e *session.Env, namespace string) (plan.Check, 
 	}
 	missing, err := session.MissingPermissions(ctx, api, namespace, session.ReconcilePermissions())
 	if err != nil {
-		return c, fmt.Errorf("checking permissions: %w", err)
+		return c, fmt.Errorf("check permissions: %w", err)
 	}
 	c.OK, c.Evidence = len(missing) == 0, "all granted"
 	if !c.OK {

@@ -105,7 +105,7 @@ func agentEvictions(ctx context.Context, l session.Observation, nodes []string, 
 	var agents plan.Snapshot
 	agents.Cluster = l.Cluster
 	if err := l.Session.Observe(ctx, &agents, plan.Agents); err != nil {
-		return 0, fmt.Errorf("reading the backup agents: %w", err)
+		return 0, fmt.Errorf("read the backup agents: %w", err)
 	}
 	if agents.Agents.Hidden != "" {
 		in.Notes = append(in.Notes, "pods of backup agents are unknown: "+agents.Agents.Hidden)

@@ -118,7 +118,7 @@ func (o Flags) Print(w io.Writer, p Printable) error {
 func writeYAML(w io.Writer, p Printable) error {
 	text, err := yaml.Marshal(p.Document)
 	if err != nil {
-		return fmt.Errorf("printing YAML: %w", err)
+		return fmt.Errorf("print YAML: %w", err)
 	}
 	if p.Stream {
 		fmt.Fprintln(w, "---")
@@ -137,7 +137,7 @@ func (o Flags) writeTemplate(w io.Writer, document any) error {
 		return err
 	}
 	if err := printer.PrintObj(&unstructured.Unstructured{Object: object}, w); err != nil {
-		return exit.Usage(fmt.Errorf("printing with -o %s: %w", o.Format, err))
+		return exit.Usage(fmt.Errorf("print with -o %s: %w", o.Format, err))
 	}
 	return nil
 }

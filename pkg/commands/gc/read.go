@@ -60,7 +60,7 @@ func (o options) read(ctx context.Context, env *session.Env, key types.Namespace
 			return findings{}, exit.CauseOf(ctx, err)
 		}
 	case err != nil:
-		return findings{}, exit.CauseOf(ctx, fmt.Errorf("reading FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err))
+		return findings{}, exit.CauseOf(ctx, fmt.Errorf("read FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err))
 	default:
 		if found.session, err = r.readCluster(ctx); err != nil {
 			return findings{}, exit.CauseOf(ctx, err)

@@ -34,7 +34,7 @@ func (r *reader) pods(ctx context.Context) ([]target, error) {
 	}
 	list := &corev1.PodList{}
 	if err := c.List(ctx, list, client.InNamespace(r.key.Namespace), client.MatchingLabels(cluster.MatchLabels())); err != nil {
-		return nil, fmt.Errorf("listing pods of FoundationDBCluster %s: %w", r.key.Name, err)
+		return nil, fmt.Errorf("list pods of FoundationDBCluster %s: %w", r.key.Name, err)
 	}
 	named, err := namedGroups(cluster, list.Items, r.o.IDs)
 	if err != nil {

@@ -79,7 +79,7 @@ func isNode(ctx context.Context, e *session.Env, c client.Client, name string) e
 	case apierrors.IsNotFound(err):
 		return exit.Usage(fmt.Errorf("node %s not found; the cluster is set with -c", name), e.KubectlIn("", "get", "nodes"))
 	case err != nil:
-		return fmt.Errorf("reading node %s: %w", name, err)
+		return fmt.Errorf("read node %s: %w", name, err)
 	default:
 		return nil
 	}
@@ -89,7 +89,7 @@ func isNode(ctx context.Context, e *session.Env, c client.Client, name string) e
 func (n nodeSelection) withTaint(ctx context.Context, c client.Client) ([]string, error) {
 	list := &corev1.NodeList{}
 	if err := c.List(ctx, list); err != nil {
-		return nil, fmt.Errorf("listing nodes: %w", err)
+		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	var names []string
 	for _, node := range list.Items {
@@ -141,7 +141,7 @@ func openAmong(ctx context.Context, e *session.Env, names []string) ([]string, e
 		node := &corev1.Node{}
 		err := c.Get(ctx, types.NamespacedName{Name: name}, node)
 		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("reading node %s: %w", name, err)
+			return nil, fmt.Errorf("read node %s: %w", name, err)
 		}
 		if err == nil && !node.Spec.Unschedulable {
 			open = append(open, name)

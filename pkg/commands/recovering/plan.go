@@ -83,7 +83,7 @@ func readPlan(path string, key types.NamespacedName) (recovery.Plan, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return recovery.Plan{}, exit.Usage(fmt.Errorf("reading the plan: %w", err))
+		return recovery.Plan{}, exit.Usage(fmt.Errorf("read the plan: %w", err))
 	}
 	var v recovery.PlanView
 	if err := json.Unmarshal(text, &v); err != nil {

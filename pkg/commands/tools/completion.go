@@ -55,7 +55,7 @@ func writeCompletion(e *session.Env, root *cobra.Command, shell string) error {
 		return exit.Usagef("unsupported shell %q: must be one of %s", shell, strings.Join(shells, ", "))
 	}
 	if err != nil {
-		return fmt.Errorf("printing the completion script: %w", err)
+		return fmt.Errorf("print the completion script: %w", err)
 	}
 	return nil
 }

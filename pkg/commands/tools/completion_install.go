@@ -63,7 +63,7 @@ func (o installOptions) run(env *session.Env) error {
 	case err == nil && !o.force:
 		return exit.Usage(fmt.Errorf("%s already exists and is not from kubectl fdb (nothing was changed)", file), "kubectl fdb completion install --force", "kubectl fdb completion install --dir DIR")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return exit.Usage(fmt.Errorf("looking for an older one: %w", err))
+		return exit.Usage(fmt.Errorf("find an older one: %w", err))
 	}
 	if err := replaceFile(file, CompletionScript); err != nil {
 		return exit.Usage(err, "kubectl fdb completion install --dir DIR")
@@ -79,7 +79,7 @@ func (o installOptions) directory() (string, error) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return "", exit.Usage(fmt.Errorf("finding this program: %w", err), "kubectl fdb completion install --dir DIR")
+		return "", exit.Usage(fmt.Errorf("find this program: %w", err), "kubectl fdb completion install --dir DIR")
 	}
 	return filepath.Dir(self), nil
 }
@@ -88,7 +88,7 @@ func (o installOptions) directory() (string, error) {
 func replaceFile(file, text string) error {
 	fresh, err := os.CreateTemp(filepath.Dir(file), "."+CompletionProgram+"-")
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", file, err)
+		return fmt.Errorf("write %s: %w", file, err)
 	}
 	_, err = fresh.WriteString(text)
 	err = errors.Join(err, fresh.Chmod(0o755), fresh.Close())
@@ -97,7 +97,7 @@ func replaceFile(file, text string) error {
 	}
 	if err != nil {
 		_ = os.Remove(fresh.Name())
-		return fmt.Errorf("writing %s: %w", file, err)
+		return fmt.Errorf("write %s: %w", file, err)
 	}
 	return nil
 }

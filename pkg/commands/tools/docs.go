@@ -50,13 +50,13 @@ func (o docsOptions) run(env *session.Env, root *cobra.Command) error {
 		return exit.Usagef("--format must be one of %s, not %q", strings.Join(docsFormats, ", "), o.format)
 	}
 	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // the pages are public
-		return exit.Usage(fmt.Errorf("creating the directory: %w", err))
+		return exit.Usage(fmt.Errorf("create the directory: %w", err))
 	}
 	root.DisableAutoGenTag = true // omit the generator's footer
 	// The default is a path of this machine.
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache"
 	if err := o.write(env, root); err != nil {
-		return exit.Usage(fmt.Errorf("writing pages: %w", err))
+		return exit.Usage(fmt.Errorf("write pages: %w", err))
 	}
 	fmt.Fprintln(layout.Raw(env.Out), o.dir)
 	return nil

@@ -107,7 +107,7 @@ func (o execOptions) run(ctx context.Context, env *session.Env, args, program []
 	}
 	code, err := o.pass(ctx, env, tool, program)
 	if err != nil {
-		return exit.CauseOf(ctx, fmt.Errorf("running %s in pod %s: %w", program[0], pod.Name, unreachable(err)))
+		return exit.CauseOf(ctx, fmt.Errorf("run %s in pod %s: %w", program[0], pod.Name, unreachable(err)))
 	}
 	return ended(code)
 }

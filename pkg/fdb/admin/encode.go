@@ -74,12 +74,12 @@ func unprintable(text string) ([]byte, error) {
 		case strings.HasPrefix(text[i+1:], "x") && i+3 < len(text):
 			b, err := strconv.ParseUint(text[i+2:i+4], 16, 8)
 			if err != nil {
-				return nil, fmt.Errorf("decoding %q: %w", text, err)
+				return nil, fmt.Errorf("decode %q: %w", text, err)
 			}
 			out = append(out, byte(b))
 			i += 3
 		default:
-			return nil, fmt.Errorf("decoding %q: unknown escape at %d", text, i)
+			return nil, fmt.Errorf("decode %q: unknown escape at %d", text, i)
 		}
 	}
 	return out, nil

@@ -54,7 +54,7 @@ func TakeLock(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.LockRequest) 
 		return []Mutation{Set(keys.Lock(), d.Write.Encode())}, nil
 	})
 	if err != nil {
-		return fdb.LockDecision{}, fmt.Errorf("taking the lock: %w", err)
+		return fdb.LockDecision{}, fmt.Errorf("take the lock: %w", err)
 	}
 	return taken, nil
 }
@@ -74,7 +74,7 @@ func ReleaseLock(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock) e
 		return []Mutation{Clear(keys.Lock())}, nil
 	})
 	if err != nil {
-		return fmt.Errorf("releasing the lock: %w", err)
+		return fmt.Errorf("release the lock: %w", err)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func ReleaseLockByHand(ctx context.Context, kv KV, keys fdb.LockKeys, r fdb.Rele
 		return []Mutation{Clear(keys.Lock())}, nil
 	})
 	if err != nil {
-		return "", nil, fmt.Errorf("releasing the lock manually: %w", err)
+		return "", nil, fmt.Errorf("release the lock manually: %w", err)
 	}
 	return outcome, found, nil
 }
@@ -121,7 +121,7 @@ func KeepLockUntil(ctx context.Context, kv KV, keys fdb.LockKeys, lock fdb.Lock,
 		return []Mutation{Set(keys.Lock(), found.Encode())}, nil
 	})
 	if err != nil {
-		return fmt.Errorf("setting the expiry of the lock: %w", err)
+		return fmt.Errorf("set the expiry of the lock: %w", err)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func ReadLock(ctx context.Context, kv KV, keys fdb.LockKeys) (lock *fdb.Lock, de
 		return nil, err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the lock: %w", err)
+		return nil, nil, fmt.Errorf("read the lock: %w", err)
 	}
 	return lock, denied, nil
 }
@@ -168,7 +168,7 @@ func UpdateDenyList(ctx context.Context, kv KV, keys fdb.LockKeys, denied map[st
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("updating the deny list: %w", err)
+		return fmt.Errorf("update the deny list: %w", err)
 	}
 	return nil
 }

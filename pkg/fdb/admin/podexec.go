@@ -40,7 +40,7 @@ type PodExec struct {
 func NewPodExec(config *rest.Config, namespace, pod, container string) (*PodExec, error) {
 	client, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("creating a client for pod %s/%s: %w", namespace, pod, err)
+		return nil, fmt.Errorf("create a client for pod %s/%s: %w", namespace, pod, err)
 	}
 	return &PodExec{
 		config:    config,
@@ -180,17 +180,17 @@ func (p *PodExec) connect(ctx context.Context, target *url.URL, o remotecommand.
 	})
 	webSocket, err := remotecommand.NewWebSocketExecutor(config, http.MethodGet, target.String())
 	if err != nil {
-		return fmt.Errorf("preparing a WebSocket: %w", err)
+		return fmt.Errorf("prepare a WebSocket: %w", err)
 	}
 	spdy, err := remotecommand.NewSPDYExecutor(config, http.MethodPost, target)
 	if err != nil {
-		return fmt.Errorf("preparing SPDY: %w", err)
+		return fmt.Errorf("prepare SPDY: %w", err)
 	}
 	either, err := remotecommand.NewFallbackExecutor(webSocket, spdy, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	})
 	if err != nil {
-		return fmt.Errorf("preparing a connection: %w", err)
+		return fmt.Errorf("prepare a connection: %w", err)
 	}
 	return either.StreamWithContext(ctx, o)
 }

@@ -22,7 +22,7 @@ func parseRow(line string) (Pair, error) {
 	inner, closed := strings.CutSuffix(inner, "'")
 	parts := strings.Split(inner, rowMiddle)
 	if !opened || !closed || len(parts) != 2 {
-		return Pair{}, fmt.Errorf("parsing row %q: must be one key and one value", line)
+		return Pair{}, fmt.Errorf("parse row %q: must be one key and one value", line)
 	}
 	key, err := unprintable(parts[0])
 	if err != nil {
@@ -44,7 +44,7 @@ func parseValue(key []byte, line string) (value []byte, found bool, err error) {
 	inner, matches := strings.CutPrefix(line, name+rowMiddle)
 	inner, closed := strings.CutSuffix(inner, "'")
 	if !matches || !closed {
-		return nil, false, fmt.Errorf("parsing value of %q: unexpected line %q", printable(key), line)
+		return nil, false, fmt.Errorf("parse value of %q: unexpected line %q", printable(key), line)
 	}
 	value, err = unprintable(inner)
 	return value, err == nil, err
@@ -61,7 +61,7 @@ func rangeEnds(stdout []byte) bool { return bytes.HasSuffix(stdout, []byte("\n\n
 // and returns the lines after it.
 func parseRange(limit int, lines []string) (rows []Pair, rest []string, err error) {
 	if len(lines) == 0 || lines[0] != rangeHeader(limit) {
-		return nil, nil, fmt.Errorf("parsing range: missing line %q", rangeHeader(limit))
+		return nil, nil, fmt.Errorf("parse range: missing line %q", rangeHeader(limit))
 	}
 	lines = lines[1:]
 	for len(lines) > 0 && isRow(lines[0]) {
@@ -72,10 +72,10 @@ func parseRange(limit int, lines []string) (rows []Pair, rest []string, err erro
 		rows, lines = append(rows, row), lines[1:]
 	}
 	if len(rows) >= limit {
-		return nil, nil, fmt.Errorf("parsing range: %s or more, incomplete", phrase.Count(limit, "row"))
+		return nil, nil, fmt.Errorf("parse range: %s or more, incomplete", phrase.Count(limit, "row"))
 	}
 	if !ascending(rows) {
-		return nil, nil, fmt.Errorf("parsing range: rows are not in the order of their keys")
+		return nil, nil, fmt.Errorf("parse range: rows are not in the order of their keys")
 	}
 	return rows, lines, nil
 }

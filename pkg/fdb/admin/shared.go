@@ -65,7 +65,7 @@ func ReadShared(ctx context.Context, kv KV, keys fdb.LockKeys, r SharedRequest) 
 		return nil, err
 	})
 	if err != nil {
-		return Shared{}, fmt.Errorf("reading the shared state: %w", err)
+		return Shared{}, fmt.Errorf("read the shared state: %w", err)
 	}
 	return shared, nil
 }
@@ -129,7 +129,7 @@ func AnnounceUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version stri
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("announcing the upgrade to %s: %w", version, err)
+		return fmt.Errorf("announce the upgrade to %s: %w", version, err)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func WithdrawUpgrade(ctx context.Context, kv KV, keys fdb.LockKeys, version stri
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("withdrawing the upgrade to %s: %w", version, err)
+		return fmt.Errorf("withdraw the upgrade to %s: %w", version, err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func ClearUpgrades(ctx context.Context, kv KV, keys fdb.LockKeys) error {
 		return []Mutation{ClearRange(begin, end)}, nil
 	})
 	if err != nil {
-		return fmt.Errorf("clearing announced upgrades: %w", err)
+		return fmt.Errorf("clear announced upgrades: %w", err)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func changeMaintenance(ctx context.Context, kv KV, keys fdb.LockKeys, groups []s
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("changing maintenance entries: %w", err)
+		return fmt.Errorf("change maintenance entries: %w", err)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func ChangeLists(ctx context.Context, kv KV, keys fdb.LockKeys, c ListChange) er
 	}
 	err := settled(ctx, kv, c.reads(keys), func(v View) ([]Mutation, error) { return c.mutations(v, keys), nil })
 	if err != nil {
-		return fmt.Errorf("changing the shared lists: %w", err)
+		return fmt.Errorf("change the shared lists: %w", err)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func ClearRestarts(ctx context.Context, kv KV, keys fdb.LockKeys, members []fdb.
 		return mutations, nil
 	})
 	if err != nil {
-		return fmt.Errorf("clearing announced restarts: %w", err)
+		return fmt.Errorf("clear announced restarts: %w", err)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (t *transaction) lost(ctx context.Context, output transcript, err error) er
 func parseReads(reads []Read, lines []string) (View, error) {
 	start := slices.Index(lines, "Transaction started")
 	if start < 0 {
-		return View{}, fmt.Errorf("reading answers: the transaction did not start")
+		return View{}, fmt.Errorf("read answers: the transaction did not start")
 	}
 	lines = lines[start+1:]
 	var pairs []Pair
@@ -174,7 +174,7 @@ func parseReads(reads []Read, lines []string) (View, error) {
 		pairs, lines = append(pairs, found...), rest
 	}
 	if len(lines) > 0 {
-		return View{}, fmt.Errorf("reading answers: unexpected line %q", lines[0])
+		return View{}, fmt.Errorf("read answers: unexpected line %q", lines[0])
 	}
 	return NewView(pairs), nil
 }
@@ -184,7 +184,7 @@ func (r Read) parse(lines []string) (pairs []Pair, rest []string, err error) {
 		return parseRange(maxRangeRows, lines)
 	}
 	if len(lines) == 0 {
-		return nil, nil, fmt.Errorf("reading answers: none for %q", printable(r.Begin))
+		return nil, nil, fmt.Errorf("read answers: none for %q", printable(r.Begin))
 	}
 	value, found, err := parseValue(r.Begin, lines[0])
 	if found {

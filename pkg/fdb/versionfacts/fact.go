@@ -92,7 +92,7 @@ func parse(text []byte) ([]Fact, error) {
 	decoder.DisallowUnknownFields()
 	var facts []Fact
 	if err := decoder.Decode(&facts); err != nil {
-		return nil, fmt.Errorf("parsing facts: %w", err)
+		return nil, fmt.Errorf("parse facts: %w", err)
 	}
 	seen := map[string]bool{}
 	for _, f := range facts {
@@ -113,7 +113,7 @@ func (r *Range) UnmarshalJSON(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&raw); err != nil {
-		return fmt.Errorf("parsing range %s: %w", text, err)
+		return fmt.Errorf("parse range %s: %w", text, err)
 	}
 	var err error
 	if r.From, err = fdb.ParseExactVersion(raw.From); err != nil {

@@ -83,7 +83,7 @@ func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 	}
 	text, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
-		return fmt.Errorf("printing JUnit XML: %w", err)
+		return fmt.Errorf("print JUnit XML: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	return err

@@ -18,10 +18,10 @@ func inheritedTemplate(cluster *v1beta2.FoundationDBCluster, class v1beta2.Proce
 	if general := cluster.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate; general != nil {
 		text, err := json.Marshal(general)
 		if err != nil {
-			return nil, fmt.Errorf("copying the general pod template: %w", err)
+			return nil, fmt.Errorf("copy the general pod template: %w", err)
 		}
 		if err := json.Unmarshal(text, &template); err != nil {
-			return nil, fmt.Errorf("copying the general pod template: %w", err)
+			return nil, fmt.Errorf("copy the general pod template: %w", err)
 		}
 	}
 	if spec := child(template, "spec"); spec["containers"] == nil {
@@ -44,7 +44,7 @@ func child(of map[string]any, key string) map[string]any {
 func templatePatch(class v1beta2.ProcessClass, template map[string]any) (string, error) {
 	text, err := json.Marshal(map[string]any{"spec": map[string]any{"processes": map[string]any{string(class): map[string]any{"podTemplate": template}}}})
 	if err != nil {
-		return "", fmt.Errorf("writing the patch: %w", err)
+		return "", fmt.Errorf("write the patch: %w", err)
 	}
 	return string(text), nil
 }

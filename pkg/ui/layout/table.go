@@ -120,10 +120,10 @@ func render(header []string, rows [][]string, gap int) ([]string, error) {
 		table.Header(header)
 	}
 	if err := table.Bulk(rows); err != nil {
-		return nil, fmt.Errorf("laying out a table: %w", err)
+		return nil, fmt.Errorf("format a table: %w", err)
 	}
 	if err := table.Render(); err != nil {
-		return nil, fmt.Errorf("laying out a table: %w", err)
+		return nil, fmt.Errorf("format a table: %w", err)
 	}
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
 }

@@ -21,7 +21,7 @@ const (
 func Serve(ctx context.Context, address string, h http.Handler) (taken net.Addr, stop func(), err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listening for metrics: %w", err)
+		return nil, nil, fmt.Errorf("listen for metrics: %w", err)
 	}
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout,

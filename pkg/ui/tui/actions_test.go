@@ -220,11 +220,11 @@ func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
 }
 
 func TestAnActionThatFailsSaysSo(t *testing.T) {
-	a := &acting{err: errors.New("taking the Lease: another run holds it")}
+	a := &acting{err: errors.New("take the Lease: another run holds it")}
 	p := play(t, a)
 	p.m = pressed(p.m, "X")
 	p.until(isProposed)
-	if !strings.Contains(p.m.View(), "✗ taking the Lease: another run holds it") {
+	if !strings.Contains(p.m.View(), "✗ take the Lease: another run holds it") {
 		t.Error(p.m.View())
 	}
 }

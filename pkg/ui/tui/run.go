@@ -78,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && !errors.Is(err, tea.ErrInterrupted):
-		return fmt.Errorf("showing the dashboard: %w", err)
+		return fmt.Errorf("show the dashboard: %w", err)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func wholePass() []Entry {
 		reconcile.StageDone{Stage: "AddPods", Outcome: reconcile.Done},
 		reconcile.StageDone{Stage: "ExcludeInstances", Outcome: reconcile.Blocked, Reason: "too few would be left"},
 		reconcile.StageDone{Stage: "UpdateStatus", Outcome: reconcile.Waiting, Reason: "the cluster is not reconciled"},
-		reconcile.PassDone{Outcome: reconcile.Failed, Acted: 1, Failures: []error{errors.New("creating pod sample-storage-7: quota exceeded")}},
+		reconcile.PassDone{Outcome: reconcile.Failed, Acted: 1, Failures: []error{errors.New("create pod sample-storage-7: quota exceeded")}},
 	)
 }
 

@@ -26,7 +26,7 @@ func splitSidecar(args []string) (int, error) {
 	}
 	address, err := os.ReadFile(filepath.Join(box.RunDir, box.AddressFile))
 	if err != nil {
-		return 1, fmt.Errorf("reading the pod's address: %w", err)
+		return 1, fmt.Errorf("read the pod's address: %w", err)
 	}
 	s, err := split.ParseSidecar(args, version, strings.TrimSpace(string(address)), wire.Environment(os.Environ()))
 	if err != nil {

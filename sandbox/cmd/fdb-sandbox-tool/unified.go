@@ -21,7 +21,7 @@ import (
 func unifiedMonitor(args []string) (int, error) {
 	version, err := os.ReadFile(unified.VersionFile)
 	if err != nil {
-		return 1, fmt.Errorf("reading the image's version: %w", err)
+		return 1, fmt.Errorf("read the image's version: %w", err)
 	}
 	o, err := unified.ParseOptions(args, strings.TrimSpace(string(version)), wire.Environment(os.Environ()))
 	if err != nil {
@@ -79,11 +79,11 @@ func logTo(file string) (io.Writer, error) {
 		return os.Stdout, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nil, fmt.Errorf("opening the log: %w", err)
+		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("opening the log: %w", err)
+		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	return io.MultiWriter(os.Stdout, f), nil
 }

@@ -52,7 +52,7 @@ func detach(ctx context.Context, dir string, args []string, out io.Writer) error
 	}
 	said, child, err := startDetached(paths, args)
 	if err != nil {
-		return fmt.Errorf("starting the sandbox: %w", err)
+		return fmt.Errorf("start the sandbox: %w", err)
 	}
 	defer said.Close()
 	limited, cancel := context.WithTimeout(ctx, detachLimit)

@@ -55,7 +55,7 @@ func stop(ctx context.Context, id machine.Identity) error {
 		limit  time.Duration
 	}{{syscall.SIGTERM, stopLimit}, {syscall.SIGKILL, killLimit}} {
 		if err := syscall.Kill(id.PID, s.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("stopping process %d: %w", id.PID, err)
+			return fmt.Errorf("stop process %d: %w", id.PID, err)
 		}
 		if ended(ctx, id, s.limit) {
 			return nil

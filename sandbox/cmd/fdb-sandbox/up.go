@@ -140,12 +140,12 @@ func (o upOptions) toolPath() (string, error) {
 	if tool == "" {
 		self, err := os.Executable()
 		if err != nil {
-			return "", fmt.Errorf("finding this program: %w", err)
+			return "", fmt.Errorf("find this program: %w", err)
 		}
 		tool = filepath.Join(filepath.Dir(self), "fdb-sandbox-tool")
 	}
 	if _, err := os.Stat(tool); err != nil {
-		return "", fmt.Errorf("finding fdb-sandbox-tool (see --tool): %w", err)
+		return "", fmt.Errorf("find fdb-sandbox-tool (see --tool): %w", err)
 	}
 	return filepath.Abs(tool)
 }
@@ -160,7 +160,7 @@ func (o upOptions) nodeSpecs() ([]node.Spec, error) {
 	} {
 		quantity, err := resource.ParseQuantity(text)
 		if err != nil {
-			return nil, fmt.Errorf("reading the nodes' %s %q: %w", name, text, err)
+			return nil, fmt.Errorf("read the nodes' %s %q: %w", name, text, err)
 		}
 		capacity[name] = quantity
 	}

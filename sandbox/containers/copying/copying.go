@@ -19,7 +19,7 @@ func Binaries(programs []string, from, output, version, mainVersion string) erro
 	dir := filepath.Join(output, "bin", version)
 	for _, name := range programs {
 		if err := File(filepath.Join(from, name), filepath.Join(dir, name), 0o755); err != nil {
-			return fmt.Errorf("copying binary %s: %w", name, err)
+			return fmt.Errorf("copy binary %s: %w", name, err)
 		}
 	}
 	return nil
@@ -29,7 +29,7 @@ func Binaries(programs []string, from, output, version, mainVersion string) erro
 func Files(names []string, input, output string) error {
 	for _, name := range names {
 		if err := File(filepath.Join(input, name), filepath.Join(output, name), 0o644); err != nil {
-			return fmt.Errorf("copying file %s: %w", name, err)
+			return fmt.Errorf("copy file %s: %w", name, err)
 		}
 	}
 	return nil

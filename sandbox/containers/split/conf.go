@@ -11,7 +11,7 @@ func (s Sidecar) requireContent() error {
 	for _, name := range s.RequireNotEmpty {
 		info, err := os.Stat(filepath.Join(s.InputDir, name))
 		if err != nil {
-			return fmt.Errorf("checking file %s: %w", name, err)
+			return fmt.Errorf("check file %s: %w", name, err)
 		}
 		if info.Size() == 0 {
 			return fmt.Errorf("file %s is empty", name)
@@ -27,7 +27,7 @@ func (s Sidecar) CopyMonitorConf() error {
 	}
 	template, err := os.ReadFile(filepath.Join(s.InputDir, s.InputMonitorConf))
 	if err != nil {
-		return fmt.Errorf("reading the monitor configuration: %w", err)
+		return fmt.Errorf("read the monitor configuration: %w", err)
 	}
 	substitutions, err := s.Substitutions()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s Sidecar) CopyMonitorConf() error {
 	target := filepath.Join(s.OutputDir, "fdbmonitor.conf")
 	next := target + ".tmp"
 	if err := os.WriteFile(next, []byte(FillIn(string(template), substitutions)), 0o644); err != nil {
-		return fmt.Errorf("writing the monitor configuration: %w", err)
+		return fmt.Errorf("write the monitor configuration: %w", err)
 	}
 	return os.Rename(next, target)
 }

@@ -26,7 +26,7 @@ func ParseMonitor(args []string) (Monitor, error) {
 	f.StringVar(&m.LockFile, "lockfile", "/var/run/fdbmonitor.pid", "lock file")
 	f.StringVar(&m.LogGroup, "loggroup", "default", "log group")
 	if err := f.Parse(args); err != nil {
-		return m, fmt.Errorf("reading flags: %w", err)
+		return m, fmt.Errorf("read flags: %w", err)
 	}
 	return m, nil
 }
@@ -57,7 +57,7 @@ type slot struct {
 // Run runs the processes until ctx ends, and returns when they have ended.
 func (m Monitor) Run(ctx context.Context, start process.Start, c clock.WithTicker, out io.Writer) error {
 	if err := os.WriteFile(m.LockFile, fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
-		return fmt.Errorf("writing the lock file: %w", err)
+		return fmt.Errorf("write the lock file: %w", err)
 	}
 	f := &fdbmonitor{Monitor: m, start: start, clock: c, out: out, servers: map[string]*slot{}}
 	ticker := c.NewTicker(pollInterval)

@@ -171,7 +171,7 @@ func (s Sidecar) tlsConfig() (*tls.Config, error) {
 	}
 	ca, err := os.ReadFile(s.Env["FDB_TLS_CA_FILE"])
 	if err != nil {
-		return nil, fmt.Errorf("reading FDB_TLS_CA_FILE: %w", err)
+		return nil, fmt.Errorf("read FDB_TLS_CA_FILE: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {
@@ -186,7 +186,7 @@ func (s Sidecar) tlsConfig() (*tls.Config, error) {
 func (s Sidecar) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c, err := tls.LoadX509KeyPair(s.Env["FDB_TLS_CERTIFICATE_FILE"], s.Env["FDB_TLS_KEY_FILE"])
 	if err != nil {
-		return nil, fmt.Errorf("loading the sidecar's certificate: %w", err)
+		return nil, fmt.Errorf("load the sidecar's certificate: %w", err)
 	}
 	return &c, nil
 }

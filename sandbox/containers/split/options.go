@@ -61,7 +61,7 @@ func ParseSidecar(args []string, version, address string, env map[string]string)
 	f.BoolVar(&s.InitMode, "init-mode", false, "copy and end")
 	f.BoolVar(&s.TLS, "tls", false, "serve TLS")
 	if err := f.Parse(args); err != nil {
-		return s, fmt.Errorf("reading flags: %w", err)
+		return s, fmt.Errorf("read flags: %w", err)
 	}
 	s.Port = bind[strings.LastIndexByte(bind, ':')+1:]
 	return s, s.check()
@@ -125,7 +125,7 @@ func (s Sidecar) address(variable string) (string, error) {
 	for text := range strings.SplitSeq(list, ",") {
 		ip, err := netip.ParseAddr(strings.TrimSpace(text))
 		if err != nil {
-			return "", fmt.Errorf("reading %s: %w", variable, err)
+			return "", fmt.Errorf("read %s: %w", variable, err)
 		}
 		switch {
 		case s.PublicIPFamily == 4 && !ip.Is4(), s.PublicIPFamily == 6 && ip.Is4():

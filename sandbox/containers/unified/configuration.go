@@ -31,7 +31,7 @@ func (o Options) accept(raw []byte, env map[string]string) (accepted, error) {
 	}
 	for n := 1; n <= o.ProcessCount; n++ {
 		if _, err := c.CommandLine(a.binary, n, env); err != nil {
-			return accepted{}, fmt.Errorf("generating the arguments of process %d: %w", n, err)
+			return accepted{}, fmt.Errorf("generate the arguments of process %d: %w", n, err)
 		}
 	}
 	return a, nil
@@ -49,7 +49,7 @@ func (o Options) binaryFor(version string) (string, error) {
 	}
 	own, err := fdb.ParseVersion(o.Version)
 	if err != nil {
-		return "", fmt.Errorf("reading the image's version: %w", err)
+		return "", fmt.Errorf("read the image's version: %w", err)
 	}
 	dir := o.BinaryDir
 	if !wanted.ProtocolCompatible(own) {
@@ -58,7 +58,7 @@ func (o Options) binaryFor(version string) (string, error) {
 	binary := filepath.Join(dir, "fdbserver")
 	info, err := os.Stat(binary)
 	if err != nil {
-		return "", fmt.Errorf("looking for the binary: %w", err)
+		return "", fmt.Errorf("find the binary: %w", err)
 	}
 	if info.Mode()&0o100 == 0 {
 		return "", fmt.Errorf("binary %s is not executable", binary)

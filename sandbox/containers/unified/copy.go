@@ -13,7 +13,7 @@ func Copy(o Options) error {
 	for _, name := range o.RequireNotEmpty {
 		info, err := os.Stat(filepath.Join(o.InputDir, name))
 		if err != nil {
-			return fmt.Errorf("checking file %s: %w", name, err)
+			return fmt.Errorf("check file %s: %w", name, err)
 		}
 		if info.Size() == 0 {
 			return fmt.Errorf("file %s is empty", name)

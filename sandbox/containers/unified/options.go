@@ -68,7 +68,7 @@ func ParseOptions(args []string, version string, env map[string]string) (Options
 	f.StringArrayVar(&o.RequireNotEmpty, "require-not-empty", nil, "file that must not be empty")
 	f.BoolVar(&o.EnableNodeWatch, "enable-node-watch", env["ENABLE_NODE_WATCH"] == "true", "make the node's labels variables")
 	if err := f.Parse(args); err != nil {
-		return o, fmt.Errorf("reading flags: %w", err)
+		return o, fmt.Errorf("read flags: %w", err)
 	}
 	o.Mode = Mode(mode)
 	return o, o.check()

@@ -79,7 +79,7 @@ func (p *Pod) Annotate(ctx context.Context, set map[string]string) error {
 	case <-p.lost:
 		return errors.New("the sandbox has ended")
 	case <-ctx.Done():
-		return fmt.Errorf("setting annotations: %w", ctx.Err())
+		return fmt.Errorf("set annotations: %w", ctx.Err())
 	}
 }
 

@@ -22,7 +22,7 @@ const dialLimit = 10 * time.Second
 func Dial(ctx context.Context) (*Conn, error) {
 	c, err := (&net.Dialer{Timeout: dialLimit}).DialContext(ctx, "unix", Socket)
 	if err != nil {
-		return nil, fmt.Errorf("reaching the sandbox: %w", err)
+		return nil, fmt.Errorf("reach the sandbox: %w", err)
 	}
 	return NewConn(c), nil
 }

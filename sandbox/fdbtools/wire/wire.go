@@ -100,7 +100,7 @@ func (c *Conn) Send(message any) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.out.Encode(message); err != nil {
-		return fmt.Errorf("sending to the other side: %w", err)
+		return fmt.Errorf("send to the other side: %w", err)
 	}
 	return nil
 }
