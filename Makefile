@@ -142,7 +142,7 @@ simulate: ## Random histories of clusters and of backups over the model: make si
 
 .PHONY: disasters
 disasters: ## Seeded losses of each kind that recover apply handles, over the model: make disasters SEEDS=250 START=1
-	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 120m -v -run SeededDisasters ./pkg/recovery/carryout
+	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 120m -v -run SeededDisasters ./pkg/recovery/execute
 
 .PHONY: mutants
 mutants: ## List random changes of the pure packages that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety

@@ -14,8 +14,8 @@ var networkFiles = map[string]struct {
 }{
 	"pkg/apply":            {[]string{"net"}, "checks --metrics-addr"},
 	"pkg/commands/webhook": {[]string{"net"}, "checks --address"},
-	"pkg/commands/dumping": {[]string{"net/http"}, "the names of status codes"},
-	"pkg/evidence":         {[]string{"net/http"}, "answers requests from a dump; it opens no connection"},
+	"pkg/commands/dump":    {[]string{"net/http"}, "the names of status codes"},
+	"pkg/dumps":            {[]string{"net/http"}, "answers requests from a dump; it opens no connection"},
 	"pkg/evictionhook":     {[]string{"net", "net/http"}, "serves evictions"},
 	"pkg/fdb/admin":        {[]string{"net/http", "net/url"}, "the request that becomes pods/exec"},
 	"pkg/fdb/direct":       {[]string{"net"}, "resolves the names in a cluster file, for the native transport"},

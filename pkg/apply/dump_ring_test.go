@@ -11,7 +11,7 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence/ring"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps/ring"
 )
 
 // dumped is what a dumper reports.

@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dumping"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -61,7 +61,7 @@ func TestOnlyCommandsThatChangeNothingReadADump(t *testing.T) {
 		}
 		env.Global.From = filepath.Join(t.TempDir(), "none")
 		err := readFromDump(env, cmd)
-		if exit.Code(err) != exit.ExitUsage || !strings.Contains(fmt.Sprint(err), evidence.ReadOnlyMessage) {
+		if exit.Code(err) != exit.ExitUsage || !strings.Contains(fmt.Sprint(err), dumps.ReadOnlyMessage) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestADumpBesideAWatchIsWhole(t *testing.T) {
 	key := types.NamespacedName{Namespace: "fdb", Name: "sample"}
 	env := g.environment()
 	for range 2 { // the second one replaces the first
-		if err := dumping.Writer(Run)(t.Context(), env.Beside(io.Discard), key, path, 1<<20); err != nil {
+		if err := dump.Writer(Run)(t.Context(), env.Beside(io.Discard), key, path, 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -332,7 +332,7 @@ func TestADumpBesideAWatchIsWhole(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := dumping.Writer(Run)(ctx, env.Beside(io.Discard), key, path+".other", 1<<20); err == nil {
+	if err := dump.Writer(Run)(ctx, env.Beside(io.Discard), key, path+".other", 1<<20); err == nil {
 		t.Error("an interrupted dump is no error")
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {

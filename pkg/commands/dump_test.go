@@ -22,7 +22,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/admintest"
@@ -153,7 +153,7 @@ func (g *given) frozen() {
 	g.t.Helper()
 	g.cluster.Tick(5 * time.Minute)
 	g.now = clocktesting.NewFakeClock(g.cluster.Now())
-	answers := &evidence.Runs{Dump: evidence.New(), Live: func(_, pod, _ string) (admin.Transport, error) { return modelPod{g, pod}, nil }}
+	answers := &dumps.Runs{Dump: dumps.New(), Live: func(_, pod, _ string) (admin.Transport, error) { return modelPod{g, pod}, nil }}
 	g.tool = func(pod *corev1.Pod, container string) (admin.Transport, error) {
 		return answers.In(pod.Namespace, pod.Name, container), nil
 	}
@@ -262,14 +262,14 @@ func pseudonymIn(t *testing.T, path string) string {
 	return ""
 }
 
-func dumpAt(t *testing.T, path string) *evidence.Dump {
+func dumpAt(t *testing.T, path string) *dumps.Dump {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	d, err := evidence.Read(file)
+	d, err := dumps.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -39,7 +39,7 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 	}
 	name := strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb ")
 	if !slices.Contains(commandsOfDumps, name) {
-		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", name, evidence.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps, ", "))
+		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", name, dumps.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps, ", "))
 	}
 	if file == "" {
 		return exit.Usagef("--from must be the path of a dump")
@@ -47,7 +47,7 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 	if err := checkFlagsOfDump(cmd); err != nil {
 		return err
 	}
-	d, err := evidence.Open(file)
+	d, err := dumps.Open(file)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--from %s: %w", file, err))
 	}

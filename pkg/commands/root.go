@@ -22,17 +22,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dumping"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/gc"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/installing"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/install"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/logging"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/logs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/operating"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconciling"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/recovering"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/running"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/operations"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/recovery"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/run"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/webhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
@@ -118,16 +118,16 @@ resources on demand. No operator has to run.`,
 	session.CompleteWith(root, "context", env.Completion().ContextNames)
 	for _, s := range []section{
 		{"see", "Inspection Commands:", []*cobra.Command{
-			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logging.New(env), operating.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
+			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		}},
 		{"change", "Management Commands:", []*cobra.Command{
-			installing.NewCreate(env), reconciling.NewPlan(env), reconciling.NewReconcile(env, dumping.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovering.New(env), gc.New(env), operating.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
+			install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
 			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
-			tools.NewCLI(env), tools.NewExec(env), dumping.New(env, Run), diagnose.NewAuth(env), installing.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
+			tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
 		}},
 	} {
 		s.add(root)
@@ -141,7 +141,7 @@ resources on demand. No operator has to run.`,
 
 // newRun returns the command `run`, whose steps are command lines of this program.
 func newRun(env *session.Env) *cobra.Command {
-	return running.New(env, Run, func() *cobra.Command {
+	return run.New(env, Run, func() *cobra.Command {
 		return newRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard()))
 	})
 }
@@ -220,14 +220,14 @@ func begin(e *session.Env) error {
 		}
 	}
 	if !e.Started { // a command that another one runs logs where that one does
-		logs(e)
+		logClientGo(e)
 	}
 	e.Started = true
 	return nil
 }
 
-// logs sends client-go's log to stderr with high verbosity, else nowhere.
-func logs(e *session.Env) {
+// logClientGo sends client-go's log to stderr with high verbosity, else nowhere.
+func logClientGo(e *session.Env) {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
 	_ = flags.Set("logtostderr", "false")

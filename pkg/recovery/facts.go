@@ -1,5 +1,5 @@
 // Package recovery classifies what a FoundationDB cluster lost, and plans how to get it back. It
-// is pure: package collect reads the facts, package carryout executes a plan.
+// is pure: package collect reads the facts, package execute carries out a plan.
 package recovery
 
 import (

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -24,20 +24,20 @@ import (
 // Dumped is what commands read instead of the API server and the pods: a dump, or one that is being
 // written.
 type Dumped struct {
-	Facts *evidence.Facts
-	Runs  *evidence.Runs
+	Facts *dumps.Facts
+	Runs  *dumps.Runs
 
 	live *rest.Config // of the API server while a dump is written; nil for none
 }
 
 // NewDumped returns what serves a finished dump.
-func NewDumped(d *evidence.Dump) *Dumped {
-	return &Dumped{Facts: &evidence.Facts{Dump: d}, Runs: &evidence.Runs{Dump: d}}
+func NewDumped(d *dumps.Dump) *Dumped {
+	return &Dumped{Facts: &dumps.Facts{Dump: d}, Runs: &dumps.Runs{Dump: d}}
 }
 
 // NewRecording returns what serves a dump that is being written: what it lacks is read through an
 // environment, and added to it.
-func NewRecording(d *evidence.Dump, e *Env) (*Dumped, error) {
+func NewRecording(d *dumps.Dump, e *Env) (*Dumped, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
@@ -46,14 +46,14 @@ func NewRecording(d *evidence.Dump, e *Env) (*Dumped, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dumped{live: config, Facts: &evidence.Facts{Dump: d, Live: c}, Runs: &evidence.Runs{Dump: d, Live: func(namespace, pod, container string) (admin.Transport, error) {
+	return &Dumped{live: config, Facts: &dumps.Facts{Dump: d, Live: c}, Runs: &dumps.Runs{Dump: d, Live: func(namespace, pod, container string) (admin.Transport, error) {
 		at := &corev1.Pod{}
 		at.Namespace, at.Name = namespace, pod
 		return e.Tool(at, container)
 	}}}, nil
 }
 
-func (d *Dumped) manifest() evidence.Manifest { return d.Facts.Dump.Manifest }
+func (d *Dumped) manifest() dumps.Manifest { return d.Facts.Dump.Manifest }
 
 // namespaces returns the namespaces of the clusters.
 func (d *Dumped) namespaces() []string {
@@ -69,7 +69,7 @@ func (d *Dumped) namespaces() []string {
 // config returns the configuration of a client that never leaves the dump.
 func (d *Dumped) config() *rest.Config {
 	return &rest.Config{
-		Host: "http://dump.invalid", Transport: evidence.APIServer{Facts: d.Facts},
+		Host: "http://dump.invalid", Transport: dumps.APIServer{Facts: d.Facts},
 		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON},
 	}
 }
@@ -82,7 +82,7 @@ func (d *Dumped) transport(pod *corev1.Pod) admin.Transport {
 // queries them, whose answers are added to it.
 func (d *Dumped) sidecars(query live.SidecarQuery) live.SidecarQuery {
 	return func(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
-		at := evidence.SidecarReport{Namespace: pod.Namespace, Pod: pod.Name, Binaries: binaries}
+		at := dumps.SidecarReport{Namespace: pod.Namespace, Pod: pod.Name, Binaries: binaries}
 		answer, err := d.Facts.Sidecar(at, func() (any, error) { return query(ctx, pod, binaries) })
 		if err != nil {
 			return plan.PodReport{}, err
@@ -123,7 +123,7 @@ func (e Connection) DumpedAudit() (text []byte, dumped bool) {
 	if e.dumped == nil {
 		return nil, false
 	}
-	return e.dumped.Facts.Dump.Files[evidence.AuditFile], true
+	return e.dumped.Facts.Dump.Files[dumps.AuditFile], true
 }
 
 // DumpedFiles returns the files of the dump that commands read, by path, and how much of each is omitted

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/evidence"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -27,9 +27,9 @@ func TestSidecarsOfADumpReportWhatTheyDid(t *testing.T) {
 		}
 		return want, nil
 	}
-	d := evidence.New()
-	d.Manifest.Clusters = []evidence.Cluster{}
-	writing := &Dumped{Facts: &evidence.Facts{Dump: d, Live: fake.NewFakeClient()}}
+	d := dumps.New()
+	d.Manifest.Clusters = []dumps.Cluster{}
+	writing := &Dumped{Facts: &dumps.Facts{Dump: d, Live: fake.NewFakeClient()}}
 	for range 2 {
 		got, err := writing.sidecars(query)(t.Context(), pod("a"), nil)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -42,7 +42,7 @@ func TestSidecarsOfADumpReportWhatTheyDid(t *testing.T) {
 	if queried != 2 {
 		t.Errorf("queried %d times", queried)
 	}
-	if err := evidence.Redact(d, "salt"); err != nil {
+	if err := dumps.Redact(d, "salt"); err != nil {
 		t.Fatal(err)
 	}
 	want.Variables["API_TOKEN"] = "REDACTED"

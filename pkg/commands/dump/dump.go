@@ -1,0 +1,211 @@
+// Package dump has the command dump: it writes all that is known of clusters to a file, which
+// other commands read with --from.
+package dump
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// Runner runs a command line of this program in an environment.
+type Runner func(ctx context.Context, env *session.Env, args []string) int
+
+const (
+	// defaultDuration is how long status documents are read.
+	defaultDuration = time.Minute
+	// maxWarnings bounds how much of what could not be read is printed.
+	maxWarnings = 12
+	// defaultLogBytes bounds all logs and trace files of a dump together.
+	defaultLogBytes = "256Mi"
+)
+
+// options are the options of `kubectl fdb dump`.
+type options struct {
+	session.ClusterFlag
+	all      bool
+	file     string
+	force    bool
+	duration time.Duration
+	logBytes string
+
+	run Runner
+}
+
+// New returns the command `dump`.
+func New(env *session.Env, run Runner) *cobra.Command {
+	o := options{run: run}
+	cmd := &cobra.Command{
+		Use:   "dump [CLUSTER]",
+		Short: "Write all facts about a cluster to a file",
+		Long: `Write all facts about a cluster to a file, for an analysis later or elsewhere: resources,
+pods, PVCs, services, events, nodes, Leases, logs and trace files (also those of the
+previous container), status documents, the answers of fdbcli, locks, permissions, the
+audit, and the output of status, describe, why, check, plan and other commands.
+
+Every command that only reads can read the file instead of the API server, with --from
+FILE, and prints what it would have printed when the dump was written. Nothing is changed.
+
+Secrets are hidden before the file is written: values of Secrets, passwords, tokens,
+private keys, credentials in URLs, IDs of connection strings, keys and values in trace
+files. manifest.json in the file lists its contents, what was hidden, and what could not
+be read and why. The file is a tar archive, compressed with zstd. Its flag is --file,
+because -o selects the output format in all other commands.`,
+		Example: `  # Write a dump of a cluster to a file in this directory
+  kubectl fdb dump sample-cluster
+
+  # Name the file, and read one status document only
+  kubectl fdb dump sample-cluster -f sample.tar.zst --duration 0
+
+  # Show the health of the cluster at that time
+  kubectl fdb status sample-cluster --from sample.tar.zst
+
+  # Dump all clusters that you may read, with at most 1 GiB of logs
+  kubectl fdb dump -A --max-log-bytes 1Gi`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.Completion().FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.write(cmd.Context(), env, args)
+		},
+	}
+	o.Add(cmd, env)
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, dump the clusters of all namespaces")
+	flags.StringVarP(&o.file, "file", "f", "", "file to write; empty means NAME-TIME.tar.zst in the current directory")
+	flags.BoolVar(&o.force, "force", false, "If true, replace an existing file")
+	flags.DurationVar(&o.duration, "duration", defaultDuration, "time during which a status document is read every 10 seconds; 0 reads one")
+	flags.StringVar(&o.logBytes, "max-log-bytes", defaultLogBytes, "maximum size of all logs and trace files together; the end of each is kept")
+	cmd.AddCommand(newDiff(env))
+	return cmd
+}
+
+// check validates the flags, and returns the maximum size of logs.
+func (o options) check(args []string) (logBytes int64, err error) {
+	if o.all && (len(args) > 0 || o.Name != "") {
+		return 0, exit.Usagef("-A conflicts with a cluster name")
+	}
+	if o.duration < 0 {
+		return 0, exit.Usagef("--duration must not be negative: %s", o.duration)
+	}
+	quantity, err := resource.ParseQuantity(o.logBytes)
+	if err != nil || quantity.Sign() < 0 {
+		return 0, exit.Usagef("invalid --max-log-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", o.logBytes)
+	}
+	return quantity.Value(), nil
+}
+
+// target returns the file to write. One that exists is only replaced with --force.
+func (o options) target(name string, at time.Time) (string, error) {
+	path := o.file
+	if path == "" {
+		path = name + "-" + at.UTC().Format("20060102T150405Z") + ".tar.zst"
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return "", exit.Usagef("--file %s: must be a file, not a directory", path)
+	case err == nil && !o.force:
+		return "", exit.Usage(fmt.Errorf("--file %s: file already exists", path), "use --force to replace it")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", exit.Usage(fmt.Errorf("--file: %w", err))
+	}
+	directory := filepath.Dir(path)
+	if info, err := os.Stat(directory); err != nil || !info.IsDir() {
+		return "", exit.Usagef("--file %s: directory %s not found", path, directory)
+	}
+	return path, nil
+}
+
+func (o options) write(ctx context.Context, env *session.Env, args []string) error {
+	logBytes, err := o.check(args)
+	if err != nil {
+		return err
+	}
+	if o.file != "" {
+		if _, err := o.target("", env.Clock.Now()); err != nil {
+			return err // before anything is read
+		}
+	}
+	clusters, err := o.clusters(ctx, env, args)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	name := "clusters"
+	if len(clusters) == 1 {
+		name = clusters[0].Name
+	}
+	path, err := o.target(name, env.Clock.Now())
+	if err != nil {
+		return err
+	}
+	c, err := newCollector(env, o, clusters)
+	if err != nil {
+		return err
+	}
+	if err := c.collect(ctx, logBytes); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return o.finish(env, c.dump, path)
+}
+
+// clusters returns the clusters to dump, sorted.
+func (o options) clusters(ctx context.Context, env *session.Env, args []string) ([]session.Cluster, error) {
+	if !o.all {
+		one, err := env.Cluster(ctx, args, o.Name, session.Reads)
+		if err != nil {
+			return nil, err
+		}
+		env.About.Namespace, env.About.Name = one.Namespace, one.Name
+		return []session.Cluster{*one}, nil
+	}
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	all, err := session.ClustersIn(ctx, c, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, exit.Usagef("no FoundationDBCluster %s", session.InNamespace(""))
+	}
+	slices.SortFunc(all, func(a, b session.Cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	return all, nil
+}
+
+// finish hides secrets and writes the file.
+func (o options) finish(env *session.Env, d *dumps.Dump, path string) error {
+	env.Logf("hiding secrets, and writing %s…", path)
+	size, err := o.save(d, path)
+	if err != nil {
+		return err
+	}
+	for i, u := range d.Manifest.Unread {
+		if i == maxWarnings {
+			env.Logf("warning: not in the dump: %s more, see manifest.json in it", phrase.Count(len(d.Manifest.Unread)-i, "fact"))
+			break
+		}
+		env.Logf("warning: not in the dump: %s: %s", u.What, u.Reason)
+	}
+	hidden := 0
+	for _, n := range d.Manifest.Redacted {
+		hidden += n
+	}
+	fmt.Fprintf(env.Out, "%s: %s of %s, %s; %s hidden, %s could not be read\n", path, phrase.Bytes(size), phrase.Count(len(d.Manifest.Clusters), "cluster"),
+		phrase.Count(len(d.Manifest.Files), "file"), phrase.Count(hidden, "secret"), phrase.Count(len(d.Manifest.Unread), "fact"))
+	return nil
+}

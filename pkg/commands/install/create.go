@@ -1,0 +1,221 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// monitorAccount is the service account of pods with the unified image: the monitor in each pod writes
+// annotations of its own pod.
+const monitorAccount = "fdb-kubernetes"
+
+// createOptions are what `create` asks about a cluster.
+type createOptions struct {
+	options
+	version, redundancy, engine string
+	storage, log, stateless     int
+	volume, storageClass        string
+	cpu, memory                 string
+	// prompted is true after prompts for settings.
+	prompted bool
+}
+
+// NewCreate returns `kubectl fdb create`.
+func NewCreate(env *session.Env) *cobra.Command {
+	var o createOptions
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create a FoundationDBCluster resource",
+		Long: `Create a FoundationDBCluster resource from a few settings, with the service account that its
+pods use. An existing resource is never changed. Neither pods nor a database are created:
+reconcile does that. --print prints the manifest, to edit it or to keep it in a repository.
+
+On a terminal, kubectl fdb create NAME alone prompts for version, redundancy, storage
+processes, volume size and memory, each with its default, and prints the command with all
+answers. With --version, with --yes and on a pipe, there are no prompts.
+
+Counts of 0 are the defaults of the redundancy mode.
+
+Exit code 0: all exist. 6: an existing resource differs.`,
+		Example: `  # Print the manifest of a cluster with two copies of all data
+  kubectl fdb create sample-cluster --version 7.3.79 --print
+
+  # Create one with three copies on fast volumes
+  kubectl fdb create orders --version 7.3.79 --redundancy triple --storage 5 --volume-size 256Gi --storage-class fast --yes`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkName(args[0]); err != nil {
+				return err
+			}
+			if o.prompts(env) {
+				if err := ask(cmd.Context(), env, cmd); err != nil {
+					return err
+				}
+				o.prompted = true
+			}
+			o.command = words(cmd, args[0])
+			return o.run(cmd.Context(), env, args[0])
+		},
+	}
+	o.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.version, "version", "", "version of FoundationDB, for example 7.3.79 (required)")
+	flags.StringVar(&o.redundancy, "redundancy", fdb.RedundancyDouble, "redundancy mode of the database")
+	flags.StringVar(&o.engine, "storage-engine", "ssd-2", "storage engine of the database")
+	flags.IntVar(&o.storage, "storage", 0, "number of storage processes")
+	flags.IntVar(&o.log, "log", 0, "number of log processes")
+	flags.IntVar(&o.stateless, "stateless", 0, "number of stateless processes")
+	flags.StringVar(&o.volume, "volume-size", "128Gi", "size of the volume of each pod with data")
+	flags.StringVar(&o.storageClass, "storage-class", "", "storage class of the volumes; if omitted, that of the Kubernetes cluster")
+	flags.StringVar(&o.cpu, "cpu", "1", "requested CPU of each pod")
+	flags.StringVar(&o.memory, "memory", "8Gi", "requested memory of each pod, and its limit")
+	session.Complete(cmd, "redundancy", fdb.RedundancyModes)
+	session.Complete(cmd, "storage-engine", fdb.StorageEngines)
+	return cmd
+}
+
+func (o createOptions) run(ctx context.Context, env *session.Env, name string) error {
+	namespace, err := env.Connection().Namespace()
+	if err != nil {
+		return err
+	}
+	objects, err := o.objects(name, namespace)
+	if err != nil {
+		return err
+	}
+	if o.prompted {
+		env.Logf("the same without questions: %s", env.Command(o.command...))
+	}
+	if o.print {
+		return printAll(env, objects)
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	if err := served(ctx, c, namespace); err != nil {
+		return err
+	}
+	if _, err := o.install(ctx, env, c, objects); err != nil {
+		return err
+	}
+	if !o.dryRun {
+		env.Logf("next: %s", env.Command("reconcile", name, "--wait"))
+	}
+	return nil
+}
+
+// served returns an error if the API server does not have the kind: what is missing then is its definition.
+func served(ctx context.Context, c client.Client, namespace string) error {
+	_, err := session.ClustersIn(ctx, c, namespace)
+	if exit.Code(err) == exit.ExitUsage {
+		return err
+	}
+	return nil // without the permission to list, creating the resource shows it
+}
+
+// objects returns the resource and what its pods need, once all of it is valid.
+func (o createOptions) objects(name, namespace string) ([]*unstructured.Unstructured, error) {
+	switch {
+	case o.version == "":
+		return nil, exit.Usage(errors.New("--version is required"), "kubectl fdb create --help")
+	case o.storage < 0 || o.log < 0 || o.stateless < 0:
+		return nil, exit.Usagef("--storage, --log and --stateless must not be negative")
+	}
+	for flag, quantity := range map[string]string{"--volume-size": o.volume, "--cpu": o.cpu, "--memory": o.memory} {
+		if q, err := resource.ParseQuantity(quantity); err != nil || q.Sign() <= 0 {
+			return nil, exit.Usagef("%s must be a quantity above 0, not %q", flag, quantity)
+		}
+	}
+	cluster := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1beta2.GroupVersion.String(), "kind": "FoundationDBCluster",
+		"metadata": map[string]any{"name": name, "namespace": namespace}, "spec": o.spec(),
+	}}
+	if err := validate(cluster); err != nil {
+		return nil, exit.Usage(fmt.Errorf("invalid cluster %s: %w", name, err))
+	}
+	return append([]*unstructured.Unstructured{cluster}, accountObjects(namespace)...), nil
+}
+
+func checkName(name string) error {
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		return exit.Usagef("invalid cluster name %q: %s", name, problems[0])
+	}
+	return nil
+}
+
+func validate(cluster *unstructured.Unstructured) error {
+	typed := &v1beta2.FoundationDBCluster{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(cluster.Object, typed, true); err != nil {
+		return err
+	}
+	_, err := typed.Normalized()
+	return err
+}
+
+func (o createOptions) spec() map[string]any {
+	resources := map[string]any{
+		"requests": map[string]any{"cpu": o.cpu, "memory": o.memory}, "limits": map[string]any{"memory": o.memory},
+	}
+	sidecar := map[string]any{"requests": map[string]any{"cpu": "100m", "memory": "256Mi"}, "limits": map[string]any{"memory": "256Mi"}}
+	claim := map[string]any{"resources": map[string]any{"requests": map[string]any{"storage": o.volume}}}
+	if o.storageClass != "" {
+		claim["storageClassName"] = o.storageClass
+	}
+	spec := map[string]any{
+		"version":               o.version,
+		"databaseConfiguration": map[string]any{"redundancy_mode": o.redundancy, "storage_engine": o.engine},
+		"processes": map[string]any{"general": map[string]any{
+			"volumeClaimTemplate": map[string]any{"spec": claim},
+			"podTemplate": map[string]any{"spec": map[string]any{
+				"serviceAccountName": monitorAccount,
+				"containers": []any{
+					map[string]any{"name": v1beta2.ContainerMain, "resources": resources},
+					map[string]any{"name": v1beta2.ContainerSidecar, "resources": sidecar},
+				},
+			}},
+		}},
+	}
+	counts := map[string]any{}
+	for class, n := range map[string]int{"storage": o.storage, "log": o.log, "stateless": o.stateless} {
+		if n > 0 {
+			counts[class] = int64(n)
+		}
+	}
+	if len(counts) > 0 {
+		spec["processCounts"] = counts
+	}
+	return spec
+}
+
+// accountObjects are the service account of the pods, and its permissions.
+func accountObjects(namespace string) []*unstructured.Unstructured {
+	named := func(kind, version string, fields map[string]any) *unstructured.Unstructured {
+		fields["kind"], fields["apiVersion"] = kind, version
+		fields["metadata"] = map[string]any{"name": monitorAccount, "namespace": namespace}
+		return &unstructured.Unstructured{Object: fields}
+	}
+	const rbac = "rbac.authorization.k8s.io"
+	verbs := []any{"get", "list", "watch", "update", "patch"}
+	return []*unstructured.Unstructured{
+		named("ServiceAccount", "v1", map[string]any{}),
+		named("Role", rbac+"/v1", map[string]any{"rules": []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": verbs}}}),
+		named("RoleBinding", rbac+"/v1", map[string]any{
+			"roleRef":  map[string]any{"apiGroup": rbac, "kind": "Role", "name": monitorAccount},
+			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": monitorAccount, "namespace": namespace}},
+		}),
+	}
+}

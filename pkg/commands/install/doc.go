@@ -1,0 +1,2 @@
+// Package install holds install: the resource definitions and roles that the program comes with.
+package install

@@ -1,0 +1,218 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
+
+// NewInstall returns `kubectl fdb install`.
+func NewInstall(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "install COMMAND",
+		Short: "Install resource definitions and roles",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Usage(errors.New("install command is required: crds or rbac"), env.Command("install", "crds"), env.Command("install", "rbac"))
+			}
+			return exit.Usage(fmt.Errorf("unknown install command %q: must be crds or rbac", args[0]), "kubectl fdb install --help")
+		},
+	}
+	cmd.AddCommand(newCRDs(env), newRBAC(env))
+	return cmd
+}
+
+// options are common to the install commands.
+type options struct {
+	print  bool
+	yes    bool
+	dryRun bool
+	// command are the words of the command without flags of this type.
+	command []string
+}
+
+func (o *options) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.print, "print", false, "If true, print the manifests and contact no API server")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "If true, print what would be created, and change nothing")
+	cmd.MarkFlagsMutuallyExclusive("print", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("print", "yes")
+}
+
+// state is how an object compares with the API server's.
+type state string
+
+const (
+	missing   state = "missing"
+	installed state = "installed"
+	different state = "different"
+)
+
+// item is an object to install.
+type item struct {
+	object *unstructured.Unstructured
+	state  state
+}
+
+// name returns the object as kubectl names it: "role/kubectl-fdb-read".
+func (i item) name() string {
+	return strings.ToLower(i.object.GetKind()) + "/" + i.object.GetName()
+}
+
+// install creates the objects that are missing. Existing ones are never changed: another version of
+// them can be in use, and a definition with fewer fields would delete data of resources.
+func (o options) install(ctx context.Context, env *session.Env, c client.Client, objects []*unstructured.Unstructured) ([]item, error) {
+	var items []item
+	create := 0
+	for _, object := range objects {
+		i := item{object: object}
+		var err error
+		if i.state, err = compare(ctx, c, object); err != nil {
+			return nil, exit.CauseOf(ctx, err)
+		}
+		if i.state == missing {
+			create++
+		}
+		items = append(items, i)
+	}
+	for _, i := range items {
+		layout.Entry(env.Out, fmt.Sprintf("%-9s  ", i.state), i.name())
+	}
+	if o.dryRun || create == 0 {
+		return items, o.differences(env, items)
+	}
+	if err := o.approve(ctx, env, create); err != nil {
+		return nil, err
+	}
+	for n := range items {
+		if items[n].state != missing {
+			continue
+		}
+		if err := createOne(ctx, c, items[n].object); err != nil {
+			return nil, exit.CauseOf(ctx, err)
+		}
+		items[n].state = installed
+		env.Acted++
+		layout.Entry(env.Out, "created    ", items[n].name())
+	}
+	return items, o.differences(env, items)
+}
+
+func (o options) approve(ctx context.Context, env *session.Env, create int) error {
+	if o.yes {
+		return nil
+	}
+	if !env.Prompt().Interactive() {
+		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
+	}
+	return env.Prompt().Confirm(ctx, "Create "+phrase.Count(create, "object")+"?")
+}
+
+// createOne creates an object, and reads back that the API server has all of it.
+func createOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+	what := strings.ToLower(object.GetKind()) + " " + object.GetName()
+	if err := c.Create(ctx, object.DeepCopy()); err != nil {
+		return fmt.Errorf("create %s: %w", what, err)
+	}
+	found, err := compare(ctx, c, object)
+	if err != nil {
+		return err
+	}
+	if found != installed {
+		return fmt.Errorf("create %s: the API server accepted it, but what it stored is %s", what, found)
+	}
+	return nil
+}
+
+// compare reads an object. It is installed if the API server has all that the manifest has; further
+// fields are those of a newer version, or defaults.
+func compare(ctx context.Context, c client.Client, object *unstructured.Unstructured) (state, error) {
+	found := &unstructured.Unstructured{}
+	found.SetGroupVersionKind(object.GroupVersionKind())
+	err := c.Get(ctx, client.ObjectKeyFromObject(object), found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return missing, nil
+	case err != nil:
+		return "", fmt.Errorf("read %s %s: %w", strings.ToLower(object.GetKind()), object.GetName(), err)
+	}
+	for _, field := range []string{"spec", "rules"} {
+		if want, has := object.Object[field]; has && !contains(found.Object[field], want) {
+			return different, nil
+		}
+	}
+	return installed, nil
+}
+
+// contains reports whether a value has all that another one has.
+func contains(have, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		return mapContains(have, want)
+	case []any:
+		all, is := have.([]any)
+		if !is {
+			return len(want) == 0 && have == nil
+		}
+		return slices.EqualFunc(all, want, contains)
+	default:
+		return fmt.Sprint(have) == fmt.Sprint(want) // numbers are of several types
+	}
+}
+
+func mapContains(have any, want map[string]any) bool {
+	all, is := have.(map[string]any)
+	if !is {
+		return len(want) == 0 && have == nil
+	}
+	for key, value := range want {
+		if found, has := all[key]; !has && value != nil || !contains(found, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// differences returns the error of existing objects that lack part of the manifests.
+func (o options) differences(env *session.Env, items []item) error {
+	var names []string
+	for _, i := range items {
+		if i.state == different {
+			names = append(names, i.name())
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &exit.Error{
+		Code:  exit.ExitConflict,
+		Err:   fmt.Errorf("%s %s from the manifest, and %s not changed", phrase.List(names), phrase.Either(len(names), "differs", "differ"), phrase.Is(len(names))),
+		Hints: []string{"compare: " + env.Command(append(slices.Clone(o.command), "--print")...) + " | kubectl diff -f -"},
+	}
+}
+
+func printAll(env *session.Env, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return fmt.Errorf("print %s: %w", object.GetName(), err)
+		}
+		if _, err := fmt.Fprintf(layout.Raw(env.Out), "---\n%s", text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/manifests"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+func newRBAC(env *session.Env) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "rbac [NAME...]",
+		Short: "Install roles for users of the commands",
+		Long: `Install roles for users of the commands: Roles in the namespace, and ClusterRoles for nodes
+and operators. Without NAME the names are listed. kubectl create rolebinding binds a role.
+auth role prints the role of a single command. Existing roles are never changed.
+
+Exit code 0: all are installed. 6: an existing one lacks rules of this version.`,
+		Example: `  # List the roles
+  kubectl fdb install rbac
+
+  # Create the roles for users who may read everything and run passes
+  kubectl fdb install rbac read reconcile -n fdb --yes
+
+  # Print a manifest
+  kubectl fdb install rbac read --print`,
+		ValidArgs: roleNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.command = append([]string{"install", "rbac"}, args...)
+			return o.runRBAC(cmd.Context(), env, args)
+		},
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) error {
+	if len(names) == 0 {
+		for _, name := range roleNames() {
+			fmt.Fprintln(env.Out, name)
+		}
+		return nil
+	}
+	for _, name := range names {
+		if !slices.Contains(roleNames(), name) {
+			return exit.Usagef("unknown role %q: must be one of %s", name, phrase.List(roleNames()))
+		}
+	}
+	objects, err := objectsIn("rbac", names...)
+	if err != nil {
+		return err
+	}
+	if o.print {
+		return printAll(env, objects)
+	}
+	namespace, err := env.Connection().Namespace()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if object.GetKind() == "Role" {
+			object.SetNamespace(namespace)
+		}
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	_, err = o.install(ctx, env, c, objects)
+	return err
+}
+
+// roleNames are the names of the manifests of roles.
+func roleNames() []string {
+	files, err := manifests.Files.ReadDir("rbac")
+	if err != nil {
+		return nil // they are part of the program; a test reads them
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
+	}
+	return names
+}
+
+// objectsIn returns the objects of a folder of manifests, or of those of its files that are named.
+func objectsIn(folder string, names ...string) ([]*unstructured.Unstructured, error) {
+	files, err := manifests.Files.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, f := range files {
+		if len(names) > 0 && !slices.Contains(names, strings.TrimSuffix(f.Name(), ".yaml")) {
+			continue
+		}
+		text, err := manifests.Files.ReadFile(path.Join(folder, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		objects, err := parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("manifest %s: %w", f.Name(), err)
+		}
+		all = append(all, objects...)
+	}
+	return all, nil
+}
+
+func parse(text []byte) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), len(text))
+	var all []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, err
+		case len(object.Object) > 0:
+			all = append(all, object)
+		}
+	}
+}

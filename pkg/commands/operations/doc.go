@@ -1,0 +1,2 @@
+// Package operations holds the commands for operations: commands with --wait, as other users see them.
+package operations

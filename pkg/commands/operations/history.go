@@ -1,0 +1,144 @@
+package operations
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// historyOptions are the options of `kubectl fdb history`.
+type historyOptions struct {
+	cmdutil.ViewOptions
+	since time.Duration
+	run   string
+}
+
+// NewHistory returns the command `history`.
+func NewHistory(env *session.Env) *cobra.Command {
+	var o historyOptions
+	cmd := &cobra.Command{
+		Use:   "history [CLUSTER]",
+		Short: "Show recent changes to a cluster, of all users",
+		Long: `Show the runs that changed a cluster, the newest first: who ran which command, why, how many
+actions it carried out, and how long that took. With --run, show the actions of one run.
+
+Your own runs are read from the audit file of this machine, those of others from Events on
+the cluster, which API servers delete after an hour by default. What an operator did is not
+recorded in either.`,
+		Example: `  # Show the runs that changed a cluster
+  kubectl fdb history sample-cluster
+
+  # Show those of the last hour
+  kubectl fdb history sample-cluster --since 1h
+
+  # Show the actions of the newest run
+  kubectl fdb history sample-cluster --run latest`,
+	}
+	o.AddView(cmd, env, o.view)
+	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
+	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")
+	return cmd
+}
+
+// latest is the value of --run for the newest run.
+const latest = "latest"
+
+func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	if o.since < 0 {
+		return cmdutil.Output{}, exit.Usagef("--since must not be negative: %s", o.since)
+	}
+	v, err := o.read(ctx, env, key)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	r := cmdutil.Output{Warnings: v.Warnings}
+	if o.run != "" && (o.run != latest || len(v.Items) > 0) {
+		if v.Items, err = o.chosen(v.Items); err != nil {
+			return cmdutil.Output{}, err
+		}
+	}
+	for _, item := range v.Items {
+		r.Names = append(r.Names, "run/"+item.RunID)
+	}
+	if len(v.Items) == 0 {
+		r.None = "no recorded changes of " + key.Name
+	}
+	r.Document = v
+	r.Table = func(w io.Writer) error {
+		if o.run != "" {
+			return ui.WriteRun(w, v.Items[0], o.List(env))
+		}
+		return ui.WriteHistory(w, v, o.List(env))
+	}
+	return r, nil
+}
+
+// chosen returns the run of --run.
+func (o *historyOptions) chosen(items []history.Item) ([]history.Item, error) {
+	at := slices.IndexFunc(items, func(i history.Item) bool { return o.run == latest || i.RunID == o.run })
+	if at < 0 {
+		return nil, exit.Usagef("run %q not found among the %s that are recorded", o.run, phrase.Count(len(items), "run"))
+	}
+	return items[at : at+1], nil
+}
+
+// read joins all records. One that cannot be read is a warning, as long as another can be.
+func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (history.View, error) {
+	now := env.Clock.Now()
+	v := history.View{Document: inspect.NewDocument("History", env.Metadata(key), now, inspect.SourceLive)}
+	in := history.Input{}
+	if o.since > 0 {
+		in.After = now.Add(-o.since)
+	}
+	var warnings []string
+	var err error
+	in.Entries, warnings, err = ownRuns(env, audit.Run{Context: env.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+	v.Warnings = append(v.Warnings, warnings...)
+	if err != nil {
+		v.Warnings = append(v.Warnings, "your own runs may be missing: "+err.Error())
+	}
+	events, hidden := env.Lookup().EventsOf(ctx, key, key.Name)
+	if ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	if hidden != "" {
+		v.Warnings = append(v.Warnings, "runs of other users may be missing: "+hidden)
+	}
+	in.Events = events
+	lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx)
+	if lease.OperationActive {
+		in.Operation = lease.Operation
+	}
+	v.Items = history.Join(in)
+	return v, nil
+}
+
+// ownRuns reads the audit file of this machine, or that of the dump that the command reads.
+func ownRuns(env *session.Env, of audit.Run) (entries []audit.Entry, warnings []string, err error) {
+	var broken int
+	where := "the audit of the dump"
+	if text, dumped := env.Connection().DumpedAudit(); dumped {
+		entries, broken, err = audit.Read(bytes.NewReader(text), of)
+	} else if where, err = audit.Path(env.Getenv); err == nil {
+		entries, broken, err = audit.ReadFile(where, of)
+	}
+	if broken > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s of %s could not be read", phrase.Count(broken, "line"), where))
+	}
+	return entries, warnings, err
+}

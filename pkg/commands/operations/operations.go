@@ -1,0 +1,173 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// NewOperations is the parent of the commands about operations. It does nothing by itself.
+func NewOperations(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "operations",
+		Aliases: []string{"operation"},
+		Short:   "List, follow and abort operations of all users",
+	}
+	cmd.AddCommand(newList(env), newFollow(env), newAbort(env))
+	cmdutil.AsParent(cmd, "operations command")
+	return cmd
+}
+
+// listOptions are the options of `kubectl fdb operations list`.
+type listOptions struct {
+	format.Flags
+	cmdutil.PollOptions
+	all bool
+}
+
+func newList(env *session.Env) *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the operations of all users",
+		Long: `List the operations on the clusters of the namespace: commands with --wait that run passes
+until their goal is reached, of all users and machines. An operation is stored with the
+Lease of its cluster from its first change to its end.
+
+STATE is active; aborting after "operations abort"; or lost if its run has not reported
+for three minutes, because it was killed or cannot reach the API server.`,
+		Example: `  # List the operations of this namespace
+  kubectl fdb operations list
+
+  # List the operations of all namespaces continuously
+  kubectl fdb operations list -A -w`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+	}
+	o.Add(cmd)
+	o.AddWatch(cmd)
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the operations of all namespaces")
+	return cmd
+}
+
+func (o listOptions) run(ctx context.Context, env *session.Env) error {
+	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
+		return err
+	}
+	namespace, err := env.Connection().NamespaceUnless(o.all)
+	if err != nil {
+		return err
+	}
+	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.list(ctx, env, namespace) })
+}
+
+// list reads the Lease of each cluster. One that cannot be read is shown as unknown.
+func (o listOptions) list(ctx context.Context, env *session.Env, namespace string) (cmdutil.Output, error) {
+	all, err := cmdutil.OfEach(ctx, env, namespace, func(key types.NamespacedName, _ *session.Cluster) inspect.OperationItem {
+		lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx)
+		return inspect.OperationItem{Namespace: key.Namespace, Cluster: key.Name, Read: lease.Read, Operation: lease.View()}
+	})
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	v := inspect.OperationListView{Document: inspect.NewDocument("OperationList", env.Metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), inspect.SourceLive), Items: []inspect.OperationItem{}}
+	r := cmdutil.Output{}
+	for _, i := range all {
+		if !i.Read {
+			v.Warnings = append(v.Warnings, "cannot read the Lease of "+i.Namespace+"/"+i.Cluster)
+		}
+		if !i.Read || i.Operation != nil {
+			v.Items, r.Names = append(v.Items, i), append(r.Names, "operation/"+i.Cluster)
+		}
+	}
+	r.Document, r.Warnings = v, v.Warnings
+	r.Table = func(w io.Writer) error { return ui.WriteOperations(w, v, o.List(env)) }
+	if len(v.Items) == 0 {
+		r.None = "no operation " + session.InNamespace(namespace)
+	}
+	return r, nil
+}
+
+// followOptions are the options of `kubectl fdb operations follow`.
+type followOptions struct{ cmdutil.ViewOptions }
+
+func newFollow(env *session.Env) *cobra.Command {
+	var o followOptions
+	cmd := &cobra.Command{
+		Use:   "follow [CLUSTER]",
+		Short: "Follow an operation of any user until it ends",
+		Long: `Follow the operation on a cluster until it ends: what it has done and what it waits for,
+as its run reports it, at least once a minute.
+
+The exit code does not report whether the operation succeeded: 0 when it has ended or there
+is none, 8 when its run no longer reports.`,
+		Example: `  # Follow what another user does
+  kubectl fdb operations follow sample-cluster
+
+  # Wait for it in a pipeline, for at most an hour
+  kubectl fdb operations follow sample-cluster --timeout 1h -o json`,
+	}
+	cmd.ValidArgsFunction = env.Completion().FirstArgument
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Wait = true
+		followed := following{env: env}
+		return o.Display(cmd.Context(), env, args, followed.view)
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
+	o.Interval = cmdutil.PollInterval
+	o.AddTimeout(cmd)
+	return cmd
+}
+
+// following is one operation, from the first read to its end.
+type following struct {
+	env  *session.Env
+	last *inspect.OperationView
+}
+
+// view reads whether the operation goes on.
+func (f *following) view(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
+	lease := session.ClusterReader{Env: f.env, Key: key}.Lease(ctx)
+	if !lease.Read {
+		return cmdutil.Output{}, unreadable(key)
+	}
+	now := lease.View()
+	began := f.last == nil && now != nil
+	ended := now == nil || f.last != nil && f.last.ID != now.ID
+	if !ended {
+		f.last = now
+	}
+	if began && now.Active {
+		f.env.Logf("%s", now.Text())
+	}
+	v := inspect.OperationStatusView{Document: inspect.NewDocument("OperationStatus", f.env.Metadata(key), f.env.Clock.Now(), inspect.SourceLive), Ended: ended, Operation: f.last}
+	r := cmdutil.Output{Printable: format.Printable{
+		Document: v, Names: session.NamesOf("operation", []string{key.Name}, func(name string) string { return name }),
+		Table: func(w io.Writer) error { return ui.WriteOperationStatus(w, v) },
+	}}
+	switch {
+	case ended:
+	case !now.Active:
+		r.Code, r.Over = exit.ExitUnreachable, true
+	default:
+		r.Code, r.Reason = exit.ExitWaiting, ui.OperationWords(*now)
+	}
+	return r, nil
+}
+
+// unreadable is the error of a command that needs the Lease of a cluster.
+func unreadable(key types.NamespacedName) error {
+	return &exit.Error{Code: exit.ExitUnreachable, Err: errors.New("cannot read the Lease of " + key.Name), Hints: []string{"kubectl fdb auth can-i operations follow"}}
+}

@@ -1,0 +1,2 @@
+// Package reconcile holds the commands reconcile and plan.
+package reconcile

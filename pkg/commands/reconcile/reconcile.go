@@ -1,0 +1,131 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// NewReconcile returns the command `reconcile`, whose watches write dumps with write.
+func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
+	var o apply.ReconcileOptions
+	o.Dumps.Write = write
+	cmd := &cobra.Command{
+		Use:   "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
+		Short: "Reconcile a cluster, backup or restore",
+		Long: `Reconcile a cluster, backup or restore: run a pass that observes it, decides stage by
+stage what it needs, and acts.
+
+A pass does what is possible now and reports what it waits for. It shows its plan and
+prompts for approval first; --yes approves without a prompt. With --wait, passes repeat
+until nothing is left to do; with --watch, they repeat at every change until a signal, and
+--dump-dir keeps dumps of the last day meanwhile, to explain an outage after it.
+Ctrl-C finishes the current action and releases all locks; run the same command again to
+continue.`,
+		Example: `  # Preview, approve and run one pass
+  kubectl fdb reconcile sample-cluster
+
+  # Create a cluster and wait until it is reconciled
+  kubectl fdb reconcile sample-cluster --yes --wait --timeout 10m
+
+  # Reconcile continuously, as a controller does
+  kubectl fdb reconcile sample-cluster --yes --watch --metrics-addr 127.0.0.1:8080
+
+  # Preview a pass
+  kubectl fdb reconcile sample-cluster --dry-run
+
+  # Apply an approved plan, and nothing else
+  kubectl fdb plan sample-cluster -o json > plan.json
+  kubectl fdb reconcile sample-cluster --plan plan.json --yes
+
+  # Reconcile the cluster, then its backups, then restores into it
+  kubectl fdb reconcile sample-cluster --with-backups --yes --wait
+
+  # Reconcile a backup or a restore
+  kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
+  kubectl fdb reconcile fdbrestore/sample-restore --wait`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.Completion().FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("interval") && !o.Wait && !o.Watch {
+				return exit.Usagef("--interval requires --wait or --watch")
+			}
+			if cmd.Flags().Changed("resync") && !o.Watch {
+				return exit.Usagef("--resync requires --watch")
+			}
+			return RunReconcile(cmd.Context(), o, env, args)
+		},
+	}
+	o.ClusterFlag.Add(cmd, env)
+	o.StageFlags.Add(cmd)
+	o.AddRemoving(cmd, "the cluster is reconciled")
+	o.WatchFlags.Add(cmd)
+	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
+	cmd.Flags().StringVar(&o.Confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
+	session.CompleteWith(cmd, "confirm", session.BackupKind.Confirmed())
+	return cmd
+}
+
+// RunReconcile runs the passes of `reconcile`.
+func RunReconcile(ctx context.Context, o apply.ReconcileOptions, env *session.Env, args []string) error {
+	if kind, name := session.ResourceKindOf(args); kind != nil {
+		return o.RunOn(ctx, env, kind, name)
+	}
+	selected, err := check(o, env)
+	if err != nil {
+		return err
+	}
+	if err := o.CheckConfirm(nil, ""); err != nil {
+		return err
+	}
+	cluster, err := env.Cluster(ctx, args, o.Name, o.Intent())
+	if err != nil {
+		return err
+	}
+	read := env.Clock.Now()
+	if err := apply.MayCarryOut(env, cluster, selected); err != nil {
+		return err
+	}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
+	if o.WithBackups {
+		return apply.ReconcileTogether(ctx, env, key, o)
+	}
+	c := apply.Change{
+		ChangeFlags: o.ChangeFlags, Args: o.Args(key.Name), Stages: selected, Permissions: o.Permissions(), Partial: len(o.Only)+len(o.Skip) > 0,
+		Given: live.Given{Cluster: cluster, At: read},
+	}
+	if o.Watch {
+		return apply.WatchOver(ctx, env, key, c, o.WatchFlags)
+	}
+	return apply.CarryOut(ctx, env, key, c)
+}
+
+// check validates the flags before anything is read.
+func check(o apply.ReconcileOptions, env *session.Env) ([]plan.Stage, error) {
+	if err := o.CheckWatch(); err != nil {
+		return nil, err
+	}
+	if err := o.CheckTogether(); err != nil {
+		return nil, err
+	}
+	if o.Watch && o.Plan != "" {
+		return nil, exit.Usagef("--watch conflicts with --plan")
+	}
+	if o.WithBackups && o.DryRun == apply.DryRunServer {
+		return nil, exit.Usagef("--dry-run=server conflicts with --with-backups: use --dry-run")
+	}
+	if many := o.Watch || o.WithBackups; many && o.DryRun == apply.DryRunNone && o.Output != "json" && !o.PrintsText() {
+		return nil, exit.Usagef("-o %s is not supported with --watch or --with-backups: must be text or json", o.Output)
+	}
+	if err := o.Check(env); err != nil {
+		return nil, err
+	}
+	return o.Stages()
+}

@@ -1,2 +1,0 @@
-// Package reconciling holds the commands reconcile and plan.
-package reconciling

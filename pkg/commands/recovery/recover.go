@@ -1,0 +1,100 @@
+// Package recovery holds the commands for recovery after losses that no pass can repair.
+package recovery
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/collect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// New returns the parent of the recover commands. It does nothing by itself.
+func New(env *session.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "recover",
+		Short: "Plan and apply a recovery without a quorum",
+	}
+	cmd.AddCommand(newCollect(env), newPlan(env), newApply(env), newVerify(env))
+	cmdutil.AsParent(cmd, "recover command")
+	return cmd
+}
+
+// collectOptions are the options of `kubectl fdb recover collect`.
+type collectOptions struct{ cmdutil.ViewOptions }
+
+func newCollect(env *session.Env) *cobra.Command {
+	var o collectOptions
+	cmd := &cobra.Command{
+		Use:   "collect [CLUSTER]",
+		Short: "Show what was lost and what can be saved",
+		Long: `Show what was lost and what can be saved: coordinators and whether they answer, pods with
+their addresses, PVCs and released volumes, and of each running pod the cluster file, the
+coordination files and the fdbserver processes. What may be lost is printed first.
+
+Nothing is changed, and no quorum of coordinators is required. What cannot be read is
+reported as unknown, never as lost.
+
+Exit code 0: nothing has to be recovered. 1: something was lost, or the loss is unknown.`,
+		Example: `  # Show what was lost
+  kubectl fdb recover collect sample-cluster
+
+  # Keep all facts for later
+  kubectl fdb recover collect sample-cluster -o json > facts.json`,
+	}
+	o.AddView(cmd, env, o.view)
+	return cmd
+}
+
+func (o *collectOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+	read, err := read(ctx, env, key)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	v := recovery.NewReportView(env.Metadata(key), read.seen.Now, read.facts, read.warnings)
+	code := exit.ExitNo
+	if v.Assessment.Kind == recovery.NothingLost {
+		code = exit.ExitDone
+	}
+	return cmdutil.Output{Warnings: v.Warnings, Code: code, Printable: format.Printable{
+		Document: v, Names: []string{"loss/" + string(v.Assessment.Kind)},
+		Table: func(w io.Writer) error { return ui.WriteRecoveryReport(w, v, o.List(env)) },
+	}}, nil
+}
+
+// reading is one read of a cluster.
+type reading struct {
+	facts    recovery.Facts
+	warnings []string
+	seen     plan.Snapshot
+	session  session.Session
+}
+
+// read reads a cluster, without a quorum if necessary.
+func read(ctx context.Context, env *session.Env, key types.NamespacedName) (reading, error) {
+	observed, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Read(ctx)
+	if err != nil {
+		return reading{}, exit.CauseOf(ctx, err)
+	}
+	r := reading{seen: observed.Seen, session: observed.Session}
+	return r, r.again(ctx, env)
+}
+
+// again reads the facts of the snapshot.
+func (r *reading) again(ctx context.Context, env *session.Env) error {
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	r.facts, r.warnings, err = collect.Reader{Client: c, Tool: env.Tool}.Read(ctx, r.seen)
+	return exit.CauseOf(ctx, err)
+}

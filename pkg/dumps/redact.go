@@ -1,0 +1,246 @@
+package dumps
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// TracesDirectory is where a dump has trace files.
+const TracesDirectory = "traces/"
+
+// minLiteral is the length of the shortest secret that is hidden wherever else it is: shorter
+// ones are parts of ordinary words.
+const minLiteral = 6
+
+// Redact hides all secrets of a dump. The salt is random, and different for each dump: the IDs of
+// connection strings are replaced by others that are computed with it.
+func Redact(d *Dump, salt string) error {
+	all, err := Redactors()
+	if err != nil {
+		return fmt.Errorf("read the redactors: %w", err)
+	}
+	r := &redaction{all: all, salt: salt, counts: map[string]int{}, literals: map[string]string{}}
+	before := clustersIn(d)
+	r.structures(d)
+	r.identities(d)
+	r.texts(d)
+	if err := keepHashes(d, before); err != nil {
+		return err
+	}
+	d.Manifest.Redacted = r.counts
+	return nil
+}
+
+// redaction is the redaction of one dump.
+type redaction struct {
+	all    []Redactor
+	salt   string
+	counts map[string]int
+	// literals are found secrets, with what replaces them wherever they are.
+	literals map[string]string
+	// names are the names of objects and containers, one a line. A secret that is a part of one is
+	// hidden only where it was found: commands would not find the objects otherwise.
+	names    strings.Builder
+	replacer *strings.Replacer
+}
+
+// hide returns the replacement of a secret, and remembers the secret.
+func (r *redaction) hide(by, secret string) string {
+	if secret == "" || secret == redacted {
+		return secret
+	}
+	r.counts[by]++
+	if len(secret) >= minLiteral {
+		r.literals[secret] = redacted
+	}
+	return redacted
+}
+
+// structures hides what only the structure of objects shows to be a secret.
+func (r *redaction) structures(d *Dump) {
+	for i := range d.Lists {
+		for j := range d.Lists[i].Items {
+			d.Lists[i].Items[j] = r.object(d.Lists[i].Resource, d.Lists[i].Items[j])
+		}
+	}
+	for i := range d.Singles {
+		d.Singles[i].Object = r.object(d.Singles[i].Resource, d.Singles[i].Object)
+	}
+	for i := range d.Sidecars {
+		d.Sidecars[i].Report = edited(d.Sidecars[i].Report, func(o map[string]any) any {
+			if variables, is := o["variables"].(map[string]any); is {
+				r.environment(variables)
+			}
+			return o
+		})
+	}
+}
+
+// object hides the structural secrets of an object.
+func (r *redaction) object(resource string, raw json.RawMessage) json.RawMessage {
+	return edited(raw, func(o map[string]any) any {
+		if resource == "secrets" {
+			r.secret(o)
+		}
+		return r.structure(o)
+	})
+}
+
+// structure hides values of pairs whose names are those of secrets, and arguments after options.
+func (r *redaction) structure(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		name, named := v["name"].(string)
+		r.noteNames(v)
+		value, valued := v["value"].(string)
+		if by, found := r.named(InNames, name); named && valued && found {
+			v["value"] = r.hide(by, value)
+		}
+		for key, child := range v {
+			v[key] = r.field(key, child)
+		}
+	case []any:
+		for i, child := range v {
+			option, _ := child.(string)
+			if by, found := r.named(InOptions, option); found && i+1 < len(v) {
+				if value, is := v[i+1].(string); is {
+					v[i+1] = r.hide(by, value)
+				}
+			}
+			v[i] = r.structure(v[i])
+		}
+	}
+	return v
+}
+
+// field hides secrets in a field. Annotations hold whole objects as JSON, which kubectl apply
+// writes, and the environments of processes.
+func (r *redaction) field(key string, v any) any {
+	text, is := v.(string)
+	if !is {
+		return r.structure(v)
+	}
+	trimmed := strings.TrimSpace(text)
+	if !strings.HasPrefix(trimmed, "{") {
+		return v
+	}
+	var nested map[string]any
+	if decode([]byte(trimmed), &nested) != nil {
+		return v
+	}
+	found := len(r.literals) + r.total()
+	if strings.HasSuffix(key, "environment") {
+		r.environment(nested)
+	}
+	r.structure(nested)
+	if found == len(r.literals)+r.total() {
+		return v
+	}
+	if again, err := json.Marshal(nested); err == nil {
+		return string(again)
+	}
+	return redacted
+}
+
+// environment hides the values of a map of environment variables.
+func (r *redaction) environment(variables map[string]any) {
+	for name, value := range variables {
+		text, is := value.(string)
+		if by, found := r.named(InNames, name); is && found {
+			variables[name] = r.hide(by, text)
+		}
+	}
+}
+
+func (r *redaction) total() int {
+	sum := 0
+	for _, n := range r.counts {
+		sum += n
+	}
+	return sum
+}
+
+// named returns the redactor that hides the value of a name.
+func (r *redaction) named(in Scope, name string) (id string, found bool) {
+	for _, redactor := range r.all {
+		if redactor.In == in && redactor.matches(name) {
+			return redactor.ID, true
+		}
+	}
+	return "", false
+}
+
+// connectionString matches a connection string up to its coordinators. The user of a URL follows a
+// slash.
+var connectionString = regexp.MustCompile(`(^|[^/A-Za-z0-9_])([A-Za-z0-9_]+):([A-Za-z0-9]+)@`)
+
+// identities finds the IDs of connection strings.
+func (r *redaction) identities(d *Dump) {
+	d.eachText(func(_, text string) string {
+		for _, found := range connectionString.FindAllStringSubmatch(text, -1) {
+			if id := found[3]; len(id) >= minLiteral && id != redacted {
+				r.literals[id] = r.pseudonym(id)
+			}
+		}
+		return text
+	})
+}
+
+// pseudonym returns the ID that replaces another one, of the same length.
+func (r *redaction) pseudonym(id string) string {
+	var text strings.Builder
+	for i := 0; text.Len() < len(id); i++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", r.salt, i, id))
+		text.WriteString(hex.EncodeToString(sum[:]))
+	}
+	return text.String()[:len(id)]
+}
+
+// texts hides what patterns match, and found secrets wherever they are.
+func (r *redaction) texts(d *Dump) {
+	var pairs []string
+	names := r.names.String()
+	longestFirst := func(a, b string) int { return len(b) - len(a) }
+	for _, secret := range slices.SortedStableFunc(maps.Keys(r.literals), longestFirst) {
+		if !strings.Contains(names, secret) {
+			pairs = append(pairs, secret, r.literals[secret])
+		}
+	}
+	r.replacer = strings.NewReplacer(pairs...)
+	d.eachText(r.text)
+}
+
+func (r *redaction) text(path, text string) string {
+	for _, redactor := range r.all {
+		if redactor.In != InText && (redactor.In != InTraces || !strings.HasPrefix(path, TracesDirectory)) {
+			continue
+		}
+		if hidden := redactor.pattern.ReplaceAllString(text, redactor.Replace); hidden != text {
+			r.counts[redactor.ID]++
+			text = hidden
+		}
+	}
+	if hidden := connectionString.ReplaceAllStringFunc(text, r.withPseudonym); hidden != text {
+		r.counts[connectionStrings]++
+		text = hidden
+	}
+	if hidden := r.replacer.Replace(text); hidden != text {
+		r.counts[repeated]++
+		text = hidden
+	}
+	return text
+}
+
+func (r *redaction) withPseudonym(match string) string {
+	parts := connectionString.FindStringSubmatch(match)
+	if parts[3] == redacted {
+		return match
+	}
+	return parts[1] + parts[2] + ":" + r.pseudonym(parts[3]) + "@"
+}
