@@ -17,7 +17,7 @@ var fillings = map[string]func(reflect.Type) any{
 	"zero":   func(t reflect.Type) any { return reflect.Zero(t).Interface() },
 }
 
-// leaves says what stands where no further structure is.
+// leaves returns what stands where no further structure is.
 type leaves interface {
 	// set gives v, a scalar found at path, its value.
 	set(v reflect.Value, path string)

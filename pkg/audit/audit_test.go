@@ -34,7 +34,7 @@ func TestTheAuditFileIsWhereStateOfProgramsIs(t *testing.T) {
 		env  map[string]string
 		want string
 	}{
-		"the variable says where":                    {env: map[string]string{"XDG_STATE_HOME": "/state", "HOME": "/home/me"}, want: "/state/kubectl-fdb/audit.jsonl"},
+		"the variable names the file":                {env: map[string]string{"XDG_STATE_HOME": "/state", "HOME": "/home/me"}, want: "/state/kubectl-fdb/audit.jsonl"},
 		"the home has a place for it":                {env: map[string]string{"HOME": "/home/me"}, want: "/home/me/.local/state/kubectl-fdb/audit.jsonl"},
 		"a variable that is not absolute is ignored": {env: map[string]string{"XDG_STATE_HOME": "state", "HOME": "/home/me"}, want: "/home/me/.local/state/kubectl-fdb/audit.jsonl"},
 		"without a home there is no place":           {},
@@ -192,7 +192,7 @@ func TestTheIDOfAConnectionStringIsNotAudited(t *testing.T) {
 	const text = "sample_cluster:PYoYPqXKaI7vjmcup2eG@10.1.0.1:4501,10.1.0.2:4501:tls"
 	e := NewEntry(Run{}, "GenerateInitialClusterFile", plan.SetConnectionString{ConnectionString: text}, errors.New("store "+text), noon, noon)
 	const kept = "sample_cluster:…@10.1.0.1:4501,10.1.0.2:4501:tls"
-	if e.Words != "set the connection string to "+kept || e.Error != "storing "+kept {
+	if e.Words != "set the connection string to "+kept || e.Error != "store "+kept {
 		t.Errorf("audited are %q and %q", e.Words, e.Error)
 	}
 }

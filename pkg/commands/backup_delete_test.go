@@ -203,7 +203,7 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 		"the name is typed":                 {typed: "nightly\n", says: "Type the name of the backup", deleted: true},
 		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match nightly"},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
-		"says what goes before it":          {args: []string{"--dry-run"}, want: exit.ExitNo, says: "restorable now from version"},
+		"prints what is deleted before it":  {args: []string{"--dry-run"}, want: exit.ExitNo, says: "restorable now from version"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

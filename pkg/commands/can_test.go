@@ -37,7 +37,7 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 		"replace a group":                         {given: healthy, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
 		"replace a group by its ID alone":         {given: healthy, args: []string{"replace", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
 		"replace too many":                        {given: healthy, args: []string{"replace", "sample", "OTHER", "POD"}, want: exit.ExitNo, says: "no: G-BUDGET"},
-		"restart a calm cluster":                  {given: healthy, args: []string{"restart", "sample", "--class", "storage"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
+		"restart a stable cluster":                {given: healthy, args: []string{"restart", "sample", "--class", "storage"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
 		"restart a group":                         {given: healthy, args: []string{"restart", "sample", "POD"}, want: exit.ExitDone, says: "yes: the processes of 1 process group may be restarted now\n"},
 		"restart what has pods with labels":       {given: healthy, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
 		"delete what is on a node":                {given: healthy, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: exit.ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
@@ -59,15 +59,15 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
 			return g
 		}, args: []string{"reconcile", "sample"}, want: exit.ExitNo, says: "no: G-OPERATOR"},
-		"reconcile a cluster whose database is silent": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "note: lock state unknown: the database is unavailable"},
-		"upgrade to a patch release":                   {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
-		"upgrade to an older version":                  {given: healthy, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: exit.ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
-		"upgrade to what it runs":                      {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: exit.ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
-		"upgrade to no version":                        {given: healthy, args: []string{"upgrade", "sample", "--to", "new"}, want: exit.ExitUsage},
-		"upgrade to nothing":                           {given: healthy, args: []string{"upgrade", "sample"}, want: exit.ExitUsage},
-		"nothing":                                      {given: healthy, want: exit.ExitUsage},
-		"something else":                               {given: healthy, args: []string{"dance"}, want: exit.ExitUsage},
-		"one field":                                    {given: healthy, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: exit.ExitDone, says: "yes"},
+		"reconcile a cluster whose database does not report": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "note: lock state unknown: the database is unavailable"},
+		"upgrade to a patch release":                         {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
+		"upgrade to an older version":                        {given: healthy, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: exit.ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
+		"upgrade to what it runs":                            {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: exit.ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
+		"upgrade to no version":                              {given: healthy, args: []string{"upgrade", "sample", "--to", "new"}, want: exit.ExitUsage},
+		"upgrade to nothing":                                 {given: healthy, args: []string{"upgrade", "sample"}, want: exit.ExitUsage},
+		"nothing":                                            {given: healthy, want: exit.ExitUsage},
+		"something else":                                     {given: healthy, args: []string{"dance"}, want: exit.ExitUsage},
+		"one field":                                          {given: healthy, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: exit.ExitDone, says: "yes"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

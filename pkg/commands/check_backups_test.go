@@ -142,7 +142,7 @@ func TestStatusHasALineForEachBackup(t *testing.T) {
 	}
 	v.must(exit.ExitDone, `"restores": [`, "status", "sample", "-o", "json")
 	v.backupsHidden = errors.New("no right")
-	v.must(exit.ExitDone, "unknown: listing FoundationDBBackups in namespace fdb: no right", "status", "sample")
+	v.must(exit.ExitDone, "unknown: list FoundationDBBackups in namespace fdb: no right", "status", "sample")
 	v.must(exit.ExitDone, "Healthy", "status", "sample")
 }
 

@@ -18,11 +18,11 @@ func TestCompletionInstall(t *testing.T) {
 		says  string
 		left  string // after
 	}{
-		"a new one":             {want: exit.ExitDone, left: tools.CompletionScript},
-		"the same once more":    {there: tools.CompletionScript, want: exit.ExitDone, says: "already exists", left: tools.CompletionScript},
-		"a foreign one stays":   {there: "theirs", want: exit.ExitUsage, says: "is not from kubectl fdb (nothing was changed)", left: "theirs"},
-		"unless --force says":   {there: "theirs", args: []string{"--force"}, want: exit.ExitDone, left: tools.CompletionScript},
-		"a word that is no use": {args: []string{"bash"}, want: exit.ExitUsage},
+		"a new one":               {want: exit.ExitDone, left: tools.CompletionScript},
+		"the same once more":      {there: tools.CompletionScript, want: exit.ExitDone, says: "already exists", left: tools.CompletionScript},
+		"a foreign one stays":     {there: "theirs", want: exit.ExitUsage, says: "is not from kubectl fdb (nothing was changed)", left: "theirs"},
+		"unless --force is given": {there: "theirs", args: []string{"--force"}, want: exit.ExitDone, left: tools.CompletionScript},
+		"a word that is no use":   {args: []string{"bash"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

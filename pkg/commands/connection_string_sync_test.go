@@ -33,7 +33,7 @@ func TestConnectionStringSync(t *testing.T) {
 		"the ConfigMap":                         {given: staleConfigMap, says: "update ConfigMap sample-config (cluster-file)"},
 		"both":                                  {given: staleBoth, says: "status and ConfigMap have the current connection string"},
 		"a dry run shows what would be written": {given: staleBoth, args: []string{"--dry-run"}, want: exit.ExitNo, says: "the status has " + stale, left: true},
-		"the seed is left to people":            {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
+		"the seed is left to users":             {given: staleSeed, says: "kubectl patch foundationdbcluster sample -n fdb --context test --type merge -p '{\"spec\":{\"seedConnectionString\":\"sample:"},
 		"a pod's file is its servers' own":      {given: otherPod, want: exit.ExitPartly, says: "have an outdated connection string in their cluster file"},
 		"nothing is written while the one in force is unknown": {given: func(g *given) { staleResource(g); withSilentStorage(g) }, want: exit.ExitUnreachable, says: "so none is written", left: true},
 	}

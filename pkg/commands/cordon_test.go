@@ -66,17 +66,17 @@ func TestCordonExitCodes(t *testing.T) {
 		says     string
 		cordoned bool
 	}{
-		"keeps new pods away":                 {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
-		"evacuates by taint only when agreed": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint"}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
-		"a taint of a rule only when agreed":  {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint=example.com/maintenance"}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
-		"the plan shows that data moves":      {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--dry-run"}, want: exit.ExitNo, says: "data-move"},
-		"taints as the first rule wants it":   {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
-		"says when groups would leave":        {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--dry-run"}, want: exit.ExitNo, says: "REPLACE-AT"},
-		"without a rule a user has to choose": {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, want: exit.ExitUsage, says: "use --evacuate=now or none"},
-		"a taint without a rule":              {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow", "--yes"}, cordoned: true},
-		"replaces at once only when agreed":   {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: exit.ExitUnconfirmed},
-		"by label":                            {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
-		"a label that no node has":            {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "no node matches the labels"},
+		"keeps new pods away":                  {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample"}, cordoned: true, says: "undo: kubectl fdb uncordon NODE -c sample -n fdb --context test"},
+		"evacuates by taint only when agreed":  {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint"}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
+		"a taint of a rule only when agreed":   {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint=example.com/maintenance"}, want: exit.ExitUnconfirmed, says: "nothing was changed"},
+		"the plan shows that data moves":       {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--dry-run"}, want: exit.ExitNo, says: "data-move"},
+		"taints as the first rule wants it":    {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, cordoned: true, says: "example.com/maintenance:NoSchedule"},
+		"prints when groups would be replaced": {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--dry-run"}, want: exit.ExitNo, says: "REPLACE-AT"},
+		"without a rule a user has to choose":  {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=by-taint", "--yes"}, want: exit.ExitUsage, says: "use --evacuate=now or none"},
+		"a taint without a rule":               {given: withTaintRule, args: []string{"cordon", "NODE", "-c", "sample", "--taint", "disk=slow", "--yes"}, cordoned: true},
+		"replaces at once only when agreed":    {args: []string{"cordon", "NODE", "-c", "sample", "--evacuate=now"}, want: exit.ExitUnconfirmed},
+		"by label":                             {args: []string{"cordon", "-l", "rack=NODE", "-c", "sample", "--evacuate=none"}, cordoned: true},
+		"a label that no node has":             {args: []string{"cordon", "-l", "rack=9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "no node matches the labels"},
 		"all nodes that have a taint": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Value: "4711", Effect: corev1.TaintEffectPreferNoSchedule})
@@ -89,7 +89,7 @@ func TestCordonExitCodes(t *testing.T) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute})
 		}, args: []string{"cordon", "--taint", "example.com/maintenance:NoSchedule", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "no node has the taint example.com/maintenance:NoSchedule"},
-		"whom a taint chooses is asked about": {given: func(g *given) {
+		"what a taint selects is confirmed": {given: func(g *given) {
 			withTaintRule(g)
 			g.taint(corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule})
 		}, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample"}, want: exit.ExitUnconfirmed},

@@ -86,8 +86,8 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		says  string
 		did   int
 	}{
-		"excludes, and says how to take it back":           {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
-		"says what comes of it":                            {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
+		"excludes, and prints how to revert it":            {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "undo: kubectl fdb include sample STORAGE0 -n fdb --context test"},
+		"prints what follows":                              {args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone, did: 1, says: "process groups that stay excluded for 2h0m0s"},
 		"does not exclude again":                           {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone},
 		"no more than the redundancy allows":               {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitRefused, did: 1, says: "replacements are added first"},
 		"nothing is left of the budget":                    {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: exit.ExitRefused, says: "2 up + 1 tolerated − 3 desired"},

@@ -34,18 +34,18 @@ func TestHousekeepingKeepsNoCommandWaiting(t *testing.T) {
 		want int
 		says string
 	}{
-		"a pass":               {args: []string{"reconcile", "sample", "--yes"}, says: leftToALaterPass},
-		"passes":               {args: []string{"reconcile", "sample", "--yes", "--wait"}, says: leftToALaterPass},
-		"the replacement":      {args: []string{"replace", "sample", "ID", "--yes", "--wait"}, says: leftToALaterPass},
-		"a plan":               {args: []string{"plan", "sample"}, says: "later: include locality_instance_id:"},
-		"the reasons":          {args: []string{"why", "sample"}, says: "nothing is blocked"},
-		"the reasons of it":    {args: []string{"why", "sample", "ID"}, want: exit.ExitNo, says: "its exclusion ends later"},
-		"the state":            {args: []string{"wait", "sample", "--for=reconciled"}, says: "reconciled"},
-		"the end of the group": {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: exit.ExitWaiting, says: "timed out"},
-		"all that is asked":    {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: exit.ExitWaiting, says: "timed out after 1m0s: include locality_instance_id:"},
+		"a pass":                {args: []string{"reconcile", "sample", "--yes"}, says: leftToALaterPass},
+		"passes":                {args: []string{"reconcile", "sample", "--yes", "--wait"}, says: leftToALaterPass},
+		"the replacement":       {args: []string{"replace", "sample", "ID", "--yes", "--wait"}, says: leftToALaterPass},
+		"a plan":                {args: []string{"plan", "sample"}, says: "later: include locality_instance_id:"},
+		"the reasons":           {args: []string{"why", "sample"}, says: "nothing is blocked"},
+		"the reasons of it":     {args: []string{"why", "sample", "ID"}, want: exit.ExitNo, says: "its exclusion ends later"},
+		"the state":             {args: []string{"wait", "sample", "--for=reconciled"}, says: "reconciled"},
+		"the end of the group":  {args: []string{"wait", "sample", "--for=pg=ID:removed", "--timeout", "1s"}, want: exit.ExitWaiting, says: "timed out"},
+		"all that is requested": {args: []string{"reconcile", "sample", "--yes", "--wait=all", "--timeout", "1m"}, want: exit.ExitWaiting, says: "timed out after 1m0s: include locality_instance_id:"},
 	}
 	g, id := removedAfterARecovery(t)
-	for _, name := range []string{"a plan", "the reasons", "the reasons of it", "a pass", "passes", "the replacement", "the state", "the end of the group", "all that is asked"} {
+	for _, name := range []string{"a plan", "the reasons", "the reasons of it", "a pass", "passes", "the replacement", "the state", "the end of the group", "all that is requested"} {
 		tc := tests[name]
 		t.Run(name, func(t *testing.T) {
 			for i, word := range tc.args {
@@ -102,7 +102,7 @@ func TestValuesOfWait(t *testing.T) {
 		"as before, by its value":        {args: []string{"reconcile", "sample", "--yes", "--wait=true"}},
 		"nothing":                        {args: []string{"drain", "node-1", "-c", "sample", "--dry-run", "--wait=false"}, want: exit.ExitNo},
 		"of all that passes remove":      {args: []string{"replace", "sample", "--dry-run", "--wait=all", "--class", "storage"}, want: exit.ExitNo},
-		"for what is not known":          {args: []string{"reconcile", "sample", "--yes", "--wait=everything"}, want: exit.ExitUsage},
+		"for what is unknown":            {args: []string{"reconcile", "sample", "--yes", "--wait=everything"}, want: exit.ExitUsage},
 		"for what the command never has": {args: []string{"restart", "sample", "--class", "storage", "--yes", "--wait=all"}, want: exit.ExitUsage},
 	}
 	g := up(t)

@@ -82,7 +82,7 @@ func TestLocksDenyAndAllow(t *testing.T) {
 			says: patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc3","allow":true},{"id":"dc2"}]}}}'`,
 		},
 		"it is let in again": {lines: [][]string{{"deny", "sample", "dc2"}, {"allow", "sample", "dc2"}}, says: "dc2 is not on the deny list of the database"},
-		"a spec that says the opposite takes it back": {
+		"a spec with the opposite reverts it": {
 			given: spec(v1beta2.LockDenyListEntry{ID: "dc2"}), lines: [][]string{{"deny", "sample", "dc2"}, {"allow", "sample", "dc2"}},
 			says: "warning: the spec conflicts with this, so the next pass reverts it; to update the spec: " + patch + `'{"spec":{"lockOptions":{"denyList":[{"id":"dc2","allow":true}]}}}'`,
 		},

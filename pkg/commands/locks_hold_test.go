@@ -31,7 +31,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		holder string
 	}{
 		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, held manually by me@here"},
-		"take says until when":              {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is held manually until 2026-", holder: "dc1, held manually by me@here"},
+		"hold prints until when":            {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is held manually until 2026-", holder: "dc1, held manually by me@here"},
 		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: exit.ExitNo, says: "HoldLock"},
 		"take what another has":             {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
 		"take waits for it":                 {given: []func(*given){lockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is held manually", holder: "dc1, held manually by me@here"},
@@ -39,7 +39,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 		"take while denied":                 {given: []func(*given){func(g *given) { g.cluster.Shared.DenyList["dc1"] = true }}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1 is on the deny list"},
 		"take where no locks are used":      {given: []func(*given){func(g *given) { g.cluster.Resource.Spec.LockOptions.DisableLocks = new(true) }}, args: []string{"take", "sample"}, want: exit.ExitRefused, says: "set spec.lockOptions.disableLocks to false"},
 		"take for no time":                  {args: []string{"take", "sample", "--for", "5s"}, want: exit.ExitUsage, says: "from 1m to 24h"},
-		"take for ever":                     {args: []string{"take", "sample", "--for", "240h"}, want: exit.ExitUsage, says: "from 1m to 24h"},
+		"hold forever":                      {args: []string{"take", "sample", "--for", "240h"}, want: exit.ExitUsage, says: "from 1m to 24h"},
 		"release one's own":                 {given: []func(*given){lockOf("dc1", "me@here", time.Hour)}, args: []string{"release", "sample"}, says: "the lock is free"},
 		"release what a run left":           {given: []func(*given){lockOf("dc1", "", 9*time.Minute)}, args: []string{"release", "sample"}, says: "the lock is free"},
 		"release what a pass keeps":         {given: []func(*given){lockOf("dc1", "", time.Minute)}, args: []string{"release", "sample"}, want: exit.ExitWaiting, says: "it expires at", holder: "dc1"},

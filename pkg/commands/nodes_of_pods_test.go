@@ -21,13 +21,13 @@ func TestWhichNodesAreLookedAt(t *testing.T) {
 		want  bool
 	}{
 		"all is well": {given: func(*v1beta2.ProcessGroupStatus, *corev1.Pod) {}},
-		"the pod says that it is ready": {given: func(_ *v1beta2.ProcessGroupStatus, p *corev1.Pod) {
+		"the pod reports that it is ready": {given: func(_ *v1beta2.ProcessGroupStatus, p *corev1.Pod) {
 			p.Status.Conditions = podReady(corev1.ConditionTrue)
 		}},
-		"the pod's node is not heard of": {given: func(_ *v1beta2.ProcessGroupStatus, p *corev1.Pod) {
+		"the pod's node does not report": {given: func(_ *v1beta2.ProcessGroupStatus, p *corev1.Pod) {
 			p.Status.Conditions = podReady(corev1.ConditionFalse)
 		}, want: true},
-		"the pod is to go": {given: func(_ *v1beta2.ProcessGroupStatus, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }, want: true},
+		"the pod is being deleted": {given: func(_ *v1beta2.ProcessGroupStatus, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }, want: true},
 		"the record has something of it": {given: func(g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) {
 			g.SetCondition(v1beta2.ConditionPodFailing, g.RemovalTimestamp.Time)
 		}, want: true},

@@ -83,12 +83,12 @@ func TestThePlainestTerminalShowsTheSame(t *testing.T) {
 		t.Fatalf("nothing is colored where it could be: %q", best[0])
 	}
 	tests := map[string]terminal{
-		"a pipe":                      {env: map[string]string{"TERM": "xterm-256color"}},
-		"NO_COLOR":                    {env: map[string]string{"TERM": "xterm-256color", "NO_COLOR": "1"}, is: true},
-		"a dumb terminal":             {env: map[string]string{"TERM": "dumb"}, is: true},
-		"80 columns":                  {env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "80"}, is: true},
-		"nothing in the environment":  {is: true},
-		"a pipe, and nothing is said": {},
+		"a pipe":                         {env: map[string]string{"TERM": "xterm-256color"}},
+		"NO_COLOR":                       {env: map[string]string{"TERM": "xterm-256color", "NO_COLOR": "1"}, is: true},
+		"a dumb terminal":                {env: map[string]string{"TERM": "dumb"}, is: true},
+		"80 columns":                     {env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "80"}, is: true},
+		"nothing in the environment":     {is: true},
+		"a pipe, and nothing is printed": {},
 	}
 	for name, tm := range tests {
 		t.Run(name, func(t *testing.T) {

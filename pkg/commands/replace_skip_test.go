@@ -19,7 +19,7 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 		says   string
 		marked bool
 	}{
-		"all four":                          {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "its disk is gone"}, marked: true},
+		"all four":                          {args: []string{"--yes", "--confirm", "sample", "--plan", "PLAN", "--reason", "its disk failed"}, marked: true},
 		"without --yes":                     {args: []string{"--confirm", "sample", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed},
 		"without --confirm":                 {args: []string{"--yes", "--plan", "PLAN", "--reason", "x"}, want: exit.ExitUnconfirmed, says: "all of these flags are required: --yes --confirm CLUSTER --plan FILE --reason TEXT"},
 		"without a plan":                    {args: []string{"--yes", "--confirm", "sample", "--reason", "x"}, want: exit.ExitUnconfirmed},
@@ -65,7 +65,7 @@ func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 	old := g.storage()[0]
 	args := []string{"replace", "sample", old, "--skip-exclusion"}
 	path := g.planned(args...)
-	if code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "its disk is gone")...); code != exit.ExitDone {
+	if code := g.run(append(args, "--yes", "--confirm", "sample", "--plan", path, "--reason", "its disk failed")...); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {

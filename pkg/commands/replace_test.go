@@ -119,12 +119,12 @@ func TestReplaceExitCodes(t *testing.T) {
 		"by the name of its pod":                      {args: []string{"sample-STORAGE0", "--yes"}, want: exit.ExitDone, marked: 1},
 		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: exit.ExitDone, marked: 1},
 		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitWaiting, marked: 1, says: "waits until others are drained"},
-		"as many at once as it is told":               {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: exit.ExitDone, marked: 3},
+		"as many at once as the flag allows":          {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: exit.ExitDone, marked: 3},
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval"},
 		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitNo, says: "the API server accepts the only action"},
 		"shows what the API server rejects": {
-			given: func(g *given) { g.cluster.Refuse = refuse("MarkForRemoval", errors.New("admission webhook says no")) },
-			args:  []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitRefused, says: "rejects 1 of 1 action: ReplaceGroups: admission webhook says no",
+			given: func(g *given) { g.cluster.Refuse = refuse("MarkForRemoval", errors.New("admission webhook denied it")) },
+			args:  []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitRefused, says: "rejects 1 of 1 action: ReplaceGroups: admission webhook denied it",
 		},
 		"or may not be asked": {
 			given: func(g *given) { g.cluster.Refuse = refuse("MarkForRemoval", forbidden) }, args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitForbidden, says: "rejects 1",
@@ -216,15 +216,15 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 		"Events know, on another machine": {forget: func(g *given) {
 			g.env["XDG_STATE_HOME"] = t.TempDir()
 			for i, reported := range g.events {
-				reported.Name = fmt.Sprintf("told-%d", i)
+				reported.Name = fmt.Sprintf("after-%d", i)
 				g.objects = append(g.objects, reported)
 			}
 			g.events = nil
 		}},
-		"a plan is of both":                     {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
-		"unknown here":                          {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
-		"no other was ever there":               {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
-		"a mark is not taken from what is gone": {more: []string{"--undo"}, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"a plan is of both":       {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
+		"unknown here":            {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"no other was ever there": {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
+		"a mark is not removed from what does not exist": {more: []string{"--undo"}, want: exit.ExitUsage, says: "not found: STORAGE0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

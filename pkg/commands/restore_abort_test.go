@@ -109,7 +109,7 @@ func TestARestoreIsAbortedWithMoreThanAYes(t *testing.T) {
 		"--yes on a terminal is not enough": {args: []string{"--yes"}, typed: "y\n", want: exit.ExitUnconfirmed, says: "the answer does not match again"},
 		"the cluster's name is typed":       {typed: "sample\n", want: exit.ExitUnconfirmed, says: "(nothing was changed)"},
 		"a dry run needs none of it":        {args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-loss"},
-		"says what it leaves before it":     {args: []string{"--dry-run"}, want: exit.ExitNo, says: "sample is unlocked with partially restored data"},
+		"prints what it leaves before it":   {args: []string{"--dry-run"}, want: exit.ExitNo, says: "sample is unlocked with partially restored data"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -51,16 +51,16 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		says   string
 		starts int
 	}{
-		"begins, and says how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore wait again -n fdb --context test", starts: 1},
-		"waits until it is done":            {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
-		"gives up in time":                  {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: exit.ExitWaiting, says: "the restore is queued", starts: 1},
-		"what is done is not done again":    {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},
-		"what was aborted is not started":   {given: aborted, args: []string{"--yes"}, want: exit.ExitRefused, says: "delete the FoundationDBRestore and create it again", starts: 1},
-		"nothing is overwritten":            {given: full, args: []string{"--yes"}, want: exit.ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
-		"a dry run over data":               {given: full, args: []string{"--dry-run"}, want: exit.ExitNo, says: "G-RESTORE"},
-		"a dry run":                         {given: empty, args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-restore"},
-		"not approved":                      {given: empty, want: exit.ExitUnconfirmed, says: "--yes"},
-		"without agents":                    {given: newVault, args: []string{"--yes"}, want: exit.ExitWaiting, says: "no pod of a backup agent is ready"},
+		"begins, and prints how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore wait again -n fdb --context test", starts: 1},
+		"waits until it is done":              {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
+		"gives up in time":                    {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: exit.ExitWaiting, says: "the restore is queued", starts: 1},
+		"what is done is not done again":      {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},
+		"what was aborted is not started":     {given: aborted, args: []string{"--yes"}, want: exit.ExitRefused, says: "delete the FoundationDBRestore and create it again", starts: 1},
+		"nothing is overwritten":              {given: full, args: []string{"--yes"}, want: exit.ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
+		"a dry run over data":                 {given: full, args: []string{"--dry-run"}, want: exit.ExitNo, says: "G-RESTORE"},
+		"a dry run":                           {given: empty, args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-restore"},
+		"not approved":                        {given: empty, want: exit.ExitUnconfirmed, says: "--yes"},
+		"without agents":                      {given: newVault, args: []string{"--yes"}, want: exit.ExitWaiting, says: "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -84,7 +84,7 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 			words: `{"spec":{"cancelReplacementsForInstance":["STORAGE"]}}`,
 		},
 		"exclude": {verb: "exclude", confirm: "y", line: "kubectl fdb exclude sample STORAGE -n fdb --context test", words: "undo: kubectl fdb include sample STORAGE"},
-		"include, which is taken back by another": {
+		"include, which another one reverts": {
 			verb: "include", line: "kubectl fdb include sample STORAGE -n fdb --context test",
 			given: func(k *pressed) { k.exclude("locality_instance_id:" + k.storage()); k.cluster.Tick(time.Hour) },
 		},

@@ -236,7 +236,7 @@ func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
 		requested time.Duration // ago; 0 is not now
 		holds     bool
 	}{
-		"nothing is asked":                    {plan.DatabaseFacts{Status: up, AsOf: now.Add(-time.Hour)}, 0, true},
+		"nothing is read":                     {plan.DatabaseFacts{Status: up, AsOf: now.Add(-time.Hour)}, 0, true},
 		"the next answer is not late":         {plan.DatabaseFacts{Status: up, AsOf: now.Add(-6 * time.Second)}, 4 * time.Second, true},
 		"the next answer is late":             {plan.DatabaseFacts{Status: up, AsOf: now.Add(-7 * time.Second)}, 5 * time.Second, false},
 		"it was down, and still may be":       {plan.DatabaseFacts{Status: down, AsOf: now.Add(-20 * time.Second)}, 18 * time.Second, true},

@@ -75,7 +75,7 @@ func TestStatusExitCodes(t *testing.T) {
 		"a cluster that does not answer, -A": {given: func(g *given) {
 			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 		}, args: []string{"-A"}, want: exit.ExitUnreachable, says: "unknown"},
-		"a pod is gone": {given: func(g *given) {
+		"a pod is missing": {given: func(g *given) {
 			for name := range g.cluster.Pods {
 				delete(g.cluster.Pods, name)
 				return
@@ -350,11 +350,11 @@ func TestColors(t *testing.T) {
 		env  map[string]string
 		want bool
 	}{
-		"none in a pipe":               {},
-		"when they are asked for":      {args: []string{"--color", "always"}, want: true},
-		"when the environment says so": {env: map[string]string{"CLICOLOR_FORCE": "1"}, want: true},
-		"not with NO_COLOR":            {env: map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}},
-		"not when they are refused":    {args: []string{"--color", "never"}, env: map[string]string{"CLICOLOR_FORCE": "1"}},
+		"none in a pipe":                   {},
+		"when they are requested":          {args: []string{"--color", "always"}, want: true},
+		"when the environment requires it": {env: map[string]string{"CLICOLOR_FORCE": "1"}, want: true},
+		"not with NO_COLOR":                {env: map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}},
+		"not when they are refused":        {args: []string{"--color", "never"}, env: map[string]string{"CLICOLOR_FORCE": "1"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

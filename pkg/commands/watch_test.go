@@ -164,7 +164,7 @@ func TestHowAWatchEnds(t *testing.T) {
 	}{
 		"SIGTERM is how a watch is meant to end": {signal: syscall.SIGTERM, want: exit.ExitDone, says: "signal: terminated"},
 		"Ctrl-C":                                 {signal: os.Interrupt, want: exit.ExitInterrupted, says: "Ctrl-C"},
-		"SIGTERM, and the Lease could not be given back": {signal: syscall.SIGTERM, kept: errors.New("too many requests"), want: exit.ExitTerminated, says: "too many requests"},
+		"SIGTERM, and the Lease could not be released": {signal: syscall.SIGTERM, kept: errors.New("too many requests"), want: exit.ExitTerminated, says: "too many requests"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

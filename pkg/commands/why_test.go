@@ -53,19 +53,19 @@ func TestWhyEndsAsTheAnswerIs(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"nothing is wrong":                    {given: up, want: exit.ExitDone, says: "fdb/sample: nothing is blocked: the cluster matches its spec\n"},
-		"a new cluster":                       {given: newGiven, want: exit.ExitDone, says: "nothing blocks a pass; none has run  next: kubectl fdb reconcile sample -n fdb --context test\n"},
-		"a pod without a node":                {given: unscheduled, want: exit.ExitNo, says: "its pod is Pending, no node fits: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
-		"one group, by its pod":               {given: unscheduled, args: []string{"POD"}, want: exit.ExitNo, says: "no node fits"},
-		"one group, from stdin":               {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: exit.ExitNo, says: "no node fits"},
-		"a group that is fine":                {given: unscheduled, args: []string{"OTHER"}, want: exit.ExitDone, says: "nothing blocks storage-"},
-		"a group that does not exist":         {given: up, args: []string{"storage-0"}, want: exit.ExitUsage},
-		"names of the groups":                 {given: unscheduled, args: []string{"-o", "name"}, want: exit.ExitNo, says: "processgroup/storage-"},
-		"one field":                           {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: exit.ExitNo, says: "blocked"},
-		"a row per reason":                    {given: unscheduled, args: []string{"-o", "wide"}, want: exit.ExitNo, says: "SUBJECT"},
-		"an unknown output":                   {given: up, args: []string{"-o", "xml"}, want: exit.ExitUsage},
-		"the database does not answer":        {given: withoutAnswer, want: exit.ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
-		"a group, and the database is silent": {given: withoutAnswer, args: []string{"OTHER"}, want: exit.ExitUnreachable, says: "database does not answer"},
+		"nothing is wrong":                          {given: up, want: exit.ExitDone, says: "fdb/sample: nothing is blocked: the cluster matches its spec\n"},
+		"a new cluster":                             {given: newGiven, want: exit.ExitDone, says: "nothing blocks a pass; none has run  next: kubectl fdb reconcile sample -n fdb --context test\n"},
+		"a pod without a node":                      {given: unscheduled, want: exit.ExitNo, says: "its pod is Pending, no node fits: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
+		"one group, by its pod":                     {given: unscheduled, args: []string{"POD"}, want: exit.ExitNo, says: "no node fits"},
+		"one group, from stdin":                     {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: exit.ExitNo, says: "no node fits"},
+		"a group that is fine":                      {given: unscheduled, args: []string{"OTHER"}, want: exit.ExitDone, says: "nothing blocks storage-"},
+		"a group that does not exist":               {given: up, args: []string{"storage-0"}, want: exit.ExitUsage},
+		"names of the groups":                       {given: unscheduled, args: []string{"-o", "name"}, want: exit.ExitNo, says: "processgroup/storage-"},
+		"one field":                                 {given: unscheduled, args: []string{"-o", "jsonpath={.state}"}, want: exit.ExitNo, says: "blocked"},
+		"a row per reason":                          {given: unscheduled, args: []string{"-o", "wide"}, want: exit.ExitNo, says: "SUBJECT"},
+		"an unknown output":                         {given: up, args: []string{"-o", "xml"}, want: exit.ExitUsage},
+		"the database does not answer":              {given: withoutAnswer, want: exit.ExitUnreachable, says: "fdb/sample: database does not answer: timed out  next: kubectl fdb status sample -n fdb --context test\n"},
+		"a group, and the database does not report": {given: withoutAnswer, args: []string{"OTHER"}, want: exit.ExitUnreachable, says: "database does not answer"},
 		"a live operator": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := newGiven(t)
@@ -151,7 +151,7 @@ func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
 		hidden error
 		want   string
 	}{
-		"the node is gone":             {want: "node lost-1 of some pods no longer exists"},
+		"the node was removed":         {want: "node lost-1 of some pods no longer exists"},
 		"reading nodes is not allowed": {hidden: forbidden, want: "cannot determine whether nodes are ready: forbidden: list nodes: "},
 	}
 	for name, tc := range tests {

@@ -210,10 +210,10 @@ func TestTheMostTellingEnd(t *testing.T) {
 		ends []error
 		want int
 	}{
-		"all well":         {[]error{nil, nil}, exit.ExitDone},
-		"one waits":        {[]error{nil, waits}, exit.ExitWaiting},
-		"one is refused":   {[]error{waits, refused, nil}, exit.ExitRefused},
-		"one is not known": {[]error{waits, &exit.Error{Code: exit.ExitUsage}, refused}, exit.ExitUsage},
+		"all well":       {[]error{nil, nil}, exit.ExitDone},
+		"one waits":      {[]error{nil, waits}, exit.ExitWaiting},
+		"one is refused": {[]error{waits, refused, nil}, exit.ExitRefused},
+		"one is unknown": {[]error{waits, &exit.Error{Code: exit.ExitUsage}, refused}, exit.ExitUsage},
 	}
 	for name, tc := range tests {
 		if got := exit.Code(apply.MostSignificant(tc.ends)); got != tc.want {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// An agent counts as ready only where nothing reports that it is not: one whose node is gone is
+// An agent counts as ready only where nothing reports that it is not: one whose node was removed is
 // still recorded with containers that are.
 func TestWhichAgentsAreReady(t *testing.T) {
 	tests := map[string]struct {
@@ -18,8 +18,8 @@ func TestWhichAgentsAreReady(t *testing.T) {
 		want  bool
 	}{
 		"one that runs":                  {func(*corev1.Pod) {}, true},
-		"one that says that it is":       {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionTrue) }, true},
-		"one whose node is gone":         {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionFalse) }, false},
+		"one that reports that it is":    {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionTrue) }, true},
+		"one whose node was removed":     {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionFalse) }, false},
 		"one whose readiness is unknown": {func(p *corev1.Pod) { p.Status.Conditions = ready(corev1.ConditionUnknown) }, false},
 		"one whose container is not":     {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = false }, false},
 		"one that does not run":          {func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }, false},

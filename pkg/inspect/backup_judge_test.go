@@ -36,7 +36,7 @@ func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := NewBackupStatusView(Metadata{}, RestorableBackup(tt.lag))
 			if v.Reconciled == nil || *v.Reconciled != tt.good || !strings.Contains(v.Summary, tt.says) {
-				t.Errorf("as wanted %v: %s", v.Reconciled, v.Summary)
+				t.Errorf("reconciled %v: %s", v.Reconciled, v.Summary)
 			}
 		})
 	}

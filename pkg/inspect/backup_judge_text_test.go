@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// movedBackup is a backup that was moved, of which the database reports what it said before.
+// movedBackup is a backup that was moved, of which the database reports what it did before.
 func movedBackup(lag int64) inspect.BackupFacts {
 	f := inspect.RestorableBackup(&lag)
 	live := f.BackupStatus.Status
@@ -48,15 +48,15 @@ func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 	}
 	f.Backup.Spec.BackupMode, f.Backup.Spec.BackupState = new(v1beta2.BackupModeOneTime), ""
 	if f.IsComplete() {
-		t.Error("it counts as the one snapshot that was asked for")
+		t.Error("it counts as the one snapshot that was requested")
 	}
 }
 
 // What waits to be carried out is not reconciled, however well the rest is.
 func TestWhatIsOutstandingIsAProblem(t *testing.T) {
 	f := inspect.RestorableBackup(new(int64(20)))
-	f.Outstanding = []string{"it was told to end"}
-	if v := inspect.NewBackupStatusView(inspect.Metadata{}, f); *v.Reconciled || !strings.Contains(v.Summary, "it was told to end") {
+	f.Outstanding = []string{"it was ordered to end"}
+	if v := inspect.NewBackupStatusView(inspect.Metadata{}, f); *v.Reconciled || !strings.Contains(v.Summary, "it was ordered to end") {
 		t.Errorf("got %s", v.Summary)
 	}
 	if got := targets.BackupTo(f, v1beta2.BackupStateRunning); got.Reached {

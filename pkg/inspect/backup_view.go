@@ -207,7 +207,7 @@ func ageOf(version int64, point *fdb.BackupMoment) *int64 {
 	return new(*point.LagSeconds + max(0, point.Version-version)/versionsPerSecond)
 }
 
-// moveView returns nil for a backup that is not known to have moved.
+// moveView returns nil for a backup without proof that it moved.
 func moveView(r plan.Restorability, live *fdb.BackupStatus) *BackupMoveView {
 	if r.Move == nil {
 		return nil

@@ -27,7 +27,7 @@ func TestTheRateOfABackupIsMadeOfSeveralLooks(t *testing.T) {
 		edit    func(*BackupStatusView)
 		want    *float64
 	}{
-		"two looks say nothing":        {written: []int64{100, 200}},
+		"two reads prove nothing":      {written: []int64{100, 200}},
 		"three do":                     {written: []int64{100, 200, 300}, want: new(10.0)},
 		"another backup begins again":  {written: []int64{500, 600, 0}},
 		"one that does not run":        {written: []int64{100, 200, 300}, edit: func(v *BackupStatusView) { v.Running = new(false) }},

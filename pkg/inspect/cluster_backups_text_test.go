@@ -27,11 +27,11 @@ func TestChangesAreWrittenOnceOfBackups(t *testing.T) {
 		before, then inspect.ClusterBackups
 		want         []string
 	}{
-		"a backup that came":          {then: runs("it runs"), want: []string{"backup nightly: it runs"}},
-		"nothing where only ages are": {before: runs("restored up to 20s ago"), then: runs("restored up to 40s ago")},
-		"a backup that is paused":     {before: runs("it runs"), then: runs("it is paused"), want: []string{"backup nightly: it is paused"}},
-		"a backup that is gone":       {before: runs("it runs"), want: []string{"backup nightly: deleted"}},
-		"none is gone unread": {
+		"a backup that came":           {then: runs("it runs"), want: []string{"backup nightly: it runs"}},
+		"nothing where only ages are":  {before: runs("restored up to 20s ago"), then: runs("restored up to 40s ago")},
+		"a backup that is paused":      {before: runs("it runs"), then: runs("it is paused"), want: []string{"backup nightly: it is paused"}},
+		"a backup that does not exist": {before: runs("it runs"), want: []string{"backup nightly: deleted"}},
+		"none is missing unread": {
 			before: runs("it runs"), then: inspect.ClusterBackups{Unread: "forbidden"}, want: []string{"backups could not be read: forbidden"},
 		},
 		"a restore that came":         {then: restoring(1, ""), want: []string{"restore again: it is running"}},

@@ -46,7 +46,7 @@ func TestEventsOfACluster(t *testing.T) {
 		"another kind":                 {event: Event("Deployment", "sample", 0)},
 		"recent enough":                {event: Event("Pod", "sample-log-1", time.Minute), filter: EventFilter{Since: noon.Add(-time.Minute)}, shown: true},
 		"too old":                      {event: Event("Pod", "sample-log-1", 2*time.Minute), filter: EventFilter{Since: noon.Add(-time.Minute)}},
-		"of a type that is wanted":     {event: Event("Pod", "sample-log-1", 0, Warning), filter: EventFilter{Types: []string{"Warning"}}, shown: true},
+		"of a requested type":          {event: Event("Pod", "sample-log-1", 0, Warning), filter: EventFilter{Types: []string{"Warning"}}, shown: true},
 		"of a type that is not wanted": {event: Event("Pod", "sample-log-1", 0), filter: EventFilter{Types: []string{"Warning"}}},
 	}
 	for name, tc := range tests {

@@ -132,8 +132,8 @@ func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
 		"several that are safe":       {items: []DrainView{safe, safe}, want: "all 2 are safe: the database does not depend on them"},
 		"one of two":                  {items: []DrainView{safe, store(4 << 10)}, want: "1 of 2 is not safe to remove; 4.0KiB left on it"},
 		"a log, which stores nothing": {items: []DrainView{log, store(4 << 10)}, want: "2 of 2 are not safe to remove; 4.0KiB left on them"},
-		"one that is silent":          {items: []DrainView{unresponsive}, want: "1 of 1 is not safe to remove; an unknown amount is left on it"},
-		"one of them is silent":       {items: []DrainView{unresponsive, store(4 << 10)}, want: "2 of 2 are not safe to remove; at least 4.0KiB left on them"},
+		"one that does not report":    {items: []DrainView{unresponsive}, want: "1 of 1 is not safe to remove; an unknown amount is left on it"},
+		"one of them does not report": {items: []DrainView{unresponsive, store(4 << 10)}, want: "2 of 2 are not safe to remove; at least 4.0KiB left on them"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

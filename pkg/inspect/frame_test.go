@@ -24,7 +24,7 @@ func TestHiddenSecrets(t *testing.T) {
 func TestLooksInQuickSuccessionMakeNoRate(t *testing.T) {
 	h := &DrainHistory{Gap: 10 * time.Second}
 	var p *Progress
-	for i := range 10 { // every two seconds, with one look told twice
+	for i := range 10 { // every two seconds, with one read delivered twice
 		h.add("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
 		p = h.add("p", noon.Add(time.Duration(i)*2*time.Second), int64(1000-i))
 	}

@@ -38,7 +38,7 @@ func TestExclusionIsSafeOnlyWhereItWasProven(t *testing.T) {
 				f.Database.Status.Cluster.Logs = append(f.Database.Status.Cluster.Logs, fdb.LogGeneration{})
 			}, want: ExclusionRequested,
 		},
-		"not told by anybody": {given: func(f Facts, _ *v1beta2.ProcessGroupStatus) { f.Database.Status.Cluster.Processes = nil }, want: ExclusionUnknown},
+		"not reported by any source": {given: func(f Facts, _ *v1beta2.ProcessGroupStatus) { f.Database.Status.Cluster.Processes = nil }, want: ExclusionUnknown},
 		"proven by a pass, before a recovery": {given: func(f Facts, g *v1beta2.ProcessGroupStatus) {
 			g.SetExcluded(noon)
 			inspecttest.Drain(f.Snapshot, "storage-1")

@@ -55,7 +55,7 @@ func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
 	golden.RequireEqual(t, b.Bytes())
 }
 
-// Judging again tells that something is so, and not since when.
+// Judging again returns that something is so, and not since when.
 func TestSinceWhenIsWhatAPassRecorded(t *testing.T) {
 	tests := map[string]struct {
 		recorded, now time.Duration

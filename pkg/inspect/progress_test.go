@@ -24,8 +24,8 @@ func TestRateAndTimeLeft(t *testing.T) {
 		likely, soonest, latest, stalled *int
 		moved                            *int64
 	}{
-		"one look says nothing":               {left: []int64{90 * mib}},
-		"two looks lie on any line":           {left: []int64{90 * mib, 60 * mib}, moved: new(int64(30 * mib))},
+		"one read proves nothing":             {left: []int64{90 * mib}},
+		"two reads lie on any line":           {left: []int64{90 * mib, 60 * mib}, moved: new(int64(30 * mib))},
 		"three on a straight one":             {left: []int64{90 * mib, 60 * mib, 30 * mib}, moved: new(int64(60 * mib)), likely: new(15), soonest: new(15), latest: new(15)},
 		"steps have a range":                  {left: []int64{90 * mib, 60 * mib, 60 * mib, 30 * mib}, moved: new(int64(60 * mib)), likely: new(25), soonest: new(17), latest: new(47)},
 		"so uneven that no end is in sight":   {left: []int64{90 * mib, 90 * mib, 30 * mib, 80 * mib}, moved: new(int64(10 * mib)), likely: new(133), soonest: new(32)},

@@ -34,7 +34,7 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 		"a silent storage process counts at once, though the database reports full tolerance": {
 			given: func(_ *testing.T, f *Facts) { inspecttest.Unresponsiveness(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
 		},
-		"two silent processes of one zone count once": {
+		"two processes of one zone that do not report count once": {
 			given: func(_ *testing.T, f *Facts) {
 				f.Cluster.ProcessGroup("storage-2").FaultDomain = "zone-3"
 				f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeTriple
@@ -42,7 +42,7 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 				inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 			}, state: StateDegraded, zones: 1,
 		},
-		"a silent process that may hold data counts while it is being removed": {
+		"a process that does not report that may hold data counts while it is being removed": {
 			given: func(_ *testing.T, f *Facts) {
 				inspecttest.Unresponsiveness(f.Snapshot, "storage-3", 0)
 				f.Cluster.ProcessGroup("storage-3").MarkForRemoval(noon)
@@ -70,7 +70,7 @@ func TestStateAndExitWorthyFacts(t *testing.T) {
 				f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false
 			}, state: StateDegraded, zones: 1,
 		},
-		"a database that says it is down, whatever the record remembers": {
+		"a database that reports that it is down, whatever the resource has": {
 			given: func(t *testing.T, f *Facts) {
 				t.Helper()
 				f.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")

@@ -31,7 +31,7 @@ func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
 	}
 	r := &recorder{file: closed}
 	r.keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
-	if err := r.close(); err == nil || !strings.Contains(err.Error(), "writing the recording") {
+	if err := r.close(); err == nil || !strings.Contains(err.Error(), "write the recording") {
 		t.Errorf("%v", err)
 	}
 }

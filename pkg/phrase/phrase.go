@@ -1,5 +1,5 @@
 // Package phrase makes words of numbers, lists and absent values. It is the only place that
-// does, so that every screen and document says the same of the same thing.
+// does, so that every view and document uses the same words for the same thing.
 package phrase
 
 import (

@@ -30,7 +30,7 @@ func faulty(f fdbsim.Faults) badDay {
 	}
 }
 
-// refusing is an API server, or whatever else is written to, that says no.
+// refusing is an API server, or whatever else is written to, that refuses.
 func refusing(err error, desired func(plan.Action) bool) badDay {
 	return badDay{
 		begins: func(w *sim.Cluster) {
@@ -82,7 +82,7 @@ func TestOnABadDayAPassEndsWithAReason(t *testing.T) {
 				endsWithAReason(t, pass(t, w, func(reconcile.Event) {}))
 				w.Tick(30 * time.Second)
 				if !w.FDB.Databases()[0].EveryKeyOnAtLeast(1) {
-					t.Fatal("data is gone")
+					t.Fatal("data is lost")
 				}
 			}
 			day.ends(w)
@@ -114,7 +114,7 @@ func cordonAll(w *sim.Cluster) {
 	}
 }
 
-// endsWithAReason checks that a pass that is not done says why, and what comes next.
+// endsWithAReason checks that a pass that is not done reports why, and what comes next.
 func endsWithAReason(t *testing.T, done reconcile.PassDone) {
 	t.Helper()
 	switch done.Outcome {

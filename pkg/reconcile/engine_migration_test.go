@@ -18,9 +18,9 @@ func TestANewEngineIsReconciledOnceEveryServerRunsOnIt(t *testing.T) {
 		wiggle    *int
 		ends      bool
 	}{
-		"all servers at once":           {v1beta2.StorageMigrationAggressive, nil, true},
-		"one server after the other":    {v1beta2.StorageMigrationGradual, new(1), true},
-		"never, as the wiggle is asked": {v1beta2.StorageMigrationGradual, new(0), false},
+		"all servers at once":             {v1beta2.StorageMigrationAggressive, nil, true},
+		"one server after the other":      {v1beta2.StorageMigrationGradual, new(1), true},
+		"never, as the wiggle is refused": {v1beta2.StorageMigrationGradual, new(0), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

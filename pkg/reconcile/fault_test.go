@@ -40,6 +40,6 @@ func TestAnActionThatPanicsIsAFailedActionAndTheLeaseIsGivenBack(t *testing.T) {
 	l := &ledger{fact: "x"}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("First", "x", unlocked)}, Observer: l, Actor: clumsy{l}})
 	if done.Outcome != reconcile.Failed || l.ended != 1 || done.Acted != 0 {
-		t.Errorf("ends %s, gave back %d times, counts %d actions", done.Outcome, l.ended, done.Acted)
+		t.Errorf("ends %s, released %d times, counts %d actions", done.Outcome, l.ended, done.Acted)
 	}
 }

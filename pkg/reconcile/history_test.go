@@ -69,7 +69,7 @@ type history struct {
 	failing   int       // how many actions fail before they do anything
 	unheard   int       // how many actions are done and reported as failed
 	byHand    []string  // what a user excluded
-	stale     bool      // status shows a world that is gone
+	stale     bool      // status shows a former cluster state
 	faster    bool      // the other instance acts before the lock is taken
 	lost      *node
 	cramped   bool // the last pass asked for another fault domain for coordinators
@@ -218,7 +218,7 @@ func (h *history) pass(ctx context.Context) {
 	}
 }
 
-// whose says whose pass it is, where there are several.
+// whose is whose pass it is, where there are several.
 func (h *history) whose() string {
 	if len(h.clusters) == 1 {
 		return ""
@@ -257,7 +257,7 @@ func (h *history) converge() {
 	h.judge(atTheEnd, nil)
 }
 
-// settled asks what has to hold of a cluster that is as its spec asks.
+// settled asks what has to hold of a cluster that matches its spec.
 func (h *history) settled() {
 	h.settling = true
 	h.w.Tick(time.Minute)

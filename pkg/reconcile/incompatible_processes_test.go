@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
-// listsPeer is a world whose database lists a peer of another protocol for a while.
+// listsPeer is a cluster whose database lists a peer of another protocol for a while.
 type listsPeer struct {
 	*sim.Cluster
 	address string
@@ -30,7 +30,7 @@ func (l listsPeer) Observe(ctx context.Context, into *plan.Snapshot, facets plan
 }
 
 // The database lists the address of a server that was shut out for ten minutes more. The
-// pod that was made in its place is not deleted for that, again and again.
+// pod that was made in its place is not deleted for that, continuously.
 func TestAPodOfAServerThatWasShutOutIsMadeAnewOnce(t *testing.T) {
 	st := newStory(t, 10, nil)
 	g := st.group(v1beta2.ProcessClassStorage)

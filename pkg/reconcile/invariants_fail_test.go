@@ -26,13 +26,13 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			"nothing is done without the Lease", wants(5, 4), careful(func(c *careless) { c.noLease = true }),
 		},
 		"a plugin goes on beside another run": {
-			"nothing is done once a gate or another run's Lease said no", func(h *history) {
+			"nothing is done once a gate or another run's Lease refused", func(h *history) {
 				wants(5, 4)(h)
 				h.w.LeaseHolder, h.leaseEnds = "another run", h.w.Now().Add(time.Hour)
 			}, careful(func(c *careless) { c.deafToNo = true }),
 		},
 		"a plugin goes on beside an operator": {
-			"nothing is done once a gate or another run's Lease said no", func(h *history) {
+			"nothing is done once a gate or another run's Lease refused", func(h *history) {
 				wants(5, 4)(h)
 				h.operator = true
 			}, mutation{pass: func(_ *history, p *reconcile.Pass) { p.Gates = deafTo(p.Gates) }},
@@ -150,7 +150,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		},
 		"a server starts with a cluster file of its own": {"there is never a second database", (*history).strayServer, mutation{}},
 		"volumes are lost on the way out":                {"no data is lost", wants(5, 4), careful(func(c *careless) { c.loseAll = true })},
-		"a pass cannot give back what it took": {
+		"a pass cannot release what it took": {
 			"a pass runs to its end", wants(5, 4), mutation{pass: func(_ *history, p *reconcile.Pass) { p.Actor = keeper{p.Actor} }},
 		},
 		"groups get no pods": {"a history converges once troubles end", wants(5, 6), without("AddPods")},

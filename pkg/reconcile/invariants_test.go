@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-// occasion is when an invariant is asked.
+// occasion is when an invariant is checked.
 type occasion int
 
 const (
@@ -23,7 +23,7 @@ const (
 )
 
 // invariant is a sentence that has to be true whatever happens, and the question that
-// tells. Questions are asked of the model and the cluster, never of status; the answer is
+// tells. Questions go to the model and the cluster, never of status; the answer is
 // empty when the sentence holds, else what is wrong.
 type invariant struct {
 	sentence  string
@@ -34,7 +34,7 @@ type invariant struct {
 // invariants are all of them. Each can fail: TestEveryInvariantCanFail.
 var invariants = slices.Concat(keptInvariants, []invariant{
 	{"nothing is done without the Lease", beforeAction, actsWithoutLease},
-	{"nothing is done once a gate or another run's Lease said no", beforeAction, actsAfterRefusal},
+	{"nothing is done once a gate or another run's Lease refused", beforeAction, actsAfterRefusal},
 	{"nothing that needs the lock is done without it", beforeAction, actsWithoutLock},
 	{"nothing is done on facts older than the Lease or the lock", beforeAction, actsOnOldFacts},
 	{"no database is created over one that exists", beforeAction, createsAgain},
@@ -155,7 +155,7 @@ func unseenDeaths(h *history, d *deed, class v1beta2.ProcessClass, others []stri
 }
 
 // reducesReplicas judges volumes. A group that the spec wants gone without exclusion
-// takes one replica with it, and that is asked for.
+// takes one replica with it, and that is requested.
 func reducesReplicas(h *history, d *deed) string {
 	floor := min(d.before.desiredReplicas, d.after.desiredReplicas)
 	if a, ok := d.action.(plan.DeleteGroupObjects); ok && h.waived(a.Group) {
@@ -195,7 +195,7 @@ func deletesCoordinator(h *history, d *deed) string {
 }
 
 // takesSecondZoneDown judges pods with data that come back under their name, and those
-// that leave undrained because the spec asks for it. They are down until they answer, or
+// that leave undrained because the spec requests it. They are down until they answer, or
 // until nothing of theirs is needed any more. A pod whose process is shut out by its protocol is down
 // already, and only recreating it ends that. While status is stale it cannot be known what
 // else is down, another instance's pods among it; nor does any status tell of another
@@ -292,7 +292,7 @@ func doesNotConverge(h *history, d *deed) string {
 	return ""
 }
 
-// unfinished is what keeps a cluster from being as its spec asks.
+// unfinished is what keeps a cluster from matching its spec.
 func (h *history) unfinished(w *sim.Cluster) string {
 	switch {
 	case !h.endings[w].pass.Settled():
@@ -355,7 +355,7 @@ func (d *deed) forGood(h *history, pod string) bool {
 	return h.leaves(pod)
 }
 
-// waived reports whether the spec asks for a group's end without exclusion.
+// waived reports whether the spec requests a group's end without exclusion.
 func (h *history) waived(id v1beta2.ProcessGroupID) bool {
 	g := h.w.Resource.ProcessGroup(id)
 	return slices.Contains(h.w.Resource.Spec.ProcessGroupsToRemoveWithoutExclusion, id) || (g != nil && g.ExclusionSkipped)

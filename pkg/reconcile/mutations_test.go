@@ -90,7 +90,7 @@ func (c *careless) Lock(ctx context.Context) error {
 	return c.Actor.Lock(ctx)
 }
 
-// End loses all volumes where it should lose none, behind everybody's back.
+// End loses all volumes where it should lose none, unnoticed.
 func (c *careless) End(ctx context.Context) error {
 	if c.loseAll {
 		for name := range c.h.w.Pods {
@@ -100,7 +100,7 @@ func (c *careless) End(ctx context.Context) error {
 	return c.Actor.End(ctx)
 }
 
-// keeper cannot give back what it took.
+// keeper cannot release what it took.
 type keeper struct{ reconcile.Actor }
 
 func (k keeper) End(ctx context.Context) error {
@@ -184,7 +184,7 @@ func (f *strayFile) ReadFile(string) ([]byte, error)          { return f.Read() 
 func (f *strayFile) WriteFile(_ string, content []byte) error { return f.Write(content) }
 func (f *strayFile) Writable(string) bool                     { return true }
 
-// deafTo asks gates and hears yes.
+// deafTo asks gates and receives yes.
 func deafTo(gates func(context.Context) ([]plan.Check, error)) func(context.Context) ([]plan.Check, error) {
 	return func(ctx context.Context) ([]plan.Check, error) {
 		checks, err := gates(ctx)

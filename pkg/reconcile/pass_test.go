@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// ledger is a world of three numbers: how often each facet was read, what was done,
+// ledger is a cluster state of three numbers: how often each facet was read, what was done,
 // and a fact that stages decide on.
 type ledger struct {
 	// fact is what the resource's status holds as its running version.
@@ -93,7 +93,7 @@ func run(t *testing.T, p reconcile.Pass) (reconcile.PassDone, []reconcile.Event)
 }
 
 func TestAPassWithNothingToDoTakesNoLeaseAndReadsOnce(t *testing.T) {
-	l := &ledger{fact: "calm", beginErr: errors.New("no Lease should be taken")}
+	l := &ledger{fact: "stable", beginErr: errors.New("no Lease should be taken")}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked), stage("Two", "storm", locked)}, Observer: l, Actor: l})
 	if done.Outcome != reconcile.Done {
 		t.Errorf("outcome %s, want done", done.Outcome)
@@ -102,13 +102,13 @@ func TestAPassWithNothingToDoTakesNoLeaseAndReadsOnce(t *testing.T) {
 		t.Errorf("observed (-want +got):\n%s", diff)
 	}
 	if l.ended != 0 {
-		t.Error("gave back what was never taken")
+		t.Error("released what was never taken")
 	}
 }
 
 func TestFactsThatChangeBeforeTheLeaseAreNotActedOn(t *testing.T) {
 	l := &ledger{fact: "storm"}
-	l.onBegin = func() { l.fact = "calm" }
+	l.onBegin = func() { l.fact = "stable" }
 	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l})
 	if len(l.acted) != 0 {
 		t.Errorf("acted on facts older than the Lease: %v", l.acted)
@@ -117,7 +117,7 @@ func TestFactsThatChangeBeforeTheLeaseAreNotActedOn(t *testing.T) {
 
 func TestFactsThatChangeBeforeTheLockAreNotActedOn(t *testing.T) {
 	l := &ledger{fact: "storm"}
-	l.onLock = func() { l.fact = "calm" }
+	l.onLock = func() { l.fact = "stable" }
 	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked)}, Observer: l, Actor: l})
 	if len(l.acted) != 0 {
 		t.Errorf("acted on facts older than the lock: %v", l.acted)
@@ -235,7 +235,7 @@ func TestNothingBeyondTheApprovedPlanIsDone(t *testing.T) {
 		t.Errorf("stopped by %v, want stage Two beyond the plan", done.Stopped)
 	}
 	if len(l.acted) != 1 || l.ended != 1 {
-		t.Errorf("acted %v and gave back %d times, want one of each", l.acted, l.ended)
+		t.Errorf("acted %v and released %d times, want one of each", l.acted, l.ended)
 	}
 }
 
@@ -317,8 +317,8 @@ func TestCtrlCFinishesTheActionAndGivesTheLeaseBack(t *testing.T) {
 // then before it decides: first, and again under the Lease.
 func TestMoreIsReadOnlyWhereItMatters(t *testing.T) {
 	for fact, want := range map[string][]string{
-		"calm":  {"record"},
-		"storm": {"record", "database", "record", "database"},
+		"stable": {"record"},
+		"storm":  {"record", "database", "record", "database"},
 	} {
 		t.Run(fact, func(t *testing.T) {
 			l := &ledger{fact: fact}
@@ -353,7 +353,7 @@ func (c *cut) Act(ctx context.Context, _ plan.Action) error {
 	return errCut
 }
 
-// What may take an hour, and can be gone on with, is not waited for after Ctrl-C. What it
+// What may take an hour, and can be continued, is not waited for after Ctrl-C. What it
 // left is told.
 func TestCtrlCEndsAnActionThatMayTakeLong(t *testing.T) {
 	for _, long := range []plan.Action{plan.ClearBackupData{}, plan.ExpireBackup{}, plan.DeleteBackupData{}} {

@@ -68,14 +68,14 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// Playing a seed again tells the same story to the byte, or no failure could be found again.
+// Playing a seed again prints the same story to the byte, or no failure could be found again.
 func TestAHistoryIsTheSameEveryTime(t *testing.T) {
 	for seed := range uint64(3) {
 		var first, second bytes.Buffer
 		lifeOf(seed).play(t, mutation{}, &first)
 		lifeOf(seed).play(t, mutation{}, &second)
 		if !bytes.Equal(first.Bytes(), second.Bytes()) {
-			t.Errorf("seed %d tells two stories:\n%s\nand\n%s", seed, first.String(), second.String())
+			t.Errorf("seed %d prints two stories:\n%s\nand\n%s", seed, first.String(), second.String())
 		}
 	}
 }

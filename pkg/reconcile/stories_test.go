@@ -165,7 +165,7 @@ func differences(want, got *sim.Cluster) string {
 		"reconciled generation": {want.Resource.Status.Generations.Reconciled, got.Resource.Status.Generations.Reconciled},
 		"process groups":        {classes(want), classes(got)},
 		"pods":                  {len(want.Pods), len(got.Pods)},
-		"volume claims":         {len(want.Volumes), len(got.Volumes)},
+		"PVCs":                  {len(want.Volumes), len(got.Volumes)},
 		"services":              {len(want.Services), len(got.Services)},
 		"databases created":     {1, created(got)},
 	} {

@@ -29,7 +29,7 @@ func TestALostCoordinatorIsReplaced(t *testing.T) {
 }
 
 // The database is unavailable for a while. All anyone can do is wait:
-// nothing is replaced, excluded, moved or removed, whatever is asked for meanwhile.
+// nothing is replaced, excluded, moved or removed, whatever is requested meanwhile.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	st := newStory(t, 11, nil)
 	st.heading("no log server can start any more")
@@ -40,7 +40,7 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	}
 	st.w.Tick(time.Minute)
 	st.times(2, 5*time.Minute)
-	st.heading("a person asks for the removal of a storage group, three hours later")
+	st.heading("a user requests the removal of a storage group, three hours later")
 	st.w.Tick(3 * time.Hour)
 	marked := st.group(v1beta2.ProcessClassStorage)
 	st.spec(func(s *v1beta2.FoundationDBClusterSpec) {

@@ -100,7 +100,7 @@ func (s sites) database() *fdbsim.Database { return s.clusters[s.names[0]].FDB.D
 // watch notes the regions and the number of usable ones that are configured, in order.
 func (s sites) watch(sent *[]string) {
 	for _, w := range s.clusters {
-		w.Refuse = func(a plan.Action) error { // it is asked about all, and refuses none
+		w.Refuse = func(a plan.Action) error { // it gets all, and refuses none
 			configure, ok := a.(plan.Configure)
 			if !ok || configure.Part == fdb.Whole {
 				return nil
@@ -123,7 +123,7 @@ func region(dc string, priority int) v1beta2.Region {
 }
 
 // A database of one region gets a second one: it joins, is filled, and only then may
-// serve. Everything else that the spec asks for, the coordinators among it, follows.
+// serve. Everything else that the spec has, the coordinators among it, follows.
 func TestASecondRegionIsEnabled(t *testing.T) {
 	one := v1beta2.DatabaseConfiguration{UsableRegions: 1, Regions: []v1beta2.Region{region("dc1", 1)}}
 	s := inDataCenters(t, 21, one, "dc1", "dc2")

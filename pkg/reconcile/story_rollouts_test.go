@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
-// oldAndQuiet is a small cluster that has been as its spec asks for twenty minutes.
+// oldAndQuiet is a small cluster that has matched its spec for twenty minutes.
 func oldAndQuiet(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster {
 	t.Helper()
 	w := cluster(t, seed, func(c *v1beta2.FoundationDBCluster) {

@@ -38,12 +38,12 @@ func newStory(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)
 	return st
 }
 
-// heading says what happens between passes.
+// heading prints what happens between passes.
 func (st *story) heading(format string, args ...any) {
 	fmt.Fprintf(&st.text, "\n## %s\n", fmt.Sprintf(format, args...))
 }
 
-// spec changes what the cluster is asked to be.
+// spec changes the spec of the cluster.
 func (st *story) spec(edit func(*v1beta2.FoundationDBClusterSpec)) {
 	edit(&st.w.Resource.Spec)
 	st.w.Resource.Generation++

@@ -20,7 +20,7 @@ import (
 // A cluster goes to TLS without a moment in which a server cannot find the others: all
 // servers listen both ways first, then coordinators are known by their TLS addresses, and
 // only then the plain listeners go. Until coordinators have moved, no pod is touched, so
-// what else the spec asks of pods comes after that.
+// what else the spec changes of pods comes after that.
 func TestAClusterGoesToTLS(t *testing.T) {
 	st := newStory(t, 13, withCertificates)
 	steps := stepsOf(st.w)
@@ -98,7 +98,7 @@ func ending(a fdb.Address) string {
 }
 
 // Without certificates every server would end at once, and none would come back. The
-// database stays up, a user is asked, and a spec that goes back is followed.
+// database stays up, a user is prompted, and a spec that goes back is followed.
 func TestAClusterWithoutCertificatesDoesNotGoToTLS(t *testing.T) {
 	w := oldAndQuiet(t, 15, nil)
 	steps := stepsOf(w)

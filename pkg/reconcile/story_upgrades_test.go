@@ -47,7 +47,7 @@ func TestAMajorUpgradeRestartsAllProcessesAtOnce(t *testing.T) {
 	}
 }
 
-// Until the restart an upgrade can be taken back, whatever was done for it so far, and
+// Until the restart an upgrade can be reverted, whatever was done for it so far, and
 // leaves no trace: no process restarts, and no pod is recreated.
 func TestAnUpgradeThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	for passes := range 3 {

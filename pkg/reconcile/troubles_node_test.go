@@ -19,7 +19,7 @@ const (
 	unnamedTaint = "example.com/other"
 )
 
-// taintRules are what the spec of a history says about taints: nothing, one key, or any
+// taintRules are what the spec of a history has about taints: nothing, one key, or any
 // key but one.
 func taintRules(random *rand.Rand) []v1beta2.TaintReplacementOption {
 	rule := func(key string, seconds int64) v1beta2.TaintReplacementOption {

@@ -98,10 +98,10 @@ var specProblems = []problem{
 			h.logf("spec: remove %s without exclusion", g.ProcessGroupID)
 		}
 	}},
-	{"a person tidies the lists of removals", 1, func(h *history, _ *rand.Rand) { h.tidy() }},
+	{"a user tidies the lists of removals", 1, func(h *history, _ *rand.Rand) { h.tidy() }},
 }
 
-// tidy takes groups that are gone off the spec's lists.
+// tidy takes removed groups off the spec's lists.
 func (h *history) tidy() {
 	gone := func(id v1beta2.ProcessGroupID) bool { return h.w.Resource.ProcessGroup(id) == nil }
 	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
@@ -148,7 +148,7 @@ func (h *history) repair() {
 	}
 	for _, target := range h.database().Excluded() {
 		if !h.desired(target) {
-			h.logf("a person includes %s", target)
+			h.logf("a user includes %s", target)
 			h.typed("include " + target)
 		}
 	}

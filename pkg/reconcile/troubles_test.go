@@ -114,17 +114,17 @@ var databaseProblems = []problem{
 	{"a command is cut off before it does anything", 1, fault("the next command is cut off and did nothing", fdbsim.Faults{DropCommands: 1})},
 	{"a command is cut off after it took effect", 1, fault("the next command is cut off and took effect", fdbsim.Faults{DropCommands: 1, ApplyUnknown: true})},
 	{"a commit has an unknown result", 1, fault("the next commit has an unknown result", fdbsim.Faults{UnknownCommits: 1, ApplyUnknown: true})},
-	{"a person excludes a group", 1, func(h *history, dice *rand.Rand) {
+	{"a user excludes a group", 1, func(h *history, dice *rand.Rand) {
 		g := h.group(dice)
 		if g == nil || len(h.byHand) > 0 || !h.mayLose() {
 			return
 		}
-		h.logf("a person excludes %s", g.ProcessGroupID)
+		h.logf("a user excludes %s", g.ProcessGroupID)
 		h.byHand = []string{g.ExclusionString()}
 		h.typed("exclude no_wait " + g.ExclusionString())
 	}},
-	{"a person includes everything", 1, func(h *history, _ *rand.Rand) {
-		h.logf("a person includes everything")
+	{"a user includes everything", 1, func(h *history, _ *rand.Rand) {
+		h.logf("a user includes everything")
 		h.byHand = nil
 		h.typed("include all")
 	}},

@@ -32,7 +32,7 @@ type truth struct {
 	// zones are where the data of the pods was last, which is not where a pod is that was made
 	// again on another node and has not joined; a pod without any counts where it is.
 	zones map[string]string
-	// completeBut says of all zones but one that they are complete, by that one.
+	// completeBut reports of all zones but one that they are complete, by that one.
 	completeBut map[string]bool
 	// up are the names of the pods with a server that is a live member.
 	up map[string]bool

@@ -35,7 +35,7 @@ func TestTextTellsOnceForAsLongAsItLasts(t *testing.T) {
 			}
 			for _, line := range []string{"quota", "ask a human"} {
 				if n := strings.Count(out.String(), line); n != tc.want {
-					t.Errorf("told %d times of %q, want %d:\n%s", n, line, tc.want, &out)
+					t.Errorf("printed %d times of %q, want %d:\n%s", n, line, tc.want, &out)
 				}
 			}
 		})

@@ -127,7 +127,7 @@ func (c *backupTool) describeBackup() int {
 type description struct {
 	*store.Container
 	relative int64           // the version that ages are relative to
-	db       *model.Database // tells times of versions; nil for relative ages
+	db       *model.Database // returns the times of versions; nil for relative ages
 }
 
 func (d description) snapshots() (all []store.Snapshot, restorable []bool, bytes int64) {

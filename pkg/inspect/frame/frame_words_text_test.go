@@ -42,7 +42,7 @@ func TestChangesAreWrittenOnce(t *testing.T) {
 			then: func(f *frame.Input) { f.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon) },
 			want: []string{"storage-1: marked for removal", "storage-1 at 127.0.2.1:4501: exclusion pending"},
 		},
-		"a group that is gone": {
+		"a group that was removed": {
 			then: func(f *frame.Input) { f.Cluster.Status.ProcessGroups = f.Cluster.Status.ProcessGroups[1:] },
 			want: []string{"log-1: removed"},
 		},
@@ -126,7 +126,7 @@ func TestEventsAreToldOnceEach(t *testing.T) {
 		t.Error(diff)
 	}
 	if lines := reporter.Changes(v); len(lines) > 0 {
-		t.Errorf("told again: %q", lines)
+		t.Errorf("printed again: %q", lines)
 	}
 }
 

@@ -65,10 +65,10 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 		"all run, and none answers":                    {want: QuorumDown},
 		"one has moved, and two are a quorum":          {one: moved, want: QuorumDown, fate: CoordinatorMoved},
 		"two have moved":                               {one: moved, two: moved, want: QuorumMoved, fate: CoordinatorMoved},
-		"two are gone, and will have other IPs":        {one: removed, two: removed, want: QuorumMoved, fate: CoordinatorMoved},
-		"two are gone, and services keep their IPs":    {one: service, two: service, want: QuorumDown, fate: CoordinatorDown},
-		"two are gone with their volumes":              {one: lost, two: lost, want: QuorumLost, fate: CoordinatorLost},
-		"one has moved, and one is gone for good":      {one: moved, two: lost, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are lost, and will have other IPs":        {one: removed, two: removed, want: QuorumMoved, fate: CoordinatorMoved},
+		"two are lost, and services keep their IPs":    {one: service, two: service, want: QuorumDown, fate: CoordinatorDown},
+		"two are lost with their volumes":              {one: lost, two: lost, want: QuorumLost, fate: CoordinatorLost},
+		"one has moved, and one is lost for good":      {one: moved, two: lost, want: QuorumMoved, fate: CoordinatorMoved},
 		"two belong to no process group of the status": {one: forgotten, two: forgotten, want: QuorumLost, fate: CoordinatorUnknown},
 		"one is lost, and one is unknown":              {one: lost, two: forgotten, want: QuorumLost, fate: CoordinatorLost},
 		"one is lost, and two can still be a quorum":   {one: lost, want: QuorumDown, fate: CoordinatorLost},
@@ -92,7 +92,7 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 	}
 }
 
-// A document of a database that is unavailable still says which coordinators answer.
+// A document of a database that is unavailable still has which coordinators answer.
 func TestACoordinatorThatAnswersIsNotCalledMoved(t *testing.T) {
 	f, pods := CoordinatorPods(t)
 	f.Database = healthy(t).Database

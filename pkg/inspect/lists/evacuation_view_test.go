@@ -21,7 +21,7 @@ func TestWhenATaintThatIsAboutToBeSetReplacesGroups(t *testing.T) {
 		"next to never":   {math.MaxInt64 - 1, "-"},
 		"beyond any date": {1_000_000_000_000, "-"},
 		"the last year":   {251_000_000_000, "9980-10-05T02:43:20Z"},
-		"the next look":   {0, "2026-11-20T12:30:00Z"},
+		"the next read":   {0, "2026-11-20T12:30:00Z"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 )
 
-// What is not listed is not absent: a database without a quorum says nothing of anybody.
+// What is not listed is not absent: a database without a quorum proves nothing about any group.
 func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
 	f := withoutQuorum(t)
 	status := inspect.NewStatusView(meta, f)

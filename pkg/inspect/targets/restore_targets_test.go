@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// What an abort leaves is said as it was seen: nothing is called unlocked without an answer.
+// What an abort leaves is printed as it was seen: nothing is called unlocked without an answer.
 func TestWhatAnAbortLeavesIsSaid(t *testing.T) {
 	own := fdb.RestoreStatus{UID: "1", State: fdb.RestoreAborted, BytesWritten: 21 << 20, BlocksDone: 16, BlocksTotal: 100}
 	queued := fdb.RestoreStatus{UID: "1", State: fdb.RestoreAborted}

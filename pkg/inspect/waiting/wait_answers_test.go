@@ -45,7 +45,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 		"not healthy while data is initializing": {
 			condition: WaitHealthy(), given: initializingData, want: "no", reason: "data is initializing",
 		},
-		"not healthy with a silent process, in words without an age": {
+		"not healthy with a process that does not report, in words without an age": {
 			condition: WaitHealthy(), given: unresponsiveStorage, want: "no",
 			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
 		},
@@ -99,7 +99,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			condition: WaitNoExclusions(), given: func(_ *testing.T, f *inspect.Facts) { f.Coordination.Exclusions = []string{"10.0.0.1:4501"} },
 			want: "no", reason: "excluded: 10.0.0.1:4501",
 		},
-		"no configuration tells no exclusions": {
+		"no configuration means no exclusions": {
 			condition: WaitNoExclusions(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Configuration = nil },
 			want: "?", reason: "the exclusions are unknown: the database does not report them",
 		},
@@ -270,6 +270,6 @@ func TestWhatHasToHoldForAWhileStartsOverWhenItBreaks(t *testing.T) {
 	}
 	w.Miss(meta, noon.Add(time.Hour), "connection refused")
 	if v := w.View(); v.Met || v.Conditions[0].Met != nil || v.Conditions[0].Reason != "connection refused" {
-		t.Errorf("after a look that failed: %+v", v)
+		t.Errorf("after a read that failed: %+v", v)
 	}
 }

@@ -29,7 +29,7 @@ type WaitedForView struct {
 	// Since is the first snapshot since which the condition has held in every one; null when
 	// it does not hold.
 	Since *time.Time `json:"since"`
-	// Reason is why the condition is not known to hold; empty when it holds.
+	// Reason is why the condition is not proven; empty when it holds.
 	Reason string `json:"reason,omitempty"`
 }
 

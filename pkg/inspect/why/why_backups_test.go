@@ -300,7 +300,7 @@ func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
 	}
 }
 
-// Of a restore that is done the lock of the database tells whether it left it locked.
+// Of a restore that is done the lock of the database shows whether it left it locked.
 func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
 	tests := map[string]struct {
 		lock  *fdb.LockState

@@ -306,7 +306,7 @@ func (w *why) replacement(g *v1beta2.ProcessGroupStatus) []Link {
 	case w.Now.Before(t.due):
 		return []Link{{Stage: plan.StageReplaceFailedPods, Message: fmt.Sprintf("it is replaced %s (%s)", when, t.field), key: "due " + t.field, own: true}}
 	default:
-		return nil // the stage's own hold or action says more
+		return nil // the stage's own hold or action has more
 	}
 }
 

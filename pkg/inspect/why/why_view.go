@@ -246,7 +246,7 @@ func (c Chain) IsOfResource() bool {
 	return strings.HasPrefix(c.Subjects[0], subjectBackup) || strings.HasPrefix(c.Subjects[0], subjectRestore)
 }
 
-// summarize sets the summary. The key identifies what it says of any number of subjects.
+// summarize sets the summary. The key identifies what it states of any number of subjects.
 func (c *Chain) summarize(key string, words func(subjects int) string) {
 	c.key, c.words, c.Summary = key, words, words(len(c.Subjects))
 }

@@ -250,5 +250,5 @@ func TestASilentCoordinatorOfADatabaseThatServesIsExplained(t *testing.T) {
 		}
 		return
 	}
-	t.Error("nothing is said of the database")
+	t.Error("nothing is reported of the database")
 }

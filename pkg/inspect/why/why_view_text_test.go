@@ -179,7 +179,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 			}, state: why.Ready,
 			want: "storage-3 is marked for removal for 41m: it is drained, which is not recorded yet; the next pass will mark as drained: storage-3",
 		},
-		"a person has to choose": {
+		"a user has to choose": {
 			given: func(in *why.Input) { in.Hold("CheckClientCompatibility", "7.1 clients are connected", true) }, state: why.Blocked,
 			want: "cluster is not reconciled: 7.1 clients are connected  next: kubectl fdb plan sample -o wide",
 		},

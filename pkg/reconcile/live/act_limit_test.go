@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// answering answers commands in pods of agents as a test says.
+// answering answers commands in pods of agents as a test defines.
 type answering func(ctx context.Context, c admin.Command) (admin.Result, error)
 
 func (a answering) Run(ctx context.Context, c admin.Command) (admin.Result, error) { return a(ctx, c) }
@@ -25,7 +25,7 @@ func (answering) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, errors.New("no backup tools here")
 }
 
-// deleting is a backup that a user has the Lease of, with agents that answer as a test says.
+// deleting is a backup that a user has the Lease of, with agents that answer as a test defines.
 func deleting(t *testing.T, a answering) (*vault, *clocktesting.FakeClock) {
 	t.Helper()
 	v := newVault(t)
@@ -92,7 +92,7 @@ func TestADeletionEndsWithTheLease(t *testing.T) {
 				case <-ctx.Done():
 					return admin.Result{}, &admin.TransportError{Started: true, Where: "the agent", Err: ctx.Err()}
 				case <-time.After(10 * time.Second):
-					return admin.Result{}, errors.New("it is not told to end")
+					return admin.Result{}, errors.New("it is not ordered to end")
 				}
 			})
 			ended := make(chan error, 1)
@@ -122,7 +122,7 @@ func TestADeletionEndsWithTheLease(t *testing.T) {
 	}
 }
 
-// The plan of a deletion policy is made without a look at the store. One that does not report would
+// The plan of a deletion policy is made without a read of the store. One that does not report would
 // keep the tools busy for an hour, without a word.
 func TestADeletionPolicyAsksTheStoreFirst(t *testing.T) {
 	var ran []string

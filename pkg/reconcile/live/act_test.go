@@ -347,7 +347,7 @@ func TestNewCoordinatorsAreStoredInTheRecord(t *testing.T) {
 	}
 }
 
-// A server that has just started may have no name yet where the coordinators are asked.
+// A server that has just started may have no name yet where the coordinators are read.
 func TestCoordinatorsThatAreNotReachedYetAreAWait(t *testing.T) {
 	f := settled(t)
 	f.begin()

@@ -41,7 +41,7 @@ func (m *mortal) Act(ctx context.Context, a plan.Action) error {
 	return errKilled
 }
 
-// reportsOf is what a pass says, in words.
+// reportsOf is what a pass reports, as text.
 func reportsOf(v *vault, w clusterOfBackups, all []plan.Stage, into *strings.Builder) reconcile.PassDone {
 	p := reconcile.Pass{Stages: all, Observer: w, Actor: w, Seed: 42, Report: func(e reconcile.Event) {
 		fmt.Fprintf(into, "%+v\n", e)
@@ -68,7 +68,7 @@ func (v *vault) fresh() *live.BackupCluster {
 }
 
 // life takes a backup from nothing over a change to its end, each time until a pass has
-// nothing to do, and tells how the last pass of each part ended. The run is killed at its
+// nothing to do, and returns how the last pass of each part ended. The run is killed at its
 // n-th action.
 func (v *vault) life(n int, after bool, words *strings.Builder) (killed bool) {
 	v.t.Helper()
@@ -99,7 +99,7 @@ func (v *vault) life(n int, after bool, words *strings.Builder) (killed bool) {
 }
 
 // Whatever a run is killed at, the next one finishes; there is never a second backup, and
-// no secret is ever said, run or recorded.
+// no secret is ever printed, run or recorded.
 func TestABackupSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -118,7 +118,7 @@ func TestABackupSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
 				t.Errorf("killed at action %d (carried out %t): %d backups were started", n, after, got)
 			}
 			if strings.Contains(words.String(), storeSecret) || strings.Contains(fmt.Sprintf("%+v", v.theBackup()), storeSecret) {
-				t.Errorf("killed at action %d: the secret was said or recorded", n)
+				t.Errorf("killed at action %d: the secret was printed or recorded", n)
 			}
 			if !killed {
 				break // the run had fewer actions than that

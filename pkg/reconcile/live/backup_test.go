@@ -396,7 +396,7 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 	}
 }
 
-// Agents of another store may not have the credentials: they are asked last, however old
+// Agents of another store may not have the credentials: they are read last, however old
 // they are.
 func TestARestoreIsAskedForWhereItsCredentialsAre(t *testing.T) {
 	v := newVault(t)

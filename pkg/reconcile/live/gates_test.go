@@ -68,14 +68,14 @@ func TestALiveOperatorWins(t *testing.T) {
 		passes  bool
 	}{
 		"no operator runs": {nil, true},
-		"an operator that does not say what it watches":   {[]client.Object{operator(nil)}, false},
-		"an operator that watches all namespaces":         {[]client.Object{operator(watching(""))}, false},
-		"an operator that watches this namespace":         {[]client.Object{operator(watching("fdb"))}, false},
-		"an operator that watches another namespace":      {[]client.Object{operator(watching("other"))}, true},
-		"an operator that watches its own, another":       {[]client.Object{operator(ownNamespace)}, true},
-		"an operator that watches its own, which is this": {[]client.Object{operator(func(d *appsv1.Deployment) { ownNamespace(d); d.Namespace = "fdb" })}, false},
-		"an operator told by flag to watch this":          {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Args = []string{"--watch-namespace=fdb"} })}, false},
-		"an operator told by two words to watch another":  {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Args = []string{"-watch-namespace", "other"} })}, true},
+		"an operator that does not say what it watches":         {[]client.Object{operator(nil)}, false},
+		"an operator that watches all namespaces":               {[]client.Object{operator(watching(""))}, false},
+		"an operator that watches this namespace":               {[]client.Object{operator(watching("fdb"))}, false},
+		"an operator that watches another namespace":            {[]client.Object{operator(watching("other"))}, true},
+		"an operator that watches its own, another":             {[]client.Object{operator(ownNamespace)}, true},
+		"an operator that watches its own, which is this":       {[]client.Object{operator(func(d *appsv1.Deployment) { ownNamespace(d); d.Namespace = "fdb" })}, false},
+		"an operator with a flag to watch this":                 {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Args = []string{"--watch-namespace=fdb"} })}, false},
+		"an operator with a flag of two words to watch another": {[]client.Object{operator(func(d *appsv1.Deployment) { manager(d).Args = []string{"-watch-namespace", "other"} })}, true},
 		"an operator whose namespace is kept elsewhere": {[]client.Object{operator(func(d *appsv1.Deployment) {
 			manager(d).Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "x"}}}}
 		})}, false},
@@ -88,7 +88,7 @@ func TestALiveOperatorWins(t *testing.T) {
 		"one renewed a whole term ago":                                      {[]client.Object{election(15*time.Second, nil)}, false},
 		"one that ran out":                                                  {[]client.Object{election(16*time.Second, nil)}, true},
 		"one that does not say its term":                                    {[]client.Object{election(14*time.Second, func(l *coordinationv1.Lease) { l.Spec.LeaseDurationSeconds = nil })}, false},
-		"one that was given back":                                           {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = new("") })}, true},
+		"one that was released":                                             {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = new("") })}, true},
 		"one with a longer name":                                            {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Name = "x." + l.Name })}, false},
 		"one of something else":                                             {[]client.Object{election(time.Second, func(l *coordinationv1.Lease) { l.Name = "cert-manager" })}, true},
 		"a renewed Lease beside an operator that watches another namespace": {[]client.Object{operator(watching("other")), election(time.Second, nil)}, true},

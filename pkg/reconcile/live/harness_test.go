@@ -263,7 +263,7 @@ func moved(t *testing.T, nodes *sim.Cluster) *field {
 	return fieldOver(t, nodes, nodes.Resource, all...)
 }
 
-// requestLog counts what is asked of the API server, and refuses what a test says.
+// requestLog counts the requests to the API server, and refuses what a test selects.
 type requestLog struct {
 	mu   sync.Mutex
 	seen []string

@@ -25,7 +25,7 @@ func TestEveryInvariantOfBackupsCanFail(t *testing.T) {
 		steps  []backupStep
 		wrong  wrongBackup
 	}{
-		"a plugin starts a backup without a look": {
+		"a plugin starts a backup without a read": {
 			breaks: neverTwice, steps: []backupStep{quiet, quiet, quiet},
 			wrong: also(inTurnOf("nightly", plan.StartBackup{Start: fdb.BackupStart{Tag: "default", URL: nightlyPlace, Period: time.Hour, Continuous: true}}), raw),
 		},

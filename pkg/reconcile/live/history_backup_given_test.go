@@ -104,7 +104,7 @@ func newBackupHistory(t *testing.T, wrong wrongBackup, story io.Writer) *backupH
 	return h
 }
 
-// play plays a life to its end and tells what broke.
+// play plays a life to its end and returns what broke.
 func (l backupLife) play(t *testing.T, wrong wrongBackup, story io.Writer) []backupViolation {
 	t.Helper()
 	h := newBackupHistory(t, wrong, story)
@@ -241,7 +241,7 @@ func (h *backupHistory) byHand(argv ...string) {
 	}
 }
 
-// backupNamed is a resource; nil once it is gone.
+// backupNamed is a resource; nil once it is deleted.
 func (h *backupHistory) backupNamed(name string) *v1beta2.FoundationDBBackup {
 	h.t.Helper()
 	b := &v1beta2.FoundationDBBackup{}
@@ -262,7 +262,7 @@ func (h *backupHistory) isDeleted(name string) bool {
 	return h.backupNamed(name) == nil
 }
 
-// edit changes the spec of a resource, unless it is gone.
+// edit changes the spec of a resource, unless it is deleted.
 func (h *backupHistory) edit(name string, edit func(*v1beta2.FoundationDBBackupSpec)) {
 	h.t.Helper()
 	b := h.backupNamed(name)
@@ -299,7 +299,7 @@ func (h *backupHistory) newUID() types.UID {
 	return types.UID(fmt.Sprint("made-", h.made))
 }
 
-// tagOf is the tag of a resource of which no user has said otherwise.
+// tagOf is the tag of a resource of which no user has decided otherwise.
 func tagOf(name string) string {
 	if name == "nightly" {
 		return "default"
@@ -307,7 +307,7 @@ func tagOf(name string) string {
 	return name
 }
 
-// checkSecrets makes sure that nothing that was said, run or recorded has the secret.
+// checkSecrets makes sure that nothing that was printed, run or recorded has the secret.
 func (h *backupHistory) checkSecrets() {
 	output := h.output.String()
 	h.output.Reset()
@@ -318,6 +318,6 @@ func (h *backupHistory) checkSecrets() {
 		output += strings.Join(argv, " ")
 	}
 	if strings.Contains(output, storeSecret) {
-		h.violated(noSecrets, "said, run or recorded in the turn of %s", h.turn)
+		h.violated(noSecrets, "printed, run or recorded in the turn of %s", h.turn)
 	}
 }

@@ -99,7 +99,7 @@ func (h *backupHistory) judgeResource(name string) {
 	d := b.Status.BackupDetails
 	runs := h.look().backups[d.Tag]
 	if runs.Active && h.seen.owner[runs.UID] == name && fdb.SameBackupURL(runs.URL, d.URL) && !runs.Restorable {
-		h.violated(neverPraised, "%s says so of %s", name, d.URL)
+		h.violated(neverPraised, "%s reports so of %s", name, d.URL)
 	}
 }
 
@@ -240,7 +240,7 @@ func (h *backupHistory) tagFor(name string, taken map[v1beta2.BackupTag]bool) v1
 			return tag
 		}
 	}
-	return v1beta2.BackupTag(name + "-anew")
+	return v1beta2.BackupTag(name + "-again")
 }
 
 // keepData lets records go whose data may not be deleted: their place was edited.

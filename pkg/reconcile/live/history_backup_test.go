@@ -59,14 +59,14 @@ func shortestBackupLife(t *testing.T, l backupLife, wrong wrongBackup, sentence 
 	return l
 }
 
-// Playing a seed again tells the same story to the byte, or no failure could be found again.
+// Playing a seed again prints the same story to the byte, or no failure could be found again.
 func TestAHistoryOfBackupsIsTheSameEveryTime(t *testing.T) {
 	for seed := range uint64(2) {
 		var first, second bytes.Buffer
 		backupLifeOf(seed).play(t, wrongBackup{}, &first)
 		backupLifeOf(seed).play(t, wrongBackup{}, &second)
 		if !bytes.Equal(first.Bytes(), second.Bytes()) {
-			t.Errorf("seed %d tells two stories:\n%s\nand\n%s", seed, first.String(), second.String())
+			t.Errorf("seed %d prints two stories:\n%s\nand\n%s", seed, first.String(), second.String())
 		}
 	}
 }

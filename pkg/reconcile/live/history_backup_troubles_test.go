@@ -25,7 +25,7 @@ const theirs = "blobstore://key@store:443/theirs?bucket=fdb-backups&region=eu"
 
 var backupProblems = []backupProblem{
 	{"nothing happens", func(*backupHistory, *rand.Rand) {}},
-	{"the spec asks for another state", func(h *backupHistory, dice *rand.Rand) {
+	{"the spec has another state", func(h *backupHistory, dice *rand.Rand) {
 		state := one(dice, v1beta2.BackupStateRunning, v1beta2.BackupStateStopped, v1beta2.BackupStatePaused)
 		h.edit(one(dice, backupNames...), func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = state })
 	}},
@@ -39,10 +39,10 @@ var backupProblems = []backupProblem{
 			b.BlobStoreConfiguration.BackupName = one(dice, "", name+"-b")
 		})
 	}},
-	{"the spec asks for another period", func(h *backupHistory, dice *rand.Rand) {
+	{"the spec has another period", func(h *backupHistory, dice *rand.Rand) {
 		h.edit(one(dice, backupNames...), func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(one(dice, 60, 3600)) })
 	}},
-	{"the spec asks for another number of agents", func(h *backupHistory, dice *rand.Rand) {
+	{"the spec has another number of agents", func(h *backupHistory, dice *rand.Rand) {
 		h.edit(one(dice, backupNames...), func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(dice.IntN(3)) })
 	}},
 	{"the spec has another deletion policy", func(h *backupHistory, dice *rand.Rand) {
@@ -74,7 +74,7 @@ var backupProblems = []backupProblem{
 	{"a user aborts the restore manually", func(h *backupHistory, _ *rand.Rand) {
 		h.byHand("fdbrestore", "abort", "-t", "default", "--dest-cluster-file", agentClusterFile)
 	}},
-	{"the restore is asked for again", func(h *backupHistory, _ *rand.Rand) { h.restoreAnew() }},
+	{"the restore is requested again", func(h *backupHistory, _ *rand.Rand) { h.restoreAnew() }},
 }
 
 func (h *backupHistory) strangeBackup(tag string) {

@@ -8,7 +8,7 @@ import (
 
 func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells whether a process of another run still lives")
+		t.Skip("only Linux shows whether a process of another run still lives")
 	}
 	here := thisMachine()
 	child := exec.Command("sleep", "60")

@@ -43,7 +43,7 @@ func (f *field) lease() coordinationv1.LeaseSpec {
 	return lease.Spec
 }
 
-// atNoon is a field whose clock moves only when told to.
+// atNoon is a field whose clock moves only when a test moves it.
 func atNoon(t *testing.T, leases ...*coordinationv1.Lease) (*field, *clocktesting.FakeClock) {
 	t.Helper()
 	f := newField(t, sample())
@@ -87,12 +87,12 @@ func TestTheLeaseIsTaken(t *testing.T) {
 		lease   *coordinationv1.Lease
 		watched time.Duration
 	}{
-		"when there is none":                                    {nil, 0},
-		"when it was given back":                                {emptied, 0},
-		"when it is ours from a moment before":                  {leaseOf("ann@laptop process 7", time.Second), 0},
-		"when it ran out and stays so":                          {leaseOf("bob@desk process 9", 61*time.Second), 30 * time.Second},
-		"when its holder never said for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second)), 30 * time.Second},
-		"when what a clock ahead of ours wrote is not renewed":  {leaseOf("bob", -time.Hour), 30 * time.Second},
+		"when there is none":                                        {nil, 0},
+		"when it was released":                                      {emptied, 0},
+		"when it is ours from a moment before":                      {leaseOf("ann@laptop process 7", time.Second), 0},
+		"when it ran out and stays so":                              {leaseOf("bob@desk process 9", 61*time.Second), 30 * time.Second},
+		"when its holder never recorded for how long, a minute ago": {withoutTerm(leaseOf("bob", 61*time.Second)), 30 * time.Second},
+		"when what a clock ahead of ours wrote is not renewed":      {leaseOf("bob", -time.Hour), 30 * time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -119,14 +119,14 @@ func TestTheLeaseIsTaken(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := f.lease(); got.HolderIdentity != nil || got.RenewTime != nil {
-					t.Errorf("the Lease was not given back: %+v", got)
+					t.Errorf("the Lease was not released: %+v", got)
 				}
 			})
 		})
 	}
 }
 
-// Whoever is started again with a plan can tell whether it was the last to change anything.
+// Whoever is started again with a plan can determine whether it was the last to change anything.
 func TestALeaseRemembersWhichPlanWasBegun(t *testing.T) {
 	f, _ := atNoon(t)
 	for _, digest := range []string{"sha256:one", ""} {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// sharing is a settled cluster whose spec asks for locks under the name dc1, with its Lease taken.
+// sharing is a settled cluster whose spec has locks under the name dc1, with its Lease taken.
 func sharing(t *testing.T) *field {
 	t.Helper()
 	f := settled(t)
@@ -69,7 +69,7 @@ func TestTheLockIsTakenAndGivenBack(t *testing.T) {
 func TestTheDatabaseIsLockedOnlyWhereThereIsAReason(t *testing.T) {
 	yes := true
 	tests := map[string]func(*field){
-		"not when the spec says no": func(f *field) {
+		"not when the spec disables it": func(f *field) {
 			f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = &yes })
 		},
 		"not when no other holder can be expected": func(f *field) {

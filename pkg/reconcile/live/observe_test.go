@@ -128,7 +128,7 @@ func TestAMissingConfigMapIsAFact(t *testing.T) {
 }
 
 // Objects come in pages, and each page arrives as JSON that is read into the list
-// it was asked for with.
+// it was requested with.
 func TestAllPagesOfAListAreRead(t *testing.T) {
 	f := newField(t, sample())
 	pages := [][]string{{"a", "b"}, {"c", "d"}, {"e"}}
@@ -230,7 +230,7 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 					t.Errorf("%s: unreachable %t, want %t: %v", request, unreachable, tc.unreachable, err)
 				}
 				if apierrors.IsForbidden(tc.err) && !apierrors.IsForbidden(err) {
-					t.Errorf("%s: %v no longer says forbidden", request, err)
+					t.Errorf("%s: %v no longer reports forbidden", request, err)
 				}
 			}
 		})

@@ -194,11 +194,11 @@ func TestASidecarIsAskedThroughTheAPIServer(t *testing.T) {
 	}
 	calls := []string{"GET /check_hash/fdb.cluster", "GET /check_hash/fdbmonitor.conf", "GET /substitutions"}
 	if diff := cmp.Diff(calls, sidecar.requested()); diff != "" {
-		t.Errorf("the sidecar was asked (-want +got):\n%s", diff)
+		t.Errorf("the sidecar received (-want +got):\n%s", diff)
 	}
 	path := "/api/v1/namespaces/fdb/pods/" + splitPod + "/portforward"
 	if diff := cmp.Diff([]string{path, path}, api.paths); diff != "" {
-		t.Errorf("the API server was asked (-want +got):\n%s", diff)
+		t.Errorf("the API server received (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"websocket", "spdy/3.1"}, api.upgrades); diff != "" {
 		t.Errorf("upgrades (-want +got):\n%s", diff)
@@ -306,7 +306,7 @@ func TestTheBinaryDirectoryFollowsTheTwoVersions(t *testing.T) {
 	}{
 		"equal versions use the image's own":        {"foundationdb/fdb-kubernetes-sidecar:7.3.79-1", []string{"--main-container-version", "7.3.79"}, "/usr/bin", true},
 		"a newer sidecar's binaries are copies":     {"foundationdb/fdb-kubernetes-sidecar:7.4.6-1", []string{"--main-container-version", "7.3.79"}, "/var/dynamic-conf/bin/7.4.6", true},
-		"a sidecar without a tag tells nothing":     {"foundationdb/fdb-kubernetes-sidecar@sha256:01", []string{"--main-container-version", "7.3.79"}, "", false},
+		"a sidecar without a tag proves nothing":    {"foundationdb/fdb-kubernetes-sidecar@sha256:01", []string{"--main-container-version", "7.3.79"}, "", false},
 		"a sidecar without the argument is unknown": {"foundationdb/fdb-kubernetes-sidecar:7.3.79-1", nil, "", false},
 		"an argument without a value is unknown":    {"foundationdb/fdb-kubernetes-sidecar:7.3.79-1", []string{"--main-container-version"}, "", false},
 	}
@@ -381,7 +381,7 @@ func TestASidecarCopiesTheFilesItIsToldTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"POST /copy_files", "POST /copy_monitor_conf"}, sidecar.requested()); diff != "" {
-		t.Errorf("the sidecar was asked (-want +got):\n%s", diff)
+		t.Errorf("the sidecar received (-want +got):\n%s", diff)
 	}
 	delete(sidecar.answers, "POST /copy_monitor_conf")
 	if err := f.cluster.Act(t.Context(), sync); err == nil || !strings.Contains(err.Error(), "does not support /copy_monitor_conf") {

@@ -46,12 +46,12 @@ func (st *backupStory) running() *backupStory {
 	return st
 }
 
-// logf says what happens between passes.
+// logf prints what happens between passes.
 func (st *backupStory) logf(format string, args ...any) {
 	fmt.Fprintf(&st.text, "\n## %s\n", fmt.Sprintf(format, args...))
 }
 
-// asks says which change of the resource comes, and makes it.
+// asks prints which change of the resource comes, and makes it.
 func (st *backupStory) asks(what string, edit func(*v1beta2.FoundationDBBackupSpec)) {
 	st.t.Helper()
 	st.logf("%s", what)
@@ -93,11 +93,11 @@ func (st *backupStory) pass(w clusterOfBackups, all []plan.Stage) reconcile.Pass
 	return done
 }
 
-// ends compares the story with its golden file. No story tells a secret, and none runs one.
+// ends compares the story with its golden file. No story has a secret, and none runs one.
 func (st *backupStory) ends() {
 	st.t.Helper()
 	if strings.Contains(st.text.String()+fmt.Sprint(st.ran), storeSecret) {
-		st.t.Error("the secret was said or run")
+		st.t.Error("the secret was printed or run")
 	}
 	golden.RequireEqual(st.t, st.text.Bytes())
 }
@@ -131,7 +131,7 @@ func (v *vault) kubelet() {
 	v.runDeployments()
 }
 
-// isOrphan reports whether the resource that a deployment belongs to is gone.
+// isOrphan reports whether the resource that a deployment belongs to was deleted.
 func (v *vault) isOrphan(d *appsv1.Deployment) bool {
 	owner := metav1.GetControllerOf(d)
 	b := &v1beta2.FoundationDBBackup{}

@@ -27,9 +27,9 @@ func TestABackupGetsAnotherPeriodAndPlace(t *testing.T) {
 	st := newBackupStory(t)
 	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(600) })
 	st.running()
-	st.asks("the spec asks for a snapshot every hour", func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
+	st.asks("the spec has a snapshot every hour", func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
 	st.backupPasses(30 * time.Second)
-	st.asks("the spec asks for another place", func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "hourly" })
+	st.asks("the spec has another place", func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.BackupName = "hourly" })
 	st.pass(st.backup, backup.Backup())
 	st.elapse(30 * time.Second)
 	st.pass(st.backup, backup.Backup())
@@ -60,9 +60,9 @@ func TestABackupIsStopped(t *testing.T) {
 
 func TestAgentsOfABackupAreScaled(t *testing.T) {
 	st := newBackupStory(t).running()
-	st.asks("the spec asks for 4 agents instead of 2", func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(4) })
+	st.asks("the spec has 4 agents instead of 2", func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(4) })
 	st.backupPasses(30 * time.Second)
-	st.asks("the spec asks for 1 agent", func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(1) })
+	st.asks("the spec has 1 agent", func(b *v1beta2.FoundationDBBackupSpec) { b.AgentCount = new(1) })
 	st.backupPasses(30 * time.Second)
 	st.ends()
 }
@@ -70,7 +70,7 @@ func TestAgentsOfABackupAreScaled(t *testing.T) {
 // Whatever is recorded stays, nothing is done on a guess, and it goes on once agents are back.
 func TestAllAgentsOfABackupAreGone(t *testing.T) {
 	st := newBackupStory(t).running()
-	st.logf("no command gets into the pods of the agents any more, and the spec asks to stop")
+	st.logf("no command gets into the pods of the agents any more, and the spec requests to stop")
 	st.unready()
 	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BackupState = v1beta2.BackupStateStopped })
 	st.pass(st.backup, backup.Backup())
@@ -137,7 +137,7 @@ func TestARestoreToAVersion(t *testing.T) {
 	st := restored(t)
 	st.restore.Client = versioned{st.restore.Client, uint64(st.restorable())}
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.logf("all data is gone, and a user creates FoundationDBRestore again for a version that they know")
+	st.logf("all data is lost, and a user creates FoundationDBRestore again for a version that they know")
 	st.restorePasses(1, 300*time.Millisecond)
 	st.restorePasses(1, time.Minute)
 	st.restorePasses(2, time.Minute)
@@ -202,7 +202,7 @@ func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {
 func TestAnAbortedRestoreIsNotBegunAgain(t *testing.T) {
 	st := restored(t)
 	st.fdbcli(`writemode on; clearrange "" \xff`)
-	st.logf("all data is gone, and a user creates FoundationDBRestore again")
+	st.logf("all data is lost, and a user creates FoundationDBRestore again")
 	st.restorePasses(1, 0)
 	st.logf("a user runs fdbrestore abort manually")
 	st.tool("fdbrestore", "abort", "-t", "default", "--dest-cluster-file", agentClusterFile)

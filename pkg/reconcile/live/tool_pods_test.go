@@ -37,7 +37,7 @@ func TestAPodWhoseServersAreSilentIsAskedLast(t *testing.T) {
 	if diff := cmp.Diff([]string{"sample-log-3", "sample-log-2", "sample-log-1"}, orderOf(c, pods)); diff != "" {
 		t.Error(diff)
 	}
-	// Its containers stay ready in the resource of a pod whose node is not heard of any more.
+	// Its containers stay ready in the resource of a pod whose node does not report anymore.
 	pods["sample-log-3"].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	if diff := cmp.Diff([]string{"sample-log-2", "sample-log-1", "sample-log-3"}, orderOf(c, pods)); diff != "" {
 		t.Error(diff)
@@ -77,7 +77,7 @@ func TestANodeThatIsGoneCostsOneCommandOnly(t *testing.T) {
 		t.Error(s.Database.Unreachable)
 	}
 	if requested != 1 {
-		t.Errorf("the pod on the node that is gone was asked %d times", requested)
+		t.Errorf("the pod on the removed node received %d times", requested)
 	}
 }
 
@@ -86,7 +86,7 @@ type lostTransport struct{ requested *int }
 
 func (l lostTransport) Run(context.Context, admin.Command) (admin.Result, error) {
 	*l.requested++
-	return admin.Result{}, &admin.TransportError{Started: true, Where: "a node that is gone", Err: errors.New("broken pipe")}
+	return admin.Result{}, &admin.TransportError{Started: true, Where: "a node that was removed", Err: errors.New("broken pipe")}
 }
 
 func (l lostTransport) Open(context.Context, admin.Command) (*admin.Session, error) {

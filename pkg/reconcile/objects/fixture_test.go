@@ -14,7 +14,7 @@ type given func(*v1beta2.FoundationDBCluster)
 
 const sampleConnection = "sample:kD1VnrbPtC6PGq8K@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501"
 
-// sample is the ordinary cluster with changes, normalised, with the status that a
+// sample is the ordinary cluster with changes, normalized, with the status that a
 // running cluster of that spec has.
 func sample(t *testing.T, changes ...given) *v1beta2.FoundationDBCluster {
 	t.Helper()

@@ -35,7 +35,7 @@ func TestPodsSayHowTheyWereMade(t *testing.T) {
 			pod:  podWith(nil),
 			want: Launch{Class: storage, ImageType: v1beta2.ImageTypeSplit, Servers: 1},
 		},
-		"a split pod whose sidecar was told the IP family": {
+		"a split pod whose sidecar has the IP family": {
 			pod:  podWith(nil, corev1.Container{Args: []string{"--public-ip-family", "4"}}),
 			want: Launch{Class: storage, ImageType: v1beta2.ImageTypeSplit, Servers: 1, IPFamily: 4},
 		},
@@ -53,7 +53,7 @@ func TestPodsSayHowTheyWereMade(t *testing.T) {
 			}),
 			want: Launch{Class: storage, ImageType: v1beta2.ImageTypeUnified, Servers: 1},
 		},
-		"a unified pod that says nothing":     {pod: podWith(unified), err: true},
+		"a unified pod without a setting":     {pod: podWith(unified), err: true},
 		"an unknown IP family":                {pod: podWith(map[string]string{v1beta2.AnnotationIPFamily: "5"}), err: true},
 		"a number of servers that is none":    {pod: podWith(nil, servers("two")), err: true},
 		"a pod made for less than one server": {pod: podWith(nil, servers("0")), err: true},
@@ -82,7 +82,7 @@ func TestPublicIPs(t *testing.T) {
 		want        []string
 	}{
 		"the pod's own":              {ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"10.1.0.9"}},
-		"of the family it was told":  {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"fd00::9"}},
+		"of the configured family":   {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9", "fd00::9"}, want: []string{"fd00::9"}},
 		"none of that family":        {annotations: map[string]string{v1beta2.AnnotationIPFamily: "6"}, ips: []string{"10.1.0.9"}},
 		"none yet":                   {},
 		"of its service":             {annotations: map[string]string{v1beta2.AnnotationPublicIPSource: "service", v1beta2.AnnotationPublicIP: "10.2.0.1"}, ips: []string{"10.1.0.9"}, want: []string{"10.2.0.1"}},

@@ -86,7 +86,7 @@ func valueAfter(arguments []string, flag string) string {
 
 func TestPodsThatCannotBeBuilt(t *testing.T) {
 	tests := map[string]struct {
-		given  func(*corev1.PodSpec) // changes the normalised template
+		given  func(*corev1.PodSpec) // changes the normalized template
 		reason string
 	}{
 		"the template's image must not have a tag": {
@@ -97,7 +97,7 @@ func TestPodsThatCannotBeBuilt(t *testing.T) {
 			given:  func(spec *corev1.PodSpec) { spec.SchedulingGroup = &corev1.PodSchedulingGroup{} },
 			reason: "schedulingGroup",
 		},
-		"the cluster is not normalised": {
+		"the cluster is not normalized": {
 			given:  func(spec *corev1.PodSpec) { spec.Containers = nil },
 			reason: "not normalized",
 		},

@@ -77,8 +77,8 @@ func TestWhenARestIsOver(t *testing.T) {
 		"a burst without an end":                            {rest: settled, changes: []change{{at: 10 * time.Second}, {at: 10900 * time.Millisecond}, {at: 14900 * time.Millisecond}}, want: 15 * time.Second, woken: true},
 		"a change right before time is up":                  {rest: settled, changes: []change{{at: 59500 * time.Millisecond}}, want: time.Minute},
 		"a failure: what happens to pods does not hurry it": {rest: failed, changes: []change{{at: time.Second}}, want: 40 * time.Second},
-		"a failure: a changed resource may mend it":         {rest: failed, changes: []change{{at: 10 * time.Second, afterEdit: true}}, want: 11 * time.Second, woken: true},
-		"a failure: mended, then pods change":               {rest: failed, changes: []change{{at: 10 * time.Second, afterEdit: true}, {at: 10500 * time.Millisecond}}, want: 11500 * time.Millisecond, woken: true},
+		"a failure: a changed resource may fix it":          {rest: failed, changes: []change{{at: 10 * time.Second, afterEdit: true}}, want: 11 * time.Second, woken: true},
+		"a failure: fixed, then pods change":                {rest: failed, changes: []change{{at: 10 * time.Second, afterEdit: true}, {at: 10500 * time.Millisecond}}, want: 11500 * time.Millisecond, woken: true},
 	}
 	start := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	for name, tc := range tests {

@@ -32,7 +32,7 @@ func runningAt(url string) *fdb.BackupStatus {
 	return live
 }
 
-// look is what the database reports at one look: when the last complete snapshot ended, when the
+// look is what the database reports at one read: when the last complete snapshot ended, when the
 // present one began, and up to where the log goes.
 type look struct{ end, begin, log int64 }
 
@@ -52,16 +52,16 @@ func TestABackupThatWasMovedIsRestorableOnlyAfterAWholeSnapshotThere(t *testing.
 		ok    bool
 		says  string
 	}{
-		"right after the move":                                     {looks: []look{move}, says: "no such snapshot has begun yet"},
-		"the snapshot of both places is complete":                  {looks: []look{move, split}, says: "that snapshot is being written"},
-		"it is complete, and there were many looks before":         {looks: []look{move, move, split}, says: "that snapshot is being written"},
-		"the one after it is complete":                             {looks: []look{move, split, whole}, ok: true},
-		"its log is not complete":                                  {looks: []look{move, split, {3_000, 3_001, 2_999}}, says: "the log that it needs is not"},
-		"the begin of the complete one was not observed":           {looks: []look{move, whole}, says: "that snapshot is being written"},
-		"not observed before the next one began":                   {looks: []look{split}, says: "no such snapshot has begun yet"},
-		"the database does not tell which one is being made":       {looks: []look{{1_000, 0, 1_600}}, says: "the current snapshot is unknown"},
-		"nor later, so that any may have begun before the move":    {looks: []look{{1_000, 0, 1_600}, split}, says: "no such snapshot has begun yet"},
-		"it tells at one look only, and the end cannot be weighed": {looks: []look{move, {3_000, 0, 3_600}}, says: "no such snapshot has begun yet"},
+		"right after the move":                                           {looks: []look{move}, says: "no such snapshot has begun yet"},
+		"the snapshot of both places is complete":                        {looks: []look{move, split}, says: "that snapshot is being written"},
+		"it is complete, and there were many reads before":               {looks: []look{move, move, split}, says: "that snapshot is being written"},
+		"the one after it is complete":                                   {looks: []look{move, split, whole}, ok: true},
+		"its log is not complete":                                        {looks: []look{move, split, {3_000, 3_001, 2_999}}, says: "the log that it needs is not"},
+		"the begin of the complete one was not observed":                 {looks: []look{move, whole}, says: "that snapshot is being written"},
+		"not observed before the next one began":                         {looks: []look{split}, says: "no such snapshot has begun yet"},
+		"the database does not tell which one is being made":             {looks: []look{{1_000, 0, 1_600}}, says: "the current snapshot is unknown"},
+		"nor later, so that any may have begun before the move":          {looks: []look{{1_000, 0, 1_600}, split}, says: "no such snapshot has begun yet"},
+		"it is reported at one read only, and the end cannot be weighed": {looks: []look{move, {3_000, 0, 3_600}}, says: "no such snapshot has begun yet"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

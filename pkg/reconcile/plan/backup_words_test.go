@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// What was approved is known by its words, so whatever differs has to be said.
+// What was approved is known by its words, so whatever differs has to be printed.
 func TestWhateverDiffersInABackupOrARestoreIsSaid(t *testing.T) {
 	many := func(last string) [][2]string {
 		var all [][2]string

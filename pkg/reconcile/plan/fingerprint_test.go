@@ -96,6 +96,6 @@ func TestAFingerprintLeavesItsActionAlone(t *testing.T) {
 	object := pod(map[string]string{"a": "1"}, "7")
 	Fingerprint(CreatePod{Object: object})
 	if object.ResourceVersion != "7" {
-		t.Error("the resource version of the action's own object is gone")
+		t.Error("the resource version of the action's own object was deleted")
 	}
 }

@@ -114,7 +114,7 @@ func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
 			unresponsive(s, 100*time.Second)
 			s.Database.AsOf = evening.Add(-90 * time.Second)
 		}, "stopped reporting 10s ago"},
-		"one of its two servers is silent": {func(s *plan.Snapshot) {
+		"one of its two processes does not report": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
 			s.Groups()[0].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-5*time.Second))
 		}, "stopped reporting 5s ago"},
@@ -173,18 +173,18 @@ func TestFullFaultTolerance(t *testing.T) {
 		"a group that stays lost its pod a moment ago": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-time.Minute))
 		}, "storage-2 stopped reporting 1m0s ago"},
-		"a group that stays is silent and was never seen": {func(s *plan.Snapshot) {
+		"a group that stays does not report and was never seen": {func(s *plan.Snapshot) {
 			delete(s.Database.Status.Cluster.Processes, "b")
 		}, "storage-2 does not report, since when is unknown"},
-		"a group's container was started since it was silent": {func(s *plan.Snapshot) {
+		"a group's container was started since it stopped reporting": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
 			serverContainer(s, corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
 		}, "storage-2 has not reported for 72h0m0s, and its container last started or ended 1m0s ago"},
-		"a group's container ended since it was silent": {func(s *plan.Snapshot) {
+		"a group's container ended since it stopped reporting": {func(s *plan.Snapshot) {
 			s.Groups()[1].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-72*time.Hour))
 			serverContainer(s, corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(evening.Add(-time.Minute))}}})
 		}, "storage-2 has not reported for 72h0m0s, and its container last started or ended 1m0s ago"},
-		"one of a group's two servers is silent, and was never seen": {func(s *plan.Snapshot) {
+		"one of two processes of a group does not report, and was never seen": {func(s *plan.Snapshot) {
 			s.Cluster.Spec.StorageServersPerPod = 2
 		}, "1 of 2 processes of storage-1 does not report"},
 		"some data misses a replica": {func(s *plan.Snapshot) {

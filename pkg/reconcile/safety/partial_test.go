@@ -52,12 +52,12 @@ func TestNoQuestionIsAnsweredByAnAbsentProcess(t *testing.T) {
 		given func(*plan.Snapshot)
 		ask   func(plan.Snapshot) bool
 	}{
-		"is the database available?":           {longUnresponsive, func(s plan.Snapshot) bool { return Available(s.Database).OK }},
-		"does the snapshot call it available?": {longUnresponsive, func(s plan.Snapshot) bool { return s.Database.Available() }},
-		"is a silent group drained?":           {longUnresponsive, func(s plan.Snapshot) bool { return Drained(s, s.Groups()[0]).OK }},
-		"is nothing lost with it?":             {withOldPod, func(s plan.Snapshot) bool { return LongMissing(s, s.Groups()[0]) }},
-		"has its server ended?":                {longUnresponsive, func(s plan.Snapshot) bool { return StillRuns(s, s.Groups()[0]) == "" }},
-		"is the database fully tolerant?":      {longUnresponsive, func(s plan.Snapshot) bool { return FullFaultTolerance(s).OK }},
+		"is the database available?":               {longUnresponsive, func(s plan.Snapshot) bool { return Available(s.Database).OK }},
+		"does the snapshot call it available?":     {longUnresponsive, func(s plan.Snapshot) bool { return s.Database.Available() }},
+		"is a group that does not report drained?": {longUnresponsive, func(s plan.Snapshot) bool { return Drained(s, s.Groups()[0]).OK }},
+		"is nothing lost with it?":                 {withOldPod, func(s plan.Snapshot) bool { return LongMissing(s, s.Groups()[0]) }},
+		"has its server ended?":                    {longUnresponsive, func(s plan.Snapshot) bool { return StillRuns(s, s.Groups()[0]) == "" }},
+		"is the database fully tolerant?":          {longUnresponsive, func(s plan.Snapshot) bool { return FullFaultTolerance(s).OK }},
 		"has it no role with data?": {longUnresponsive, func(s plan.Snapshot) bool {
 			return withoutRoles(Pod{Snapshot: s, Group: s.Groups()[0]}, fdb.RoleStorage, fdb.RoleLog).OK
 		}},

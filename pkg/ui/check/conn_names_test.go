@@ -88,7 +88,7 @@ func TestHowNamesResolve(t *testing.T) {
 			f.Names.Overhead, first.Slowest, f.Names.Names[1].Slowest = time.Second, 1500*time.Millisecond, 5*time.Second
 		}), Failed, 1, "programs start slowly in the pod"},
 		"slow and failing":     {withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed, first.Slowest = 13, 5*time.Second }), Failed, 2, ""},
-		"no connection string": {func(f *Facts) { f.Database.Status.Cluster.ConnectionString = "odd" }, NotChecked, 0, "parsing connection string"},
+		"no connection string": {func(f *Facts) { f.Database.Status.Cluster.ConnectionString = "odd" }, NotChecked, 0, "parse connection string"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func TestAPassIsCounted(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "G-DD") {
-		t.Error("a gate that said yes counts as a refusal")
+		t.Error("a gate that passed counts as a refusal")
 	}
 }
 
@@ -130,11 +130,11 @@ func TestTheLoopIsAliveWhileItTurns(t *testing.T) {
 		now        time.Duration
 		want       int
 	}{
-		"right after the start":                 {now: time.Minute, want: http.StatusOK},
-		"a pass that has said nothing too long": {now: SilenceLimit + time.Second, want: http.StatusServiceUnavailable},
-		"a pass that said something lately":     {beat: SilenceLimit, now: SilenceLimit + time.Minute, want: http.StatusOK},
-		"a long rest":                           {rest: time.Hour, now: 59 * time.Minute, want: http.StatusOK},
-		"a rest that should be over long ago":   {rest: time.Hour, now: time.Hour + SilenceLimit + time.Second, want: http.StatusServiceUnavailable},
+		"right after the start":                     {now: time.Minute, want: http.StatusOK},
+		"a pass that reported nothing for too long": {now: SilenceLimit + time.Second, want: http.StatusServiceUnavailable},
+		"a pass that reported lately":               {beat: SilenceLimit, now: SilenceLimit + time.Minute, want: http.StatusOK},
+		"a long rest":                               {rest: time.Hour, now: 59 * time.Minute, want: http.StatusOK},
+		"a rest that should be over long ago":       {rest: time.Hour, now: time.Hour + SilenceLimit + time.Second, want: http.StatusServiceUnavailable},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

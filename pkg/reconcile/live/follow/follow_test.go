@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// followed is what a Follower over a Kubernetes cluster in memory told.
+// followed is what a Follower over a Kubernetes cluster in memory reported.
 type followed struct {
 	*follow.Follower
 	api client.WithWatch
@@ -66,7 +66,7 @@ func (f *followed) note(list *[]plan.Facet, facet plan.Facet) {
 	}
 }
 
-// reported waits until nothing moves and returns what was told since the last time.
+// reported waits until nothing moves and returns what was reported since the last time.
 func (f *followed) reported() (changes []plan.Facet) {
 	synctest.Wait()
 	f.mu.Lock()
@@ -108,7 +108,7 @@ func TestWhatAFollowerTells(t *testing.T) {
 			p := &corev1.Pod{ObjectMeta: member("p")}
 			return edit(ctx, c, p, func() { p.Annotations = map[string]string{"a": "b"} })
 		}, want: []plan.Facet{plan.Pods}},
-		"a pod that is gone": {change: func(ctx context.Context, c client.Client) error {
+		"a pod that was deleted": {change: func(ctx context.Context, c client.Client) error {
 			return c.Delete(ctx, &corev1.Pod{ObjectMeta: member("p")})
 		}, want: []plan.Facet{plan.Pods}},
 		"a new claim": {change: func(ctx context.Context, c client.Client) error {
@@ -122,7 +122,7 @@ func TestWhatAFollowerTells(t *testing.T) {
 		}, want: []plan.Facet{plan.ConfigMap}},
 		"a tainted node, where the spec has no rules about taints": {change: taint},
 		"a tainted node, where it has":                             {resource: tainted, change: taint, want: []plan.Facet{plan.Nodes}},
-		"a node that says that it lives": {resource: tainted, change: func(ctx context.Context, c client.Client) error {
+		"a node that reports that it lives": {resource: tainted, change: func(ctx context.Context, c client.Client) error {
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 			return edit(ctx, c, n, func() { n.Annotations = map[string]string{"seen": "now"} })
 		}},
@@ -138,13 +138,13 @@ func TestWhatAFollowerTells(t *testing.T) {
 				f.Follow(t.Context(), cluster)
 				defer f.Stop()
 				if got := f.reported(); len(got) > 0 {
-					t.Fatalf("told of %v before anything changed", got)
+					t.Fatalf("notified of %v before anything changed", got)
 				}
 				if err := tc.change(t.Context(), f.api); err != nil {
 					t.Fatal(err)
 				}
 				if got := f.reported(); !slices.Equal(tc.want, got) {
-					t.Errorf("told of %v, want %v", got, tc.want)
+					t.Errorf("notified of %v, want %v", got, tc.want)
 				}
 			})
 		})
@@ -209,7 +209,7 @@ func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := f.reported(); !slices.Equal(tc.want, got) {
-					t.Errorf("told of %v, want %v", got, tc.want)
+					t.Errorf("notified of %v, want %v", got, tc.want)
 				}
 			})
 		})
@@ -230,7 +230,7 @@ func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.reported(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
-			t.Errorf("told of %v", got)
+			t.Errorf("notified of %v", got)
 		}
 	})
 }
@@ -284,7 +284,7 @@ func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := f.reported(); !slices.Equal([]plan.Facet{plan.Pods}, got) {
-			t.Errorf("told of %v", got)
+			t.Errorf("notified of %v", got)
 		}
 	})
 }
@@ -318,7 +318,7 @@ func TestAWatchThatBrokeMissesNothing(t *testing.T) {
 				watches[0].Error(&expired)
 				time.Sleep(2 * time.Minute)
 				if got := f.reported(); (len(got) > 0) != change {
-					t.Errorf("told of %v", got)
+					t.Errorf("notified of %v", got)
 				}
 			})
 		})

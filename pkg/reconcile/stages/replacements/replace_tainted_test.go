@@ -70,9 +70,9 @@ func TestReplaceTaintedPods(t *testing.T) {
 		"replaces two fault domains where the spec allows two":    {Given: stagestest.All(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromInt32(2)), atMost(9)), Does: mark("storage-114, storage-115")},
 		"replaces two of sixteen where the spec allows an eighth": {Given: stagestest.All(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("13%")), atMost(9)), Does: mark("storage-114, storage-115")},
 		"rounds a share down":                        {Given: stagestest.All(dueSince(time.Hour, 13, 14), allowTainted(intstr.FromString("12%")), atMost(9)), Holds: "at most 1 allowed"},
-		"replaces none where the maximum is invalid": {Given: stagestest.All(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), Holds: "reading maxFaultDomainsWithTaintedProcessGroups"},
+		"replaces none where the maximum is invalid": {Given: stagestest.All(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some"))), Holds: "read maxFaultDomainsWithTaintedProcessGroups"},
 		"nor a group without a fault domain then": {
-			Given: stagestest.All(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some")), func(s *plan.Snapshot) { s.Groups()[13].FaultDomain = "" }), Holds: "reading maxFaultDomainsWithTaintedProcessGroups",
+			Given: stagestest.All(dueSince(time.Hour, 13), allowTainted(intstr.FromString("some")), func(s *plan.Snapshot) { s.Groups()[13].FaultDomain = "" }), Holds: "read maxFaultDomainsWithTaintedProcessGroups",
 		},
 		"reports nothing of too many before any is due": {Given: dueSince(time.Second, 13, 14)},
 		"replaces what failed however many fault domains are tainted": {
