@@ -56,13 +56,26 @@ func create(t *testing.T, name, more string) *cluster {
 
 func createOf(t *testing.T, version, name, more string) *cluster {
 	t.Helper()
-	c := &cluster{ns: "real-" + name, name: name}
-	must(t, "kubectl", "create", "namespace", c.ns)
-	if r := run(t, manifest(name, version, more), "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
-		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
-	}
+	c := inNamespace(t, name)
+	c.apply(t, manifest(name, version, more))
 	c.reconcile(t)
 	return c
+}
+
+// inNamespace returns a cluster that is not applied yet, with its namespace.
+func inNamespace(t *testing.T, name string) *cluster {
+	t.Helper()
+	c := &cluster{ns: "real-" + name, name: name}
+	must(t, "kubectl", "create", "namespace", c.ns)
+	return c
+}
+
+// apply applies objects in the namespace of the cluster.
+func (c *cluster) apply(t *testing.T, text string) {
+	t.Helper()
+	if r := run(t, text, "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
+		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
+	}
 }
 
 // discard ends the processes of a cluster that no other journey uses. The API server

@@ -42,6 +42,7 @@ func journeys() []journey {
 		{"create-split", 1, createSplit},
 		{"create-triple", 1, createTriple},
 		{"redundancy", 1, changeRedundancy},
+		{"tls", 1, convertToTLSAndBack},
 		{"upgrade", 2, upgrade},
 	}
 }

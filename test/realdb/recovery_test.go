@@ -44,8 +44,7 @@ func moveAllAddresses(t *testing.T) {
 	c.must(t, "recover apply", "--plan", plan, "--yes", "--reason", "test", "--timeout", "5m")
 	c.recovered(t, former)
 	c.must(t, "recover apply", "--plan", plan, "--yes", "--reason", "test") // it has nothing to do anymore
-	c.reconcile(t)
-	c.settled(t)
+	c.completes(t)
 	c.discard(t)
 }
 
@@ -56,8 +55,7 @@ func loseCoordinators(t *testing.T) {
 	c.losesCoordinators(t)
 	former := c.connection(t)
 	c.copiesCoordination(t, former)
-	c.reconcile(t)
-	c.settled(t)
+	c.completes(t)
 	c.discard(t)
 }
 
@@ -70,8 +68,7 @@ func loseCoordinatorsAndRecreate(t *testing.T) {
 	c.fill(t)
 	c.recreatePods(t)
 	c.copiesCoordination(t, former)
-	c.reconcile(t)
-	c.settled(t)
+	c.completes(t)
 	c.discard(t)
 }
 
@@ -103,7 +100,6 @@ func (c *cluster) copiesCoordination(t *testing.T, former string) {
 // with all markers.
 func (c *cluster) recovered(t *testing.T, former string) {
 	t.Helper()
-	c.must(t, "recover verify", "--wait", "--timeout", "5m")
 	now := c.connection(t)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
 		t.Errorf("the connection string is %s, and was %s", now, former)
@@ -114,6 +110,14 @@ func (c *cluster) recovered(t *testing.T, former string) {
 	c.verify(t)
 }
 
+// completes has a pass do what a recovery leaves to it, and verifies the result.
+func (c *cluster) completes(t *testing.T) {
+	t.Helper()
+	c.reconcile(t)
+	c.must(t, "recover verify", "--wait", "--timeout", "3m")
+	c.settled(t)
+}
+
 func (c *cluster) connection(t *testing.T) string {
 	t.Helper()
 	return must(t, "kubectl", "get", "fdb", c.name, "-n", c.ns, "-o", "jsonpath={.status.connectionString}")
@@ -121,9 +125,7 @@ func (c *cluster) connection(t *testing.T) string {
 
 func (c *cluster) fill(t *testing.T) {
 	t.Helper()
-	if r := run(t, fillers, "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
-		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
-	}
+	c.apply(t, fillers)
 	must(t, "kubectl", "wait", "-n", c.ns, "--for=condition=Available", "--timeout", "2m", "deployment/fillers")
 }
 
