@@ -43,6 +43,7 @@ func journeys() []journey {
 		{"create-triple", 1, createTriple},
 		{"redundancy", 1, changeRedundancy},
 		{"tls", 1, convertToTLSAndBack},
+		{"backup", 1, backUpAndRestore},
 		{"upgrade", 2, upgrade},
 	}
 }
