@@ -102,7 +102,7 @@ func backUpAndRestore(t *testing.T) {
 // agreesOnTheBackup asks the real fdbbackup in the pod of an agent whether the backup can be restored.
 func (c *cluster) agreesOnTheBackup(t *testing.T) {
 	t.Helper()
-	agent := strings.TrimSpace(must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "foundationdb.org/backup-for", "-o", "jsonpath={.items[0].metadata.name}"))
+	agent := strings.TrimSpace(must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "foundationdb.org/deployment-name=nightly-backup-agents", "-o", "jsonpath={.items[0].metadata.name}"))
 	actual := must(t, "kubectl", "exec", "-n", c.ns, agent, "--", "fdbbackup", "status", "-t", "default")
 	if !strings.Contains(actual, "is restorable") {
 		t.Errorf("backup status has a version to restore, and fdbbackup prints: %s", actual)
