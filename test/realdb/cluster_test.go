@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // cluster is a cluster of the sandbox with the markers that were written to it.
@@ -139,6 +140,20 @@ func (c *cluster) ends(t *testing.T, code int, words string, args ...string) res
 func (c *cluster) reconcile(t *testing.T) {
 	t.Helper()
 	c.must(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
+}
+
+// reconcileWithin repeats a reconciliation that takes longer than one command may.
+func (c *cluster) reconcileWithin(t *testing.T, within time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(within); ; {
+		r := c.fdb(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
+		if r.code == 0 {
+			return
+		}
+		if r.code != 3 || time.Now().After(end) {
+			t.Fatalf("reconcile: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	}
 }
 
 // patch merges JSON into the spec.

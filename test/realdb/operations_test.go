@@ -99,7 +99,7 @@ func upgrade(t *testing.T) {
 	c.patch(t, fmt.Sprintf(`{"version":%q}`, to))
 	// All transaction pods are replaced, and coordinators move only 5 min after the last of the
 	// recoveries that this causes.
-	c.must(t, "reconcile", "--yes", "--wait", "--timeout", "20m")
+	c.reconcileWithin(t, 20*time.Minute)
 	c.must(t, "wait", "--for=version="+to, "--timeout", "5m")
 	c.runs(t, to)
 	c.settled(t)

@@ -39,7 +39,8 @@ func convertToTLSAndBack(t *testing.T) {
 	c.mark(t, t.Name())
 	for _, tls := range []bool{true, false} {
 		c.patch(t, map[bool]string{true: `{"mainContainer":{"enableTls":true}}`, false: `{"mainContainer":{"enableTls":false}}`}[tls])
-		c.reconcile(t)
+		// Two restarts, and coordinators move only 5 min after the first.
+		c.reconcileWithin(t, 10*time.Minute)
 		actual := c.status(t)
 		for _, p := range actual.Cluster.Processes {
 			if strings.HasSuffix(p.Address, ":tls") != tls {
