@@ -44,6 +44,8 @@ func journeys() []journey {
 		{"redundancy", 1, changeRedundancy},
 		{"tls", 1, convertToTLSAndBack},
 		{"backup", 1, backUpAndRestore},
+		{"freeze", 1, freezeEachClass},
+		{"regions", 1, twoRegions},
 		{"upgrade", 2, upgrade},
 	}
 }
