@@ -87,6 +87,27 @@ func TestEveryPodKeepsItsOwnClusterFile(t *testing.T) {
 	}
 }
 
+// As observed on a real 7.3.79: a pod whose volume is new has no live cluster file before a quorum answers.
+func TestTheClusterFileOfASeedIsWrittenOnceAQuorumAnswers(t *testing.T) {
+	c := configured(t)
+	c.stop("log-1", "log-2", "storage-1") // the first two are coordinators
+	spec, files := c.specs["storage-1"], newFiles()
+	files.files["/var/dynamic-conf/fdb.cluster"] = c.files.files["/var/dynamic-conf/fdb.cluster"]
+	spec.ClusterFile, spec.Seed = fileIn{files, liveFile}, fileIn{files, "/var/dynamic-conf/fdb.cluster"}
+	if _, err := c.StartServer(spec); err != nil {
+		t.Fatal(err)
+	}
+	c.Advance(time.Minute)
+	if got, is := files.files[liveFile]; is {
+		t.Errorf("without a quorum: %q", got)
+	}
+	c.startAgain("log-1")
+	c.Advance(time.Minute)
+	if got := files.files[liveFile]; !strings.Contains(got, "@") {
+		t.Errorf("with a quorum: %q", got)
+	}
+}
+
 func TestAnAddressBelongsToOneProcess(t *testing.T) {
 	c := configured(t)
 	if _, err := c.StartServer(c.specs["log-1"]); err == nil || !strings.Contains(err.Error(), "address in use") {

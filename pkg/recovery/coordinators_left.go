@@ -145,8 +145,3 @@ func (g Group) survivor() (s Survivor, why string) {
 	}
 	return s, ""
 }
-
-// newest returns the survivor whose state was modified last, the first one of several.
-func newest(survivors []Survivor) Survivor {
-	return slices.MaxFunc(survivors, func(a, b Survivor) int { return a.Modified.Compare(b.Modified) })
-}

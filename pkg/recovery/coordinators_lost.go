@@ -18,7 +18,7 @@ const (
 
 // CoordinationCopy is what a plan of CoordinatorsLost does with coordination state.
 type CoordinationCopy struct {
-	// Source is the survivor with the newest state.
+	// Source is the survivor whose state is copied.
 	Source Survivor `json:"source"`
 	// Survivors are all former coordinators with state, in the order of the connection string.
 	Survivors []Survivor `json:"survivors"`
@@ -80,7 +80,7 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 		a.Evidence[0] = fmt.Sprintf("%s on no volume, %d required: every pod was read, and no other volume of the cluster exists", phrase.CountOf(found.count(), len(f.Coordinators), "coordinator"), quorum(f))
 	}
 	for _, s := range found.survivors {
-		a.Evidence = append(a.Evidence, fmt.Sprintf("%s of %s has coordination state, modified %s", s.Pod, phrase.Or(s.Address, "an unknown address"), s.Modified.Format(time.RFC3339)))
+		a.Evidence = append(a.Evidence, fmt.Sprintf("%s of %s has coordination state, files modified %s", s.Pod, phrase.Or(s.Address, "an unknown address"), s.Modified.Format(time.RFC3339)))
 	}
 	chosen, obstacle := f.newCoordinators(found.survivors)
 	if obstacle != "" {
@@ -93,7 +93,7 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 		a.Obstacles = found.obstacles
 		return a, true
 	}
-	c := &CoordinationCopy{Source: newest(found.survivors), Survivors: found.survivors, Coordinators: chosen, Lost: found.lost, WithoutVolumes: []string{}}
+	c := &CoordinationCopy{Source: found.survivors[0], Survivors: found.survivors, Coordinators: chosen, Lost: found.lost, WithoutVolumes: []string{}}
 	for _, g := range f.Groups {
 		if g.isDeleted() {
 			c.WithoutVolumes = append(c.WithoutVolumes, g.ID)
@@ -103,8 +103,8 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 	for _, n := range chosen {
 		a.Evidence = append(a.Evidence, fmt.Sprintf("new coordinator %s in zone %s: %s", n.Pod, n.Zone, map[bool]string{true: "keeps its coordination state", false: "gets a copy"}[n.Keeps]))
 	}
-	a.Saved = fmt.Sprintf("what the volumes of the other process groups have, from the coordination state of %s", c.Source.Pod)
-	a.Lost = fmt.Sprintf("commits after that state, of %s: %s may have had a newer one", c.Source.Modified.Format(time.RFC3339), phrase.Count(found.count(), "lost coordinator"))
+	a.Saved = fmt.Sprintf("what the volumes of the other process groups have, from the coordination state of %s", phrase.List(podsOf(found.survivors)))
+	a.Lost = fmt.Sprintf("commits that this state does not know: %s may have had a newer one", phrase.Count(found.count(), "lost coordinator"))
 	if data := f.lostData(); len(data) > 0 {
 		a.Lost += "; data that only the lost volumes had of " + phrase.List(data)
 	}
@@ -114,14 +114,40 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 	return a, true
 }
 
-// newCoordinators chooses as many coordinators as the redundancy mode requires, each in a zone of its
-// own: survivors first, which keep their own state, then the classes with the higher priority.
+// survivorsAtMost is how many coordinators with state can be left. Which of their states is the newest is
+// unknown: a process modifies the files when it starts. Of two, both are a quorum, so that FoundationDB
+// reads both and takes the newer one; of more, a quorum can lack the newest.
+const survivorsAtMost = 2
+
+// newCoordinators chooses the coordinators of the new connection string: all survivors if there are
+// several, and otherwise as many as the redundancy mode requires.
 func (f Facts) newCoordinators(survivors []Survivor) (chosen []NewCoordinator, obstacle string) {
-	keeps := func(group string) bool {
-		return slices.ContainsFunc(survivors, func(s Survivor) bool { return s.Group == group })
+	if len(survivors) < survivorsAtMost {
+		return f.besideOne(survivors)
 	}
+	if len(survivors) > survivorsAtMost {
+		return nil, fmt.Sprintf("which of %s is the newest is unknown, %d at most", phrase.Count(len(survivors), "coordination state"), survivorsAtMost)
+	}
+	for _, s := range survivors {
+		i := slices.IndexFunc(f.Placement.Candidates, func(c Candidate) bool { return c.Group == s.Group })
+		if i < 0 {
+			return nil, fmt.Sprintf("which of %s is the newest is unknown, and %s cannot be a coordinator", phrase.Count(len(survivors), "coordination state"), s.Pod)
+		}
+		chosen = append(chosen, f.newCoordinator(f.Placement.Candidates[i], survivors))
+	}
+	return chosen, ""
+}
+
+func (f Facts) newCoordinator(c Candidate, survivors []Survivor) NewCoordinator {
+	keeps := slices.ContainsFunc(survivors, func(s Survivor) bool { return s.Group == c.Group })
+	return NewCoordinator{Group: c.Group, Pod: f.podOf(c.Group), Zone: c.Zone, Address: c.Address, Directory: c.Directory, Keeps: keeps}
+}
+
+// besideOne chooses as many coordinators as the redundancy mode requires, each in a zone of its own: the
+// survivor first, which keeps its state, then the classes with the higher priority.
+func (f Facts) besideOne(survivors []Survivor) (chosen []NewCoordinator, obstacle string) {
 	rank := func(c Candidate) int {
-		if keeps(c.Group) {
+		if slices.ContainsFunc(survivors, func(s Survivor) bool { return s.Group == c.Group }) {
 			return 0
 		}
 		return 1
@@ -134,7 +160,7 @@ func (f Facts) newCoordinators(survivors []Survivor) (chosen []NewCoordinator, o
 	for _, c := range candidates {
 		if len(chosen) < f.Placement.Desired && !zones[c.Zone] {
 			zones[c.Zone] = true
-			chosen = append(chosen, NewCoordinator{Group: c.Group, Pod: f.podOf(c.Group), Zone: c.Zone, Address: c.Address, Directory: c.Directory, Keeps: keeps(c.Group)})
+			chosen = append(chosen, f.newCoordinator(c, survivors))
 		}
 	}
 	if want := f.Placement.Desired; len(chosen) < want || want == 0 {
@@ -150,6 +176,13 @@ func (f Facts) podOf(group string) string {
 		}
 	}
 	return ""
+}
+
+func podsOf(survivors []Survivor) (pods []string) {
+	for _, s := range survivors {
+		pods = append(pods, s.Pod)
+	}
+	return pods
 }
 
 // lostData are the process groups with data that have neither a pod nor a PVC.

@@ -178,7 +178,7 @@ func TestAPlanThatCopiesStateNamesTheLossFirst(t *testing.T) {
 	if p.From != recorded || p.To != copiedToAddresses || !slices.Equal(p.Steps, copiedSteps()) || len(p.Manual) != 0 || p.Check("sample", "fdb") != nil {
 		t.Errorf("%+v", p)
 	}
-	if p.Lost != "commits after that state, of 2026-11-25T03:00:00Z: 2 lost coordinators may have had a newer one; data that only the lost volumes had of storage-2, storage-3" {
+	if p.Lost != "commits that this state does not know: 2 lost coordinators may have had a newer one; data that only the lost volumes had of storage-2, storage-3" {
 		t.Error(p.Lost)
 	}
 	if !p.LosesData() || planned(t).LosesData() {
@@ -186,19 +186,41 @@ func TestAPlanThatCopiesStateNamesTheLossFirst(t *testing.T) {
 	}
 }
 
-// The survivors keep their own state, and the newest one is copied.
-func TestTheNewestStateIsCopied(t *testing.T) {
+// A process modifies its coordination files when it starts, so which of two states is newer is unknown:
+// both are read, and none is copied.
+func TestOfTwoStatesNoneIsCopied(t *testing.T) {
 	f := bereft()
 	fiveCoordinators(&f)
+	f.Placement.Desired = 5
 	p := copying(t, f)
-	var keeps []string
+	if p.To != "sample:abc@10.0.0.1:4501,10.0.9.4:4501" {
+		t.Error(p.To)
+	}
 	for _, n := range p.Copy.Coordinators {
-		if n.Keeps {
-			keeps = append(keeps, n.Group)
+		if !n.Keeps {
+			t.Errorf("%+v gets a copy", n)
 		}
 	}
-	if p.Copy.Source.Group != "storage-4" || !slices.Equal(keeps, []string{"storage-1", "storage-4"}) || len(p.Copy.Coordinators) != 3 {
-		t.Errorf("%+v", p.Copy)
+}
+
+func TestStatesThatCannotBeReadTogetherAreNoPlan(t *testing.T) {
+	tests := map[string]struct {
+		survivors []string
+		want      string
+	}{
+		"three":                            {survivors: []string{"storage-1", "storage-4", "storage-5"}, want: "which of 3 coordination states is the newest is unknown, 2 at most"},
+		"one that cannot be a coordinator": {survivors: []string{"storage-1", "storage-9"}, want: "which of 2 coordination states is the newest is unknown, and pod-of-storage-9 cannot be a coordinator"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var survivors []Survivor
+			for _, group := range tc.survivors {
+				survivors = append(survivors, Survivor{Group: group, Pod: "pod-of-" + group})
+			}
+			if chosen, got := bereft().newCoordinators(survivors); got != tc.want || len(chosen) > 0 {
+				t.Errorf("%q with %v, want %q", got, chosen, tc.want)
+			}
+		})
 	}
 }
 

@@ -95,7 +95,7 @@ func TestServerMakesADatabaseOfItsContainersFiles(t *testing.T) {
 	if diff := cmp.Diff([]Server{{Pod: "ns/p", Address: "127.0.1.1:4501", Data: "/host/volume/1"}}, c.bridge.Servers()); diff != "" {
 		t.Error(diff)
 	}
-	out, errOut, code := c.run(t, "", "fdbcli", "-C", file, "--exec", "configure new single ssd")
+	out, errOut, code := c.run(t, "", "fdbcli", "-C", seed, "--exec", "configure new single ssd")
 	if code != 0 || !strings.Contains(out, "Database created") {
 		t.Errorf("exit %d, printed %q %q", code, out, errOut)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // cluster is a cluster of the sandbox with the markers that were written to it.
@@ -56,13 +57,26 @@ func create(t *testing.T, name, more string) *cluster {
 
 func createOf(t *testing.T, version, name, more string) *cluster {
 	t.Helper()
-	c := &cluster{ns: "real-" + name, name: name}
-	must(t, "kubectl", "create", "namespace", c.ns)
-	if r := run(t, manifest(name, version, more), "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
-		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
-	}
+	c := inNamespace(t, name)
+	c.apply(t, manifest(name, version, more))
 	c.reconcile(t)
 	return c
+}
+
+// inNamespace returns a cluster that is not applied yet, with its namespace.
+func inNamespace(t *testing.T, name string) *cluster {
+	t.Helper()
+	c := &cluster{ns: "real-" + name, name: name}
+	must(t, "kubectl", "create", "namespace", c.ns)
+	return c
+}
+
+// apply applies objects in the namespace of the cluster.
+func (c *cluster) apply(t *testing.T, text string) {
+	t.Helper()
+	if r := run(t, text, "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
+		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
+	}
 }
 
 // discard ends the processes of a cluster that no other journey uses. The API server
@@ -126,6 +140,20 @@ func (c *cluster) ends(t *testing.T, code int, words string, args ...string) res
 func (c *cluster) reconcile(t *testing.T) {
 	t.Helper()
 	c.must(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
+}
+
+// reconcileWithin repeats a reconciliation that takes longer than one command may.
+func (c *cluster) reconcileWithin(t *testing.T, within time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(within); ; {
+		r := c.fdb(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
+		if r.code == 0 {
+			return
+		}
+		if r.code != 3 || time.Now().After(end) {
+			t.Fatalf("reconcile: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		}
+	}
 }
 
 // patch merges JSON into the spec.

@@ -175,8 +175,9 @@ func (c *cluster) exclusions(t *testing.T) []drained {
 }
 
 // provenByTheDatabase fails the test if a process that the plugin calls safe to remove has
-// data or a role of the log or storage in the real status, or is not excluded there.
-func (c *cluster) provenByTheDatabase(t *testing.T) (safe int) {
+// data or a role of the log or storage in the real status, or is not excluded there. It returns
+// the process groups that are called safe.
+func (c *cluster) provenByTheDatabase(t *testing.T) (safe []string) {
 	t.Helper()
 	states := c.exclusions(t)
 	excluded, actual := c.fdbcli(t, "exclude"), c.status(t)
@@ -184,7 +185,7 @@ func (c *cluster) provenByTheDatabase(t *testing.T) (safe int) {
 		if s.State != "safe" {
 			continue
 		}
-		safe++
+		safe = append(safe, s.ID)
 		if !strings.Contains(excluded, "locality_instance_id:"+s.ID) {
 			t.Errorf("%s is called safe, and not excluded:\n%s", s.ID, excluded)
 		}

@@ -64,7 +64,7 @@ func (p process) group() string { return p.Locality["instance_id"] }
 // the database. Pods are tried in turn, as some may be lost.
 func (c *cluster) fdbcli(t *testing.T, command string) string {
 	t.Helper()
-	pods := strings.Fields(must(t, "kubectl", "get", "pods", "-n", c.ns, "--field-selector", "status.phase=Running", "-o", `jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}`))
+	pods := strings.Fields(must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "foundationdb.org/fdb-cluster-name="+c.name, "--field-selector", "status.phase=Running", "-o", `jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}`))
 	var last result
 	for _, pod := range pods {
 		last = run(t, "", "kubectl", "exec", "-n", c.ns, pod, "-c", "foundationdb", "--", "fdbcli", "--timeout", "60", "--exec", command)

@@ -8,8 +8,13 @@ import (
 	"time"
 )
 
-// endProcess kills the fdbserver processes of a pod, from inside it, where no other is visible.
-const endProcess = `ended=1; for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill -9 "${p#/proc/}" && ended=0; fi; done; exit $ended`
+// signalProcesses sends a signal to the fdbserver processes of a pod, from inside it, where no other is visible.
+const signalProcesses = `sent=1; for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill -s "$1" "${p#/proc/}" && sent=0; fi; done; exit $sent`
+
+func (c *cluster) signal(t *testing.T, pod, signal string) {
+	t.Helper()
+	must(t, "kubectl", "exec", "-n", c.ns, pod, "-c", "foundationdb", "--", "sh", "-c", signalProcesses, "sh", signal)
+}
 
 // killEachClass kills a process of each class with SIGKILL; its monitor starts it again.
 func killEachClass(t *testing.T) {
@@ -17,7 +22,7 @@ func killEachClass(t *testing.T) {
 	for _, class := range []string{"storage", "log", "stateless"} {
 		g := c.of(t, class)[0]
 		killed := time.Now()
-		must(t, "kubectl", "exec", "-n", c.ns, g.Pod, "-c", "foundationdb", "--", "sh", "-c", endProcess)
+		c.signal(t, g.Pod, "KILL")
 		c.agrees(t)
 		eventually(t, 2*time.Minute, func() string {
 			processes := c.status(t).of(g.ID)
@@ -28,6 +33,37 @@ func killEachClass(t *testing.T) {
 			return fmt.Sprintf("%s has %d processes in fdbcli after its end", g.ID, len(processes))
 		})
 		c.must(t, "wait", "--for=healthy", "--timeout", "3m")
+		c.verify(t)
+	}
+	c.settled(t)
+}
+
+// freezeEachClass stops a process of each class from answering, without ending it. Documents are partial
+// then, and late. No other pod of its class may go down meanwhile.
+func freezeEachClass(t *testing.T) {
+	c := shared(t)
+	for _, class := range []string{"storage", "log", "stateless"} {
+		frozen, other := c.of(t, class)[0], c.of(t, class)[1]
+		eventually(t, 4*time.Minute, func() string {
+			if r := c.fdb(t, "can delete", "pod/"+other.Pod); r.code != 0 {
+				return fmt.Sprintf("no other pod is down, and %s may not be deleted: exit code %d\n%s", other.Pod, r.code, r.stdout)
+			}
+			return ""
+		})
+		c.signal(t, frozen.Pod, "STOP")
+		t.Cleanup(func() {
+			run(t, "", "kubectl", "exec", "-n", c.ns, frozen.Pod, "-c", "foundationdb", "--", "sh", "-c", signalProcesses, "sh", "CONT")
+		})
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+			if r := c.fdb(t, "can delete", "pod/"+other.Pod); r.code == 0 {
+				t.Errorf("%s does not answer, and %s may be deleted:\n%s", frozen.Pod, other.Pod, r.stdout)
+			}
+			if r := c.fdb(t, "status", "-o", "json"); r.code == 0 {
+				t.Errorf("%s does not answer, and status ends with 0: %.1000s", frozen.Pod, r.stdout)
+			}
+		}
+		c.signal(t, frozen.Pod, "CONT")
+		c.must(t, "wait", "--for=healthy", "--timeout", "4m")
 		c.verify(t)
 	}
 	c.settled(t)

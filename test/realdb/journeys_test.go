@@ -34,11 +34,18 @@ func journeys() []journey {
 		{"knobs", 1, changeKnobs},
 		{"race", 1, race},
 		{"volume", 1, loseAVolume},
+		{"coordinators-moved", 1, moveAllAddresses},
+		{"coordinators-lost", 1, loseCoordinators},
+		{"coordinators-recreated", 1, loseCoordinatorsAndRecreate},
 		{"engine", 1, migrateEngine},
 		{"pods", 1, changePods},
 		{"create-split", 1, createSplit},
 		{"create-triple", 1, createTriple},
 		{"redundancy", 1, changeRedundancy},
+		{"tls", 1, convertToTLSAndBack},
+		{"backup", 1, backUpAndRestore},
+		{"freeze", 1, freezeEachClass},
+		{"regions", 1, twoRegions},
 		{"upgrade", 2, upgrade},
 	}
 }

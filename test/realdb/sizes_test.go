@@ -88,24 +88,27 @@ func replace(t *testing.T) {
 	c.settled(t)
 }
 
-// fullest returns the storage process group with the most data, as fdbcli reports it.
-func (c *cluster) fullest(t *testing.T) group {
+// fullest returns the storage process group with the most data, as fdbcli reports it. A new database
+// reports none at first.
+func (c *cluster) fullest(t *testing.T) (found group) {
 	t.Helper()
-	actual := c.status(t)
-	var most int64
-	var found group
-	for _, g := range c.of(t, "storage") {
-		for _, p := range actual.of(g.ID) {
-			for _, role := range p.Roles {
-				if role.StoredBytes != nil && *role.StoredBytes > most {
-					most, found = *role.StoredBytes, g
+	eventually(t, time.Minute, func() string {
+		actual := c.status(t)
+		var most int64
+		for _, g := range c.of(t, "storage") {
+			for _, p := range actual.of(g.ID) {
+				for _, role := range p.Roles {
+					if role.StoredBytes != nil && *role.StoredBytes > most {
+						most, found = *role.StoredBytes, g
+					}
 				}
 			}
 		}
-	}
-	if most == 0 {
-		t.Fatal("no storage process has data")
-	}
+		if most == 0 {
+			return fmt.Sprintf("no storage process has data: %v", actual.facts())
+		}
+		return ""
+	})
 	return found
 }
 

@@ -135,7 +135,7 @@ func (w *Simulation) join(s *Process) {
 		w.After(joinRetry, func() { w.join(s) })
 		return
 	}
-	if found.Conn.String() != s.conn.String() {
+	if !s.stored || found.Conn.String() != s.conn.String() {
 		s.rewriteClusterFile(found.Conn)
 	}
 	if found.Db == nil {

@@ -57,6 +57,9 @@ type Process struct {
 	Disk    *Disk
 	file    File
 	conn    fdb.ConnectionString
+	// stored is whether the live cluster file has conn: one that comes from the seed is written
+	// once a majority of its coordinators answers.
+	stored  bool
 	Started time.Time
 	died    time.Time
 	ended   bool
@@ -148,7 +151,7 @@ func (w *Simulation) newServer(spec Server) (*Process, error) {
 			return nil, fmt.Errorf("bind %s: address in use", a.HostPort())
 		}
 	}
-	conn, err := readServerClusterFile(spec)
+	conn, stored, err := readServerClusterFile(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -156,31 +159,26 @@ func (w *Simulation) newServer(spec Server) (*Process, error) {
 	w.loadCoordination(disk, spec.Coordination)
 	return &Process{
 		simulation: w, spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: disk, file: spec.ClusterFile,
-		conn: conn, Started: w.Now, Exited: make(chan int, 1),
+		conn: conn, stored: stored, Started: w.Now, Exited: make(chan int, 1),
 	}, nil
 }
 
-// readServerClusterFile reads the live cluster file, made from the seed when it
-// is not there yet.
-func readServerClusterFile(spec Server) (fdb.ConnectionString, error) {
+// readServerClusterFile reads the live cluster file, or the seed while there is none, and reports
+// whether it was the live one.
+func readServerClusterFile(spec Server) (conn fdb.ConnectionString, live bool, err error) {
 	if content, err := spec.ClusterFile.Read(); err == nil && len(content) > 0 {
-		return fdb.ParseClusterFile(string(content))
+		conn, err := fdb.ParseClusterFile(string(content))
+		return conn, true, err
 	}
 	if spec.Seed == nil {
-		return fdb.ConnectionString{}, fmt.Errorf("read cluster file: there is none, and no seed")
+		return conn, false, fmt.Errorf("read cluster file: there is none, and no seed")
 	}
 	content, err := spec.Seed.Read()
 	if err != nil {
-		return fdb.ConnectionString{}, fmt.Errorf("read seed cluster file: %w", err)
+		return conn, false, fmt.Errorf("read seed cluster file: %w", err)
 	}
-	conn, err := fdb.ParseClusterFile(string(content))
-	if err != nil {
-		return fdb.ConnectionString{}, err
-	}
-	if err := spec.ClusterFile.Write([]byte(ClusterFileText(conn))); err != nil {
-		return fdb.ConnectionString{}, fmt.Errorf("write cluster file: %w", err)
-	}
-	return conn, nil
+	conn, err = fdb.ParseClusterFile(string(content))
+	return conn, false, err
 }
 
 // ClusterFileText is how FoundationDB writes a cluster file.
@@ -271,7 +269,7 @@ func (w *Simulation) MembershipChanged(s *Process) {
 // rewriteClusterFile stores a new connection string where the process keeps it.
 // A file that cannot be written stays as it is, as with a read-only mount.
 func (s *Process) rewriteClusterFile(conn fdb.ConnectionString) {
-	s.conn = conn
+	s.conn, s.stored = conn, true
 	if err := s.file.Write([]byte(ClusterFileText(conn))); err != nil {
 		return
 	}

@@ -53,7 +53,8 @@ Plans that bind released volumes require permission to patch PersistentVolumes.
 
 A plan of the kind coordinators-lost declares data for lost: the name of the cluster must
 be typed, or be in --confirm beside --yes and --reason. Coordination files are copied from
-the newest survivor to the new coordinators; those before stay beside them.
+the survivor to the new coordinators; those before stay beside them. Of two survivors
+none is copied: both become the coordinators.
 
 Passes and other changing commands cannot run at the same time.`,
 		Example: `  # Carry out a reviewed plan

@@ -36,8 +36,8 @@ recover apply carries out plans of these kinds:
                       intact. The new connection string has the same description and ID,
                       and each coordinator at its address now: none omitted, none added.
   coordinators-lost   a majority of coordinators has no pod, no PVC and no volume. The
-                      newest coordination state that is left is copied to new
-                      coordinators; later commits are lost.
+                      coordination state that is left is copied to new coordinators;
+                      later commits are lost.
   pods-lost           pods are missing whose PVCs exist: they are created, those of
                       coordinators first, and followed to their addresses.
   volumes-released    PVCs are missing whose volumes exist: each volume is bound to the

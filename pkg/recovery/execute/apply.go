@@ -119,11 +119,12 @@ func (r Run) steps(ctx context.Context, p recovery.Plan, facts recovery.Facts, s
 	return nil
 }
 
-// writeScript keeps a copy of a cluster file, once, replaces the file atomically and prints it. Its
-// arguments are the data directory, the name of the copy and the new content.
+// writeScript keeps a copy of a cluster file, once, replaces the file atomically and prints it. A process
+// that has reached no quorum since its pod was created has written none. Its arguments are the data
+// directory, the name of the copy and the new content.
 const writeScript = `set -e
 f="$1/fdb.cluster"
-if ! [ -e "$f.$2" ]; then cp "$f" "$f.$2.new"; mv "$f.$2.new" "$f.$2"; fi
+if [ -e "$f" ] && ! [ -e "$f.$2" ]; then cp "$f" "$f.$2.new"; mv "$f.$2.new" "$f.$2"; fi
 printf '%s\n' "$3" >"$f.new"
 sync "$f.new"
 mv "$f.new" "$f"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,9 @@ func (c *cluster) file(pod string) string { return filepath.Join(c.dir, pod, "fd
 
 func (c *cluster) content(pod string) string {
 	text, err := os.ReadFile(c.file(pod))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
 	if err != nil {
 		c.t.Error(err)
 		return ""
@@ -259,6 +263,20 @@ func TestCoordinatorsAreRecoveredAtTheirAddresses(t *testing.T) {
 	order := strings.Join(c.steps, " ")
 	if last, first := strings.LastIndex(order, "write"), strings.Index(order, "restart"); last > strings.Index(order, "configmap") || first < strings.Index(order, "status") {
 		t.Errorf("the order is %s", order)
+	}
+}
+
+// A pod without a volume that was created without a quorum has no cluster file yet.
+func TestAPodWithoutAClusterFileGetsOne(t *testing.T) {
+	c := newCluster(t)
+	if err := os.Remove(c.file("pod-3")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.apply(c.plan()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.content("pod-3"); got != to {
+		t.Errorf("the cluster file is %q, want %s", got, to)
 	}
 }
 
