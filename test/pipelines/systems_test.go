@@ -253,10 +253,13 @@ func onArgo(t *testing.T, j job) ended {
 	return j.container(t, last.Script.Source, last.Script.Env, regexp.MustCompile(`\{\{([\w.-]+)\}\}`), values)
 }
 
+// failure is what the fake writes to stderr.
+const failure = "error: dial tcp 10.0.0.1:6443: refused"
+
 // fake writes a kubectl-fdb that prints a text and ends with an exit code. It records its arguments.
 func fake(t *testing.T, dir, output string, code string) {
 	t.Helper()
-	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >'" + dir + "/arguments'\ncat '" + dir + "/output'\necho 'error: dial tcp 10.0.0.1:6443: refused' >&2\nexit " + code + "\n"
+	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >'" + dir + "/arguments'\ncat '" + dir + "/output'\necho '" + failure + "' >&2\nexit " + code + "\n"
 	for name, content := range map[string]string{"kubectl-fdb": script, "output": output} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil { //nolint:gosec // a program
 			t.Fatal(err)
