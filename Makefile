@@ -104,7 +104,7 @@ test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built 
 .PHONY: not-run
 not-run:
 	@echo "NOT RUN by make test:"
-	@echo "  make test-release  archives, packages, images, Krew, Argo CD, Flux, alerts and shells: builds six platforms twice"
+	@echo "  make test-release  archives, packages, images, Krew, Argo CD, Flux, alerts, pipelines and shells: builds six platforms twice"
 	@echo "  make test-real    the journeys on real programs: needs directories with FoundationDB's programs (FDB_BIN)"
 	@echo "  make conformance-real  TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
 	@echo "  make conformance  TestTheModelIsTheRealDatabase: needs FoundationDB's programs (FDB_BIN=VERSION=DIR)"
@@ -179,13 +179,18 @@ release-image: ## Write the container image of the binaries in dist/ into dist/i
 	  linux/amd64="$$(echo dist/kubectl-fdb_linux_amd64*/kubectl-fdb)" linux/arm64="$$(echo dist/kubectl-fdb_linux_arm64*/kubectl-fdb)"
 
 .PHONY: test-release
-test-release: release-tools ## What a release contains, built twice and compared; Krew, Argo CD, Flux, Prometheus and shells with their own libraries (half an hour)
+test-release: release-tools ## What a release contains, built twice and compared; Krew, Argo CD, Flux, Prometheus, pipelines and shells with their own libraries (half an hour)
 	cd test/helm && go test -count=1 ./...
+	cd test/pipelines && go test -count=1 ./...
 	cd test/release && PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" go test -count=1 -timeout 90m ./...
 
 .PHONY: test-helm
 test-helm: ## Render and lint the Helm chart with Helm's own packages, and compare it with the Kustomize overlays
 	cd test/helm && go test -count=1 ./...
+
+.PHONY: test-pipelines
+test-pipelines: ## Run the manifests of pipelines with an API of GitHub on loopback (needs curl and jq)
+	cd test/pipelines && go test -count=1 ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each

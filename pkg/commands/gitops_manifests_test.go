@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -46,6 +47,31 @@ func TestOverlaysRunPassesInOneWay(t *testing.T) {
 		names, _ := kustomized(t, filesys.MakeFsOnDisk(), "../../manifests/overlays/"+overlay)
 		if diff := cmp.Diff(account(run), names); diff != "" {
 			t.Errorf("%s: %s", overlay, diff)
+		}
+	}
+}
+
+// The files that the Helm chart wraps. Its templates are rendered by make test-helm, which has Helm's own packages.
+func TestTheFilesOfTheHelmChartAreTheManifests(t *testing.T) {
+	files, err := filepath.Glob("../../manifests/helm/kubectl-fdb/files/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		originals, err := filepath.Glob("../../manifests/*/" + filepath.Base(file))
+		if err != nil || len(originals) != 1 {
+			t.Fatalf("%s is the copy of %q: %v", file, originals, err)
+		}
+		want, err := os.ReadFile(originals[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(want, got) {
+			t.Errorf("%s differs from %s: cd test/helm && go test -update copies it", file, originals[0])
 		}
 	}
 }

@@ -116,6 +116,8 @@ type Reader interface {
 	ReadClusterFiles(ctx context.Context) (plan.ClusterFiles, error)
 	// ReadNames measures how DNS names resolve in one of the cluster's pods.
 	ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error)
+	// ReadServed connects to processes from one of the cluster's pods, and reads the certificates that they serve.
+	ReadServed(ctx context.Context, addresses []fdb.Address) ([]fdb.ServedCertificate, error)
 }
 
 // Follower reports changes of a cluster's objects.

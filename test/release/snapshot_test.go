@@ -68,14 +68,31 @@ func TestMain(m *testing.M) {
 
 var used bool
 
-// build clones the last commit into dir and builds a release there, as make release-snapshot does. GoReleaser is in the PATH.
-func build(ctx context.Context, dir string, environment []string) built {
+// commit is the last one when the tests started: one that is added meanwhile is in no build.
+var commit = sync.OnceValues(func() (string, error) {
+	output, err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Output()
+	return strings.TrimSpace(string(output)), err
+})
+
+// clone copies the commit into dir.
+func clone(ctx context.Context, dir string) ([]byte, error) {
 	source, err := filepath.Abs(root)
 	if err != nil {
-		return built{err: err}
+		return nil, err
 	}
-	clone := exec.CommandContext(ctx, "git", "clone", "--quiet", "--no-hardlinks", source, dir)
-	if log, err := clone.CombinedOutput(); err != nil {
+	of, err := commit()
+	if err != nil {
+		return nil, err
+	}
+	if log, err := exec.CommandContext(ctx, "git", "clone", "--quiet", "--no-hardlinks", "--no-checkout", source, dir).CombinedOutput(); err != nil {
+		return log, err
+	}
+	return exec.CommandContext(ctx, "git", "-C", dir, "checkout", "--quiet", "--detach", of).CombinedOutput()
+}
+
+// build clones the commit into dir and builds a release there, as make release-snapshot does. GoReleaser is in the PATH.
+func build(ctx context.Context, dir string, environment []string) built {
+	if log, err := clone(ctx, dir); err != nil {
 		return built{dir: dir, err: err, log: log}
 	}
 	release := exec.CommandContext(ctx, "make", "release-build")
@@ -152,11 +169,9 @@ func TestABinaryIsBuiltWithoutTheCacheWithTheSameBytes(t *testing.T) {
 		t.Fatalf("%s: %v", text, err)
 	}
 	dir := filepath.Join(t.TempDir(), "without-cache")
-	source, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
+	if log, err := clone(t.Context(), dir); err != nil {
+		t.Fatalf("%v: %s", err, log)
 	}
-	run(t, ".", nil, "git", "clone", "--quiet", "--no-hardlinks", source, dir)
 	run(t, dir, []string{"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOCACHE=" + filepath.Join(t.TempDir(), "cache")}, "go", "build", "-trimpath",
 		"-ldflags", "-s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/session.Version="+about.Tag, "-o", "kubectl-fdb", "./cmd/kubectl-fdb")
 	content, err := os.ReadFile(filepath.Join(dir, "kubectl-fdb"))

@@ -32,6 +32,7 @@ type checkOptions struct {
 	all     bool
 	wait    bool
 	timeout time.Duration
+	served  *servedReads
 }
 
 // reportFormats are the report formats of CI systems.
@@ -39,7 +40,7 @@ var reportFormats = []string{"junit", "sarif", "markdown"}
 
 // NewCheck returns the command `check`.
 func NewCheck(env *session.Env) *cobra.Command {
-	o := checkOptions{Flags: format.Flags{Own: reportFormats}}
+	o := checkOptions{Flags: format.Flags{Own: reportFormats}, served: &servedReads{of: map[types.NamespacedName]servedRead{}}}
 	cmd := &cobra.Command{
 		Use:   "check [CLUSTER]",
 		Short: "Check a cluster for problems by rule",
@@ -207,6 +208,7 @@ func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.
 	facts.Status = inspect.NewStatusView(env.Metadata(key), facts.Facts)
 	facts.Others = othersOf(ctx, c, key.Namespace, options)
 	facts.Secrets = CertificatesOf(ctx, c, facts.Snapshot)
+	o.served.read(ctx, env.Clock.Now(), key, seen.Session, &facts, options)
 	missing, err := session.MissingPermissions(ctx, c, key.Namespace, session.ReconcilePermissions())
 	facts.Missing, facts.MissingRead = missing, err == nil
 	if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
@@ -80,6 +81,7 @@ func expiries(data map[string][]byte) check.Secret {
 			if end, known := found.Expires[key]; !known || certificate.NotAfter.Before(end) {
 				found.Expires[key] = certificate.NotAfter
 			}
+			found.Fingerprints = append(found.Fingerprints, fdb.Fingerprint(block.Bytes))
 			if certificate.NotBefore.After(found.Issued) {
 				found.Issued = certificate.NotBefore
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/served"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -130,24 +131,26 @@ func (d *database) clusterFile(ctx context.Context, pod *corev1.Pod) plan.Cluste
 	}
 }
 
-// namesLimit bounds the lookups in a pod, which time out by themselves after 10 s.
-const namesLimit = 20 * time.Second
-
 // ReadNames measures how names are resolved in one of the cluster's pods.
 func (w *Cluster) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
-	return w.db.readNames(ctx, names)
+	return inOnePod(ctx, w.db, "resolve names", names, admin.ResolveNames)
 }
 
-func (d *database) readNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
-	ctx, cancel := context.WithTimeout(ctx, namesLimit)
+// ReadServed connects to processes from one of the cluster's pods, and reads the certificates that they serve.
+func (w *Cluster) ReadServed(ctx context.Context, addresses []fdb.Address) ([]fdb.ServedCertificate, error) {
+	return inOnePod(ctx, w.db, "read served certificates", addresses, served.Read)
+}
+
+func inOnePod[Q, A any](ctx context.Context, d *database, what string, query Q, read func(context.Context, admin.Transport, Q) (A, error)) (answer A, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // the programs end by themselves earlier
 	defer cancel()
 	cluster, pods := d.known.toReach()
 	if cluster == nil {
-		return fdb.NameLookups{}, errors.New("resolve names: the FoundationDBCluster was not read yet")
+		return answer, errors.New(what + ": the FoundationDBCluster was not read yet")
 	}
 	inPods, why := d.execPods(cluster, pods)
 	if inPods == nil {
-		return fdb.NameLookups{}, fmt.Errorf("resolve names: %s", why)
+		return answer, fmt.Errorf("%s: %s", what, why)
 	}
-	return admin.ResolveNames(ctx, inPods, names)
+	return read(ctx, inPods, query)
 }

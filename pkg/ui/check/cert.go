@@ -20,8 +20,13 @@ func certificates() []Rule {
 			"Renew it before it is urgent. Running processes read a renewed Secret only after tls_cert_refresh_delay_seconds, 12 h by default; a restart makes them read it at once."),
 		{
 			Code: "CERT-004", Severity: Info, Title: "Running processes use the certificate of the Secret",
-			Why:  "A process that was started before the certificate was renewed uses the old one until it reads the Secret again: after tls_cert_refresh_delay_seconds, 12 h by default, at the latest. What a process serves is not read; this follows from its uptime. A restart makes it read the Secret at once.",
+			Why:  "A process that was started before the certificate was renewed uses the old one until it reads the Secret again: after tls_cert_refresh_delay_seconds, 12 h by default, at the latest. Where CERT-005 cannot read what a process serves, this follows from its uptime. A restart makes it read the Secret at once.",
 			find: outdatedCertificates,
+		},
+		{
+			Code: "CERT-005", Severity: Warning, Title: "Processes serve a certificate of the mounted Secrets", severe: servesTooLong,
+			Why:  "Each process presents its certificate to a connection from a pod of the cluster. One that no mounted Secret has is from before a renewal, or the process failed to read the new one. It is an error if it expires before the process is certain to read the Secret again.",
+			find: servedCertificates,
 		},
 	}
 }

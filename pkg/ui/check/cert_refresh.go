@@ -78,10 +78,11 @@ func outdatedCertificates(f Facts) ([]Finding, string) {
 }
 
 // startedBefore returns the processes that were started before a time, and counts those of unknown
-// uptime.
+// uptime. Those whose served certificate is known are neither: CERT-005 judges them.
 func (f Facts) startedBefore(t time.Time) (older []string, unknown int) {
 	for _, p := range f.Database.Status.ProcessList() {
 		switch uptime, known := p.Uptime(); {
+		case f.servedBy(p).Fingerprint != "":
 		case !known:
 			unknown++
 		case f.Now.Add(-uptime).Before(t):

@@ -90,6 +90,9 @@ type Facts struct {
 	// they were not measured.
 	Names       fdb.NameLookups
 	NamesUnread string
+	// Served are the certificates that processes serve. ServedUnread is why they were not read.
+	Served       []fdb.ServedCertificate
+	ServedUnread string
 	// Missing are the permissions that a pass needs and the user does not have. It is valid
 	// only if MissingRead is true.
 	Missing     []string
@@ -104,6 +107,8 @@ type Secret struct {
 	// Issued is when the newest certificate became valid; zero if unknown. Processes that started
 	// earlier have read an older one.
 	Issued time.Time
+	// Fingerprints are those of all certificates, as fdb.Fingerprint returns them.
+	Fingerprints []string
 	// Unread is why they could not be read; empty if they could.
 	Unread string
 }

@@ -1,0 +1,110 @@
+package pipelines
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const token = "ghs_loopback0123456789"
+
+// comment is one of a pull request.
+type comment struct {
+	ID   int    `json:"id"`
+	Body string `json:"body"`
+
+	foreign bool // of another user
+}
+
+// gitHub has the comments of pull request 12 of orders/infrastructure.
+type gitHub struct {
+	*httptest.Server
+	mu       sync.Mutex
+	comments []comment
+	refuse   bool
+	requests []string
+}
+
+func newGitHub(t *testing.T) *gitHub {
+	t.Helper()
+	g := &gitHub{}
+	mux := http.NewServeMux()
+	const repository = "/repos/orders/infrastructure/issues/"
+	mux.HandleFunc("GET "+repository+"12/comments", g.list)
+	mux.HandleFunc("POST "+repository+"12/comments", g.create)
+	mux.HandleFunc("PATCH "+repository+"comments/{id}", g.update)
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.requests = append(g.requests, r.Method)
+		if g.refuse || r.Header.Get("Authorization") != "Bearer "+token {
+			http.Error(w, `{"message":"Bad credentials"}`, http.StatusUnauthorized)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(g.Close)
+	return g
+}
+
+func (g *gitHub) list(w http.ResponseWriter, r *http.Request) {
+	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
+	from := min((page-1)*size, len(g.comments))
+	_ = json.NewEncoder(w).Encode(append([]comment{}, g.comments[from:min(from+size, len(g.comments))]...))
+}
+
+// text is the body of a request. GitHub accepts 65,536 characters.
+func text(w http.ResponseWriter, r *http.Request) (string, bool) {
+	var c comment
+	content, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(content, &c)
+	}
+	if err != nil || c.Body == "" || len([]rune(c.Body)) > 65536 {
+		http.Error(w, fmt.Sprintf(`{"message":"Validation Failed"} %v`, err), http.StatusUnprocessableEntity)
+		return "", false
+	}
+	return c.Body, true
+}
+
+func (g *gitHub) create(w http.ResponseWriter, r *http.Request) {
+	if body, valid := text(w, r); valid {
+		g.comments = append(g.comments, comment{ID: 1000 + len(g.comments), Body: body})
+		w.WriteHeader(http.StatusCreated)
+	}
+}
+
+func (g *gitHub) update(w http.ResponseWriter, r *http.Request) {
+	i := slices.IndexFunc(g.comments, func(c comment) bool { return strconv.Itoa(c.ID) == r.PathValue("id") })
+	switch {
+	case i < 0:
+		http.NotFound(w, r)
+	case g.comments[i].foreign:
+		http.Error(w, `{"message":"Resource not accessible by integration"}`, http.StatusForbidden)
+	default:
+		if body, valid := text(w, r); valid {
+			g.comments[i].Body = body
+		}
+	}
+}
+
+// written are the comments that begin with a marker and are of no other user.
+func (g *gitHub) written() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []string
+	for _, c := range g.comments {
+		if !c.foreign && strings.HasPrefix(c.Body, "<!-- kubectl-fdb ") {
+			all = append(all, c.Body)
+		}
+	}
+	return all
+}
