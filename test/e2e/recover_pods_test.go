@@ -120,3 +120,31 @@ func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
 		t.Errorf("volumes %v, and were %v", now, volumes)
 	}
 }
+
+// The resource is deleted and its objects stay. The manifest that is inferred from them is applied: no
+// pod is replaced, nothing is configured, and the data is there.
+func TestADeletedResourceIsRebuiltFromItsPods(t *testing.T) {
+	ns := namespace(t)
+	marked(t, ns, "processCounts: {storage: 3, log: 4, stateless: 2}\n")
+	before := kubectl(t, "get", "pods", "-n", ns, "-o", "jsonpath={.items[*].metadata.uid}")
+	kubectl(t, "delete", "foundationdbcluster", "c", "-n", ns, "--cascade=orphan")
+	want(t, fdb(t, "recover", "manifest", "other", "-n", ns), 2) // nothing is left of it
+
+	manifest := fdb(t, "recover", "manifest", "c", "-n", ns)
+	want(t, manifest, 0)
+	for _, part := range []string{"spec of 9 of 9 pods, of 7 of 7 PVCs", "configuration of the processes of 9 of 9 pods", "#   spec.automationOptions: leaves no trace", "skip: true"} {
+		if !strings.Contains(strings.ReplaceAll(manifest.stdout, "\n#   the", " the"), part) {
+			t.Errorf("no %q in %s", part, manifest.stdout)
+		}
+	}
+	apply(t, ns, manifest.stdout)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "2m"), 0)
+	if after := kubectl(t, "get", "pods", "-n", ns, "-o", "jsonpath={.items[*].metadata.uid}"); after != before {
+		t.Errorf("pods %s, and were %s", after, before)
+	}
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
+		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
+	}
+	want(t, fdb(t, "recover", "manifest", "c", "-n", ns), 0) // with a warning that it exists
+}

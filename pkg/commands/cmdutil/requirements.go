@@ -53,6 +53,7 @@ func viewRequirements() []CommandRequirements {
 	for _, verb := range []string{"collect", "plan", "verify"} {
 		all = append(all, CommandRequirements{"recover " + verb, slices.Concat(viewing(), releasedVolumes())})
 	}
+	all = append(all, CommandRequirements{"recover manifest", inferringManifests()})
 	all = append(all, CommandRequirements{"dump", dumping()}, CommandRequirements{"dump diff", viewing()}, CommandRequirements{"run --state", required(session.RunStatePermissions()...)}, CommandRequirements{"logs", logging()})
 	all = append(all, screenRequirements()...)
 	all = append(all, CommandRequirements{"get clusters", viewingAll()})
@@ -63,6 +64,15 @@ func viewRequirements() []CommandRequirements {
 		all = append(all, CommandRequirements{list, viewing()})
 	}
 	return all
+}
+
+// inferringManifests returns what is required to infer a manifest: what may not be read is listed as unknown.
+func inferringManifests() []Requirement {
+	const without = "fields of the manifest are unknown"
+	return slices.Concat(required(theResource()), optional(without,
+		session.Permission{Verb: "list", Resource: "pods"}, session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"},
+		session.Permission{Verb: "list", Resource: "persistentvolumeclaims"}, session.Permission{Verb: "list", Resource: "services"}, session.Permission{Verb: "get", Resource: "configmaps"},
+	), releasedVolumes())
 }
 
 // logging returns what is required for logs: either of both origins can do without the other.

@@ -24,7 +24,7 @@ func New(env *session.Env) *cobra.Command {
 		Use:   "recover",
 		Short: "Plan and apply a recovery without a quorum",
 	}
-	cmd.AddCommand(newCollect(env), newPlan(env), newApply(env), newVerify(env))
+	cmd.AddCommand(newCollect(env), newManifest(env), newPlan(env), newApply(env), newVerify(env))
 	cmdutil.AsParent(cmd, "recover command")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/changes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/orphans"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/rebuild"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/runbooks"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
@@ -48,7 +49,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
 
 // AllKinds returns the kinds of documents of all packages by name.
 func AllKinds() []ui.Kind {
-	kinds := slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), changes.Kinds(), orphans.Kinds())
+	kinds := slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), changes.Kinds(), orphans.Kinds(), rebuild.Kinds())
 	slices.SortFunc(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds
 }

@@ -3,16 +3,15 @@ package collect
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/rebuild"
 )
 
 // readReleased lists the volumes whose PVC, one of the cluster, was deleted, and those that are
@@ -76,7 +75,7 @@ func isEmpty(s plan.Snapshot) bool {
 // connection string that a pass would restore.
 func infer(s plan.Snapshot, free []recovery.ReleasedVolume, f *recovery.Facts) {
 	for _, v := range free {
-		g := ownerOf(s.Cluster, v.PVC)
+		g := rebuild.GroupOfPVC(s.Cluster, v.PVC)
 		if g == nil || slices.ContainsFunc(f.Groups, func(known recovery.Group) bool { return known.ID == string(g.ProcessGroupID) }) {
 			continue
 		}
@@ -88,25 +87,6 @@ func infer(s plan.Snapshot, free []recovery.ReleasedVolume, f *recovery.Facts) {
 	if len(f.Groups) > 0 {
 		f.Recorded = strings.TrimSpace(readings.RememberedClusterFile(s))
 	}
-}
-
-// ownerOf returns the process group of a cluster that has a PVC of this name; nil if none has.
-func ownerOf(c *v1beta2.FoundationDBCluster, pvc string) *v1beta2.ProcessGroupStatus {
-	rest := strings.TrimSuffix(strings.TrimPrefix(pvc, c.Name+"-"), "-data")
-	i := strings.LastIndex(rest, "-")
-	if i < 0 {
-		return nil
-	}
-	number, err := strconv.Atoi(rest[i+1:])
-	class := v1beta2.ProcessClass(strings.ReplaceAll(rest[:i], "-", "_"))
-	if err != nil || !class.IsStateful() {
-		return nil
-	}
-	g := &v1beta2.ProcessGroupStatus{ProcessGroupID: c.ProcessGroupIDFor(class, number), ProcessClass: class}
-	if g.PVCName(c) != pvc { // also one without the prefix or the suffix
-		return nil
-	}
-	return g
 }
 
 // isFree reports whether a volume was released by its PVC, or is reserved for one by its name alone.

@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/orphans"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/rebuild"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/runbooks"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
 )
@@ -63,7 +64,7 @@ func ofTheCode(t *testing.T) texts {
 	t.Helper()
 	found := texts{Types: map[string]string{}, Fields: map[string]string{}, Values: map[string][]string{}}
 	desired := map[reflect.Type]bool{}
-	for _, kind := range slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), orphans.Kinds()) {
+	for _, kind := range slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), orphans.Kinds(), rebuild.Kinds()) {
 		if kind.Document != nil {
 			reach(desired, reflect.TypeOf(kind.Document))
 		}

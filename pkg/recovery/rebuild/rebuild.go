@@ -1,0 +1,186 @@
+package rebuild
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// Manifest is a FoundationDBCluster for review, and what it relies on.
+type Manifest struct {
+	// Resource has only fields that are known.
+	Resource map[string]any `json:"resource"`
+	// Known are its fields and their sources.
+	Known []Known `json:"known"`
+	// Unknown are fields that could not be inferred, or not with certainty.
+	Unknown []Unknown `json:"unknown"`
+	// Match is how many pods, PVCs and configurations of processes equal what a pass creates from
+	// the manifest; null if it is unknown.
+	Match *Match `json:"match"`
+}
+
+// Known is a field whose value was inferred.
+type Known struct {
+	Path   string `json:"path"`
+	Source string `json:"source"`
+}
+
+// Unknown is a field whose value was not inferred.
+type Unknown struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Match is what equals the objects that a pass creates from the manifest.
+type Match struct {
+	Pods           int `json:"pods"`
+	MatchingPods   int `json:"matchingPods"`
+	Claims         int `json:"claims"`
+	MatchingClaims int `json:"matchingClaims"`
+	// Configured and MatchingConfigured count pods by the hash of their process arguments.
+	Configured         int `json:"configured"`
+	MatchingConfigured int `json:"matchingConfigured"`
+}
+
+// builder infers one manifest.
+type builder struct {
+	facts   Facts
+	groups  []group
+	cluster *v1beta2.FoundationDBCluster
+	known   []Known
+	unknown []Unknown
+}
+
+func (f Facts) meta() metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: f.Name, Namespace: f.Namespace}
+}
+
+// Rebuild infers the manifest. It begins with the fields that the others depend on.
+func Rebuild(f Facts) (Manifest, error) {
+	b := &builder{facts: f, groups: f.groups(), cluster: &v1beta2.FoundationDBCluster{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster"}, ObjectMeta: f.meta(),
+	}}
+	for _, kind := range slices.Sorted(maps.Keys(f.Unread)) {
+		b.doubt("", kind+" are unknown: "+f.Unread[kind])
+	}
+	b.cluster.Spec.Skip = true
+	b.know("spec.skip", "added, so that no operator acts on a manifest before its review; set it to false afterwards")
+	b.connectionString()
+	b.imageType()
+	b.version()
+	b.images()
+	b.prefixAndCounts()
+	b.places()
+	b.network()
+	b.configuration()
+	b.volumes()
+	b.templates()
+	b.parameters()
+	b.untraced()
+	match := b.match()
+	resource, err := pruned(b.cluster)
+	return Manifest{Resource: resource, Known: b.known, Unknown: b.unknown, Match: match}, err
+}
+
+func (b *builder) know(path, source string) {
+	b.known = append(b.known, Known{Path: path, Source: source})
+}
+
+func (b *builder) doubt(path, reason string) {
+	b.unknown = append(b.unknown, Unknown{Path: path, Reason: reason})
+}
+
+// only returns the one value that all have. If they have several, or there are none, the field is
+// unknown.
+func (b *builder) only(path, source string, values []string) (string, bool) {
+	slices.Sort(values)
+	n := len(values)
+	values = slices.Compact(values)
+	switch len(values) {
+	case 1:
+		b.know(path, phrase.Count(n, source))
+		return values[0], true
+	case 0:
+		b.doubt(path, "no "+source+" is left")
+	default:
+		b.doubt(path, fmt.Sprintf("%s have different values: %s", phrase.Count(n, source), phrase.List(values)))
+	}
+	return "", false
+}
+
+// ofPods returns a value of each pod.
+func (b *builder) ofPods(value func(g group) string) []string {
+	var all []string
+	for _, g := range b.groups {
+		if g.pod != nil {
+			all = append(all, value(g))
+		}
+	}
+	return all
+}
+
+// untraced lists the parts of a spec that leave no trace anywhere.
+func (b *builder) untraced() {
+	for _, path := range []string{"automationOptions", "lockOptions", "coordinatorSelection", "minimumUptimeSecondsForBounce", "replaceInstancesWhenResourcesChange", "maxZonesWithUnavailablePods", "ignoreUpgradabilityChecks"} {
+		b.doubt("spec."+path, "leaves no trace outside of the resource; the default applies")
+	}
+	if len(b.facts.Pods) == 0 {
+		return
+	}
+	b.doubt("spec.labels", "pods are found by the default label "+v1beta2.LabelClusterName+"; those with other labels are not found")
+}
+
+// pruned returns the resource without its status and without empty fields.
+func pruned(c *v1beta2.FoundationDBCluster) (map[string]any, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encode the manifest: %w", err)
+	}
+	resource := map[string]any{}
+	if err := json.Unmarshal(text, &resource); err != nil {
+		return nil, fmt.Errorf("encode the manifest: %w", err)
+	}
+	delete(resource, "status")
+	prune(resource)
+	return resource, nil
+}
+
+func prune(fields map[string]any) {
+	for key, value := range fields {
+		switch value := value.(type) {
+		case nil:
+			delete(fields, key)
+		case string:
+			if value == "" {
+				delete(fields, key)
+			}
+		case []any:
+			for _, element := range value {
+				if object, is := element.(map[string]any); is {
+					prune(object)
+				}
+			}
+		case map[string]any:
+			prune(value)
+			if len(value) == 0 {
+				delete(fields, key)
+			}
+		}
+	}
+}
+
+// afterLast returns what follows the last separator of a text, and what precedes it.
+func afterLast(text, separator string) (before, after string) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], text[i+len(separator):]
+}
