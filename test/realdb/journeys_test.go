@@ -35,6 +35,7 @@ func journeys() []journey {
 		{"knobs", 1, changeKnobs},
 		{"race", 1, race},
 		{"volume", 1, loseAVolume},
+		{"repair", 1, repairCoordinators},
 		{"coordinators-moved", 1, moveAllAddresses},
 		{"coordinators-lost", 1, loseCoordinators},
 		{"coordinators-recreated", 1, loseCoordinatorsAndRecreate},
