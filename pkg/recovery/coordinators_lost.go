@@ -104,14 +104,23 @@ func coordinatorsLost(f Facts) (Assessment, bool) {
 		a.Evidence = append(a.Evidence, fmt.Sprintf("new coordinator %s in zone %s: %s", n.Pod, n.Zone, map[bool]string{true: "keeps its coordination state", false: "gets a copy"}[n.Keeps]))
 	}
 	a.Saved = fmt.Sprintf("what the volumes of the other process groups have, from the coordination state of %s", phrase.List(podsOf(found.survivors)))
-	a.Lost = fmt.Sprintf("commits that this state does not know: %s may have had a newer one", phrase.Count(found.count(), "lost coordinator"))
+	a.Lost = f.loss(found)
+	return a, true
+}
+
+// loss returns what a copy of coordination state loses.
+func (f Facts) loss(found leftOver) string {
+	text := fmt.Sprintf("commits that this state does not know: %s may have had a newer one", phrase.Count(found.count(), "lost coordinator"))
 	if data := f.lostData(); len(data) > 0 {
-		a.Lost += "; data that only the lost volumes had of " + phrase.List(data)
+		text += "; data that only the lost volumes had of " + phrase.List(data)
+	}
+	if lost, all := f.lostLogs(); f.Outage.Replicas > 0 && lost >= f.Outage.Replicas {
+		text += fmt.Sprintf("; the whole database, except for its backups, if it had its logs there: %s lost, %d at most", phrase.CountOf(lost, all, "log process group"), f.Outage.Replicas-1)
 	}
 	if found.replaced > 0 {
-		a.Lost += "; data that only volumes had that were recreated since"
+		text += "; data that only volumes had that were recreated since"
 	}
-	return a, true
+	return text
 }
 
 // survivorsAtMost is how many coordinators with state can be left. Which of their states is the newest is
@@ -193,6 +202,21 @@ func (f Facts) lostData() (names []string) {
 		}
 	}
 	return names
+}
+
+// lostLogs counts the process groups of log processes, and those of them that have neither a pod nor a
+// PVC. A database can only recover from a log of its last generation.
+func (f Facts) lostLogs() (lost, all int) {
+	for _, g := range f.Groups {
+		if g.Class != "log" && g.Class != "transaction" {
+			continue
+		}
+		all++
+		if g.isDeleted() {
+			lost++
+		}
+	}
+	return lost, all
 }
 
 // lossObstacles are why coordination state must not be copied, besides those of single coordinators.

@@ -186,6 +186,32 @@ func TestAPlanThatCopiesStateNamesTheLossFirst(t *testing.T) {
 	}
 }
 
+// As observed on FoundationDB 7.3.79: a database whose last logs are all lost never recovers.
+func TestLostLogsCanBeTheWholeDatabase(t *testing.T) {
+	const want = "the whole database, except for its backups, if it had its logs there: 2 of 3 log process groups lost, 1 at most"
+	tests := map[string]struct {
+		logs, replicas int
+		warned         bool
+	}{
+		"as many as copies":      {logs: 3, replicas: 2, warned: true},
+		"fewer than copies":      {logs: 3, replicas: 3},
+		"none":                   {logs: 0, replicas: 1},
+		"unknown number of them": {logs: 3},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := bereft()
+			f.Outage.Replicas = tc.replicas
+			for i := range tc.logs { // the second and the third group are lost
+				f.Groups[i].Class = "log"
+			}
+			if a := Assess(f); strings.Contains(a.Lost, want) != tc.warned {
+				t.Error(a.Lost)
+			}
+		})
+	}
+}
+
 // A process modifies its coordination files when it starts, so which of two states is newer is unknown:
 // both are read, and none is copied.
 func TestOfTwoStatesNoneIsCopied(t *testing.T) {

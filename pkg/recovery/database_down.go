@@ -28,7 +28,9 @@ type FullDisk struct {
 
 // Recovery states of FoundationDB in which a recovery stops.
 const (
-	stateRecruiting   = "recruiting_transaction_servers"
+	stateRecruiting = "recruiting_transaction_servers"
+	// The name of the state while old logs are locked: 7.3.79 reports no other for it, although it has one.
+	stateLockingState = "locking_coordinated_state"
 	stateLockingLogs  = "locking_old_transaction_servers"
 	stateNeverCreated = "configuration_never_created"
 )
@@ -48,8 +50,8 @@ func databaseDown(f Facts) Assessment {
 	switch f.Outage.RecoveryState {
 	case stateRecruiting:
 		a.Lost = "nothing, as long as no volume is deleted: the logs were read, and too few processes can be recruited"
-	case stateLockingLogs:
-		a.Lost = "commits of the last moments, if log processes that do not answer are lost with their volumes"
+	case stateLockingState, stateLockingLogs:
+		a.Lost = "nothing, if enough log processes of the last generation come back with their volumes; else all commits since the last backup"
 	case stateNeverCreated:
 		a.Saved, a.Lost = "what the volumes have, if the coordination state is found", "the database, if it is configured again: its coordinators have no state of it"
 	}
@@ -69,7 +71,7 @@ func withoutDatabase(cluster string, f Facts, a Assessment, command func(words .
 			"create them, which needs no database: "+command("reconcile", cluster),
 			"then end the exclusions that were a mistake: "+command("include", cluster, "--all"),
 			"neither include nor configure exclude= of fdbcli ends an exclusion before: include needs an available database, and configure exclude= only adds exclusions")
-	case stateLockingLogs:
+	case stateLockingState, stateLockingLogs:
 		steps = append(steps,
 			"bring the pods of all log process groups back, on their own PVCs: "+command("reconcile", cluster, "--wait"),
 			"only if their volumes are permanently lost, restore a backup into a new cluster: "+command("restore", "start", "--help"))

@@ -39,7 +39,8 @@ func killEachClass(t *testing.T) {
 }
 
 // freezeEachClass stops a process of each class from answering, without ending it. Documents are partial
-// then, and late. No other pod of its class may go down meanwhile.
+// then, and late. No other pod of its class may go down meanwhile if it has data; a stateless one may, as
+// the database recovers with others.
 func freezeEachClass(t *testing.T) {
 	c := shared(t)
 	for _, class := range []string{"storage", "log", "stateless"} {
@@ -55,7 +56,7 @@ func freezeEachClass(t *testing.T) {
 			run(t, "", "kubectl", "exec", "-n", c.ns, frozen.Pod, "-c", "foundationdb", "--", "sh", "-c", signalProcesses, "sh", "CONT")
 		})
 		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
-			if r := c.fdb(t, "can delete", "pod/"+other.Pod); r.code == 0 {
+			if r := c.fdb(t, "can delete", "pod/"+other.Pod); r.code == 0 && class != "stateless" {
 				t.Errorf("%s does not answer, and %s may be deleted:\n%s", frozen.Pod, other.Pod, r.stdout)
 			}
 			if r := c.fdb(t, "status", "-o", "json"); r.code == 0 {
@@ -154,24 +155,61 @@ func withoutTLS(address string) string { return strings.TrimSuffix(address, ":tl
 // moveCoordinators moves a coordinator to another process.
 func moveCoordinators(t *testing.T) {
 	c := shared(t)
-	var old group
+	old, own := c.aCoordinator(t)
+	c.must(t, "coordinators change", "--away-from", old.ID, "--yes", "--wait", "--timeout", "7m")
+	if c.status(t).coordinates(own) {
+		t.Errorf("coordinators were moved away from %s, and fdbcli still has %s", old.ID, own.Address)
+	}
+	c.reconcile(t)
+	c.settled(t)
+}
+
+// aCoordinator returns a process group that is a coordinator, and its process.
+func (c *cluster) aCoordinator(t *testing.T) (group, process) {
+	t.Helper()
 	for _, g := range c.groups(t) {
-		if g.Coordinator != nil && *g.Coordinator {
-			old = g
+		if g.Coordinator == nil || !*g.Coordinator {
+			continue
+		}
+		actual := c.status(t)
+		own := actual.of(g.ID)
+		if len(own) != 1 || !actual.coordinates(own[0]) {
+			t.Fatalf("%s is reported as a coordinator, and fdbcli has its processes %v and the coordinators %v", g.ID, own, actual.Client.Coordinators.Coordinators)
+		}
+		return g, own[0]
+	}
+	t.Fatal("no process group is a coordinator")
+	return group{}, process{}
+}
+
+// repairCoordinators stops the node of a coordinator: the repair replaces it by another process while
+// the node is stopped.
+func repairCoordinators(t *testing.T) {
+	c := shared(t)
+	lost, own := c.aCoordinator(t)
+	must(t, "fdb-sandbox", "node", "stop", lost.Node)
+	t.Cleanup(func() { run(t, "", "fdb-sandbox", "node", "start", lost.Node) })
+	eventually(t, 2*time.Minute, func() string {
+		if actual := c.status(t); len(actual.of(lost.ID)) > 0 {
+			return lost.ID + " is still reported by fdbcli"
+		}
+		return ""
+	})
+	if r := c.fdb(t, "coordinators repair", "--yes", "--wait", "--timeout", "7m"); r.code != 0 {
+		t.Fatalf("repair: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	actual := c.status(t)
+	if actual.coordinates(own) {
+		t.Errorf("repaired, and fdbcli still has the coordinator at %s", own.Address)
+	}
+	for _, one := range actual.Client.Coordinators.Coordinators {
+		if !one.Reachable {
+			t.Errorf("repaired, and fdbcli cannot reach the coordinator at %s", one.Address)
 		}
 	}
-	if old.ID == "" {
-		t.Fatal("no process group is a coordinator")
-	}
-	before := c.status(t)
-	own := before.of(old.ID)
-	if len(own) != 1 || !before.coordinates(own[0]) {
-		t.Fatalf("%s is reported as a coordinator, and fdbcli has its processes %v and the coordinators %v", old.ID, own, before.Client.Coordinators.Coordinators)
-	}
-	c.must(t, "coordinators change", "--away-from", old.ID, "--yes", "--wait", "--timeout", "7m")
-	if c.status(t).coordinates(own[0]) {
-		t.Errorf("coordinators were moved away from %s, and fdbcli still has %s", old.ID, own[0].Address)
-	}
+	c.verify(t)
+	must(t, "fdb-sandbox", "node", "start", lost.Node)
+	c.must(t, "wait", "--for=healthy", "--timeout", "5m")
 	c.reconcile(t)
 	c.settled(t)
 }

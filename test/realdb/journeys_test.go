@@ -3,6 +3,7 @@ package realdb
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"text/tabwriter"
@@ -34,6 +35,7 @@ func journeys() []journey {
 		{"knobs", 1, changeKnobs},
 		{"race", 1, race},
 		{"volume", 1, loseAVolume},
+		{"repair", 1, repairCoordinators},
 		{"coordinators-moved", 1, moveAllAddresses},
 		{"coordinators-lost", 1, loseCoordinators},
 		{"coordinators-recreated", 1, loseCoordinatorsAndRecreate},
@@ -48,6 +50,23 @@ func journeys() []journey {
 		{"regions", 1, twoRegions},
 		{"upgrade", 2, upgrade},
 	}
+}
+
+// missing is what a journey needs and FDB_BIN lacks; empty if it can run.
+func (j journey) missing() string {
+	if len(given) < j.versions {
+		return fmt.Sprintf("NOT RUN: needs %d versions in FDB_BIN, has %d", j.versions, len(given))
+	}
+	if j.name != "backup" {
+		return ""
+	}
+	newest := given[len(given)-1]
+	for _, program := range []string{"fdbbackup", "fdbrestore", "backup_agent"} {
+		if _, err := os.Stat(filepath.Join(newest.Dir, program)); err != nil {
+			return fmt.Sprintf("NOT RUN: needs %s in the directory of %s", program, newest.Version)
+		}
+	}
+	return ""
 }
 
 func names() []string {
@@ -71,8 +90,7 @@ func TestJourneys(t *testing.T) {
 		if !slices.Contains(chosen, j.name) {
 			continue
 		}
-		if len(given) < j.versions {
-			missing := fmt.Sprintf("NOT RUN: needs %d versions in FDB_BIN, has %d", j.versions, len(given))
+		if missing := j.missing(); missing != "" {
 			outcomes = append(outcomes, outcome{name: j.name, result: missing})
 			if os.Getenv("RUN") != "" {
 				t.Errorf("%s: %s", j.name, missing)

@@ -266,6 +266,24 @@ func TestCoordinatorsAreRecoveredAtTheirAddresses(t *testing.T) {
 	}
 }
 
+// The last read ends with the time as well, and does not hide what was waited for.
+func TestATimeoutNamesWhatWasWaitedFor(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("timed out"))
+	defer cancel()
+	reads := 0
+	r := Run{Clock: instant{clocktesting.NewFakeClock(time.Now())}, Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
+		if reads++; reads > 1 {
+			<-ctx.Done()
+			return recovery.Facts{}, plan.Snapshot{}, ctx.Err()
+		}
+		return recovery.Facts{Outage: recovery.Outage{RecoveryState: "locking_coordinated_state"}}, plan.Snapshot{}, nil
+	}}
+	const want = "the database is not available, recovery state locking_coordinated_state: timed out"
+	if err := r.available(ctx, recovery.Plan{Assessment: recovery.Assessment{Kind: recovery.CoordinatorsLost}}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // A pod without a volume that was created without a quorum has no cluster file yet.
 func TestAPodWithoutAClusterFileGetsOne(t *testing.T) {
 	c := newCluster(t)

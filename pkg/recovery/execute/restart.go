@@ -77,6 +77,8 @@ func (r Run) available(ctx context.Context, p recovery.Plan) error {
 		switch {
 		case p.Kind != recovery.CoordinatorsMoved && p.IsBack(now, recovery.HealthOf(s.Database)):
 			return ""
+		case !p.IsReached(now) && now.Outage.RecoveryState != "":
+			return "the database is not available, recovery state " + now.Outage.RecoveryState
 		case !p.IsReached(now):
 			return "the database is not available yet"
 		case !recovery.AllReport(now, recovery.HealthOf(s.Database)):
@@ -88,9 +90,9 @@ func (r Run) available(ctx context.Context, p recovery.Plan) error {
 
 // until reads the facts until missing returns nothing, or the context ends.
 func (r Run) until(ctx context.Context, missing func(recovery.Facts, plan.Snapshot) string) error {
+	why := ""
 	for {
 		facts, s, err := r.Read(ctx)
-		why := ""
 		if err == nil {
 			if why = missing(facts, s); why == "" {
 				return nil
@@ -100,8 +102,8 @@ func (r Run) until(ctx context.Context, missing func(recovery.Facts, plan.Snapsh
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			if err != nil {
-				return err
+			if why == "" {
+				return err // no read succeeded
 			}
 			return fmt.Errorf("%s: %w", why, context.Cause(ctx))
 		case <-timer.C():
