@@ -77,6 +77,7 @@ const (
 	StageSetBackupState       StageName = "SetBackupState"
 	StageSetRestoreVersion    StageName = "SetRestoreVersion"
 	StageChangeDenyList       StageName = "ShutOut"
+	StageSetPrimaryRegion     StageName = "SetPrimaryRegion"
 	StageSkipExclusion        StageName = "SkipExclusion"
 	StageStopMaintenance      StageName = "StopMaintenance"
 	StageSyncConnectionString StageName = "SyncConnectionString"
