@@ -100,7 +100,7 @@ func specChange(approved, now Identity) string {
 }
 
 // Carried notes what a pass has done: process groups that it created, and what it has written to a
-// spec: spec.skip of a cluster, spec.backupState, or spec.backupVersion. It never writes other fields.
+// spec: spec.skip and the priorities of regions of a cluster, spec.backupState, or spec.backupVersion. It never writes other fields.
 func (a *Approval) Carried(e reconcile.Event) {
 	done, ok := e.(reconcile.ActionDone)
 	if !ok || done.Err != nil {
@@ -108,12 +108,23 @@ func (a *Approval) Carried(e reconcile.Event) {
 	}
 	a.later.carried(done.Action)
 	switch set := done.Action.(type) { //nolint:gochecksumtype // no other action writes a spec
+	case plan.SetPriorities:
+		a.wrote = func(of *specs) { setRegions(of.cluster, set) }
 	case plan.SetSkip:
 		a.wrote = func(of *specs) { of.cluster.Skip = set.Skip }
 	case plan.SetBackupState:
 		a.wrote = func(of *specs) { of.backup.BackupState = set.State }
 	case plan.SetRestoreVersion:
 		a.wrote = func(of *specs) { of.restore.BackupVersion = &set.Chosen.Version }
+	}
+}
+
+// setRegions sets the regions that a pass wrote into the spec of its own resource.
+func setRegions(of *v1beta2.FoundationDBClusterSpec, set plan.SetPriorities) {
+	for _, r := range set.Resources {
+		if r.Name == set.Cluster {
+			of.DatabaseConfiguration.Regions = r.Regions
+		}
 	}
 }
 

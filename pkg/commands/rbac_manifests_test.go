@@ -86,6 +86,21 @@ func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	}
 }
 
+// Together with the Role for reconciling.
+func TestTheRoleForFailoversGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+	granted := permissionsOf(rulesOf(t, "failover.yaml"))
+	for _, p := range session.FailoverPermissions() {
+		if !slices.Contains(append(granted, session.ReconcilePermissions()...), p) {
+			t.Errorf("manifests/rbac/failover.yaml does not grant %q", p)
+		}
+	}
+	for _, p := range granted {
+		if !slices.Contains(session.FailoverPermissions(), p) {
+			t.Errorf("manifests/rbac/failover.yaml grants %q, which no failover asks for", p)
+		}
+	}
+}
+
 func TestTheRoleForDetectingFailuresGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	rules := rulesOf(t, "detect-failures.yaml")
 	needed := session.DetectPermissions()

@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/failover"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/gc"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/install"
@@ -121,7 +122,7 @@ resources on demand. No operator has to run.`,
 			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		}},
 		{"change", "Management Commands:", []*cobra.Command{
-			install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
+			install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
 			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),

@@ -215,6 +215,8 @@ func TestARunbookWithAMistakeIsRefusedBeforeItsFirstStep(t *testing.T) {
 		"an unknown report":             {"", []string{"--report", "pdf=x"}, "--report"},
 		"an unknown decision":           {"", []string{"--unknown", "maybe"}, "--unknown"},
 		"a format that is none":         {"", []string{"-o", "pdf"}, "-o must be"},
+		"a dry run with a state":        {"", []string{"--dry-run"}, "--dry-run conflicts with --state"},
+		"a list that is printed":        {"", []string{"--list", "--print"}, "--list conflicts with --print"},
 	} {
 		g := up(t)
 		state := filepath.Join(t.TempDir(), "state.json")

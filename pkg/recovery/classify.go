@@ -23,6 +23,8 @@ const (
 	VolumesReleased Kind = "volumes-released"
 	// CoordinatorsLost means that a majority of coordinators has neither pod nor PVC.
 	CoordinatorsLost Kind = "coordinators-lost"
+	// RegionLost means that the coordinators of this resource answer, and too few of those of other resources.
+	RegionLost Kind = "region-lost"
 	// DatabaseDown means that a quorum answers and the database does not, as after an exclusion
 	// of too many processes or with full disks.
 	DatabaseDown Kind = "database-down"
@@ -83,7 +85,7 @@ func Assess(f Facts) Assessment {
 	case isTrue(f.Quorum):
 		return databaseDown(f)
 	}
-	for _, assess := range []func(Facts) (Assessment, bool){released, coordinatorsLost, podsLost, moved} {
+	for _, assess := range []func(Facts) (Assessment, bool){released, regionLost, coordinatorsLost, podsLost, moved} {
 		if a, is := assess(f); is {
 			return a
 		}

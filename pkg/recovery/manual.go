@@ -23,6 +23,13 @@ func manual(cluster string, f Facts, a Assessment, command func(words ...string)
 		}
 	case DatabaseDown:
 		return withoutDatabase(cluster, f, a, command)
+	case RegionLost:
+		return []string{
+			"delete no PVC and no process group of any resource of the database",
+			"bring back a majority of coordinators: in the namespace, and with the kubeconfig context, of each resource whose process groups are the coordinators above, kubectl fdb recover plan NAME",
+			"then verify the result: " + command("recover", "verify", cluster, "--wait"),
+			"only if they are permanently lost, restore a backup into a new cluster: " + command("restore", "start", "--help"),
+		}
 	case CoordinatorsMoved:
 		return []string{
 			"delete no PVC and no process group, and stop operators: " + command("pause", cluster),

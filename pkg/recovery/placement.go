@@ -9,6 +9,8 @@ type Placement struct {
 	// Shared is why the pods of the cluster are not all processes of a database in one data center;
 	// empty if they are.
 	Shared string `json:"shared,omitempty"`
+	// Regions is how many regions the spec has: in several, each has resources of its own.
+	Regions int `json:"regions,omitempty"`
 	// Candidates are the process groups that can be coordinators: of an eligible class, not marked for
 	// removal, in a known zone, and with a process that runs.
 	Candidates []Candidate `json:"candidates"`

@@ -88,6 +88,12 @@ func ReconcilePermissions() []Permission {
 	}
 }
 
+// FailoverPermissions are required to set the priorities of regions in the resources of a database, and
+// to configure it.
+func FailoverPermissions() []Permission {
+	return append(ReconcilePermissions(), Permission{"list", v1beta2.GroupVersion.Group, "foundationdbclusters", ""}, Permission{"patch", v1beta2.GroupVersion.Group, "foundationdbclusters", ""})
+}
+
 // VolumePermissions are required to bind PVCs to released volumes again. Volumes are cluster-scoped.
 func VolumePermissions() []Permission {
 	return []Permission{{"get", "", "persistentvolumes", ""}, {"patch", "", "persistentvolumes", ""}}

@@ -193,6 +193,8 @@ func (o PlanOptions) differences(w io.Writer, items []planned.PlanItem) {
 			if len(a.Differences) > 0 {
 				o.spelledOut(w, item, "")
 			}
+		case plan.SetPriorities: // in several resources
+			o.spelledOut(w, item, "")
 		case plan.SetRestoreVersion:
 			o.spelledOut(w, item, evidenceOf(item.Preconditions, plan.CheckRestoreTime))
 		}

@@ -153,6 +153,7 @@ func actionRequirements() []CommandRequirements {
 		{"connection-string sync", reconciling()},
 		{"coordinators change", reconciling()},
 		{"coordinators repair", reconciling()},
+		{"failover", slices.Concat(reconciling(), required(session.FailoverPermissions()...))},
 		{"gc", collectingGarbage()},
 		{"recover apply", slices.Concat(reconciling(), releasedVolumes(), bindingVolumes())},
 		{"operations list", required(readingLease(), finding()[0].Permission)},

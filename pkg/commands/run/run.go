@@ -97,8 +97,6 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "If true, print every step with its forecast, and change nothing")
 	flags.BoolVar(&o.list, "list", false, "If true, list the runbooks that the program comes with")
 	flags.BoolVar(&o.print, "print", false, "If true, print the runbook")
-	cmd.MarkFlagsMutuallyExclusive("list", "print", "dry-run")
-	cmd.MarkFlagsMutuallyExclusive("dry-run", "state")
 	session.Complete(cmd, "unknown", func() []string { return []string{unknownRepeat, unknownDone} })
 	return cmd
 }
@@ -131,8 +129,23 @@ type runner struct {
 	variables map[string]string // values of the runbook's variables
 }
 
+// conflicts returns an error for flags that exclude each other.
+func (o options) conflicts() error {
+	switch {
+	case o.list && o.print:
+		return exit.Usagef("--list conflicts with --print")
+	case o.list && o.dryRun:
+		return exit.Usagef("--list conflicts with --dry-run")
+	case o.print && o.dryRun:
+		return exit.Usagef("--print conflicts with --dry-run")
+	case o.dryRun && o.state != "":
+		return exit.Usagef("--dry-run conflicts with --state: a dry run has no state to keep or to continue")
+	}
+	return nil
+}
+
 func (r *runner) command(ctx context.Context, args []string) error {
-	if err := r.Check(); err != nil {
+	if err := errors.Join(r.Check(), r.conflicts()); err != nil {
 		return err
 	}
 	if r.list {

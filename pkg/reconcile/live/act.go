@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/priorities"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -49,15 +50,17 @@ func (w *Cluster) carryOut(ctx context.Context, a plan.Action) error {
 	case plan.WriteStatus:
 		return w.status.writeStatus(ctx, a)
 	case plan.AddGroups:
-		return w.status.addGroups(ctx, a)
+		return w.status.editStatus(ctx, a.Apply)
 	case plan.SetConnectionString:
-		return w.status.setConnectionString(ctx, a)
+		return w.status.editStatus(ctx, a.Apply)
 	case plan.MarkForRemoval:
 		return w.status.editStatus(ctx, a.Apply)
 	case plan.KeepGroups:
 		return w.status.editStatus(ctx, a.Apply)
 	case plan.SetExcluded:
 		return w.status.editStatus(ctx, a.Apply)
+	case plan.SetPriorities:
+		return priorities.Set(ctx, w.Client, w.Key.Namespace, a, w.status.known.remember)
 	case plan.SetSkip:
 		return w.status.setSkip(ctx, a)
 	case plan.RecordFailures:

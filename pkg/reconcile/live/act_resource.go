@@ -25,14 +25,6 @@ func (w *statusWriter) writeStatus(ctx context.Context, a plan.WriteStatus) erro
 	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
 }
 
-func (w *statusWriter) addGroups(ctx context.Context, a plan.AddGroups) error {
-	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
-}
-
-func (w *statusWriter) setConnectionString(ctx context.Context, a plan.SetConnectionString) error {
-	return w.editStatus(ctx, func(s plan.Snapshot) plan.Snapshot { return a.Apply(s) })
-}
-
 // editStatus applies an edit to the cluster as the API server has it. The spec is not changed:
 // the normalized one is never written.
 func (w *statusWriter) editStatus(ctx context.Context, edit func(plan.Snapshot) plan.Snapshot) error {

@@ -157,6 +157,12 @@ func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets pl
 			return err
 		})
 	}
+	if facets&plan.OtherClusters != 0 {
+		group.Go(func() (err error) {
+			into.OtherClusters, err = others[v1beta2.FoundationDBCluster](ctx, r.Client, r.Key, &v1beta2.FoundationDBClusterList{})
+			return err
+		})
+	}
 	if facets&plan.Agents != 0 {
 		group.Go(func() (err error) {
 			into.Agents, err = r.readAgentsOf(ctx)

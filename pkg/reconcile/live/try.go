@@ -25,7 +25,7 @@ func (w *Cluster) Try(ctx context.Context, a plan.Action) (tried bool, err error
 func canBeTried(a plan.Action) bool {
 	switch a := a.(type) { //nolint:gochecksumtype // all others are not tried
 	case plan.CreatePVC, plan.CreatePod, plan.ApplyConfigMap, plan.AddGroups, plan.MarkForRemoval, plan.KeepGroups, plan.WriteStatus,
-		plan.CordonNode, plan.UncordonNode, plan.SetSkip, plan.AdoptSpec, plan.RecordTaints, plan.RecordFailures,
+		plan.CordonNode, plan.UncordonNode, plan.SetSkip, plan.SetPriorities, plan.AdoptSpec, plan.RecordTaints, plan.RecordFailures,
 		plan.ApplyFailureDetector, plan.DeleteFailureDetector,
 		plan.ApplyDisruptionBudget, plan.SetTolerations:
 		return true

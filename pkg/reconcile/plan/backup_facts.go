@@ -98,6 +98,9 @@ type OtherFacts[T any] struct {
 	NotRead string
 }
 
+// OtherClusterFacts are read where something has to agree in all resources of a database.
+type OtherClusterFacts = OtherFacts[v1beta2.FoundationDBCluster]
+
 // OtherBackupFacts are read with a FoundationDBBackup.
 type OtherBackupFacts = OtherFacts[v1beta2.FoundationDBBackup]
 

@@ -67,6 +67,12 @@ const (
 	CheckRegionsFull         CheckID = "regions-full"          // each region has a full copy of the data
 	CheckRegionServes        CheckID = "region-serves"         // the region with the highest priority serves
 	CheckStorageInRegions    CheckID = "storage-in-regions"    // each storage server is in one of the regions
+	CheckRegionsAgree        CheckID = "regions-agree"         // all resources of the database have the same regions
+	CheckRegionsReached      CheckID = "regions-reached"       // the database has the regions of the spec
+	CheckRegionEligible      CheckID = "region-eligible"       // the region may become primary; the subject is its data center
+	CheckRegionCaughtUp      CheckID = "region-caught-up"      // the second region lags little
+	CheckResourcesKnown      CheckID = "resources-known"       // all resources of the database are known
+	CheckConfiguresDatabase  CheckID = "configures-database"   // the spec lets passes configure the database
 	CheckNoOtherMaintenance  CheckID = "no-other-maintenance"  // no other zone is under maintenance
 )
 

@@ -56,6 +56,9 @@ const (
 	// RestoreTimes are the times of the versions that a restore can restore.
 	RestoreTimes
 
+	// OtherClusters are the other FoundationDBClusters of the namespace, as they are stored.
+	OtherClusters
+
 	// Everything is all of the facets of a cluster.
 	Everything = ClusterResource | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
 	// EverythingOfBackups is all of the facets of a backup or a restore.
@@ -65,7 +68,7 @@ const (
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination", "disruption budgets",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
-	"failure detector", "restore times",
+	"failure detector", "restore times", "other clusters",
 }
 
 // String lists the facets' names, separated by commas.

@@ -57,6 +57,7 @@ var effects = []expected{
 	{plan.CordonNode{}, false, plan.NoImpact},
 	{plan.CordonNode{Evacuates: true}, false, plan.DataMove},
 	{plan.SetSkip{}, false, plan.NoImpact},
+	{plan.SetPriorities{}, false, plan.NoImpact},
 	{plan.UncordonNode{}, false, plan.NoImpact},
 	{plan.SetExcluded{}, false, plan.NoImpact},
 	{plan.Exclude{}, true, plan.DataMove},
@@ -220,6 +221,7 @@ func TestAnEditChangesACopy(t *testing.T) {
 		"a changed budget":     plan.ApplyDisruptionBudget{Name: "b", Object: &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &intstr.IntOrString{IntVal: 1}}}},
 		"no budget any more":   plan.DeleteDisruptionBudget{Name: "b"},
 		"SetTolerations":       plan.SetTolerations{Name: "p", Seconds: map[string]*int64{"k": new(int64)}, Before: map[string]*int64{}},
+		"SetPriorities":        plan.SetPriorities{Resources: []plan.RegionsResource{{Name: "sample", Regions: []v1beta2.Region{{}}}}},
 		"SetExcluded":          plan.SetExcluded{Groups: []v1beta2.ProcessGroupID{"log-1"}, At: noon},
 	}
 	marked := func() plan.Snapshot {

@@ -46,6 +46,8 @@ type Snapshot struct {
 	Detector DetectorFacts
 	// Coordination is what the control-plane instances that share the database wrote for each other.
 	Coordination CoordinationFacts
+	// OtherClusters are the other FoundationDBClusters, of the same database or not.
+	OtherClusters OtherClusterFacts
 	// DisruptionBudgets are all PodDisruptionBudgets of the namespace by name, those of others
 	// included: Kubernetes refuses every eviction of a pod that two of them select.
 	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
@@ -200,6 +202,7 @@ var take = map[Facet]func(into, from *Snapshot){
 		into.DisruptionBudgets, into.DisruptionBudgetsHidden = from.DisruptionBudgets, from.DisruptionBudgetsHidden
 	},
 
+	OtherClusters: func(into, from *Snapshot) { into.OtherClusters = from.OtherClusters },
 	Backup:        func(into, from *Snapshot) { into.Backup, into.OtherBackups = from.Backup, from.OtherBackups },
 	Agents:        func(into, from *Snapshot) { into.Agents = from.Agents },
 	BackupStatus:  func(into, from *Snapshot) { into.BackupStatus = from.BackupStatus },

@@ -77,6 +77,7 @@ const (
 	StageSetBackupState       StageName = "SetBackupState"
 	StageSetRestoreVersion    StageName = "SetRestoreVersion"
 	StageChangeDenyList       StageName = "ChangeDenyList"
+	StageSetPrimaryRegion     StageName = "SetPrimaryRegion"
 	StageSkipExclusion        StageName = "SkipExclusion"
 	StageStopMaintenance      StageName = "StopMaintenance"
 	StageSyncConnectionString StageName = "SyncConnectionString"

@@ -34,7 +34,7 @@ func (q documentQuestion) ask(s plan.Snapshot) bool            { return len(q.an
 // withoutDocument are the questions that the status document does not answer, and why.
 var withoutDocument = map[string]string{
 	"Always": "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
-	"DistributionHolds": "the spec", "drainsFirst": "the spec and the status of the resource", "volumeStays": "the PVC",
+	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "volumeStays": "the PVC",
 	"LockFree": "keys of the database", "LockFreeFor": "keys of the database", "HeldByHand": "keys of the database",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
 	"NoDatabaseYet":     "proven by a recovery state in the document, never by an absent one",
@@ -103,6 +103,17 @@ func removedGroup(s *plan.Snapshot) {
 	s.Pods[g.PodName(s.Cluster)].CreationTimestamp.Time = s.Now.Add(-2 * time.Hour)
 }
 
+// twoRegions is a configuration whose second region may become primary.
+func twoRegions() fdb.Configuration {
+	return fdb.Configuration{RedundancyMode: "double", UsableRegions: 2, Regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1", Priority: 1}}}, {DataCenters: []fdb.DataCenter{{ID: "dc2"}}}}}
+}
+
+func inTwoRegions(s *plan.Snapshot) {
+	configuration := twoRegions()
+	s.Database.Status.Cluster.Configuration, s.Database.Status.Cluster.ActivePrimaryDC = &configuration, "dc1"
+	s.Database.Status.Cluster.DatacenterLag = &fdb.Lag{Seconds: new(0.1)}
+}
+
 func oldVersion(s *plan.Snapshot) {
 	everyProcess(func(p *fdb.Process) { p.Version = "7.1.10" })(s.Database.Status)
 	edit("stateless-1", func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleMaster}} })(s)
@@ -163,6 +174,18 @@ func questionsOfDocuments() map[string]documentQuestion {
 		"RegionsReplicated": {answer: ofDatabase(RegionsReplicated), reads: join(roles, []section{ofReplication, ofData, ofConfig})},
 		"PrimaryServes": {
 			answer: ofDatabase(func(d plan.DatabaseFacts) plan.Check { return PrimaryServes(d, inDC1, "dc1") }),
+		},
+		"RegionEligible": {
+			given: inTwoRegions, answer: ofDatabase(func(d plan.DatabaseFacts) plan.Check { return RegionEligible(d, "dc2") }), reads: []section{ofConfig},
+		},
+		"RegionsReached": {
+			given: inTwoRegions, answer: ofDatabase(func(d plan.DatabaseFacts) plan.Check { return RegionsReached(d, twoRegions()) }), reads: []section{ofConfig},
+		},
+		"RegionCaughtUp": {given: inTwoRegions, answer: ofDatabase(RegionCaughtUp)},
+		"ResourcesKnown": {
+			answer: one(func(s plan.Snapshot) plan.Check {
+				return ResourcesKnown(s.Database, plan.OtherClusterFacts{Read: true}, []*v1beta2.FoundationDBCluster{s.Cluster})
+			}), reads: []section{ofLocality, ofCluster},
 		},
 		"StorageInRegions": {
 			answer: ofDatabase(func(d plan.DatabaseFacts) plan.Check { return StorageInRegions(d, inDC1) }), reads: join(roles, []section{ofLocality}),

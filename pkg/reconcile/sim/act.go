@@ -67,6 +67,11 @@ func (w *Cluster) Act(ctx context.Context, a plan.Action) error {
 		edit := a.(plan.Edit) // all of them are edits
 		w.Resource.Status = edit.Apply(plan.Snapshot{Cluster: w.Resource}).Cluster.Status
 		return nil
+	case plan.SetPriorities:
+		after := a.Apply(plan.Snapshot{Cluster: w.Resource, OtherClusters: plan.OtherClusterFacts{All: w.Others}})
+		w.Resource.Spec, w.Others = after.Cluster.Spec, after.OtherClusters.All
+		w.Resource.Generation++
+		return nil
 	case plan.SetSkip:
 		w.setSkip(a)
 		return nil

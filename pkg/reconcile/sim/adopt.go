@@ -83,6 +83,7 @@ func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
 	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
 	w.FDB.AutoAdvance()
+	w.Others = s.OtherClusters.All
 	w.adoptObjects(s)
 	w.adoptShared(s)
 	if err := w.adoptProcesses(s); err != nil {

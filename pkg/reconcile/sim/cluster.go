@@ -35,6 +35,8 @@ type Cluster struct {
 	Volumes   map[string]*corev1.PersistentVolumeClaim
 	Services  map[string]*corev1.Service
 	ConfigMap *corev1.ConfigMap
+	// Others are the other FoundationDBClusters of the namespace. No pass runs over them.
+	Others []v1beta2.FoundationDBCluster
 	// Detector is the CronJob of the failure detector; it starts no jobs.
 	Detector *batchv1.CronJob
 	// DisruptionBudgets are the PodDisruptionBudgets by name. Nothing here evicts.

@@ -50,6 +50,9 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	if facets&plan.DisruptionBudgets != 0 {
 		into.DisruptionBudgets = copies(w.DisruptionBudgets)
 	}
+	if facets&plan.OtherClusters != 0 {
+		into.OtherClusters = plan.OtherClusterFacts{Read: true, All: w.Others}
+	}
 	if facets&plan.Agents != 0 {
 		into.Agents = plan.AgentFacts{Hidden: w.AgentsHidden}
 		if w.AgentsHidden == "" {

@@ -17,6 +17,7 @@ import (
 // readPlacement determines where coordinators can be, after the files of pods were read.
 func readPlacement(s plan.Snapshot, f *recovery.Facts) {
 	f.Placement.Desired, f.Placement.Shared, f.Placement.Claims = s.Cluster.DesiredCoordinators(), shared(s.Cluster), leftoverClaims(s)
+	f.Placement.Regions = len(s.Cluster.Spec.DatabaseConfiguration.Regions)
 	for i, g := range s.Groups() {
 		priority, eligible := s.Cluster.CoordinatorPriority(g.ProcessClass)
 		if !eligible || g.IsMarkedForRemoval() || g.FaultDomain == "" || f.Groups[i].Files == nil {

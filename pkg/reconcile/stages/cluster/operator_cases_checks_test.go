@@ -53,7 +53,7 @@ func compareIncludeChecks(c opcases.Case) (operator, ours opcases.Outcome, err e
 func compareConfigureChecks(c opcases.Case) (operator, ours opcases.Outcome, err error) {
 	return compareRecoveryChecks(c, func(s plan.Snapshot) ([]plan.Check, time.Duration, time.Duration) {
 		checks := configureChecks(s, fdb.Configuration{})
-		return slices.DeleteFunc(checks, func(c plan.Check) bool { return c.Gate == plan.GateConfig }), minRecoveryAgeToConfigure, minRecoveryAgeToConfigure
+		return slices.DeleteFunc(checks, func(c plan.Check) bool { return c.Gate == plan.GateConfig }), MinRecoveryAgeToConfigure, MinRecoveryAgeToConfigure
 	})
 }
 

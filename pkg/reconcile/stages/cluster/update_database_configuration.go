@@ -110,9 +110,9 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	return d
 }
 
-// minRecoveryAgeToConfigure is the minimum time since the last recovery. Default 60 s; source: the
+// MinRecoveryAgeToConfigure is the minimum time since the last recovery. Default 60 s; source: the
 // operator's flag minimum-uptime-for-configuration-changes.
-const minRecoveryAgeToConfigure = time.Minute
+const MinRecoveryAgeToConfigure = time.Minute
 
 // configureRetry is when a refused configuration change is checked again.
 const configureRetry = 10 * time.Second
@@ -123,7 +123,7 @@ func configureChecks(s plan.Snapshot, want fdb.Configuration) []plan.Check {
 		safety.Unlocked(s.Database),
 		safety.FewGenerations(s.Database),
 		safety.DataHealthy(s.Database),
-		safety.RecoveredFor(s.Database, minRecoveryAgeToConfigure),
+		safety.RecoveredFor(s.Database, MinRecoveryAgeToConfigure),
 		safety.LoadWithinLimits(s.Database),
 		safety.CanHold(s.Database, want),
 	}
