@@ -21,9 +21,18 @@ func DesiredResourceConfiguration(c *v1beta2.FoundationDBCluster) v1beta2.Databa
 }
 
 // ConfigurationSeen is the configuration that a database of this version reports, in the form
-// of the status: comparable with the desired one, and without what the spec does not set.
+// of the status: comparable with the desired one, and without what the spec does not set. A
+// redundancy mode that the CRD does not have, as three_data_hall_fallback, is omitted, and an
+// engine has the name of the CRD: the API server would reject the whole status.
 func ConfigurationSeen(c *v1beta2.FoundationDBCluster, reported fdb.Configuration, v fdb.Version) v1beta2.DatabaseConfiguration {
-	return ConfigurationForResource(reported.Normalized(DesiredConfiguration(c), v))
+	d := ConfigurationForResource(reported.Normalized(DesiredConfiguration(c), v))
+	if _, known := fdb.MinimumFaultDomains(string(d.RedundancyMode)); !known {
+		d.RedundancyMode = ""
+	}
+	if d.StorageEngine == fdb.EngineMemoryRadixTree {
+		d.StorageEngine = v1beta2.StorageEngineMemoryRadixTree
+	}
+	return d
 }
 
 // ConfigurationFromResource converts the form of the custom resource. Exclusions and

@@ -85,3 +85,25 @@ func TestConfigurationSeenLeavesOutWhatTheSpecDoesNotAskFor(t *testing.T) {
 		t.Errorf("(-wanted +seen):\n%s", diff)
 	}
 }
+
+// The API server rejects the whole status if one field has a value that the CRD does not have.
+func TestAStatusHasNoValueThatTheCRDLacks(t *testing.T) {
+	c := &v1beta2.FoundationDBCluster{}
+	c.Spec.Version = "7.4.7"
+	for name, tc := range map[string]struct {
+		reported fdb.Configuration
+		mode     v1beta2.RedundancyMode
+		engine   v1beta2.StorageEngine
+	}{
+		"a mode of the CRD":       {fdb.Configuration{RedundancyMode: "triple", StorageEngine: "ssd-2"}, "triple", "ssd-2"},
+		"a fallback mode":         {fdb.Configuration{RedundancyMode: "three_data_hall_fallback", StorageEngine: "ssd-2"}, "", "ssd-2"},
+		"a new name of an engine": {fdb.Configuration{RedundancyMode: "double", StorageEngine: "memory-radixtree"}, "double", "memory-radixtree-beta"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := ConfigurationSeen(c, tc.reported, fdb.Version{Major: 7, Minor: 4, Patch: 7})
+			if d.RedundancyMode != tc.mode || d.StorageEngine != tc.engine {
+				t.Errorf("%s, %s", d.RedundancyMode, d.StorageEngine)
+			}
+		})
+	}
+}

@@ -27,6 +27,11 @@ func (b *builder) configuration() {
 	reported := *b.facts.Status.Cluster.Configuration
 	b.cluster.Spec.DatabaseConfiguration = objects.ConfigurationForResource(reported)
 	b.know(path, fromDatabase)
+	if _, known := fdb.MinimumFaultDomains(reported.RedundancyMode); !known {
+		b.cluster.Spec.DatabaseConfiguration.RedundancyMode = ""
+		b.doubt(path+".redundancy_mode", "the database reports "+phrase.Or(reported.RedundancyMode, phrase.Unknown)+", which no spec can have: add the regular mode")
+		return
+	}
 	version, err := fdb.ParseVersion(b.cluster.Spec.Version)
 	if err != nil {
 		return

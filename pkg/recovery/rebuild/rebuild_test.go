@@ -184,6 +184,11 @@ func TestWhatIsUnknownIsListed(t *testing.T) {
 			unknown: map[string]string{"spec.seedConnectionString": "the one of the database is used"},
 			match:   true,
 		},
+		"a database in a fallback mode": {
+			change:  func(f *Facts) { f.Status.Cluster.Configuration.RedundancyMode = "three_data_hall_fallback" },
+			unknown: map[string]string{"spec.databaseConfiguration.redundancy_mode": "the database reports three_data_hall_fallback, which no spec can have"},
+			match:   true,
+		},
 		"volumes could not be listed": {
 			change:  func(f *Facts) { f.Unread["volumes"] = "forbidden" },
 			unknown: map[string]string{"": "volumes are unknown: forbidden", "spec.automationOptions": "leaves no trace"},
