@@ -141,6 +141,22 @@ func TestTheWorkflowOfThePageIsValid(t *testing.T) {
 	}
 }
 
+func TestTheWorkflowsOfTheRepositoryAreValid(t *testing.T) {
+	files, err := filepath.Glob(root + "/.github/workflows/*.yaml")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%d workflows: %v", len(files), err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errs := lint(t, string(content)); len(errs) > 0 {
+			t.Errorf("%s: %v", file, errs)
+		}
+	}
+}
+
 // lint returns the errors of actionlint about a workflow of this repository.
 func lint(t *testing.T, workflow string) []*actionlint.Error {
 	t.Helper()
