@@ -30,6 +30,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/follow"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/holder"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -53,7 +54,7 @@ func NewEnv() *Env {
 		IsTerminal: printers.IsTerminal,
 		Columns:    columnsOf,
 		Random:     randomNumber,
-		Holder:     live.NewHolder(),
+		Holder:     holder.New(),
 		RunID:      strings.ToLower(rand.Text()[:10]),
 	}
 	openByFlags(e)

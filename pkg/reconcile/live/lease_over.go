@@ -11,12 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/holder"
 )
 
 // isAnothers reports whether a Lease is held by another run that may still be active.
 func (l *leaseKeeper) isAnothers(lease *coordinationv1.Lease) bool {
-	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
-	return holder != "" && holder != l.Holder && lease.Spec.RenewTime != nil && !diedHere(holder)
+	by := ptr.Deref(lease.Spec.HolderIdentity, "")
+	return by != "" && by != l.Holder && lease.Spec.RenewTime != nil && !holder.Ended(by)
 }
 
 // takeOver takes another run's Lease once it has expired. By this machine's clock alone that is
@@ -81,8 +82,8 @@ func (l *leaseKeeper) renewedMeanwhile(ctx context.Context, lease *coordinationv
 	if err := l.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
 		return held // the holder's name only explains the error
 	}
-	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-		held.Holder, held.Until = holder, l.Clock.Now().Add(leaseDuration)
+	if by := ptr.Deref(lease.Spec.HolderIdentity, ""); by != "" {
+		held.Holder, held.Until = by, l.Clock.Now().Add(leaseDuration)
 	}
 	return held
 }

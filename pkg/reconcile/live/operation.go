@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/holder"
 )
 
 // AnnotationOperation of a Lease is the operation whose passes take it, as JSON; see
@@ -38,7 +39,7 @@ const AnnotationAbort = "kubectl-fdb/operation-abort"
 // IsOperationActive reports whether the run of an operation goes on: it has reported so recently, and
 // is no process of this machine that has ended.
 func IsOperationActive(o reconcile.Operation, now time.Time) bool {
-	return o.IsActive(now) && !diedHere(o.Holder)
+	return o.IsActive(now) && !holder.Ended(o.Holder)
 }
 
 // Operations implements reconcile.Operator.

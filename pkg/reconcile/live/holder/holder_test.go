@@ -1,4 +1,4 @@
-package live
+package holder
 
 import (
 	"os/exec"
@@ -20,7 +20,7 @@ func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
 	reused, elsewhere := living, living
 	reused.started = "1"
 	elsewhere.machine, elsewhere.started = "another/pid:[1]", "1"
-	if diedHere(living.String()) {
+	if Ended(living.String()) {
 		t.Error("a living process counts as dead")
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -31,7 +31,7 @@ func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
 		holder string
 		dead   bool
 	}{
-		"this very process lives":                         {NewHolder(), false},
+		"this very process lives":                         {New(), false},
 		"a killed process is dead":                        {living.String(), true},
 		"a killed process that gave a reason is dead":     {living.String() + " (rack 12)", true},
 		"a number that another process got since is dead": {reused.String(), true},
@@ -41,7 +41,7 @@ func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := diedHere(tc.holder); got != tc.dead {
+			if got := Ended(tc.holder); got != tc.dead {
 				t.Errorf("%q counts as dead: %t, want %t", tc.holder, got, tc.dead)
 			}
 		})

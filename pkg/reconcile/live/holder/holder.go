@@ -1,4 +1,5 @@
-package live
+// Package holder identifies runs in Leases, and detects those of this machine that have ended.
+package holder
 
 import (
 	"fmt"
@@ -19,8 +20,8 @@ type holder struct {
 	started, machine string
 }
 
-// NewHolder returns the holder of this process.
-func NewHolder() string {
+// New returns the holder of this process.
+func New() string {
 	h := holder{user: "unknown", host: "unknown", pid: os.Getpid(), machine: thisMachine()}
 	if u, err := user.Current(); err == nil {
 		h.user = u.Username
@@ -41,9 +42,9 @@ func (h holder) String() string {
 	return text
 }
 
-// diedHere reports whether a holder was a process of this machine that has ended. Unknown
+// Ended reports whether a holder was a process of this machine that has ended. Unknown
 // counts as alive.
-func diedHere(text string) bool {
+func Ended(text string) bool {
 	h, ok := parseHolder(text)
 	if !ok || h.machine == "" || h.machine != thisMachine() || othersHidden() {
 		return false
