@@ -53,6 +53,9 @@ func (c *FoundationDBCluster) NeedsExplicitListenAddress() bool {
 	return c.PublicIPFromService() || ptr.Deref(c.Spec.UseExplicitListenAddress, true)
 }
 
+// OmitListenAddress has processes start without a listen address argument, as old resources do.
+func (s *FoundationDBClusterSpec) OmitListenAddress() { s.UseExplicitListenAddress = new(false) }
+
 // LocksUsed reports whether actions on the database require the shared lock:
 // as set in the spec, otherwise whenever several control-plane instances are
 // likely to manage the database.

@@ -188,14 +188,13 @@ func (o PlanOptions) details(w io.Writer, rows []planRow) {
 // remembers later that it still is to be changed. A version that is chosen is spelled out as well.
 func (o PlanOptions) differences(w io.Writer, items []planned.PlanItem) {
 	for _, item := range items {
-		switch a := item.Details.(type) {
-		case plan.AdoptSpec:
-			if len(a.Differences) > 0 {
-				o.spelledOut(w, item, "")
-			}
-		case plan.SetPriorities: // in several resources
+		if a, ok := item.Details.(plan.AdoptSpec); ok && len(a.Differences) > 0 {
 			o.spelledOut(w, item, "")
-		case plan.SetRestoreVersion:
+		}
+		if _, ok := item.Details.(plan.SetPriorities); ok { // in several resources
+			o.spelledOut(w, item, "")
+		}
+		if _, ok := item.Details.(plan.SetRestoreVersion); ok {
 			o.spelledOut(w, item, evidenceOf(item.Preconditions, plan.CheckRestoreTime))
 		}
 	}

@@ -64,7 +64,7 @@ func (d decoder) object(from Object, into reflect.Value) error {
 		}
 		return nil
 	case reflect.Map:
-		if texts, ok := into.Addr().Interface().(*map[string]string); ok {
+		if texts, ok := reflect.TypeAssert[*map[string]string](into.Addr()); ok {
 			return storeTexts(from, texts)
 		}
 		into.Set(reflect.MakeMapWithSize(into.Type(), len(from)))
@@ -131,7 +131,7 @@ func storeText(from string, into reflect.Value) error {
 		into.SetString(from)
 		return nil
 	}
-	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	if text, ok := reflect.TypeAssert[encoding.TextUnmarshaler](into.Addr()); ok {
 		return text.UnmarshalText([]byte(from))
 	}
 	return mismatch(from, into)

@@ -132,25 +132,33 @@ func (d *database) clusterFile(ctx context.Context, pod *corev1.Pod) plan.Cluste
 }
 
 // ReadNames measures how names are resolved in one of the cluster's pods.
-func (w *Cluster) ReadNames(ctx context.Context, names []string) (fdb.NameLookups, error) {
-	return inOnePod(ctx, w.db, "resolve names", names, admin.ResolveNames)
+func (w *Cluster) ReadNames(ctx context.Context, names []string) (lookups fdb.NameLookups, err error) {
+	err = w.db.inOnePod(ctx, "resolve names", func(ctx context.Context, t admin.Transport) error {
+		lookups, err = admin.ResolveNames(ctx, t, names)
+		return err
+	})
+	return lookups, err
 }
 
 // ReadServed connects to processes from one of the cluster's pods, and reads the certificates that they serve.
-func (w *Cluster) ReadServed(ctx context.Context, addresses []fdb.Address) ([]fdb.ServedCertificate, error) {
-	return inOnePod(ctx, w.db, "read served certificates", addresses, served.Read)
+func (w *Cluster) ReadServed(ctx context.Context, addresses []fdb.Address) (certificates []fdb.ServedCertificate, err error) {
+	err = w.db.inOnePod(ctx, "read served certificates", func(ctx context.Context, t admin.Transport) error {
+		certificates, err = served.Read(ctx, t, addresses)
+		return err
+	})
+	return certificates, err
 }
 
-func inOnePod[Q, A any](ctx context.Context, d *database, what string, query Q, read func(context.Context, admin.Transport, Q) (A, error)) (answer A, err error) {
+func (d *database) inOnePod(ctx context.Context, what string, read func(context.Context, admin.Transport) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // the programs end by themselves earlier
 	defer cancel()
 	cluster, pods := d.known.toReach()
 	if cluster == nil {
-		return answer, errors.New(what + ": the FoundationDBCluster was not read yet")
+		return errors.New(what + ": the FoundationDBCluster was not read yet")
 	}
 	inPods, why := d.execPods(cluster, pods)
 	if inPods == nil {
-		return answer, fmt.Errorf("%s: %s", what, why)
+		return fmt.Errorf("%s: %s", what, why)
 	}
-	return read(ctx, inPods, query)
+	return read(ctx, inPods)
 }

@@ -71,7 +71,7 @@ func (b *builder) routing() {
 		}
 	}
 	if b.allHave("spec.useExplicitListenAddress", v1beta2.EnvPodIP) == no {
-		b.cluster.Spec.UseExplicitListenAddress = new(false)
+		b.cluster.Spec.OmitListenAddress()
 	}
 	names := b.allHave("spec.routing.defineDNSLocalityFields", v1beta2.EnvDNSName)
 	routing.DefineDNSLocalityFields = names.pointer()
@@ -202,7 +202,7 @@ func (b *builder) parameters() {
 	for class := range lines {
 		text, ok := b.only("spec.processes."+string(class)+".customParameters", fromProcess, lines[class])
 		custom[class] = nil // so that those of another class are not those of all
-		for _, argument := range strings.Split(text, "\n") {
+		for argument := range strings.SplitSeq(text, "\n") {
 			if ok && argument != "" {
 				custom[class] = append(custom[class], v1beta2.FoundationDBCustomParameter(argument))
 			}

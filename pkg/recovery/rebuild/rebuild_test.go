@@ -36,7 +36,7 @@ func TestAPassOverAnInferredManifestChangesNothing(t *testing.T) {
 			c.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
 		},
 		"an address family":  func(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.PodIPFamily = new(6) },
-		"no listen address":  func(c *v1beta2.FoundationDBCluster) { c.Spec.UseExplicitListenAddress = new(false) },
+		"no listen address":  func(c *v1beta2.FoundationDBCluster) { c.Spec.OmitListenAddress() },
 		"another DNS domain": func(c *v1beta2.FoundationDBCluster) { c.Spec.Routing.DNSDomain = new("example.org") },
 		"a zone per pod":     func(c *v1beta2.FoundationDBCluster) { c.Spec.FaultDomain.Key = v1beta2.FaultDomainKeyNone },
 		"a zone by topology": func(c *v1beta2.FoundationDBCluster) { c.Spec.FaultDomain.Key = "topology.kubernetes.io/zone" },

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -43,27 +44,34 @@ func firstMessages() []byte {
 		extension(10, list(curves)), extension(11, []byte{1, 0}), extension(13, list(signatures)),
 		extension(23, nil), extension(0xff01, []byte{0}), // extended master secret, renegotiation
 	)
-	body = append(binary.BigEndian.AppendUint16(body, uint16(len(extensions))), extensions...)
-	return append(record(recordHandshake, append([]byte{messageHello, 0, byte(len(body) >> 8), byte(len(body))}, body...)),
+	body = appendSized(body, extensions)
+	return append(record(recordHandshake, appendSized([]byte{messageHello, 0}, body)), // a length of 24 bits
 		record(recordAlert, []byte{alertFatal, alertCertificateUnknown})...)
 }
 
+// appendSized appends the length of content in 16 bits, and content.
+func appendSized(b, content []byte) []byte {
+	size := len(content)
+	if size > math.MaxUint16 {
+		panic("the messages of the client have constant sizes")
+	}
+	return append(binary.BigEndian.AppendUint16(b, uint16(size)), content...)
+}
+
 func list(numbers []uint16) []byte {
-	b := binary.BigEndian.AppendUint16(nil, uint16(2*len(numbers)))
+	var b []byte
 	for _, n := range numbers {
 		b = binary.BigEndian.AppendUint16(b, n)
 	}
-	return b
+	return appendSized(nil, b)
 }
 
 func extension(kind uint16, content []byte) []byte {
-	b := binary.BigEndian.AppendUint16(nil, kind)
-	return append(binary.BigEndian.AppendUint16(b, uint16(len(content))), content...)
+	return appendSized(binary.BigEndian.AppendUint16(nil, kind), content)
 }
 
 func record(kind byte, content []byte) []byte {
-	b := binary.BigEndian.AppendUint16([]byte{kind}, tls12)
-	return append(binary.BigEndian.AppendUint16(b, uint16(len(content))), content...)
+	return appendSized(binary.BigEndian.AppendUint16([]byte{kind}, tls12), content)
 }
 
 // certificateIn returns the server's own certificate in its response, which is the first of its chain.

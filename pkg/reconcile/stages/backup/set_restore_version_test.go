@@ -42,16 +42,20 @@ func TestSetRestoreVersion(t *testing.T) {
 	started := recorded(v1beta2.RestoreStateRunning, true)
 	checkRestore(t, setRestoreVersion(mistake), map[string]backupRow{
 		"chooses the version of the time": {given: timed, does: []string{when("set spec.backupVersion of FoundationDBRestore again: unset → 2799000000, the version of 2026-01-02T11:30:00Z")}},
-		"replaces another version": {given: changed(timed, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })),
-			does: []string{when("set spec.backupVersion of FoundationDBRestore again: 42 → 2799000000, the version of 2026-01-02T11:30:00Z")}},
+		"replaces another version": {
+			given: changed(timed, restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })),
+			does:  []string{when("set spec.backupVersion of FoundationDBRestore again: 42 → 2799000000, the version of 2026-01-02T11:30:00Z")},
+		},
 		"keeps what it chose before":         {given: changed(timed, chosen(mistake, 2_798_000_000))},
 		"keeps it while the restore runs":    {given: changed(chosen(mistake, 2_798_000_000), started)},
 		"chooses again for another time":     {given: changed(timed, chosen(mistake.Add(time.Second), 7)), does: []string{when("set spec.backupVersion of FoundationDBRestore again: 7 → 2799000000, the version of 2026-01-02T11:30:00Z")}},
 		"changes no restore that was begun":  {given: changed(timed, started), holds: "a restore is started once", manual: true},
 		"changes no restore of another time": {given: changed(timed, chosen(mistake.Add(time.Second), 7), started), holds: "a restore is started once", manual: true},
 		"refuses what no snapshot is before": {given: withTimes(plan.TimeFacts{Read: true, There: &fdb.BackupDescription{}}), holds: "no snapshot is complete with its log", manual: true},
-		"refuses what has no times": {given: changed(timed, func(s *plan.Snapshot) { s.RestoreTimes.There.MinRestorable.EpochSeconds = nil }),
-			holds: "versions 1000000000 to 4600000000 can be restored, and the database has recorded too few of their times: set spec.backupVersion instead", manual: true},
+		"refuses what has no times": {
+			given: changed(timed, func(s *plan.Snapshot) { s.RestoreTimes.There.MinRestorable.EpochSeconds = nil }),
+			holds: "versions 1000000000 to 4600000000 can be restored, and the database has recorded too few of their times: set spec.backupVersion instead", manual: true,
+		},
 		"refuses a source without a backup":     {given: withTimes(plan.TimeFacts{Read: true}), holds: "the source of the restore has no backup", manual: true},
 		"refuses versions of another database":  {given: withTimes(plan.TimeFacts{Foreign: "another one wrote it"}), holds: "another one wrote it", manual: true},
 		"waits while the times are unknown":     {given: withTimes(plan.TimeFacts{Unreachable: "timed out"}), holds: "cannot determine which version is of " + when("2026-01-02T11:30:00Z") + ": timed out"},
@@ -74,8 +78,10 @@ func TestARestoreOfATimeStartsWithNoOtherVersion(t *testing.T) {
 		"starts with the version of the time": {given: chosen(mistake, 2_799_000_000), does: []string{start}},
 		"starts nothing before it is set":     {given: timed, holds: "spec.backupVersion is not the version of"},
 		"starts nothing of another time":      {given: chosen(mistake.Add(time.Second), 2_799_000_000), holds: "spec.backupVersion is not the version of"},
-		"starts nothing that a user has changed since": {given: changed(chosen(mistake, 2_799_000_000), restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })),
-			holds: "spec.backupVersion is not the version of"},
+		"starts nothing that a user has changed since": {
+			given: changed(chosen(mistake, 2_799_000_000), restoreSpec(func(r *v1beta2.FoundationDBRestoreSpec) { r.BackupVersion = new(uint64(42)) })),
+			holds: "spec.backupVersion is not the version of",
+		},
 		"never overwrites data": {given: changed(chosen(mistake, 2_799_000_000), occupied), holds: "holds data", manual: true},
 	})
 	names := func(stages []plan.Stage) (all []plan.StageName) {

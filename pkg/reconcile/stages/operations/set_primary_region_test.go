@@ -21,9 +21,9 @@ func ranked(dc1, dc2 int) []v1beta2.Region {
 
 // twoRegions returns a healthy database with a full copy in dc2, whose resource has the namesake
 // dc2 in the namespace. dc1 serves.
-func twoRegions(t testing.TB) plan.Snapshot {
-	t.Helper()
-	s := stagestest.HealthyCluster(t)
+func twoRegions(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := stagestest.HealthyCluster(tb)
 	other := v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: "dc2", UID: "2", Generation: 7}}
 	other.Status.ConnectionString = s.Cluster.Status.ConnectionString
 	status := &s.Database.Status.Cluster
