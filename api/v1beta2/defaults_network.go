@@ -6,8 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// defaultLockDuration is how long a lock lasts, in minutes. Source: the
-// operator.
+// defaultLockDuration is how long a lock lasts, in minutes. Source: the operator.
 const defaultLockDuration = 10
 
 // PublicIPSource is where public addresses come from. Default pod.
@@ -23,8 +22,7 @@ func (c *FoundationDBCluster) PublicIPFromService() bool {
 // PodIPFamily is 4 or 6 when the spec selects an address family, otherwise 0.
 func (c *FoundationDBCluster) PodIPFamily() int { return ptr.Deref(c.Spec.Routing.PodIPFamily, 0) }
 
-// UseDNSInClusterFile reports whether the cluster file has coordinators by
-// DNS name. Default true.
+// UseDNSInClusterFile reports whether the cluster file has coordinators by DNS name. Default true.
 func (c *FoundationDBCluster) UseDNSInClusterFile() bool {
 	return ptr.Deref(c.Spec.Routing.UseDNSInClusterFile, true)
 }
@@ -35,8 +33,7 @@ func (c *FoundationDBCluster) DefineDNSLocalityFields() bool {
 	return c.UseDNSInClusterFile() || ptr.Deref(c.Spec.Routing.DefineDNSLocalityFields, false)
 }
 
-// NeedsHeadlessService reports whether the headless service should exist: when
-// the spec requires it, and for DNS names.
+// NeedsHeadlessService reports whether the headless service should exist: for DNS names, or if the spec requires it.
 func (c *FoundationDBCluster) NeedsHeadlessService() bool {
 	return c.DefineDNSLocalityFields() || ptr.Deref(c.Spec.Routing.HeadlessService, false)
 }
@@ -46,9 +43,8 @@ func (c *FoundationDBCluster) DNSDomain() string {
 	return ptr.Deref(c.Spec.Routing.DNSDomain, defaultDNSDomain)
 }
 
-// NeedsExplicitListenAddress reports whether processes get a listen address
-// argument: unless the spec turns it off, and always when the public address
-// belongs to a service, on which no process can listen.
+// NeedsExplicitListenAddress reports whether processes get a listen address argument: unless the spec turns it off,
+// and always when the public address belongs to a service, on which no process can listen.
 func (c *FoundationDBCluster) NeedsExplicitListenAddress() bool {
 	return c.PublicIPFromService() || ptr.Deref(c.Spec.UseExplicitListenAddress, true)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -128,11 +129,13 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 
 func canRestart(_ context.Context, _ *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
 	if len(groups) == 0 { // no selection means all
-		for _, g := range l.Remaining() {
+		groups = l.Remaining()
+		for _, g := range groups {
 			in.Subjects = append(in.Subjects, session.GroupPrefix+string(g.ProcessGroupID))
 		}
 	}
-	in.Checks = lists.About("", clusterstages.RestartChecks(l.Snapshot))
+	restart := operations.Restart{Strategy: operations.RestartStrategies()[0]}
+	in.Checks = lists.About("", restart.MayRestart(l.Snapshot, groups))
 	in.What = "the processes of " + phrase.Count(len(in.Subjects), "process group") + " may be restarted"
 	return nil
 }

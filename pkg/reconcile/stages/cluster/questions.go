@@ -99,12 +99,6 @@ func settledEverywhere(s plan.Snapshot) plan.Check {
 	return c
 }
 
-// RestartChecks returns the checks before processes are restarted on purpose.
-func RestartChecks(s plan.Snapshot) []plan.Check {
-	d, _ := CheckRestart(s, "")
-	return d.Checks
-}
-
 // ExclusionMayStart returns the checks before process groups may be excluded now: those of
 // ExcludeInstances once they are marked for removal. Groups that are draining count as ongoing,
 // and drained ones not at all.

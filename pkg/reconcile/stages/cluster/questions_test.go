@@ -111,8 +111,7 @@ func TestExclusionMayStart(t *testing.T) {
 	}
 }
 
-func TestRestartsAndUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
-	restart := func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return RestartChecks(s) }
+func TestUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
 	to := func(version string) func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check {
 		return func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return UpgradeChecks(s, version) }
 	}
@@ -120,11 +119,6 @@ func TestRestartsAndUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
 		questionCase
 		ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check
 	}{
-		"a restart": {ask: restart},
-		"a restart after another": {questionCase{given: func(s *plan.Snapshot) {
-			age := 60.0
-			s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = &age
-		}, refused: "have all processes been up for 10m0s?"}, restart},
 		"a patch release":        {ask: to("7.3.80")},
 		"the same version":       {ask: to("7.3.79")},
 		"an older minor version": {questionCase{refused: "cannot be downgraded from 7.3.79 to 7.1.0"}, to("7.1.0")},

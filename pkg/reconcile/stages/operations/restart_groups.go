@@ -93,19 +93,42 @@ func restartForbidden(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) *plan.
 	return nil
 }
 
+// MayRestart returns the checks before the first wave of groups restarts.
+func (r Restart) MayRestart(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
+	d, ok := cluster.CheckRestart(s, "")
+	if !ok || len(groups) == 0 {
+		return d.Checks
+	}
+	due := slices.Clone(groups)
+	slices.SortStableFunc(due, func(a, b *v1beta2.ProcessGroupStatus) int { return restartRank(a) - restartRank(b) })
+	checks, _ := waveChecks(s, r.Strategy.Next(s, due))
+	return append(d.Checks, checks...)
+}
+
+// waveChecks returns the checks of a wave up to the first that fails: a process that does not report
+// may hold the only other copies. Missing is how much of the time remains.
+func waveChecks(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) (checks []plan.Check, missing time.Duration) {
+	settled, missing := safety.JustStarted(s).Elsewhere(dataZones(wave)...)
+	for _, check := range []plan.Check{safety.FullFaultTolerance(s), checkWaveMaintenance(s, wave), settled} {
+		checks = append(checks, check)
+		if !check.OK {
+			break
+		}
+	}
+	return checks, missing
+}
+
 func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) plan.Decision {
 	wave := r.Strategy.Next(s, due)
 	d, ok := cluster.CheckRestart(s, fmt.Sprintf("%s to restart, %s next", phrase.Count(len(due), "process group"), readings.SomeOf(readings.IDsOf(wave))))
 	if !ok {
 		return d
 	}
-	settled, missing := safety.JustStarted(s).Elsewhere(dataZones(wave)...)
-	for _, check := range []plan.Check{safety.FullFaultTolerance(s), checkWaveMaintenance(s, wave), settled} {
-		d.Checks = append(d.Checks, check)
-		if !check.OK {
-			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("restart of %s waits", phrase.Count(len(due), "process group")), Detail: check.Evidence, RetryAfter: max(missing, cluster.ToleranceRetry)}
-			return d
-		}
+	checks, missing := waveChecks(s, wave)
+	d.Checks = append(d.Checks, checks...)
+	if refused, found := d.Refused(); found {
+		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("restart of %s waits", phrase.Count(len(due), "process group")), Detail: refused.Evidence, RetryAfter: max(missing, cluster.ToleranceRetry)}
+		return d
 	}
 	action := plan.RestartProcesses{Groups: readings.IDsOf(wave), Wave: r.Strategy != RestartAllAtOnce}
 	for _, g := range wave {

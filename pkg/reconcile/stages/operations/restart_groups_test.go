@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -114,5 +115,34 @@ func TestTheLockOutlastsAWave(t *testing.T) {
 		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Cooldown != want {
 			t.Errorf("%s: %v, want the lock to be kept for %s", strategy, stagestest.Described(d), want)
 		}
+	}
+}
+
+// A question that is answered yes is about a restart that the stage would do at once.
+func TestRestartsAreAskedAboutAsTheyAreDone(t *testing.T) {
+	tests := map[string]struct {
+		given func(*plan.Snapshot)
+		may   bool
+	}{
+		"nothing prevents it":             {func(*plan.Snapshot) {}, true},
+		"too soon after a recovery":       {stagestest.RecoveredAgo(599), false},
+		"another process does not report": {func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-116")) }, false},
+		"another process has just started": {func(s *plan.Snapshot) {
+			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 1
+			stagestest.Uptime(s, "storage-115", 12*time.Second)
+		}, false},
+		"another zone is under maintenance": {func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15) }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := stagestest.AgedCluster(t)
+			tc.given(&s)
+			r := Restart{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Since: stagestest.Noon.Add(-30 * time.Minute), Strategy: RestartByWave}
+			checks := r.MayRestart(s, []*v1beta2.ProcessGroupStatus{s.Cluster.ProcessGroup("storage-114")})
+			may := !slices.ContainsFunc(checks, func(c plan.Check) bool { return !c.OK })
+			if acts := len(RestartGroups(r).Decide(s).Actions) > 0; may != tc.may || acts != tc.may {
+				t.Errorf("may restart: %t, restarts: %t, want %t; checks %+v", may, acts, tc.may, checks)
+			}
+		})
 	}
 }
