@@ -84,6 +84,7 @@ var journeys = map[string]journey{
 		},
 		codes: map[string][]int{"kubectl fdb connection-string drift sample-cluster": {no}},
 	},
+	"docs/gc.md":       {prepare: up(counts)},
 	"docs/recovery.md": {prepare: up(counts)},
 	"docs/support.md":  {prepare: up(counts)},
 	"docs/dumps.md": {
