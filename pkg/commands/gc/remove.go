@@ -30,6 +30,7 @@ import (
 func (o options) remove(ctx context.Context, env *session.Env, approved findings) error {
 	now, err := o.removeObjects(ctx, env, approved)
 	if err != nil {
+		o.audit(env, now.view) // what was removed until then
 		return err
 	}
 	waits, err := o.endExclusions(ctx, env, now)
@@ -83,7 +84,7 @@ func (o options) removeObjects(ctx context.Context, env *session.Env, approved f
 		}
 		if s := approved.session; s != nil {
 			if err := s.Held(ctx); err != nil {
-				return findings{}, err
+				return now, err
 			}
 		}
 		item.Outcome = orphans.Removed

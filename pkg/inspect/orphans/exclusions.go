@@ -51,17 +51,32 @@ func (f Facts) judgeExclusion(target string) Item {
 		"it covers none of %s in the status, and none of %s that the database lists",
 		phrase.Count(len(f.Stored.Status.ProcessGroups), "process group"), phrase.Count(len(f.Seen.Database.Status.ProcessList()), "process"))}}
 	own := safety.OwnDatabase(f.Seen)
-	id, byID := strings.CutPrefix(target, v1beta2.ExclusionLocalityPrefix+":")
-	prefix := f.Stored.Spec.ProcessGroupIDPrefix
 	switch {
 	case !f.Seen.Database.Status.ListsProcesses() || !f.Seen.Database.Available():
 		return item.unknown(CodeNotRead, "which processes the database has is unknown: "+phrase.Or(f.Seen.Database.Why(), "it is unavailable, or the status document is incomplete"))
 	case !own.OK:
 		return item.unknown(CodeNotRead, "whether this is the database of the cluster is unknown: "+own.Evidence)
-	case byID && prefix != "" && !strings.HasPrefix(id, prefix+"-"):
-		return item.kept(CodeOtherOwner, "its ID has another prefix than "+prefix+": it belongs to another control-plane instance")
-	case !byID && f.isShared():
+	}
+	if id, byID := strings.CutPrefix(target, v1beta2.ExclusionLocalityPrefix+":"); byID {
+		return f.judgeID(v1beta2.ProcessGroupID(id), item)
+	}
+	if f.isShared() {
 		return item.unknown(CodeOtherOwner, "the database is shared with other control-plane instances, one of which may have it for a process that does not report")
+	}
+	return item
+}
+
+// judgeID decides on the exclusion of an ID, which has an owner if its prefix is that of another control-plane instance.
+func (f Facts) judgeID(id v1beta2.ProcessGroupID, item Item) Item {
+	own := f.Stored.Spec.ProcessGroupIDPrefix
+	prefix, _, _, err := id.Split()
+	switch {
+	case err != nil:
+		return item.unknown(CodeOtherOwner, "which control-plane instance it belongs to is unknown: "+err.Error())
+	case prefix != own:
+		return item.kept(CodeOtherOwner, fmt.Sprintf("its ID has the prefix %q, and those of the cluster %q: it belongs to another control-plane instance", prefix, own))
+	case own == "" && f.isShared():
+		return item.unknown(CodeOtherOwner, "the database may be shared with other control-plane instances whose IDs have no prefix either")
 	}
 	return item
 }

@@ -137,20 +137,24 @@ func TestAnExclusionEndsOnlyIfNothingCanHaveIt(t *testing.T) {
 		want   Verdict
 		code   Code
 	}{
-		"an address that nothing has":                     {target: "10.9.9.9", want: Remove},
-		"an address with a port":                          {target: "10.9.9.9:4501", want: Remove},
-		"an ID that nothing has":                          {target: "locality_instance_id:storage-4711", want: Remove},
-		"a zone that nothing has":                         {target: "locality_zoneid:rack-9", want: Remove},
-		"an ID of a process group":                        {target: "locality_instance_id:storage-114"},
-		"an ID of a process that reports":                 {target: "locality_instance_id:storage-4711", edit: func(f *Facts) { takeProcess(f, "storage-4711", "") }},
-		"an address of a process that reports":            {target: "10.9.9.9", edit: func(f *Facts) { takeProcess(f, "", "10.9.9.9") }},
-		"an ID of a group that the next pass adopts":      {target: "locality_instance_id:storage-4711", edit: func(f *Facts) { adopt(f, func(*v1beta2.ProcessGroupStatus) string { return "x" }) }},
-		"an ID of another control-plane instance":         {target: "locality_instance_id:east-storage-1", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Keep, code: CodeOtherOwner},
-		"an own ID beside other control-plane instances":  {target: "locality_instance_id:west-storage-1", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Remove},
-		"an address beside other control-plane instances": {target: "10.9.9.9", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Unknown, code: CodeOtherOwner},
-		"an address in a database of several regions":     {target: "10.9.9.9", edit: func(f *Facts) { f.Stored.Spec.DatabaseConfiguration.UsableRegions = 2 }, want: Unknown, code: CodeOtherOwner},
-		"an address while the database is unavailable":    {target: "10.9.9.9", edit: func(f *Facts) { f.Seen.Database.Status.Client.DatabaseStatus.Available = false }, want: Unknown, code: CodeNotRead},
-		"an address in another database":                  {target: "10.9.9.9", edit: func(f *Facts) { f.Seen.Pods = nil }, want: Unknown, code: CodeNotRead},
+		"an address that nothing has":                             {target: "10.9.9.9", want: Remove},
+		"an address with a port":                                  {target: "10.9.9.9:4501", want: Remove},
+		"an ID that nothing has":                                  {target: "locality_instance_id:storage-4711", want: Remove},
+		"a zone that nothing has":                                 {target: "locality_zoneid:rack-9", want: Remove},
+		"an ID of a process group":                                {target: "locality_instance_id:storage-114"},
+		"an ID of a process that reports":                         {target: "locality_instance_id:storage-4711", edit: func(f *Facts) { takeProcess(f, "storage-4711", "") }},
+		"an address of a process that reports":                    {target: "10.9.9.9", edit: func(f *Facts) { takeProcess(f, "", "10.9.9.9") }},
+		"an ID of a group that the next pass adopts":              {target: "locality_instance_id:storage-4711", edit: func(f *Facts) { adopt(f, func(*v1beta2.ProcessGroupStatus) string { return "x" }) }},
+		"an ID of another control-plane instance":                 {target: "locality_instance_id:east-storage-1", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Keep, code: CodeOtherOwner},
+		"an own ID beside other control-plane instances":          {target: "locality_instance_id:west-storage-1", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Remove},
+		"an address beside other control-plane instances":         {target: "10.9.9.9", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Unknown, code: CodeOtherOwner},
+		"an ID with a prefix beside IDs without one":              {target: "locality_instance_id:east-storage-1", want: Keep, code: CodeOtherOwner},
+		"an ID with a longer prefix than the own one":             {target: "locality_instance_id:west-2-storage-1", edit: func(f *Facts) { f.Stored.Spec.ProcessGroupIDPrefix = "west" }, want: Keep, code: CodeOtherOwner},
+		"an ID without a prefix in a database of several regions": {target: "locality_instance_id:storage-4711", edit: func(f *Facts) { f.Stored.Spec.DatabaseConfiguration.UsableRegions = 2 }, want: Unknown, code: CodeOtherOwner},
+		"an ID of no known form":                                  {target: "locality_instance_id:x", want: Unknown, code: CodeOtherOwner},
+		"an address in a database of several regions":             {target: "10.9.9.9", edit: func(f *Facts) { f.Stored.Spec.DatabaseConfiguration.UsableRegions = 2 }, want: Unknown, code: CodeOtherOwner},
+		"an address while the database is unavailable":            {target: "10.9.9.9", edit: func(f *Facts) { f.Seen.Database.Status.Client.DatabaseStatus.Available = false }, want: Unknown, code: CodeNotRead},
+		"an address in another database":                          {target: "10.9.9.9", edit: func(f *Facts) { f.Seen.Pods = nil }, want: Unknown, code: CodeNotRead},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -141,6 +141,27 @@ func TestARegionBecomesPrimaryOnlyWithoutALoss(t *testing.T) {
 		"it waits while the lag is unknown": {
 			given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatacenterLag = nil }, holds: "does not report the lag",
 		},
+		"it waits while many generations are active": {
+			given: func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.ActiveGenerations = new(11) }, holds: "11 active generations, at most 10",
+		},
+		"it waits while the state of the data is unknown": {
+			given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.State = nil }, holds: "does not report the state of the data",
+		},
+		"it waits while a queue is long": {
+			given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.QoS.WorstQueueBytesLogServer = new(int64(1 << 30))
+			}, holds: "queue of a log process is 1024 MiB",
+		},
+		"it waits while the region has too few fault domains": {
+			given: func(s *plan.Snapshot) {
+				for id, p := range s.Database.Status.Cluster.Processes {
+					if p.DC() == "dc2" {
+						p.Locality[fdb.LocalityZoneID] = "dc2-one"
+						s.Database.Status.Cluster.Processes[id] = p
+					}
+				}
+			}, holds: "fault domain",
+		},
 		"it waits after a recovery": {given: stagestest.RecoveredAgo(5), holds: "last recovery 5s ago"},
 	}
 	for name, tc := range tests {
