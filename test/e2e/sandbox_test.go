@@ -45,8 +45,7 @@ func runAll(m *testing.M) int {
 		return failed(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	// Five coordinators need five nodes, also while other tests keep two of them empty. Clusters are left behind
-	// when their test is over, and there are more than 800 pods in the end.
+	// Five coordinators need five nodes, also while other tests keep two of them empty.
 	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "7", "--zones", "7", "--node-pods", "250", "--speed", speed, "--detach")
 	if out, err := up.CombinedOutput(); err != nil {
 		return failed(fmt.Errorf("start the sandbox: %w\n%s", err, out))
@@ -163,13 +162,14 @@ func kubectl(t *testing.T, args ...string) string {
 // not come first, among them the one that pretends that an operator is alive: every
 // pass looks for one in all namespaces.
 
-// namespace makes a fresh namespace, which is left behind: deleting one takes longer
-// than making one.
+// namespace makes a fresh namespace. When the test is over it is deleted without waiting for that: the
+// programs of pods that nobody needs any more would take their share of the processors until the end.
 func namespace(t *testing.T) string {
 	t.Helper()
 	name := "e2e-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	kubectl(t, "create", "namespace", name)
+	atTheEnd(t, "kubectl", "delete", "namespace", name, "--wait=false")
 	return name
 }
 
