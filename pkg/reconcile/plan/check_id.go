@@ -42,6 +42,7 @@ const (
 	CheckPodsSettled        CheckID = "pods-settled"          // no pod is starting or terminating
 	CheckProcessesEnded     CheckID = "processes-ended"       // the processes whose exclusions would end have ended
 	CheckProcessesNamed     CheckID = "processes-named"       // every incompatible process reports what it is
+	CheckRestartsAlone      CheckID = "restarts-alone"        // a process may restart while others do not
 	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
 	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read

@@ -99,6 +99,12 @@ func (r Restart) MayRestart(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatu
 	if !ok || len(groups) == 0 {
 		return d.Checks
 	}
+	alone := plan.Check{ID: plan.CheckRestartsAlone, Question: "may these processes restart while others do not?", OK: true, Evidence: "no upgrade between incompatible versions and no conversion to or from TLS is in progress, and the spec keeps none of them from restarting"}
+	if hold := restartForbidden(s, groups); hold != nil {
+		alone.OK, alone.Evidence = false, hold.Reason
+		return append(d.Checks, alone)
+	}
+	d.Checks = append(d.Checks, alone)
 	due := slices.Clone(groups)
 	slices.SortStableFunc(due, func(a, b *v1beta2.ProcessGroupStatus) int { return restartRank(a) - restartRank(b) })
 	checks, _ := waveChecks(s, r.Strategy.Next(s, due))

@@ -132,6 +132,13 @@ func TestRestartsAreAskedAboutAsTheyAreDone(t *testing.T) {
 			stagestest.Uptime(s, "storage-115", 12*time.Second)
 		}, false},
 		"another zone is under maintenance": {func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15) }, false},
+		"an upgrade is in progress":         {func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, false},
+		"a conversion to TLS is in progress": {func(s *plan.Snapshot) {
+			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
+		}, false},
+		"the spec keeps the group from restarting": {func(s *plan.Snapshot) {
+			s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
+		}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
