@@ -64,7 +64,7 @@ func (h *hook) start(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"eviction-webhook", "--listen-addr", h.address, "--tls-cert-file", h.certFile, "--tls-private-key-file", h.keyFile}, flags...)
 	h.process = exec.Command(filepath.Join(binDir, "kubectl-fdb"), args...)
-	h.process.Env = environment()
+	h.process.Env = environment(t)
 	log, err := os.Create(filepath.Join(t.TempDir(), "webhook.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +117,8 @@ func drained(t *testing.T, ns, node, timeout string, more ...string) result {
 // A plain kubectl drain follows the rules: it waits for what must not be evicted, and ends once
 // --act has replaced it. A webhook that is killed denies or allows everything, as configured.
 func TestKubectlDrainFollowsTheRules(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes"), 0)

@@ -10,6 +10,8 @@ const logs = "foundationdb.org/fdb-process-class=log"
 // A budget with a number of pods works without a scale: Kubernetes allows one eviction, and no second
 // one until the first pod is back. Our own drain deletes pods by its own rules, and needs no budget.
 func TestKubectlDrainObeysTheBudget(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	kubectl(t, "annotate", "fdb", "c", "-n", ns, "kubectl-fdb/pod-disruption-budgets=true")

@@ -10,6 +10,7 @@ import (
 // Another region becomes primary by choice, and back: the priorities of both resources change together, the
 // data is there, and nothing changes as long as a resource disagrees or the primary region is lost.
 func TestARegionBecomesPrimaryAndBack(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	inRegions := func(dc, more string) string {
 		return cluster(dc, fmt.Sprintf(`

@@ -46,8 +46,10 @@ func get(t *testing.T, ns, path string, object ...string) string {
 
 const failuresSeen = `{.metadata.annotations.kubectl-fdb/failures-seen}`
 
-// TestAFailureDetectorWakesAWatch is not parallel: its operator counts for all namespaces.
+// TestAFailureDetectorWakesAWatch has a sandbox of its own: its operator counts for all namespaces.
 func TestAFailureDetectorWakesAWatch(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	grantWatch(t, ns)
 	grantDetection(t, ns)

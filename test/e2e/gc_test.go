@@ -26,6 +26,7 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 // Objects and an exclusion without an owner are listed with proof and removed after approval, a PVC only
 // if it is named. Of a deleted resource nothing is removed as long as its data could be needed.
 func TestObjectsWithoutAnOwnerAreRemoved(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)

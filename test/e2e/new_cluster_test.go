@@ -150,7 +150,7 @@ func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
 func killedAfterFirstAction(ctx context.Context, t *testing.T, ns string) (killed bool, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "kubectl-fdb"), "reconcile", "c", "-n", ns, "--yes", "-o", "json")
-	cmd.Env = environment()
+	cmd.Env = environment(t)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

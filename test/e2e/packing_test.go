@@ -208,7 +208,7 @@ func mostPods(t *testing.T, ns string, now int) func() int {
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "kubectl"), "get", "pods", "-n", ns, "--watch", "--output-watch-events", "-o", "json")
-	cmd.Env = environment()
+	cmd.Env = environment(t)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -45,9 +45,11 @@ func plannedKind(t *testing.T, ns, kind string) string {
 	return ""
 }
 
-// All pods are lost and get other addresses: one plan creates them and follows their addresses. It runs
-// alone, as does every test in which former addresses of coordinators become those of others.
+// All pods are lost and get other addresses: one plan creates them and follows their addresses. It has
+// a sandbox of its own, as does every test in which former addresses of coordinators become those of others.
 func TestLostPodsAreRecoveredAtOtherAddresses(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	marked(t, ns, byIPAddress)
 	former := connectionString(t, ns)
@@ -65,6 +67,7 @@ func TestLostPodsAreRecoveredAtOtherAddresses(t *testing.T) {
 // Pods and PVCs are deleted, and the volumes are released: each gets the PVC that it had. A run that is
 // interrupted meanwhile goes on.
 func TestReleasedVolumesAreRecovered(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	marked(t, ns, "processCounts: {storage: 3, log: 4, stateless: 2}\n")
 	former := connectionString(t, ns)
@@ -87,6 +90,7 @@ func TestReleasedVolumesAreRecovered(t *testing.T) {
 // The resource is deleted, and with it pods, PVCs and the ConfigMap. The manifest is applied again with
 // the connection string of a client: process groups are known by their volumes alone.
 func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	counts := "processCounts: {storage: 3, log: 4, stateless: 2}\n"
 	marked(t, ns, counts)
@@ -124,6 +128,7 @@ func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
 // The resource is deleted and its objects stay. The manifest that is inferred from them is applied: no
 // pod is replaced, nothing is configured, and the data is there.
 func TestADeletedResourceIsRebuiltFromItsPods(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	marked(t, ns, "processCounts: {storage: 3, log: 4, stateless: 2}\n")
 	before := kubectl(t, "get", "pods", "-n", ns, "-o", "jsonpath={.items[*].metadata.uid}")

@@ -25,9 +25,11 @@ spec:
 `
 
 // Every pod of a cluster is lost and gets another address: no quorum answers, the plan has the new
-// addresses under the old name, and a marker key outlives it all. It runs alone: a server of another
+// addresses under the old name, and a marker key outlives it all. It has a sandbox of its own: a server of another
 // cluster that got one of the former addresses answers there as a coordinator.
 func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
@@ -71,6 +73,8 @@ routing: {useDNSInClusterFile: false}
 // Two of three coordinators are lost with their volumes: their state is copied from the third one to
 // processes that were none, and a marker key outlives it.
 func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	former := losesCoordinators(t, ns)
 	plan := plannedRecovery(t, ns)
@@ -85,6 +89,8 @@ func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
 
 // A pass has recreated the lost coordinators, with empty volumes and other addresses.
 func TestLostCoordinatorsAreReplacedAfterTheirPodsWereRecreated(t *testing.T) {
+	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	former := losesCoordinators(t, ns)
 	apply(t, ns, others)
@@ -166,6 +172,7 @@ func refusesEditedPlans(t *testing.T, ns, path string) {
 // Too many processes are excluded, and the next recovery finds too few. The steps that the plan describes
 // bring the database back.
 func TestADatabaseThatExclusionsTookDownIsBroughtBack(t *testing.T) {
+	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)

@@ -26,7 +26,7 @@ type wire struct {
 // every request.
 func (w *wire) kubeconfig(t *testing.T) string {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfigOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}

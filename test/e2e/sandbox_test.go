@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -39,28 +40,62 @@ func runAll(m *testing.M) int {
 			return failed(fmt.Errorf("%w: build it first with `make build build-native-model build-sandbox`", err))
 		}
 	}
-	// A short path: the sandbox's sockets live below it.
-	dir, err := os.MkdirTemp("", "e2e")
+	// Five coordinators need five nodes, also while other tests keep two of them empty.
+	down, err := start(&kubeconfig, "--nodes", "7", "--zones", "7", "--node-pods", "250")
+	defer down()
 	if err != nil {
 		return failed(err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	// Five coordinators need five nodes, also while other tests keep two of them empty.
-	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "up", "--dir", dir, "--nodes", "7", "--zones", "7", "--node-pods", "250", "--speed", speed, "--detach")
-	if out, err := up.CombinedOutput(); err != nil {
-		return failed(fmt.Errorf("start the sandbox: %w\n%s", err, out))
+	return m.Run()
+}
+
+// start starts a sandbox with the resource definitions, and stores the path of its kubeconfig. What it
+// returns first ends the sandbox, also one that did not start.
+func start(kubeconfig *string, flags ...string) (down func(), err error) {
+	// A short path: the sandbox's sockets live below it.
+	dir, err := os.MkdirTemp("", "e2e")
+	if err != nil {
+		return func() {}, err
 	}
-	defer func() {
-		down := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", dir)
-		if out, err := down.CombinedOutput(); err != nil {
+	down = func() {
+		stop := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", dir)
+		if out, err := stop.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "stopping the sandbox: %v\n%s", err, out)
 		}
-	}()
-	kubeconfig = filepath.Join(dir, "kubeconfig")
-	if err := applyCRDs(); err != nil {
-		return failed(err)
+		_ = os.RemoveAll(dir)
 	}
-	return m.Run()
+	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), append([]string{"up", "--dir", dir, "--speed", speed, "--detach"}, flags...)...)
+	if out, err := up.CombinedOutput(); err != nil {
+		return down, fmt.Errorf("start the sandbox: %w\n%s", err, out)
+	}
+	*kubeconfig = filepath.Join(dir, "kubeconfig")
+	return down, applyCRDs(*kubeconfig)
+}
+
+// own has the kubeconfig of each test with a sandbox of its own, by the name of the test.
+var own sync.Map
+
+// alone gives a test a sandbox of its own, so that it can run beside the others although what it does
+// counts for all namespaces, empties nodes, or moves addresses of coordinators to other clusters.
+func alone(t *testing.T) {
+	t.Helper()
+	var kubeconfig string
+	down, err := start(&kubeconfig)
+	t.Cleanup(down)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Store(t.Name(), kubeconfig)
+}
+
+// kubeconfigOf returns the path of the kubeconfig of a test's sandbox.
+func kubeconfigOf(t *testing.T) string {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if path, found := own.Load(name); found {
+		return path.(string)
+	}
+	return kubeconfig
 }
 
 func failed(err error) int {
@@ -68,7 +103,7 @@ func failed(err error) int {
 	return 1
 }
 
-func applyCRDs() error {
+func applyCRDs(kubeconfig string) error {
 	for _, args := range [][]string{
 		{"apply", "--server-side", "-f", "../../manifests/crd"},
 		// On a definition that has no conditions at all yet, waiting for one of them fails at once.
@@ -76,7 +111,7 @@ func applyCRDs() error {
 		{"wait", "--for=condition=Established", "--timeout=5m", "crd", "--all"},
 	} {
 		cmd := exec.Command(filepath.Join(binDir, "kubectl"), args...)
-		cmd.Env = environment()
+		cmd.Env = environmentOf(kubeconfig)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
@@ -84,7 +119,13 @@ func applyCRDs() error {
 	return nil
 }
 
-func environment() []string {
+// environment is that of a user of the test's sandbox.
+func environment(t *testing.T) []string {
+	t.Helper()
+	return environmentOf(kubeconfigOf(t))
+}
+
+func environmentOf(kubeconfig string) []string {
 	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(kubeconfig), "state"), "KUBECONFIG="+kubeconfig, "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
 }
 
@@ -116,7 +157,7 @@ func runIn(ctx context.Context, t *testing.T, limit *deadline, edit func(*exec.C
 		program = filepath.Join(binDir, program)
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), &out, &errOut
+	cmd.Env, cmd.Stdout, cmd.Stderr = environment(t), &out, &errOut
 	if edit != nil {
 		edit(cmd)
 	}
@@ -158,9 +199,9 @@ func kubectl(t *testing.T, args ...string) string {
 	return r.stdout
 }
 
-// Tests that need nothing but a namespace of their own run in parallel. Those that do
-// not come first, among them the one that pretends that an operator is alive: every
-// pass looks for one in all namespaces.
+// Tests that need nothing but a namespace of their own run in parallel, and so do those with a sandbox
+// of their own; see alone. The others come first, among them the one that pretends that an operator is
+// alive, since every pass looks for one in all namespaces, and those that count what happens on an idle machine.
 
 // namespace makes a fresh namespace. When the test is over it is deleted without waiting for that: the
 // programs of pods that nobody needs any more would take their share of the processors until the end.

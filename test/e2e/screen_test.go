@@ -46,7 +46,7 @@ func sit(t *testing.T, args ...string) *terminal {
 	fmt.Fprint(tty, "what was on the terminal before\r\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "kubectl"), append([]string{"fdb"}, args...)...)
-	cmd.Env = append(environment(), "TERM=xterm-256color")
+	cmd.Env = append(environment(t), "TERM=xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {

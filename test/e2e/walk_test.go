@@ -38,7 +38,7 @@ func open(t *testing.T, name string, j journey) *walk {
 		t.Fatal(err)
 	}
 	p.kubeconfig = filepath.Join(p.dir, "kubeconfig")
-	text, err := os.ReadFile(kubeconfig)
+	text, err := os.ReadFile(kubeconfigOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func startWatch(t *testing.T, ns string) *watch {
 	w := &watch{t: t, lines: make(chan watchLine, 100_000), address: make(chan string, 1), ended: make(chan error, 1)}
 	w.cmd = exec.CommandContext(ctx, filepath.Join(binDir, "kubectl-fdb"), "reconcile", "c", "-n", ns, "--as", "system:serviceaccount:"+ns+":kubectl-fdb",
 		"--watch", "--yes", "-o", "json", "--metrics-addr", "127.0.0.1:0")
-	w.cmd.Env = environment()
+	w.cmd.Env = environment(t)
 	stdout, err := w.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
