@@ -25,6 +25,8 @@ type recorder struct {
 	inPass map[*planned.ForecastPhase]int
 	phases []*planned.ForecastPhase
 	waits  []*planned.ForecastWait
+	// newest are the words of the last pass for those of waits that more than one pass had.
+	newest map[*planned.ForecastWait]inspect.HoldRecord
 	// changed is true once this pass acted; holds are its holds.
 	changed bool
 	holds   []*planned.ForecastWait
@@ -37,7 +39,7 @@ func newRecorder(w *sim.Cluster, r Request) *recorder {
 	for _, g := range r.Observed.Groups() {
 		known[g.ProcessGroupID] = true
 	}
-	rec := &recorder{w: w, start: w.Now(), known: known, before: w.Counters()}
+	rec := &recorder{w: w, start: w.Now(), known: known, newest: map[*planned.ForecastWait]inspect.HoldRecord{}, before: w.Counters()}
 	rec.forecast.Assumed = planned.ForecastAssumptions{PodStartSeconds: r.PodStart.Seconds(), MoveBytesPerSecond: r.MoveRate}
 	rec.forecast.Totals.PodsNow = len(w.Pods)
 	rec.countPods()
@@ -162,11 +164,15 @@ func (r *recorder) add(a plan.Action) {
 	}
 }
 
-// waitOf returns what a hold waits for, the same for the same stage and code, in the newest words.
+// waitOf returns what a hold waits for, the same for the same stage and code, in the words of when it
+// began to wait: those of its end are about a condition that is all but met.
 func (r *recorder) waitOf(e reconcile.StageDecided) *planned.ForecastWait {
 	for _, w := range r.waits {
 		if w.Stage == e.Stage && w.Code == e.Hold.Code {
-			w.HoldRecord = *inspect.RecordHold(e.Hold)
+			if w.Seconds == 0 {
+				w.HoldRecord = *inspect.RecordHold(e.Hold)
+			}
+			r.newest[w] = *inspect.RecordHold(e.Hold)
 			return w
 		}
 	}
@@ -203,7 +209,7 @@ func (r *recorder) ends(end planned.ForecastEnd) {
 }
 
 // result returns the forecast once it has ended. Of a forecast that does not complete the last
-// holds stay, whatever they waited.
+// holds stay, whatever they waited, in their last words.
 func (r *recorder) result() planned.Forecast {
 	f := r.forecast
 	f.Phases, f.Waits = []planned.ForecastPhase{}, []planned.ForecastWait{}
@@ -211,7 +217,11 @@ func (r *recorder) result() planned.Forecast {
 		f.Phases = append(f.Phases, *p)
 	}
 	for _, w := range r.waits {
-		if w.Seconds > 0 || f.End != planned.ForecastComplete && slices.Contains(r.holds, w) {
+		held := f.End != planned.ForecastComplete && slices.Contains(r.holds, w)
+		if newest, found := r.newest[w]; held && found {
+			w.HoldRecord = newest
+		}
+		if held || w.Seconds > 0 {
 			f.Waits = append(f.Waits, *w)
 		}
 	}
