@@ -211,7 +211,21 @@ func namespace(t *testing.T) string {
 	name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	kubectl(t, "create", "namespace", name)
 	atTheEnd(t, "kubectl", "delete", "namespace", name, "--wait=false")
+	t.Cleanup(func() { logFailed(t, name) })
 	return name
+}
+
+// logFailed logs the pods of a test that failed, their PVCs, and the nodes, before they are deleted.
+func logFailed(t *testing.T, ns string) {
+	t.Helper()
+	if !t.Failed() {
+		return
+	}
+	ctx, limit := progressing(context.WithoutCancel(t.Context()))
+	defer limit.end()
+	for _, args := range [][]string{{"pods,pvc", "-o", "wide"}, {"events", "--field-selector", "type=Warning"}, {"nodes"}} {
+		t.Log(runIn(ctx, t, limit, nil, "kubectl", append([]string{"get", "-n", ns}, args...)...).stdout)
+	}
 }
 
 // apply applies a manifest to a namespace.

@@ -3,13 +3,13 @@ package recovery
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -52,14 +52,14 @@ func (o *verifyOptions) view(ctx context.Context, env *session.Env, key types.Na
 		Document: v, Names: []string{"recoveryverification/" + key.Name},
 		Table: func(w io.Writer) error { return ui.WriteRecoveryVerification(w, v, o.List(env)) },
 	}}
-	var failing []recovery.CheckID
+	var failing []string
 	for _, c := range v.Items {
 		if !c.Holds {
-			failing = append(failing, c.ID)
+			failing = append(failing, string(c.ID)+": "+c.Evidence)
 		}
 	}
 	if len(failing) > 0 {
-		out.Code, out.Reason = exit.ExitNo, phrase.List(failing)
+		out.Code, out.Reason = exit.ExitNo, strings.Join(failing, "; ")
 	}
 	return out, nil
 }
