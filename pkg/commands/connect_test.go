@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -161,6 +162,22 @@ func TestAWrongPlaceIsAnsweredWithTheRightOnes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of a resource that was deleted before its objects, people learn that they exist and what to do.
+func TestADeletedResourceIsNamedWithWhatIsLeftOfIt(t *testing.T) {
+	left := metav1.ObjectMeta{Name: "lost-storage-1", Namespace: "there", Labels: map[string]string{v1beta2.LabelClusterName: "lost"}}
+	for line, want := range map[string]string{
+		"why lost -n there": "error: FoundationDBCluster lost not found in namespace there, but 1 pod and 1 PVC of it exist\n",
+		"why -n there":      "error: no FoundationDBCluster found in namespace there, but 1 pod and 1 PVC of lost exist\n",
+	} {
+		g := newGiven(t)
+		g.objects = []client.Object{&corev1.Pod{ObjectMeta: left}, &corev1.PersistentVolumeClaim{ObjectMeta: left}}
+		code := g.run(strings.Fields(line)...)
+		if said := g.err.String(); code != exit.ExitUsage || !strings.Contains(said, want) || !strings.Contains(said, "hint: kubectl fdb recover manifest lost -n there --context test\n") {
+			t.Errorf("%s: exit code %d: %s", line, code, said)
+		}
 	}
 }
 

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -142,6 +145,9 @@ func (e Lookup) unknownCluster(ctx context.Context, c client.Client, key types.N
 	case listErr != nil:
 		return exit.Usage(err)
 	}
+	if left := leftBehind(ctx, c, key.Namespace)[key.Name]; left.any() {
+		return exit.Usage(fmt.Errorf("%w, but %s of it exist", err, left), e.KubectlIn(key.Namespace, "fdb", "recover", "manifest", key.Name))
+	}
 	if elsewhere := namespacesWith(ctx, c, key.Name); len(elsewhere) > 0 {
 		return exit.Usage(fmt.Errorf("%w; %s has one", err, strings.Join(elsewhere, ", ")), e.KubectlIn(elsewhere[0], "fdb", "status", key.Name))
 	}
@@ -169,6 +175,37 @@ func namespacesWith(ctx context.Context, c client.Client, name string) (all []st
 	return all
 }
 
+// leftover counts the objects of a cluster whose resource does not exist.
+type leftover struct{ pods, pvcs int }
+
+func (l leftover) any() bool { return l.pods+l.pvcs > 0 }
+
+func (l leftover) String() string {
+	return phrase.Count(l.pods, "pod") + " and " + phrase.Count(l.pvcs, "PVC")
+}
+
+// leftBehind returns the objects of a namespace with the default label of a cluster, by the name of the
+// cluster; none of those that cannot be listed.
+func leftBehind(ctx context.Context, c client.Client, namespace string) map[string]leftover {
+	all := map[string]leftover{}
+	pods, pvcs := &corev1.PodList{}, &corev1.PersistentVolumeClaimList{}
+	for _, list := range []client.ObjectList{pods, pvcs} {
+		// One page: the number is for people, and who needs it has few clusters in a namespace.
+		_ = c.List(ctx, list, client.InNamespace(namespace), client.HasLabels{v1beta2.LabelClusterName}, client.Limit(PageSize))
+	}
+	for _, pod := range pods.Items {
+		of := all[pod.Labels[v1beta2.LabelClusterName]]
+		of.pods++
+		all[pod.Labels[v1beta2.LabelClusterName]] = of
+	}
+	for _, pvc := range pvcs.Items {
+		of := all[pvc.Labels[v1beta2.LabelClusterName]]
+		of.pvcs++
+		all[pvc.Labels[v1beta2.LabelClusterName]] = of
+	}
+	return all
+}
+
 func (e Lookup) onlyCluster(ctx context.Context, c client.Client, namespace string) (*v1beta2.FoundationDBCluster, error) {
 	there, err := ClustersIn(ctx, c, namespace)
 	if err != nil {
@@ -176,6 +213,11 @@ func (e Lookup) onlyCluster(ctx context.Context, c client.Client, namespace stri
 	}
 	switch len(there) {
 	case 0:
+		left := leftBehind(ctx, c, namespace)
+		if lost := slices.Sorted(maps.Keys(left)); len(lost) > 0 {
+			name := lost[0]
+			return nil, exit.Usage(fmt.Errorf("no FoundationDBCluster found in namespace %s, but %s of %s exist", namespace, left[name], name), e.KubectlIn(namespace, "fdb", "recover", "manifest", name))
+		}
 		return nil, exit.Usage(fmt.Errorf("no FoundationDBCluster found in namespace %s", namespace), "choose another namespace with -n NAMESPACE", e.KubectlIn("", "fdb", "status", "-A"))
 	case 1:
 		e.Logf("using cluster %s, the only one in namespace %s", there[0].Name, namespace)
