@@ -34,6 +34,8 @@ type Facts struct {
 	Groups []Group `json:"groups"`
 	// Released are volumes whose PVC was deleted.
 	Released []ReleasedVolume `json:"released"`
+	// Releasing are volumes of process groups whose PVC does not exist, and that are in another phase than Released.
+	Releasing []ReleasingVolume `json:"releasing,omitempty"`
 	// Placement is where coordinators can be.
 	Placement Placement `json:"placement"`
 	// Outage is what the database reports of itself while it is not available.
@@ -126,6 +128,15 @@ type ReleasedVolume struct {
 	ClaimUID string `json:"claimUID,omitempty"`
 	// Policy is the reclaim policy: Retain keeps the volume.
 	Policy string `json:"policy"`
+}
+
+// ReleasingVolume is a PersistentVolume that its PVC has left, and that cannot be bound again in its phase.
+type ReleasingVolume struct {
+	Name string `json:"name"`
+	// PVC is the name of the deleted PVC.
+	PVC string `json:"pvc"`
+	// Phase is Bound until Kubernetes notices that the PVC is deleted, or Failed.
+	Phase string `json:"phase"`
 }
 
 // Generation returns the description and ID of a connection string, empty if it is invalid.

@@ -78,13 +78,23 @@ func TestPodsAreNotCreatedInDoubt(t *testing.T) {
 		edit func(*Facts)
 		want string
 	}{
-		"a PVC that another pod mounts":       {edit: func(f *Facts) { f.Groups[1].UsedBy = []string{"shell"} }, want: "is mounted by shell"},
-		"unknown which pods mount PVCs":       {edit: func(f *Facts) { f.UsersUnknown = "forbidden" }, want: "is unknown: forbidden"},
-		"a PVC that is being deleted":         {edit: func(f *Facts) { f.Groups[1].PVCPhase = phaseTerminating }, want: "is being deleted"},
-		"a pod that has ended":                {edit: func(f *Facts) { f.Groups[1].Pod, f.Groups[1].Phase = "sample-storage-5", "Failed" }, want: "has ended"},
-		"another connection string for them":  {edit: func(f *Facts) { f.ConfigMap = strings.Replace(recorded, "abc", "def", 1) }, want: "different connection strings"},
-		"two released volumes of one PVC":     {edit: func(f *Facts) { release(f, 2); f.Released[1].PVC = f.Released[0].PVC }, want: "two or more released volumes"},
-		"a released volume that is deleted":   {edit: func(f *Facts) { release(f, 1); f.Released[0].Policy = "Delete" }, want: "can be deleted"},
+		"a PVC that another pod mounts":      {edit: func(f *Facts) { f.Groups[1].UsedBy = []string{"shell"} }, want: "is mounted by shell"},
+		"unknown which pods mount PVCs":      {edit: func(f *Facts) { f.UsersUnknown = "forbidden" }, want: "is unknown: forbidden"},
+		"a PVC that is being deleted":        {edit: func(f *Facts) { f.Groups[1].PVCPhase = phaseTerminating }, want: "is being deleted"},
+		"a pod that has ended":               {edit: func(f *Facts) { f.Groups[1].Pod, f.Groups[1].Phase = "sample-storage-5", "Failed" }, want: "has ended"},
+		"another connection string for them": {edit: func(f *Facts) { f.ConfigMap = strings.Replace(recorded, "abc", "def", 1) }, want: "different connection strings"},
+		"two released volumes of one PVC":    {edit: func(f *Facts) { release(f, 2); f.Released[1].PVC = f.Released[0].PVC }, want: "two or more released volumes"},
+		"a released volume that is deleted":  {edit: func(f *Facts) { release(f, 1); f.Released[0].Policy = "Delete" }, want: "can be deleted"},
+		"a volume that is not released yet": {edit: func(f *Facts) {
+			release(f, 2)
+			late := f.Released[1]
+			f.Released, f.Releasing = f.Released[:1], []ReleasingVolume{{Name: late.Name, PVC: late.PVC, Phase: "Bound"}}
+		}, want: "plan again once the volume is Released"},
+		"no volume that is released yet": {edit: func(f *Facts) {
+			release(f, 1)
+			late := f.Released[0]
+			f.Released, f.Releasing = nil, []ReleasingVolume{{Name: late.Name, PVC: late.PVC, Phase: "Bound"}}
+		}, want: "plan again once the volume is Released"},
 		"a PVC that was created with no data": {edit: func(f *Facts) { release(f, 1); f.Groups[5].PVC, f.Groups[5].Volume = "sample-storage-1-data", "pv-9" }, want: "which one has the data is unknown"},
 		"coordinators without a volume":       {edit: func(f *Facts) { release(f, 3); f.Released = f.Released[:1] }, want: "2 of 3 coordinators without a volume, 2 required"},
 		"an unknown quorum of pods that run":  {edit: func(f *Facts) { release(f, 1); f.Groups[1].Pod, f.Groups[1].Phase = "sample-storage-5", phaseRunning }, want: "and pods run: no pod"},

@@ -51,13 +51,16 @@ func released(f Facts) (Assessment, bool) {
 		}
 		names = append(names, v.Name+" ("+v.PVC+")")
 	}
+	for _, v := range f.Releasing {
+		names = append(names, v.Name+" ("+v.PVC+")")
+	}
 	if len(names) == 0 {
 		return Assessment{}, false
 	}
 	a := assessment(VolumesReleased, "all data on the released volumes, once PVCs are bound to them again", "nothing: every process group with data has a volume",
 		phrase.Count(len(names), "released volume")+": "+phrase.List(names))
 	for _, g := range f.Groups {
-		if g.Stateful && !g.Removed && g.Volume == "" && !slices.ContainsFunc(f.Released, func(v ReleasedVolume) bool { return v.PVC == g.Names.PVC }) {
+		if g.Stateful && !g.Removed && !f.hasVolume(g) && !slices.ContainsFunc(f.Releasing, func(v ReleasingVolume) bool { return v.PVC == g.Names.PVC }) {
 			kept = append(kept, g.ID)
 		}
 	}
@@ -96,6 +99,9 @@ func (f Facts) volumeObstacles() []string {
 		if g := f.withPVC(v.PVC); g != nil && g.Volume != v.Name {
 			all = append(all, fmt.Sprintf("PVC %s exists (volume: %s) while volume %s was bound to one of this name: which one has the data is unknown", v.PVC, phrase.Or(g.Volume, phrase.Nothing), v.Name))
 		}
+	}
+	for _, v := range f.Releasing {
+		all = append(all, fmt.Sprintf("volume %s is %s, and its PVC %s does not exist: plan again once the volume is Released", v.Name, v.Phase, v.PVC))
 	}
 	if f.mayHaveQuorum() {
 		all = append(all, "whether a quorum of coordinators answers is unknown, and pods run: "+f.Unknown)

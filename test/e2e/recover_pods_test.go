@@ -68,6 +68,7 @@ func TestLostPodsAreRecoveredAtOtherAddresses(t *testing.T) {
 // interrupted meanwhile goes on.
 func TestReleasedVolumesAreRecovered(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	marked(t, ns, "processCounts: {storage: 3, log: 4, stateless: 2}\n")
 	former := connectionString(t, ns)
@@ -91,6 +92,7 @@ func TestReleasedVolumesAreRecovered(t *testing.T) {
 // the connection string of a client: process groups are known by their volumes alone.
 func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	counts := "processCounts: {storage: 3, log: 4, stateless: 2}\n"
 	marked(t, ns, counts)
@@ -129,6 +131,7 @@ func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
 // pod is replaced, nothing is configured, and the data is there.
 func TestADeletedResourceIsRebuiltFromItsPods(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	marked(t, ns, "processCounts: {storage: 3, log: 4, stateless: 2}\n")
 	before := kubectl(t, "get", "pods", "-n", ns, "-o", "jsonpath={.items[*].metadata.uid}")

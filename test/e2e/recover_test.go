@@ -173,6 +173,7 @@ func refusesEditedPlans(t *testing.T, ns, path string) {
 // bring the database back.
 func TestADatabaseThatExclusionsTookDownIsBroughtBack(t *testing.T) {
 	t.Parallel()
+	alone(t)
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)

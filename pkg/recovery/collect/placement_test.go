@@ -136,11 +136,15 @@ func TestVolumesOfPVCsThatExistAreNoLeftovers(t *testing.T) {
 	if (Reader{Client: c}).readReleased(t.Context(), s, &f); !slices.Equal(f.Placement.Volumes, []string{"pv-1"}) {
 		t.Errorf("a bound volume whose PVC does not exist: %+v", f.Placement)
 	}
+	if want := []recovery.ReleasingVolume{{Name: "pv-1", PVC: "sample-storage-1-data", Phase: "Bound"}}; !slices.Equal(f.Releasing, want) {
+		t.Errorf("Kubernetes has yet to release %+v, want %+v", f.Releasing, want)
+	}
+	f.Releasing = nil
 	s.Volumes = map[string]*corev1.PersistentVolumeClaim{"sample-storage-1-data": {}, "sample-log-9-data": {}}
 	f.Placement.Volumes = nil
 	(Reader{Client: c}).readReleased(t.Context(), s, &f)
 	readPlacement(s, &f)
-	if len(f.Placement.Volumes) > 0 || !slices.Equal(f.Placement.Claims, []string{"sample-log-9-data"}) {
+	if len(f.Placement.Volumes) > 0 || len(f.Releasing) > 0 || !slices.Equal(f.Placement.Claims, []string{"sample-log-9-data"}) {
 		t.Errorf("%+v", f.Placement)
 	}
 }

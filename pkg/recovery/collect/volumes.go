@@ -33,6 +33,8 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 			}
 			if isFree(v) {
 				free = append(free, released(v))
+			} else if name := v.Spec.ClaimRef.Name; isReleasing(s, claims, name) {
+				f.Releasing = append(f.Releasing, recovery.ReleasingVolume{Name: v.Name, PVC: name, Phase: string(v.Status.Phase)})
 			}
 			if isLeftover(s, claims, *v) {
 				f.Placement.Volumes = append(f.Placement.Volumes, v.Name)
@@ -50,6 +52,11 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 		return !slices.ContainsFunc(f.Groups, func(g recovery.Group) bool { return g.Names.PVC == v.PVC })
 	})...)
 	return nil
+}
+
+// isReleasing reports whether a PVC of a process group does not exist.
+func isReleasing(s plan.Snapshot, claims map[string]bool, pvc string) bool {
+	return s.Volumes[pvc] == nil && (claims[pvc] || isEmpty(s) && rebuild.GroupOfPVC(s.Cluster, pvc) != nil)
 }
 
 // claimsOf returns the names of the PVCs of the process groups in the status.
