@@ -186,6 +186,9 @@ const (
 )
 
 func (w *why) chains(status inspect.StatusView) []Chain {
+	if c, is := w.recreated(); is {
+		return inOrder([]Chain{c})
+	}
 	chains, groups := w.database(status), w.groups()
 	if w.outage = w.outageOf(status); w.outage != nil {
 		groups = w.withoutBookkeeping(alikeOnce(groups))
