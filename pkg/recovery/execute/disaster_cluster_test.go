@@ -41,6 +41,7 @@ import (
 type ruin struct {
 	*sim.Cluster
 	t      *testing.T
+	seed   uint64
 	random *rand.Rand
 	// volumes are the PersistentVolumes by name; data is which of them has the data of a PVC.
 	volumes map[string]*corev1.PersistentVolume
@@ -432,7 +433,7 @@ func newRuin(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClusterSp
 		t.Fatal(err)
 	}
 	r := &ruin{
-		Cluster: w, t: t, random: rand.New(rand.NewPCG(seed, 23)), volumes: map[string]*corev1.PersistentVolume{}, data: map[string]string{},
+		Cluster: w, t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 23)), volumes: map[string]*corev1.PersistentVolume{}, data: map[string]string{},
 		files: map[string]fileTime{}, pids: map[*fdbsim.ServerHandle]int{}, names: map[string]int{}, held: true,
 	}
 	w.Files = map[string]map[string][]byte{}
@@ -441,19 +442,26 @@ func newRuin(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClusterSp
 		w.Nodes = append(w.Nodes, "node-"+strconv.Itoa(n+1))
 	}
 	const most = 30
+	if !r.settle(most) {
+		t.Fatal("no cluster came up")
+	}
+	return r
+}
+
+// settle runs passes until nothing is left to do, at most so many. It reports whether that came true.
+func (r *ruin) settle(most int) bool {
 	for range most {
-		p := reconcile.Pass{Stages: stages.Cluster(), Observer: r, Actor: r, Report: func(reconcile.Event) {}, Seed: seed}
-		done, err := p.Run(t.Context())
+		p := reconcile.Pass{Stages: stages.Cluster(), Observer: r, Actor: r, Report: func(reconcile.Event) {}, Seed: r.seed}
+		done, err := p.Run(r.t.Context())
 		if err != nil {
-			t.Fatal(err)
+			r.t.Fatal(err)
 		}
 		if r.held = true; done.Settled() {
-			return r
+			return true
 		}
-		w.Tick(max(done.RetryAfter, 5*time.Second))
+		r.Tick(max(done.RetryAfter, 5*time.Second))
 	}
-	t.Fatal("no cluster came up")
-	return nil
+	return false
 }
 
 // coordinators are the pods that are coordinators by the status, in the order of the connection string.

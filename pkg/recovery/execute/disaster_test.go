@@ -23,13 +23,19 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
-// disasters are what happens to clusters, by the kind of loss. What a disaster leaves may be another kind,
-// such as when pods got addresses of each other.
-var disasters = map[recovery.Kind]func(*ordeal){
-	recovery.CoordinatorsMoved: (*ordeal).moveAll,
-	recovery.PodsLost:          (*ordeal).losePods,
-	recovery.VolumesReleased:   (*ordeal).releaseVolumes,
-	recovery.CoordinatorsLost:  (*ordeal).loseCoordinators,
+// disaster is what happens to a cluster, and how it is recovered.
+type disaster struct {
+	lose, recover func(*ordeal)
+}
+
+// disasters are those of each kind of loss. What a disaster leaves may be another kind, such as when pods got
+// addresses of each other.
+var disasters = map[recovery.Kind]disaster{
+	recovery.CoordinatorsMoved: {(*ordeal).moveAll, (*ordeal).recover},
+	recovery.PodsLost:          {(*ordeal).losePods, (*ordeal).recover},
+	recovery.VolumesReleased:   {(*ordeal).releaseVolumes, (*ordeal).recover},
+	recovery.CoordinatorsLost:  {(*ordeal).loseCoordinators, (*ordeal).recover},
+	resourceLost:               {(*ordeal).loseResource, (*ordeal).recoverResource},
 }
 
 // Whatever a cluster loses of what `recover apply` handles, and wherever a run of it is interrupted: what was
@@ -102,21 +108,23 @@ type ordeal struct {
 	// ambiguous is whether the disaster or its troubles leave facts that a plan may refuse; taken is whether
 	// other pods can have got addresses of coordinators, where they answer without any state.
 	ambiguous, taken bool
-	// What was there before and after the disaster.
+	// What was there before and after the disaster; former is that of a resource that was deleted.
+	former    former
 	markers   map[string]marker
 	databases int
 	shards    int       // without any copy
 	states    int       // volumes with coordination state of the database
 	newest    time.Time // state of a former coordinator that is left
 	net       int
+	setup     *rand.Rand // of the spec
 }
 
 // play plays a disaster.
 func play(t *testing.T, kind recovery.Kind, seed uint64) *ordeal {
 	t.Helper()
 	o := &ordeal{kind: kind, markers: map[string]marker{}, net: 50}
-	random := rand.New(rand.NewPCG(seed, 22))
-	o.ruin = newRuin(t, seed, func(s *v1beta2.FoundationDBClusterSpec) { o.spec(s, random) })
+	o.setup = rand.New(rand.NewPCG(seed, 22))
+	o.ruin = newRuin(t, seed, o.spec)
 	o.FDB.Databases()[0].LoadBytes(int64(o.random.IntN(100)) << 20)
 	for n := range 3 {
 		o.mark(fmt.Sprintf("early-%d", n))
@@ -126,14 +134,15 @@ func play(t *testing.T, kind recovery.Kind, seed uint64) *ordeal {
 	o.Tick(time.Minute)
 	o.tell("%s, seed %d: %s with coordinators %s", kind, seed, o.Resource.Status.ConnectionString, strings.Join(o.coordinators(), ", "))
 	_ = o.plan() // files get their times
-	disasters[kind](o)
+	disasters[kind].lose(o)
 	o.Tick(time.Duration(1+o.random.IntN(30)) * time.Second)
 	o.remember()
-	o.recover()
+	disasters[kind].recover(o)
 	return o
 }
 
-func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec, random *rand.Rand) {
+func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec) {
+	random := o.setup
 	s.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 3}
 	names := o.kind == recovery.PodsLost && random.IntN(3) == 0
 	s.Routing.UseDNSInClusterFile = &names
@@ -147,6 +156,9 @@ func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec, random *rand.Rand) {
 		s.CoordinatorSelection = []v1beta2.CoordinatorSelectionSetting{
 			{ProcessClass: v1beta2.ProcessClassCoordinator, Priority: 10}, {ProcessClass: v1beta2.ProcessClassStorage, Priority: 5},
 		}
+	}
+	if o.kind == resourceLost {
+		o.traced(s)
 	}
 }
 
@@ -359,6 +371,9 @@ const mostRuns = 3
 func (o *ordeal) recover() {
 	p := o.plan()
 	o.tell("plan: %s, handled %t, lost: %s %v", p.Kind, p.Handled, p.Lost, p.Obstacles)
+	if o.former.refused != "" && p.Handled {
+		o.violate("%s, and the plan has steps", o.former.refused)
+	}
 	switch {
 	case p.Kind == recovery.NothingLost && o.ambiguous:
 		o.end = endRecovered // the pods found each other
