@@ -26,16 +26,19 @@ import (
 // disaster is what happens to a cluster, and how it is recovered.
 type disaster struct {
 	lose, recover func(*ordeal)
+	// prepare adds to the cluster what it needs; nil for nothing.
+	prepare func(*ordeal)
 }
 
 // disasters are those of each kind of loss. What a disaster leaves may be another kind, such as when pods got
 // addresses of each other.
 var disasters = map[recovery.Kind]disaster{
-	recovery.CoordinatorsMoved: {(*ordeal).moveAll, (*ordeal).recover},
-	recovery.PodsLost:          {(*ordeal).losePods, (*ordeal).recover},
-	recovery.VolumesReleased:   {(*ordeal).releaseVolumes, (*ordeal).recover},
-	recovery.CoordinatorsLost:  {(*ordeal).loseCoordinators, (*ordeal).recover},
-	resourceLost:               {(*ordeal).loseResource, (*ordeal).recoverResource},
+	recovery.CoordinatorsMoved: {lose: (*ordeal).moveAll, recover: (*ordeal).recover},
+	recovery.PodsLost:          {lose: (*ordeal).losePods, recover: (*ordeal).recover},
+	recovery.VolumesReleased:   {lose: (*ordeal).releaseVolumes, recover: (*ordeal).recover},
+	recovery.CoordinatorsLost:  {lose: (*ordeal).loseCoordinators, recover: (*ordeal).recover},
+	resourceLost:               {lose: (*ordeal).loseResource, recover: (*ordeal).recoverResource},
+	recovery.RegionLost:        {lose: (*ordeal).loseRegion, recover: (*ordeal).recoverRegion, prepare: (*ordeal).addRegions},
 }
 
 // Whatever a cluster loses of what `recover apply` handles, and wherever a run of it is interrupted: what was
@@ -117,6 +120,9 @@ type ordeal struct {
 	newest    time.Time // state of a former coordinator that is left
 	net       int
 	setup     *rand.Rand // of the spec
+	// site are the clusters of all data centers; of a lost region the ordeal has the cluster itself.
+	site   []*ruin
+	region region
 }
 
 // play plays a disaster.
@@ -125,6 +131,10 @@ func play(t *testing.T, kind recovery.Kind, seed uint64) *ordeal {
 	o := &ordeal{kind: kind, markers: map[string]marker{}, net: 50}
 	o.setup = rand.New(rand.NewPCG(seed, 22))
 	o.ruin = newRuin(t, seed, o.spec)
+	o.site = []*ruin{o.ruin}
+	if prepare := disasters[kind].prepare; prepare != nil {
+		prepare(o)
+	}
 	o.FDB.Databases()[0].LoadBytes(int64(o.random.IntN(100)) << 20)
 	for n := range 3 {
 		o.mark(fmt.Sprintf("early-%d", n))
@@ -160,6 +170,9 @@ func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec) {
 	if o.kind == resourceLost {
 		o.traced(s)
 	}
+	if o.kind == recovery.RegionLost {
+		o.firstRegion(s)
+	}
 }
 
 func (o *ordeal) tell(format string, args ...any) {
@@ -177,9 +190,12 @@ type marker struct {
 }
 
 // mark commits a key.
-func (o *ordeal) mark(key string) {
+func (o *ordeal) mark(key string) { o.markIn(o.ruin, key) }
+
+// markIn commits a key in one of the clusters of the database.
+func (o *ordeal) markIn(r *ruin, key string) {
 	value := strconv.FormatUint(o.random.Uint64(), 10)
-	if _, err := o.Type("writemode on; set " + key + " " + value); err != nil {
+	if _, err := r.Type("writemode on; set " + key + " " + value); err != nil {
 		o.t.Fatal(err)
 	}
 	o.markers[key] = marker{value, o.Now()}
@@ -354,10 +370,12 @@ func (o *ordeal) lostShards() (n int) {
 // coordinating counts the volumes that have coordination state of the database.
 func (o *ordeal) coordinating() (n int) {
 	key := recovery.Generation(o.FDB.Databases()[0].ConnectionString().String())
-	for _, files := range o.Files {
-		for name, content := range files {
-			if strings.HasSuffix(name, "/"+recovery.CoordinationFile0) && strings.Contains(string(content), key+" ") {
-				n++
+	for _, r := range o.site {
+		for _, files := range r.Files {
+			for name, content := range files {
+				if strings.HasSuffix(name, "/"+recovery.CoordinationFile0) && strings.Contains(string(content), key+" ") {
+					n++
+				}
 			}
 		}
 	}
@@ -568,14 +586,17 @@ func (o *ordeal) oneDatabase() {
 
 // connections are all connection strings that the cluster has now.
 func (o *ordeal) connections() []string {
-	all := []string{o.Resource.Status.ConnectionString, o.FDB.Databases()[0].ConnectionString().String()}
-	if o.ConfigMap != nil {
-		all = append(all, o.ConfigMap.Data[objects.KeyClusterFile])
-	}
-	for _, files := range o.Files {
-		for name, content := range files {
-			if strings.HasPrefix(name, "/var/fdb/data/fdb.cluster") {
-				all = append(all, string(content))
+	all := []string{o.FDB.Databases()[0].ConnectionString().String()}
+	for _, r := range o.site {
+		all = append(all, r.Resource.Status.ConnectionString)
+		if r.ConfigMap != nil {
+			all = append(all, r.ConfigMap.Data[objects.KeyClusterFile])
+		}
+		for _, files := range r.Files {
+			for name, content := range files {
+				if strings.HasPrefix(name, "/var/fdb/data/fdb.cluster") {
+					all = append(all, string(content))
+				}
 			}
 		}
 	}
