@@ -38,6 +38,7 @@ var disasters = map[recovery.Kind]disaster{
 	recovery.VolumesReleased:   {lose: (*ordeal).releaseVolumes, recover: (*ordeal).recover},
 	recovery.CoordinatorsLost:  {lose: (*ordeal).loseCoordinators, recover: (*ordeal).recover},
 	resourceLost:               {lose: (*ordeal).loseResource, recover: (*ordeal).recoverResource},
+	recovery.DatabaseDown:      {lose: (*ordeal).excludeTooMany, recover: (*ordeal).recoverDown},
 	recovery.RegionLost:        {lose: (*ordeal).loseRegion, recover: (*ordeal).recoverRegion, prepare: (*ordeal).addRegions},
 }
 
@@ -123,6 +124,7 @@ type ordeal struct {
 	// site are the clusters of all data centers; of a lost region the ordeal has the cluster itself.
 	site   []*ruin
 	region region
+	full   bool // disks
 }
 
 // play plays a disaster.
