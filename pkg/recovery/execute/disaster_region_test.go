@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -125,7 +126,7 @@ func (o *ordeal) loseRegion() {
 		o.tell("its PVCs are lost")
 	default:
 		o.region.forGood = true
-		for name := range o.data {
+		for _, name := range slices.Sorted(maps.Keys(o.data)) {
 			delete(o.Volumes, name)
 			o.LoseDisk(podOfClaim(name))
 		}
