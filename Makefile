@@ -144,7 +144,7 @@ simulate: ## Random histories of clusters and of backups over the model: make si
 	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile/live
 
 .PHONY: disasters
-disasters: ## Seeded losses of each kind that recover apply handles, over the model: make disasters SEEDS=250 START=1
+disasters: ## Seeded losses over the model, so many of each of seven kinds: make disasters SEEDS=250 START=1
 	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 120m -v -run SeededDisasters ./pkg/recovery/execute
 
 .PHONY: mutants

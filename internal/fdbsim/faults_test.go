@@ -119,6 +119,24 @@ func TestABounceImpactCanContradictTheRecoveryState(t *testing.T) {
 	}
 }
 
+func TestFullDisksReleaseNoTransactions(t *testing.T) {
+	c := configured(t)
+	db, _ := c.Database("sample_cluster")
+	db.SetFaults(Faults{FullDisks: true})
+	status, err := fdb.ParseStatus([]byte(c.exec("status json").stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if qos := status.Cluster.QoS; !status.Available() || qos == nil || qos.PerformanceLimitedBy == nil || qos.PerformanceLimitedBy.Name != "storage_server_min_free_space_ratio" {
+		t.Errorf("available %v, %+v", status.Available(), qos)
+	}
+	for id, p := range status.Cluster.Processes {
+		if p.Disk == nil || *p.Disk.FreeBytes*20 >= *p.Disk.TotalBytes {
+			t.Errorf("%s has %+v", id, p.Disk)
+		}
+	}
+}
+
 func TestLostDataIsTheTruthWhateverStatusSays(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")

@@ -81,7 +81,7 @@ func Assess(f Facts) Assessment {
 	case f.Quorum != nil && !f.asks(f.Recorded):
 		return assessment(Undetermined, "unknown", "unknown", "the pods use other coordinators than those of the status: "+phrase.List(f.Queried))
 	case isTrue(f.Available) && isTrue(f.Quorum):
-		return assessment(NothingLost, "everything", "nothing", "a quorum of coordinators answers and the database is available")
+		return assessment(NothingLost, "everything", "nothing", append([]string{"a quorum of coordinators answers and the database is available"}, f.Outage.tooFull()...)...)
 	case isTrue(f.Quorum):
 		return databaseDown(f)
 	}

@@ -44,9 +44,7 @@ func databaseDown(f Facts) Assessment {
 	if excluded := f.Outage.Excluded; len(excluded) > 0 {
 		a.Evidence = append(a.Evidence, phrase.CountOf(len(excluded), len(f.Groups), "process group")+" excluded in the status: "+phrase.List(excluded))
 	}
-	for _, d := range f.Outage.FullDisks {
-		a.Obstacles = append(a.Obstacles, fmt.Sprintf("the disk of %s has %s of %s free, 5%% required", d.Group, phrase.Bytes(d.Free), phrase.Bytes(d.Total)))
-	}
+	a.Obstacles = append(a.Obstacles, f.Outage.tooFull()...)
 	switch f.Outage.RecoveryState {
 	case stateRecruiting:
 		a.Lost = "nothing, as long as no volume is deleted: the logs were read, and too few processes can be recruited"
@@ -58,13 +56,29 @@ func databaseDown(f Facts) Assessment {
 	return a
 }
 
-// withoutDatabase returns what to do about a database that is not available.
-func withoutDatabase(cluster string, f Facts, a Assessment, command func(words ...string) string) (steps []string) {
-	if len(a.Obstacles) > 0 {
-		steps = append(steps,
-			"delete no PVC, pod or process group: a process with a full disk needs its volume to start",
-			"expand the PVCs of the full disks (spec.resources.requests.storage), if their storage class allows it; else add storage process groups once the database is available")
+// tooFull returns a sentence for each disk with too little free space.
+func (o Outage) tooFull() []string {
+	var all []string
+	for _, d := range o.FullDisks {
+		all = append(all, fmt.Sprintf("the disk of %s has %s of %s free, 5%% required", d.Group, phrase.Bytes(d.Free), phrase.Bytes(d.Total)))
 	}
+	return all
+}
+
+// moreSpace returns what to do about full disks; nothing without any.
+func moreSpace(o Outage) []string {
+	if len(o.FullDisks) == 0 {
+		return []string{}
+	}
+	return []string{
+		"delete no PVC, pod or process group: a process with a full disk needs its volume to start",
+		"expand the PVCs of the full disks (spec.resources.requests.storage), if their storage class allows it; else add storage process groups once the database is available",
+	}
+}
+
+// withoutDatabase returns what to do about a database that is not available.
+func withoutDatabase(cluster string, f Facts, command func(words ...string) string) (steps []string) {
+	steps = moreSpace(f.Outage)
 	switch f.Outage.RecoveryState {
 	case stateRecruiting:
 		steps = append(steps, enlarge(f),

@@ -59,6 +59,20 @@ func withFullDisk(f *Facts) {
 	f.Outage.FullDisks = []FullDisk{{Group: "storage-4", Free: 1 << 30, Total: 100 << 30}}
 }
 
+// A database that accepts no commits, as its disks are full, can be available.
+func TestFullDisksOfAnAvailableDatabaseAreEvidence(t *testing.T) {
+	f := down("fully_recovered")
+	f.Available = new(true)
+	if p, err := NewPlan("sample", "fdb", f, command); err != nil || p.Kind != NothingLost || len(p.Manual) > 0 {
+		t.Errorf("%+v: %v", p, err)
+	}
+	withFullDisk(&f)
+	p, err := NewPlan("sample", "fdb", f, command)
+	if err != nil || p.Kind != NothingLost || p.Handled || !strings.Contains(strings.Join(p.Evidence, "; "), "the disk of storage-4 has 1.0GiB of 100GiB free") || !strings.Contains(strings.Join(p.Manual, "; "), "expand the PVCs") {
+		t.Errorf("%+v: %v", p, err)
+	}
+}
+
 func TestExclusionsOfTheStatusAreEvidence(t *testing.T) {
 	f := down("recruiting_transaction_servers")
 	f.Outage.Excluded = []string{"storage-1", "storage-2"}

@@ -4,7 +4,7 @@ package recovery
 func manual(cluster string, f Facts, a Assessment, command func(words ...string) string) []string {
 	switch a.Kind {
 	case NothingLost:
-		return []string{}
+		return moreSpace(f.Outage)
 	case PodsLost:
 		return []string{
 			"delete no PVC",
@@ -22,7 +22,7 @@ func manual(cluster string, f Facts, a Assessment, command func(words ...string)
 			"only if they are permanently lost, restore a backup into a new cluster: " + command("restore", "start", "--help"),
 		}
 	case DatabaseDown:
-		return withoutDatabase(cluster, f, a, command)
+		return withoutDatabase(cluster, f, command)
 	case RegionLost:
 		return []string{
 			"delete no PVC and no process group of any resource of the database",

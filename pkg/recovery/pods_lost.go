@@ -274,11 +274,12 @@ func (p Plan) CoordinatorsRun(f Facts) bool {
 }
 
 // Follow returns the plan for coordinators that have other addresses since their pods were created, by
-// the rules and with the obstacles of CoordinatorsMoved; one without steps if none moved. It has the
-// digest of p, of which it is a part.
+// the rules and with the obstacles of CoordinatorsMoved; one without steps if none moved, or if the database
+// is available with the former ones, as with a quorum of them in other data centers. It has the digest of p,
+// of which it is a part.
 func (p Plan) Follow(f Facts) (next Plan, obstacles []string) {
 	former := p.formerly(f)
-	if former.stayed() {
+	if former.stayed() || isTrue(f.Quorum) && isTrue(f.Available) && f.asks(p.From) {
 		return Plan{To: p.From}, nil
 	}
 	moves, obstacles := former.moves()

@@ -172,16 +172,18 @@ func TestCoordinatorsAreFollowedToTheirAddresses(t *testing.T) {
 		// to is empty if nothing is written; obstacle is part of one.
 		to, obstacle string
 	}{
-		"all moved":                       {edit: func(*Facts) {}, to: movedTo},
-		"half written":                    {edit: func(f *Facts) { f.Groups[1].Files.ClusterFile, f.ConfigMap = movedTo, movedTo }, to: movedTo},
-		"all written":                     {edit: func(f *Facts) { withFilesWritten(f); f.Recorded, f.ConfigMap = movedTo, movedTo }, to: movedTo},
-		"none moved":                      {edit: atFormerAddresses},
-		"a former one answers elsewhere":  {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, obstacle: "belongs to no pod"},
-		"an address that another pod has": {edit: func(f *Facts) { f.Groups[1].Now = []string{"10.0.0.1"} }, obstacle: "is the address of sample-storage-5 now"},
-		"a coordinator without its state": {edit: func(f *Facts) { f.Groups[5].Files.Coordination = nil }, obstacle: "which ones were coordinators is unknown"},
-		"a quorum of the former ones":     {edit: func(f *Facts) { f.Quorum = new(true) }, obstacle: "a quorum of the former coordinators answers"},
-		"an unknown quorum":               {edit: func(f *Facts) { f.Quorum, f.Unknown = nil, "timeout" }, obstacle: "is unknown"},
-		"another connection string":       {edit: func(f *Facts) { f.ConfigMap = strings.Replace(recorded, "abc", "def", 1) }, obstacle: "different connection strings"},
+		"all moved":                                       {edit: func(*Facts) {}, to: movedTo},
+		"half written":                                    {edit: func(f *Facts) { f.Groups[1].Files.ClusterFile, f.ConfigMap = movedTo, movedTo }, to: movedTo},
+		"all written":                                     {edit: func(f *Facts) { withFilesWritten(f); f.Recorded, f.ConfigMap = movedTo, movedTo }, to: movedTo},
+		"none moved":                                      {edit: atFormerAddresses},
+		"a former one answers elsewhere":                  {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, obstacle: "belongs to no pod"},
+		"an address that another pod has":                 {edit: func(f *Facts) { f.Groups[1].Now = []string{"10.0.0.1"} }, obstacle: "is the address of sample-storage-5 now"},
+		"a coordinator without its state":                 {edit: func(f *Facts) { f.Groups[5].Files.Coordination = nil }, obstacle: "which ones were coordinators is unknown"},
+		"a quorum of the former ones":                     {edit: func(f *Facts) { f.Quorum = new(true) }, obstacle: "a quorum of the former coordinators answers"},
+		"a quorum of them, and the database is available": {edit: func(f *Facts) { f.Quorum, f.Available = new(true), new(true) }},
+		"available with coordinators of another string":   {edit: func(f *Facts) { f.Quorum, f.Available, f.Queried = new(true), new(true), []string{"10.9.9.9:4501"} }, obstacle: "not of the plan"},
+		"an unknown quorum":                               {edit: func(f *Facts) { f.Quorum, f.Unknown = nil, "timeout" }, obstacle: "is unknown"},
+		"another connection string":                       {edit: func(f *Facts) { f.ConfigMap = strings.Replace(recorded, "abc", "def", 1) }, obstacle: "different connection strings"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

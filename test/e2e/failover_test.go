@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -62,9 +63,34 @@ processGroupIDPrefix: %[1]s
 	if lost.code == 0 || strings.Contains(lost.stdout, "SetPriorities") || !strings.Contains(lost.stdout, "may be lost") || priorities(t, ns, "dc2") != "1 0" {
 		t.Errorf("exit code %d without the primary region: %s%s", lost.code, lost.stdout, lost.stderr)
 	}
+	namesLostRegion(t, ns)
 	want(t, fdb(t, "reconcile", "dc1", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "verify", "dc2", "-n", ns, "--wait", "--timeout", "2m"), 0)
 	if r := fdb(t, "cli", "dc1", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
+	}
+}
+
+// namesLostRegion verifies the plans of both resources while the pods of dc1, and with them most coordinators, are
+// lost: that of dc2 has no steps and names the other one's plan, which has them.
+func namesLostRegion(t *testing.T, ns string) {
+	t.Helper()
+	var lost struct {
+		Plan struct {
+			Kind                               string
+			Steps, Manual, Obstacles, Evidence []string
+		}
+	}
+	r := fdb(t, "recover", "plan", "dc2", "-n", ns, "-o", "json")
+	if err := json.Unmarshal([]byte(r.stdout), &lost); err != nil {
+		t.Fatal(err, r.stdout, r.stderr)
+	}
+	if p := lost.Plan; r.code != 4 || p.Kind != "region-lost" || len(p.Steps) > 0 || len(p.Obstacles) == 0 || !strings.Contains(strings.Join(p.Manual, " "), "kubectl fdb recover plan NAME") || !strings.Contains(strings.Join(p.Evidence, " "), "dc1-log-") {
+		t.Errorf("exit code %d without dc1: %s%s", r.code, r.stdout, r.stderr)
+	}
+	r = fdb(t, "recover", "plan", "dc1", "-n", ns, "-o", "json")
+	if err := json.Unmarshal([]byte(r.stdout), &lost); err != nil || r.code != 0 || lost.Plan.Kind != "pods-lost" || len(lost.Plan.Steps) == 0 {
+		t.Errorf("exit code %d of dc1: %s%s", r.code, r.stdout, r.stderr)
 	}
 }
 

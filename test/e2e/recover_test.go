@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -197,9 +198,41 @@ func TestADatabaseThatExclusionsTookDownIsBroughtBack(t *testing.T) {
 	fdb(t, "reconcile", "c", "-n", ns, "--yes", "--timeout", "2m") // the exclusions are still in place
 	for range 30 {
 		if r = fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code == 0 && strings.Contains(r.stdout, "4711") {
+			disksFill(t, ns)
 			return
 		}
 		time.Sleep(2 * time.Second)
 	}
 	t.Errorf("the marker is not back: %s%s", r.stdout, r.stderr)
+}
+
+// disksFill has all disks of a database report too little free space: it is available and accepts no commits.
+// The plan names the disks and what to do, and why --performance names them as the limit.
+func disksFill(t *testing.T, ns string) {
+	t.Helper()
+	sandbox := func(args ...string) {
+		t.Helper()
+		want(t, run(t, "fdb-sandbox", append([]string{"db", "--dir", filepath.Dir(kubeconfig)}, args...)...), 0)
+	}
+	database := connectionString(t, ns)
+	sandbox("slow", database, "--full-disks")
+	r := fdb(t, "recover", "plan", "c", "-n", ns)
+	for _, part := range []string{"nothing-lost", "the disk of log-", "the disk of storage-", "5% required", "delete no PVC", "expand the PVCs"} {
+		if !strings.Contains(r.stdout, part) {
+			t.Errorf("exit code %d, no %q in %s%s", r.code, part, r.stdout, r.stderr)
+		}
+	}
+	if strings.Contains(r.stdout, "the disk of stateless-") {
+		t.Errorf("a stateless process needs no space: %s", r.stdout)
+	}
+	if r := fdb(t, "why", "c", "-n", ns, "--performance"); !strings.Contains(r.stdout, "disk-space") || !strings.Contains(r.stdout, "storage_server_min_free_space_ratio") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+	if r := fdb(t, "check", "c", "-n", ns, "--rules", "VOL"); !strings.Contains(r.stdout, "VOL-003") {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+	sandbox("fast", database)
+	if r := fdb(t, "recover", "plan", "c", "-n", ns); strings.Contains(r.stdout, "5% required") {
+		t.Errorf("the disks have space: %s%s", r.stdout, r.stderr)
+	}
 }

@@ -150,7 +150,7 @@ func fullStatus(db *model.Database) Object {
 		status["page_cache"] = Object{"log_hit_rate": 1, "storage_hit_rate": 1}
 	}
 	if !justRecruited(db) {
-		status["qos"] = qosStatus(now)
+		status["qos"] = qosStatus(db, now)
 	}
 	if !db.Distribution.On {
 		status["data_distribution_disabled"] = true

@@ -43,10 +43,10 @@ func totalBytes(db *model.Database) int64 {
 
 func addSpace(db *model.Database, status Object) {
 	status["total_disk_used_bytes"] = totalBytes(db)*2 + diskOverhead*int64(len(db.Storage)+1)
-	status["least_operating_space_bytes_log_server"] = diskFreeBytes - diskTotalBytes/20
+	status["least_operating_space_bytes_log_server"] = max(0, freeBytes(db)-diskTotalBytes/20)
 	for _, ss := range db.Storage {
 		if ss.Answers() {
-			free := Disk(db, ss).Available - diskTotalBytes/20
+			free := max(0, Disk(db, ss).Available-diskTotalBytes/20)
 			least, set := status["least_operating_space_bytes_storage_server"].(int64)
 			if !set || free < least {
 				status["least_operating_space_bytes_storage_server"] = free

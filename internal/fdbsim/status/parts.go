@@ -143,7 +143,7 @@ func workloadStatus(a activity.Activity) Object {
 }
 
 // qosStatus is what ratekeeper reports. It names a limit from 0.8 of it on.
-func qosStatus(a activity.Activity) Object {
+func qosStatus(db *model.Database, a activity.Activity) Object {
 	limit := Object{"name": fdb.LimitWorkload, "description": "The database is not being saturated by the workload.", "reason_id": 2}
 	if a.Limiting != nil && a.Released > a.Limit*0.8 {
 		limit = Object{
@@ -151,10 +151,18 @@ func qosStatus(a activity.Activity) Object {
 			"reason_server_id": a.Limiting.ID,
 		}
 	}
+	released := a.Released
+	if db.Faults.FullDisks && len(db.Storage) > 0 {
+		released = 0
+		limit = Object{
+			"name": "storage_server_min_free_space_ratio", "description": "Storage server running out of space (approaching 5% limit).", "reason_id": 7,
+			"reason_server_id": db.Storage[0].ID,
+		}
+	}
 	durable := lagOf(a.WorstLag())
 	return Object{
 		"batch_performance_limited_by": limit, "performance_limited_by": limit,
-		"batch_released_transactions_per_second": 1.0, "released_transactions_per_second": a.Released,
+		"batch_released_transactions_per_second": 1.0, "released_transactions_per_second": released,
 		"batch_transactions_per_second_limit": a.Limit * 0.6, "transactions_per_second_limit": a.Limit,
 		"limiting_data_lag_storage_server":       Object{"seconds": 0, "versions": 0},
 		"limiting_durability_lag_storage_server": durable,

@@ -34,8 +34,17 @@ type DiskFigures struct{ Used, Free, Available int64 }
 // Disk are the figures of the disk that a storage server is on.
 func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
 	stored := db.StoredBytes(ss)
-	free := max(0, diskFreeBytes-stored)
+	free := max(0, freeBytes(db)-stored)
 	return DiskFigures{Used: stored + diskOverhead, Free: free, Available: free}
+}
+
+// freeBytes is the free space of a disk without data.
+func freeBytes(db *model.Database) int64 {
+	const few = 50 // a fiftieth of a disk is less than the twentieth that FoundationDB requires
+	if db.Faults.FullDisks {
+		return diskTotalBytes / few
+	}
+	return diskFreeBytes
 }
 
 // processStatus describes the registered processes by their own IDs.
@@ -91,7 +100,7 @@ func addFigures(db *model.Database, status Object, s *model.Process, a activity.
 	load := a.Process(s)
 	status["cpu"] = Object{"usage_cores": load.Cores}
 	status["disk"] = Object{
-		"busy": load.DiskBusy, "free_bytes": diskFreeBytes, "total_bytes": diskTotalBytes,
+		"busy": load.DiskBusy, "free_bytes": freeBytes(db), "total_bytes": diskTotalBytes,
 		"reads":  Object{"counter": 1230358, "hz": 0, "sectors": 0},
 		"writes": Object{"counter": 216009, "hz": load.DiskWrites, "sectors": 0},
 	}
@@ -197,9 +206,9 @@ func logRole(db *model.Database, l model.LogServer, load activity.LogActivity) O
 	return Object{
 		"role": string(model.RoleLog), "id": l.ID, "data_version": db.VersionNow(),
 		"durable_bytes": counting(19667, load.InputBytes), "input_bytes": counting(19923+load.QueueBytes, load.InputBytes),
-		"kvstore_available_bytes": diskFreeBytes, "kvstore_free_bytes": diskFreeBytes,
+		"kvstore_available_bytes": freeBytes(db), "kvstore_free_bytes": freeBytes(db),
 		"kvstore_total_bytes": diskTotalBytes, "kvstore_used_bytes": diskOverhead,
-		"queue_disk_available_bytes": diskFreeBytes, "queue_disk_free_bytes": diskFreeBytes,
+		"queue_disk_available_bytes": freeBytes(db), "queue_disk_free_bytes": freeBytes(db),
 		"queue_disk_total_bytes": diskTotalBytes, "queue_disk_used_bytes": 258048,
 	}
 }

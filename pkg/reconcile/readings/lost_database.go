@@ -52,3 +52,24 @@ func RememberedClusterFile(s plan.Snapshot) string {
 	}
 	return s.Cluster.Spec.SeedConnectionString
 }
+
+// FormerDatabase returns what shows that the database at the connection string existed before this resource,
+// so that it must not be created: the spec names it, or a process group has a PVC that is older than the
+// resource. It returns an empty string for a cluster that may be new.
+func FormerDatabase(s plan.Snapshot) string {
+	if s.Cluster.Spec.SeedConnectionString != "" {
+		return "spec.seedConnectionString names a database that exists"
+	}
+	created, older := s.Cluster.CreationTimestamp, []string{}
+	for _, g := range s.Groups() {
+		claim := s.Volumes[g.PVCName(s.Cluster)]
+		if claim != nil && g.ProcessClass.IsStateful() && claim.CreationTimestamp.Before(&created) {
+			older = append(older, claim.Name)
+		}
+	}
+	if len(older) == 0 {
+		return ""
+	}
+	slices.Sort(older)
+	return "PVCs are older than the FoundationDBCluster: " + SomeOf(older)
+}

@@ -17,10 +17,12 @@ func TestWhatADatabaseReportsWhileItIsDown(t *testing.T) {
 	disk := func(id string, free, total *int64) fdb.Process {
 		return fdb.Process{Locality: map[string]string{fdb.LocalityInstanceID: id}, Disk: &fdb.ProcessDisk{FreeBytes: free, TotalBytes: total}}
 	}
+	s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: "stateless-9", ProcessClass: v1beta2.ProcessClassStateless})
 	s.Database.Status = &fdb.Status{Cluster: fdb.ClusterStatus{
 		RecoveryState: &fdb.RecoveryState{Name: "recruiting_transaction_servers"},
 		Processes: map[string]fdb.Process{
 			"1": disk("storage-1", new(int64(49)), new(int64(1000))), "2": disk("storage-2", new(int64(50)), new(int64(1000))), "3": disk("storage-3", nil, new(int64(1000))), "4": {},
+			"5": disk("stateless-9", new(int64(49)), new(int64(1000))),
 		},
 	}}
 	readOutage(s, &f)

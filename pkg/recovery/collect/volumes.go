@@ -15,7 +15,7 @@ import (
 )
 
 // readReleased lists the volumes whose PVC, one of the cluster, was deleted, and those that are
-// reserved for a PVC of this name. Where the status is empty, and no PVC and pod of the cluster
+// reserved for a PVC of this name. Where the status has no process groups, and no PVC and pod of the cluster
 // exists, the process groups are inferred from the names of the PVCs.
 func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.Facts) (warnings []string) {
 	claims := claimsOf(s)
@@ -73,9 +73,10 @@ func isClaimedFrom(s plan.Snapshot, v *corev1.PersistentVolume) bool {
 	return v.Spec.ClaimRef != nil && v.Spec.ClaimRef.Namespace == s.Cluster.Namespace
 }
 
-// isEmpty reports whether a resource has an empty status, and no objects from which a pass restores it.
+// isEmpty reports whether a status has no process groups, and the resource no objects from which a pass
+// restores them. A run that was interrupted while it restored the status has written the connection string.
 func isEmpty(s plan.Snapshot) bool {
-	return s.Cluster.Status.ConnectionString == "" && len(s.Groups()) == 0 && len(s.Pods) == 0 && len(s.Volumes) == 0
+	return len(s.Groups()) == 0 && len(s.Pods) == 0 && len(s.Volumes) == 0
 }
 
 // infer adds the process groups to which volumes belonged, by the names of their PVCs, and the
@@ -91,7 +92,7 @@ func infer(s plan.Snapshot, free []recovery.ReleasedVolume, f *recovery.Facts) {
 		f.Groups = append(f.Groups, group)
 	}
 	slices.SortFunc(f.Groups, func(a, b recovery.Group) int { return strings.Compare(a.ID, b.ID) })
-	if len(f.Groups) > 0 {
+	if len(f.Groups) > 0 && f.Recorded == "" {
 		f.Recorded = strings.TrimSpace(readings.RememberedClusterFile(s))
 	}
 }

@@ -93,10 +93,10 @@ func TestProcessGroupsOfAnEmptyStatusAreInferredFromVolumes(t *testing.T) {
 		edit func(*plan.Snapshot)
 		want []string
 	}{
-		"an empty status":                     {edit: func(*plan.Snapshot) {}, want: []string{"log-22", "storage-1"}},
-		"IDs with a prefix":                   {edit: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "west" }, want: []string{"west-log-22", "west-storage-1"}},
-		"a status with a connection string":   {edit: func(s *plan.Snapshot) { s.Cluster.Status.ConnectionString = seed }},
-		"a pod from which a pass restores it": {edit: func(s *plan.Snapshot) { s.Pods = map[string]*corev1.Pod{"sample-storage-9": {}} }},
+		"an empty status":                         {edit: func(*plan.Snapshot) {}, want: []string{"log-22", "storage-1"}},
+		"IDs with a prefix":                       {edit: func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupIDPrefix = "west" }, want: []string{"west-log-22", "west-storage-1"}},
+		"a status with a connection string alone": {edit: func(s *plan.Snapshot) { s.Cluster.Status.ConnectionString = seed }, want: []string{"log-22", "storage-1"}},
+		"a pod from which a pass restores it":     {edit: func(s *plan.Snapshot) { s.Pods = map[string]*corev1.Pod{"sample-storage-9": {}} }},
 		"a PVC from which a pass restores it": {edit: func(s *plan.Snapshot) {
 			s.Volumes = map[string]*corev1.PersistentVolumeClaim{"sample-storage-9-data": {}}
 		}},

@@ -41,6 +41,7 @@ import (
 type ruin struct {
 	*sim.Cluster
 	t      *testing.T
+	seed   uint64
 	random *rand.Rand
 	// volumes are the PersistentVolumes by name; data is which of them has the data of a PVC.
 	volumes map[string]*corev1.PersistentVolume
@@ -431,29 +432,55 @@ func newRuin(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClusterSp
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &ruin{
-		Cluster: w, t: t, random: rand.New(rand.NewPCG(seed, 23)), volumes: map[string]*corev1.PersistentVolume{}, data: map[string]string{},
-		files: map[string]fileTime{}, pids: map[*fdbsim.ServerHandle]int{}, names: map[string]int{}, held: true,
-	}
-	w.Files = map[string]map[string][]byte{}
-	w.Nodes, w.Broken = nil, map[string]bool{}
+	r := ruinOf(t, w, seed)
 	for n := range 20 {
 		w.Nodes = append(w.Nodes, "node-"+strconv.Itoa(n+1))
 	}
-	const most = 30
-	for range most {
-		p := reconcile.Pass{Stages: stages.Cluster(), Observer: r, Actor: r, Report: func(reconcile.Event) {}, Seed: seed}
-		done, err := p.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.held = true; done.Settled() {
-			return r
-		}
-		w.Tick(max(done.RetryAfter, 5*time.Second))
+	r.comesUp()
+	return r
+}
+
+// ruinOf returns a cluster without nodes whose volumes survive its pods.
+func ruinOf(t *testing.T, w *sim.Cluster, seed uint64) *ruin {
+	t.Helper()
+	w.Files = map[string]map[string][]byte{}
+	w.Nodes, w.Broken = nil, map[string]bool{}
+	return &ruin{
+		Cluster: w, t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 23)), volumes: map[string]*corev1.PersistentVolume{}, data: map[string]string{},
+		files: map[string]fileTime{}, pids: map[*fdbsim.ServerHandle]int{}, names: map[string]int{}, held: true,
 	}
-	t.Fatal("no cluster came up")
-	return nil
+}
+
+// comesUp runs passes until the cluster is up.
+func (r *ruin) comesUp() {
+	r.t.Helper()
+	const most = 30
+	if !r.settle(most) {
+		r.t.Fatal("no cluster came up")
+	}
+}
+
+// settle runs passes until nothing is left to do, at most so many. It reports whether that came true.
+func (r *ruin) settle(most int) bool {
+	for range most {
+		done := r.pass(stages.Cluster())
+		if done.Settled() {
+			return true
+		}
+		r.Tick(max(done.RetryAfter, 5*time.Second))
+	}
+	return false
+}
+
+// pass runs one pass.
+func (r *ruin) pass(all []plan.Stage) reconcile.PassDone {
+	p := reconcile.Pass{Stages: all, Observer: r, Actor: r, Report: func(reconcile.Event) {}, Seed: r.seed}
+	done, err := p.Run(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.held = true
+	return done
 }
 
 // coordinators are the pods that are coordinators by the status, in the order of the connection string.

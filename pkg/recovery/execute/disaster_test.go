@@ -23,13 +23,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
-// disasters are what happens to clusters, by the kind of loss. What a disaster leaves may be another kind,
-// such as when pods got addresses of each other.
-var disasters = map[recovery.Kind]func(*ordeal){
-	recovery.CoordinatorsMoved: (*ordeal).moveAll,
-	recovery.PodsLost:          (*ordeal).losePods,
-	recovery.VolumesReleased:   (*ordeal).releaseVolumes,
-	recovery.CoordinatorsLost:  (*ordeal).loseCoordinators,
+// disaster is what happens to a cluster, and how it is recovered.
+type disaster struct {
+	lose, recover func(*ordeal)
+	// prepare adds to the cluster what it needs; nil for nothing.
+	prepare func(*ordeal)
+}
+
+// disasters are those of each kind of loss. What a disaster leaves may be another kind, such as when pods got
+// addresses of each other.
+var disasters = map[recovery.Kind]disaster{
+	recovery.CoordinatorsMoved: {lose: (*ordeal).moveAll, recover: (*ordeal).recover},
+	recovery.PodsLost:          {lose: (*ordeal).losePods, recover: (*ordeal).recover},
+	recovery.VolumesReleased:   {lose: (*ordeal).releaseVolumes, recover: (*ordeal).recover},
+	recovery.CoordinatorsLost:  {lose: (*ordeal).loseCoordinators, recover: (*ordeal).recover},
+	resourceLost:               {lose: (*ordeal).loseResource, recover: (*ordeal).recoverResource},
+	recovery.DatabaseDown:      {lose: (*ordeal).excludeTooMany, recover: (*ordeal).recoverDown},
+	recovery.RegionLost:        {lose: (*ordeal).loseRegion, recover: (*ordeal).recoverRegion, prepare: (*ordeal).addRegions},
 }
 
 // Whatever a cluster loses of what `recover apply` handles, and wherever a run of it is interrupted: what was
@@ -102,21 +112,31 @@ type ordeal struct {
 	// ambiguous is whether the disaster or its troubles leave facts that a plan may refuse; taken is whether
 	// other pods can have got addresses of coordinators, where they answer without any state.
 	ambiguous, taken bool
-	// What was there before and after the disaster.
+	// What was there before and after the disaster; former is that of a resource that was deleted.
+	former    former
 	markers   map[string]marker
 	databases int
 	shards    int       // without any copy
 	states    int       // volumes with coordination state of the database
 	newest    time.Time // state of a former coordinator that is left
 	net       int
+	setup     *rand.Rand // of the spec
+	// site are the clusters of all data centers; of a lost region the ordeal has the cluster itself.
+	site   []*ruin
+	region region
+	full   bool // disks
 }
 
 // play plays a disaster.
 func play(t *testing.T, kind recovery.Kind, seed uint64) *ordeal {
 	t.Helper()
 	o := &ordeal{kind: kind, markers: map[string]marker{}, net: 50}
-	random := rand.New(rand.NewPCG(seed, 22))
-	o.ruin = newRuin(t, seed, func(s *v1beta2.FoundationDBClusterSpec) { o.spec(s, random) })
+	o.setup = rand.New(rand.NewPCG(seed, 22))
+	o.ruin = newRuin(t, seed, o.spec)
+	o.site = []*ruin{o.ruin}
+	if prepare := disasters[kind].prepare; prepare != nil {
+		prepare(o)
+	}
 	o.FDB.Databases()[0].LoadBytes(int64(o.random.IntN(100)) << 20)
 	for n := range 3 {
 		o.mark(fmt.Sprintf("early-%d", n))
@@ -126,14 +146,15 @@ func play(t *testing.T, kind recovery.Kind, seed uint64) *ordeal {
 	o.Tick(time.Minute)
 	o.tell("%s, seed %d: %s with coordinators %s", kind, seed, o.Resource.Status.ConnectionString, strings.Join(o.coordinators(), ", "))
 	_ = o.plan() // files get their times
-	disasters[kind](o)
+	disasters[kind].lose(o)
 	o.Tick(time.Duration(1+o.random.IntN(30)) * time.Second)
 	o.remember()
-	o.recover()
+	disasters[kind].recover(o)
 	return o
 }
 
-func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec, random *rand.Rand) {
+func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec) {
+	random := o.setup
 	s.ProcessCounts = v1beta2.ProcessCounts{Storage: 3 + random.IntN(3), Log: 4, Stateless: 3}
 	names := o.kind == recovery.PodsLost && random.IntN(3) == 0
 	s.Routing.UseDNSInClusterFile = &names
@@ -147,6 +168,12 @@ func (o *ordeal) spec(s *v1beta2.FoundationDBClusterSpec, random *rand.Rand) {
 		s.CoordinatorSelection = []v1beta2.CoordinatorSelectionSetting{
 			{ProcessClass: v1beta2.ProcessClassCoordinator, Priority: 10}, {ProcessClass: v1beta2.ProcessClassStorage, Priority: 5},
 		}
+	}
+	if o.kind == resourceLost {
+		o.traced(s)
+	}
+	if o.kind == recovery.RegionLost {
+		o.firstRegion(s)
 	}
 }
 
@@ -165,9 +192,12 @@ type marker struct {
 }
 
 // mark commits a key.
-func (o *ordeal) mark(key string) {
+func (o *ordeal) mark(key string) { o.markIn(o.ruin, key) }
+
+// markIn commits a key in one of the clusters of the database.
+func (o *ordeal) markIn(r *ruin, key string) {
 	value := strconv.FormatUint(o.random.Uint64(), 10)
-	if _, err := o.Type("writemode on; set " + key + " " + value); err != nil {
+	if _, err := r.Type("writemode on; set " + key + " " + value); err != nil {
 		o.t.Fatal(err)
 	}
 	o.markers[key] = marker{value, o.Now()}
@@ -342,10 +372,12 @@ func (o *ordeal) lostShards() (n int) {
 // coordinating counts the volumes that have coordination state of the database.
 func (o *ordeal) coordinating() (n int) {
 	key := recovery.Generation(o.FDB.Databases()[0].ConnectionString().String())
-	for _, files := range o.Files {
-		for name, content := range files {
-			if strings.HasSuffix(name, "/"+recovery.CoordinationFile0) && strings.Contains(string(content), key+" ") {
-				n++
+	for _, r := range o.site {
+		for _, files := range r.Files {
+			for name, content := range files {
+				if strings.HasSuffix(name, "/"+recovery.CoordinationFile0) && strings.Contains(string(content), key+" ") {
+					n++
+				}
 			}
 		}
 	}
@@ -359,6 +391,9 @@ const mostRuns = 3
 func (o *ordeal) recover() {
 	p := o.plan()
 	o.tell("plan: %s, handled %t, lost: %s %v", p.Kind, p.Handled, p.Lost, p.Obstacles)
+	if o.former.refused != "" && p.Handled {
+		o.violate("%s, and the plan has steps", o.former.refused)
+	}
 	switch {
 	case p.Kind == recovery.NothingLost && o.ambiguous:
 		o.end = endRecovered // the pods found each other
@@ -553,14 +588,17 @@ func (o *ordeal) oneDatabase() {
 
 // connections are all connection strings that the cluster has now.
 func (o *ordeal) connections() []string {
-	all := []string{o.Resource.Status.ConnectionString, o.FDB.Databases()[0].ConnectionString().String()}
-	if o.ConfigMap != nil {
-		all = append(all, o.ConfigMap.Data[objects.KeyClusterFile])
-	}
-	for _, files := range o.Files {
-		for name, content := range files {
-			if strings.HasPrefix(name, "/var/fdb/data/fdb.cluster") {
-				all = append(all, string(content))
+	all := []string{o.FDB.Databases()[0].ConnectionString().String()}
+	for _, r := range o.site {
+		all = append(all, r.Resource.Status.ConnectionString)
+		if r.ConfigMap != nil {
+			all = append(all, r.ConfigMap.Data[objects.KeyClusterFile])
+		}
+		for _, files := range r.Files {
+			for name, content := range files {
+				if strings.HasPrefix(name, "/var/fdb/data/fdb.cluster") {
+					all = append(all, string(content))
+				}
 			}
 		}
 	}

@@ -18,15 +18,17 @@ if [ "$(cat "/proc/$p/comm" 2>/dev/null)" = fdbserver ]; then kill "$p" || exit 
 done`
 
 // restart ends all fdbserver processes, and waits until each pod has others. A process reads its
-// cluster file only when it starts. It is skipped for a database that is available with all of its
-// process groups: then an earlier run has restarted them.
+// cluster file only when it starts. In a database that is available with all of its process groups with
+// data, an earlier run has restarted those that report.
 func (r Run) restart(ctx context.Context, p recovery.Plan) error {
 	before, s, err := r.Read(ctx)
 	if err != nil {
 		return err
 	}
-	if p.IsReached(before) && recovery.AllReport(before, recovery.HealthOf(s.Database)) {
-		return nil
+	if health := recovery.HealthOf(s.Database); p.IsReached(before) && recovery.AllReport(before, health) {
+		before.Groups = slices.DeleteFunc(before.Groups, func(g recovery.Group) bool {
+			return health.Reporting[g.ID] || g.Files == nil || len(g.Files.Processes) == 0
+		})
 	}
 	for _, g := range before.Groups {
 		if g.Files == nil {
@@ -45,8 +47,8 @@ func (r Run) restart(ctx context.Context, p recovery.Plan) error {
 	}
 	return r.until(ctx, func(now recovery.Facts, _ plan.Snapshot) string {
 		var old []string
-		for _, g := range now.Groups {
-			if !restarted(before, g) {
+		for _, g := range before.Groups {
+			if !restarted(g, now) {
 				old = append(old, g.Name())
 			}
 		}
@@ -57,14 +59,12 @@ func (r Run) restart(ctx context.Context, p recovery.Plan) error {
 	})
 }
 
-// restarted reports whether the pod of a process group has processes, none of which ran before.
-func restarted(before recovery.Facts, g recovery.Group) bool {
-	if g.Files == nil || len(g.Files.Processes) == 0 {
-		return false
-	}
-	for _, old := range before.Groups {
-		if old.ID == g.ID {
-			return !slices.ContainsFunc(g.Files.Processes, func(id int) bool { return slices.Contains(old.Files.Processes, id) })
+// restarted reports whether the pod of a process group has processes now, none of which ran before.
+func restarted(before recovery.Group, now recovery.Facts) bool {
+	for _, g := range now.Groups {
+		if g.ID == before.ID {
+			return g.Files != nil && len(g.Files.Processes) > 0 &&
+				!slices.ContainsFunc(g.Files.Processes, func(id int) bool { return slices.Contains(before.Files.Processes, id) })
 		}
 	}
 	return false

@@ -196,6 +196,7 @@ func newSlow() *cobra.Command {
 	flags.BoolVar(&f.StatusTimeout, "status-timeout", false, "status lacks the cluster's part")
 	flags.BoolVar(&f.StatusDeadline, "status-deadline", false, "status ends at its deadline: without processes, and available if the database is")
 	flags.BoolVar(&f.BounceImpactLies, "bounce-impact-lies", false, "status refuses a restart of all processes whatever its recovery state is")
+	flags.BoolVar(&f.FullDisks, "full-disks", false, "all disks report less free space than FoundationDB requires")
 	flags.IntVar(&f.UnknownCommits, "unknown-commits", 0, "number of commits that end with an unknown result")
 	flags.IntVar(&f.DropCommands, "drop-commands", 0, "number of changing commands that are cut off")
 	flags.BoolVar(&f.ApplyUnknown, "apply-unknown", false, "unknown commits and dropped commands take effect")

@@ -25,7 +25,7 @@ import (
 // carry out cleanly, and a region counts when it is full.
 var UpdateDatabaseConfiguration = plan.Stage{
 	Name:  plan.StageUpdateDatabaseConfiguration,
-	Reads: plan.ClusterResource | plan.Database,
+	Reads: plan.ClusterResource | plan.Database | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		if !s.Cluster.ConfigureDatabase() {
 			return plan.Decision{}
@@ -40,13 +40,14 @@ var UpdateDatabaseConfiguration = plan.Stage{
 		}
 		status := s.Database.Status
 		switch {
-		case status == nil && !s.Cluster.Status.Configured:
+		case status == nil && !s.Cluster.Status.Configured && readings.FormerDatabase(s) == "":
 			return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
 			return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, "cannot determine whether the configuration matches the spec: the database does not answer: "+s.Database.Why())
 		case status.NeverConfigured() && s.Cluster.Status.Configured:
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Manual: true, Reason: "the status records a configured database, but the one at the connection string was never configured: " +
-				"the connection string is wrong, or all coordinators lost their files. Creating a database here could hide the real one"}}
+			return notCreated("the status records a configured database")
+		case status.NeverConfigured() && readings.FormerDatabase(s) != "":
+			return notCreated(readings.FormerDatabase(s))
 		case status.NeverConfigured():
 			return newDatabase(s, first)
 		case status.Cluster.Configuration == nil:
@@ -55,6 +56,12 @@ var UpdateDatabaseConfiguration = plan.Stage{
 			return changedConfiguration(s, want)
 		}
 	},
+}
+
+// notCreated leaves a database alone that was never configured, although there should be one.
+func notCreated(why string) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Manual: true, Reason: why + ", but the one at the connection string was never configured: " +
+		"the connection string is wrong, or all coordinators lost their files. Creating a database here could hide the real one"}}
 }
 
 // newDatabase creates the database, once the processes for it report. It takes no lock: there is no

@@ -3,8 +3,10 @@ package cluster
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -28,6 +30,28 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		"never creates one on a status that records a configured one": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = true },
 			holds: "the status records a configured database", manual: true,
+		},
+		"never creates one where the spec names one that exists": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Spec.SeedConnectionString = stagestest.SampleConnectionString },
+			holds: "spec.seedConnectionString names a database that exists", manual: true,
+		},
+		"never creates one over PVCs that are older than the resource": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				s.Cluster.CreationTimestamp = metav1.NewTime(s.Now)
+				for _, claim := range s.Volumes {
+					claim.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Hour))
+				}
+			},
+			holds: "PVCs are older than the FoundationDBCluster", manual: true,
+		},
+		"creates one over PVCs of this resource": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				s.Cluster.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Hour))
+				for _, claim := range s.Volumes {
+					claim.CreationTimestamp = metav1.NewTime(s.Now)
+				}
+			},
+			does: []string{create},
 		},
 		"never creates one because the layers say configurationMissing": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
