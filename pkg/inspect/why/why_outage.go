@@ -104,7 +104,7 @@ func (w *why) stepsOf(v OutageView, quorum lists.CoordinatorCase) []Step {
 	collect := w.FDB("recover", "collect", w.name)
 	if v.Cause == OutageNoQuorum && quorum != lists.QuorumDown {
 		return []Step{
-			{"this quorum does not come back by itself: " + causeOf(quorum) + "; show what was lost and what can be saved", collect},
+			{"this quorum does not come back by itself: " + w.causeOf(quorum) + "; show what was lost and what can be saved", collect},
 			{"write the plan of a recovery, and review it", w.FDB("recover", "plan", w.name)},
 		}
 	}
@@ -118,9 +118,12 @@ func (w *why) stepsOf(v OutageView, quorum lists.CoordinatorCase) []Step {
 	return append(steps, Step{"if no quorum comes back by itself, show what was lost and what can be saved", collect})
 }
 
-func causeOf(quorum lists.CoordinatorCase) string {
-	if quorum == lists.QuorumMoved {
+func (w *why) causeOf(quorum lists.CoordinatorCase) string {
+	switch {
+	case quorum == lists.QuorumMoved:
 		return "coordinators have other addresses"
+	case len(w.Cluster.Spec.DatabaseConfiguration.Regions) > 1:
+		return "coordinators have neither a pod nor a volume here, those of other data centers are in other resources"
 	}
 	return "coordinators have neither a pod nor a volume"
 }

@@ -99,6 +99,16 @@ func TestAnOutageHasItsCauseAndWhatToDo(t *testing.T) {
 			steps:    []string{"this quorum does not come back by itself: coordinators have neither a pod nor a volume; show what was lost and what can be saved", "write the plan of a recovery, and review it"},
 			commands: []string{"kubectl fdb recover collect sample", "kubectl fdb recover plan sample"},
 		},
+		"coordinators of other data centers are lost": {
+			given: func(in *Input) {
+				delete(in.Pods, "sample-log-1")
+				delete(in.Pods, "sample-log-2")
+				in.Cluster.Spec.DatabaseConfiguration.Regions = make([]v1beta2.Region, 2)
+			}, cause: OutageNoQuorum,
+			words:    "no quorum: 1 of 3 coordinators answers, 2 required",
+			steps:    []string{"this quorum does not come back by itself: coordinators have neither a pod nor a volume here, those of other data centers are in other resources; show what was lost and what can be saved", "write the plan of a recovery, and review it"},
+			commands: []string{"kubectl fdb recover collect sample", "kubectl fdb recover plan sample"},
+		},
 		"coordinators have other addresses": {
 			given: func(in *Input) {
 				for n := range 2 {
