@@ -6,16 +6,29 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Parsed returns a document as [fdb.ParseStatus] returns its text. Writing and parsing the text of
-// a thousand processes takes several times as long as all the rest of reading a status.
-func Parsed(document Object) (*fdb.Status, error) {
+// Parsed returns the document as [fdb.ParseStatus] returns its text. Writing and parsing the text of
+// a thousand processes takes several times as long as all the rest of reading a status, and even
+// the objects of a text have three times as many values as a program reads of a process: so
+// processes are stored in their types at once.
+func (c Client) Parsed() (*fdb.Status, error) {
+	var processes map[string]fdb.Process
+	document := c.document(func(db *model.Database) Object {
+		if listsProcesses(db) {
+			processes = parsedProcesses(db)
+		}
+		return clusterWithoutProcesses(db)
+	})
 	var s fdb.Status
 	d := decoder{fields: map[reflect.Type][]field{}}
 	if err := d.value(document, reflect.ValueOf(&s).Elem()); err != nil {
 		return nil, fmt.Errorf("parse status: %w", err)
+	}
+	if processes != nil {
+		s.Cluster.Processes = processes
 	}
 	return fdb.NewStatus(s.Client, s.Cluster), nil
 }
