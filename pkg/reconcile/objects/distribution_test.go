@@ -189,7 +189,7 @@ func TestHashesOfPackedPodsFollowTheirKeys(t *testing.T) {
 				t.Errorf("%s: %d texts, want one per class and bucket", pack, len(hashes.texts))
 			}
 			for key, text := range hashes.texts {
-				if text == nil {
+				if text.pieces == nil {
 					t.Errorf("%s of %d: the text of %v cannot be cut", pack, domains, key)
 				}
 			}

@@ -22,7 +22,7 @@ import (
 //
 // It also returns the groups with a current pod whose processes do not report.
 func outdatedPods(s plan.Snapshot, o plan.Options) (outdated []outdatedPod, notReporting []string, err error) {
-	hashes := objects.NewSpecHashes(s.Cluster)
+	hashes := objects.RememberedSpecHashes(s.Cluster, s.Hashes)
 	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
 	processes := reportingProcesses(s.Database.Status)
 	for _, g := range s.Remaining() {

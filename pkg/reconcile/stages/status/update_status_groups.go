@@ -50,7 +50,7 @@ func recordGroups(s *plan.Snapshot) error {
 	// Sorted and complete before anything is judged: desired objects depend on them.
 	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
 	tidy(&s.Cluster.Status)
-	specs, monitors, mixed := objects.NewSpecHashes(s.Cluster), readings.NewMonitorConfigurations(), readings.CompatibleUpgrade(s.Cluster)
+	specs, monitors, mixed := objects.RememberedSpecHashes(s.Cluster, s.Hashes), readings.NewMonitorConfigurations(), readings.CompatibleUpgrade(s.Cluster)
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
 		if err != nil {
