@@ -32,8 +32,11 @@ const (
 	RoleCoordinator     Role = "coordinator"
 )
 
-// classFitness holds what is not the default of a role's family.
-var classFitness = map[Role]map[string]fitness{
+// classes are how well classes suit one role, where that is not the default of its family.
+type classes map[string]fitness
+
+// classFitness has the classes of each role.
+var classFitness = map[Role]classes{
 	RoleStorage: {"storage": bestFit, "unset": unsetFit, "transaction": worstFit, "log": worstFit},
 	RoleLog:     {"log": bestFit, "transaction": goodFit, "unset": unsetFit, "storage": worstFit},
 	RoleCommitProxy: {
@@ -60,9 +63,9 @@ var classFitness = map[Role]map[string]fitness{
 // neverWorking are the classes that take no role at all.
 var neverWorking = Set("test", "coordinator", "storage_cache", "blob_worker", "fast_restore")
 
-// fitnessFor is how well a class suits a role, exclusions not considered.
-func fitnessFor(r Role, class string) fitness {
-	if f, ok := classFitness[r][class]; ok { // no class that takes no role is among them
+// fitness is how well a class suits the role, exclusions not considered.
+func (c classes) fitness(class string) fitness {
+	if f, ok := c[class]; ok { // no class that takes no role is among them
 		return f
 	}
 	if neverWorking[class] {
@@ -71,10 +74,16 @@ func fitnessFor(r Role, class string) fitness {
 	return excludeFit
 }
 
+// fitnessFor is how well a class suits a role, exclusions not considered.
+func fitnessFor(r Role, class string) fitness { return classFitness[r].fitness(class) }
+
 // fitness is how well a process suits a role now: an excluded process is the
 // last resort.
-func (db *Database) fitness(r Role, s *Process) fitness {
-	f := fitnessFor(r, s.Args.Class)
+func (db *Database) fitness(r Role, s *Process) fitness { return db.fitnessAmong(classFitness[r], s) }
+
+// fitnessAmong is the same for who asks for one role of many processes.
+func (db *Database) fitnessAmong(c classes, s *Process) fitness {
+	f := c.fitness(s.Args.Class)
 	if f < excludeFit && db.Excluded(s) {
 		return excludeFit
 	}

@@ -81,8 +81,8 @@ func (w *Cluster) place(pod *corev1.Pod) {
 		return
 	}
 	w.nextIP++
-	start := w.nextIP % len(w.Nodes)
-	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !w.tolerated(pod, node) })
+	start, tolerated := w.nextIP%len(w.Nodes), w.tolerated(pod)
+	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !tolerated(node) })
 	if len(inTurn) > 0 {
 		preferences, alike := w.preferences(pod), w.alike(pod)
 		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int {
