@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -40,7 +38,7 @@ func SharedKeysStay(c *v1beta2.FoundationDBCluster, status v1beta2.FoundationDBC
 // is work.
 func OnlyBookkeeping(before, after v1beta2.FoundationDBClusterStatus) bool {
 	before.Health, before.Generations, before.DatabaseConfiguration = after.Health, after.Generations, after.DatabaseConfiguration
-	return equality.Semantic.DeepEqual(before, after)
+	return before.SameAs(&after)
 }
 
 // IsBookkeeping reports whether an action changes nothing that any stage decides by. It is done by the
