@@ -74,18 +74,36 @@ func (c classes) fitness(class string) fitness {
 	return excludeFit
 }
 
+// suitability is how well processes suit one role. Most processes of a cluster have the class of the
+// one before, and are looked up once.
+type suitability struct {
+	db      *Database
+	classes classes
+	class   string
+	fit     fitness
+}
+
+func (db *Database) suitabilityFor(r Role) suitability {
+	return suitability{db: db, classes: classFitness[r], fit: classFitness[r].fitness("")}
+}
+
+// of is what db.fitness is for the role.
+func (u *suitability) of(s *Process) fitness {
+	if s.Args.Class != u.class {
+		u.class, u.fit = s.Args.Class, u.classes.fitness(s.Args.Class)
+	}
+	if u.fit < excludeFit && u.db.Excluded(s) {
+		return excludeFit
+	}
+	return u.fit
+}
+
 // fitnessFor is how well a class suits a role, exclusions not considered.
 func fitnessFor(r Role, class string) fitness { return classFitness[r].fitness(class) }
 
 // fitness is how well a process suits a role now: an excluded process is the
 // last resort.
-func (db *Database) fitness(r Role, s *Process) fitness { return db.fitnessAmong(classFitness[r], s) }
-
-// fitnessAmong is the same for who asks for one role of many processes.
-func (db *Database) fitnessAmong(c classes, s *Process) fitness {
-	f := c.fitness(s.Args.Class)
-	if f < excludeFit && db.Excluded(s) {
-		return excludeFit
-	}
-	return f
+func (db *Database) fitness(r Role, s *Process) fitness {
+	u := db.suitabilityFor(r)
+	return u.of(s)
 }

@@ -61,10 +61,10 @@ func (db *Database) logSet(kind logKind, pool []*Process, p Policy, n int) (LogS
 // logCandidates are the processes that may become log servers, best first. An
 // excluded process never does.
 func (db *Database) logCandidates(pool []*Process) []*Process {
-	suits := classFitness[RoleLog]
+	suits := db.suitabilityFor(RoleLog)
 	var byFitness [neverAssign][]*Process
 	for _, s := range pool {
-		if f := suits.fitness(s.Args.Class); f < neverAssign && !db.Excluded(s) {
+		if f := suits.of(s); f < neverAssign && !db.Excluded(s) {
 			byFitness[f] = append(byFitness[f], s)
 		}
 	}

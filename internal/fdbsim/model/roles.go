@@ -165,10 +165,10 @@ type recruiter struct {
 // best are the processes that suit a role best, those among them with the fewest roles, and how
 // well they suit; none without a process that could take it.
 func (r *recruiter) best(of Role) (best []*Process, fit fitness) {
-	suits, fewest := classFitness[of], 0
+	suits, fewest := r.db.suitabilityFor(of), 0
 	fit = neverAssign
 	for _, s := range r.pool {
-		f := r.db.fitnessAmong(suits, s)
+		f := suits.of(s)
 		if f == neverAssign || f > fit {
 			continue
 		}

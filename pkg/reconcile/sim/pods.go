@@ -22,10 +22,16 @@ const (
 	seedClusterFile = "/var/dynamic-conf/fdb.cluster"
 )
 
+// monitorConfigName is the file with the configuration of a unified pod's monitor.
+const monitorConfigName = "config.json"
+
 // runningPod is what runs in a pod, and its files.
 type runningPod struct {
 	files   map[string][]byte
 	servers map[int]*fdbsim.ServerHandle
+	// configKey is the key of the ConfigMap that is mounted as the monitor's configuration. The volumes
+	// of a pod never change.
+	configKey string
 	// desired is how many processes the pod was created for; 0 when unknown.
 	desired int
 	// accepted is the configuration in force, by its text and parsed.
@@ -116,7 +122,7 @@ func (w *Cluster) start(pod *corev1.Pod) {
 		c := &pod.Spec.Containers[i]
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
 	}
-	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*fdbsim.ServerHandle{}}
+	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*fdbsim.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
 		running.desired = launch.Servers
 	}
@@ -144,7 +150,7 @@ func (w *Cluster) monitor(pod *corev1.Pod) {
 	if running.desired == 0 {
 		return
 	}
-	if text := w.mountedText(pod); !running.uses(text) {
+	if text := w.ConfigMap.Data[running.configKey]; !running.uses(text) {
 		configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
 		if err != nil {
 			return // a monitor keeps the configuration it has
@@ -168,11 +174,6 @@ func (w *Cluster) monitor(pod *corev1.Pod) {
 // uses reports whether a monitor configuration is the one in force.
 func (p *runningPod) uses(text string) bool { return p.variables != nil && p.accepted == text }
 
-// mountedText is the monitor configuration that is mounted in a pod.
-func (w *Cluster) mountedText(pod *corev1.Pod) string {
-	return w.ConfigMap.Data[mountedAs(pod, "config.json")]
-}
-
 // settled reports whether a pod has nothing to do by itself in the next second.
 func (w *Cluster) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
@@ -185,7 +186,7 @@ func (w *Cluster) settled(pod *corev1.Pod) bool {
 		return true
 	case isSplit(pod):
 		return w.Broken[pod.Name] || len(running.split.commands) == 0 || running.allRun()
-	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.mountedText(pod)):
+	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.ConfigMap.Data[running.configKey]):
 		return false
 	}
 	return !running.configuration.ServersRun() || w.Broken[pod.Name] || running.allRun()
