@@ -48,7 +48,7 @@ type runningPod struct {
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
 func (w *Cluster) step() {
-	for _, name := range w.podNames() {
+	for _, name := range w.unsettled() {
 		pod := w.Pods[name]
 		switch {
 		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
@@ -61,6 +61,19 @@ func (w *Cluster) step() {
 			w.monitor(pod)
 		}
 	}
+}
+
+// unsettled are the names, in order, of the pods that have something to do by themselves, or only a
+// mounted file to read.
+func (w *Cluster) unsettled() []string {
+	var names []string
+	for name, pod := range w.Pods {
+		if running := w.running[name]; !w.settled(pod) || (running != nil && running.desired == 0) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // edited returns a pod to change: a copy, which replaces the pod. Observations have the pods
