@@ -10,27 +10,11 @@ import "strings"
 // The operator finds its pods by this name, so it cannot be improved without
 // recreating them.
 func (s *ProcessGroupStatus) PodName(c *FoundationDBCluster) string {
-	var room [usualName]byte
-	return string(s.AppendPodName(room[:0], c))
-}
-
-// usualName is at least as long as most names of pods.
-const usualName = 64
-
-// PodOf returns the value of the process group's pod in a map by the names of pods. Unlike a lookup by
-// PodName it allocates no text: decisions look each pod up twenty times.
-func PodOf[T any](pods map[string]T, s *ProcessGroupStatus, c *FoundationDBCluster) T {
-	var room [usualName]byte
-	return pods[string(s.AppendPodName(room[:0], c))]
-}
-
-// AppendPodName appends PodName to a text.
-func (s *ProcessGroupStatus) AppendPodName(to []byte, c *FoundationDBCluster) []byte {
 	id := strings.ReplaceAll(string(s.ProcessGroupID), "_", "-")
 	if start := strings.Index(id, s.ProcessClass.ForNames()); start > 0 {
 		id = id[start:]
 	}
-	return append(append(append(to, c.Name...), '-'), id...)
+	return c.Name + "-" + id
 }
 
 // PVCName is the name of the PVC of the process group. Only stateful classes

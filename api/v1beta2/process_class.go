@@ -83,13 +83,5 @@ func (p ProcessClass) ForNames() string { return strings.ReplaceAll(string(p), "
 // ServersPerPodVariable is the environment variable with the number of
 // processes that a pod of the class runs.
 func (p ProcessClass) ServersPerPodVariable() string {
-	return strings.ToUpper(string(p)) + serversPerPodSuffix
-}
-
-const serversPerPodSuffix = "_SERVERS_PER_POD"
-
-// IsServersPerPodVariable reports whether an environment variable is that one. Most variables of a
-// pod are none of any class.
-func (p ProcessClass) IsServersPerPodVariable(name string) bool {
-	return strings.HasSuffix(name, serversPerPodSuffix) && name == p.ServersPerPodVariable()
+	return strings.ToUpper(string(p)) + "_SERVERS_PER_POD"
 }

@@ -34,7 +34,7 @@ func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
 func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 	for i := range pod.Spec.Containers {
 		for _, v := range pod.Spec.Containers[i].Env {
-			if !class.IsServersPerPodVariable(v.Name) {
+			if !strings.HasSuffix(v.Name, "_SERVERS_PER_POD") || v.Name != class.ServersPerPodVariable() { // most are none of any class
 				continue
 			}
 			n, err := strconv.Atoi(v.Value)

@@ -248,7 +248,7 @@ func (s Snapshot) Remaining() []*v1beta2.ProcessGroupStatus {
 
 // Pod returns the pod of a process group, or nil.
 func (s Snapshot) Pod(g *v1beta2.ProcessGroupStatus) *corev1.Pod {
-	return v1beta2.PodOf(s.Pods, g, s.Cluster)
+	return s.Pods[g.PodName(s.Cluster)]
 }
 
 // Configured reports whether the database has ever been configured: by the status of the

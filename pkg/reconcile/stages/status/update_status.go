@@ -53,7 +53,7 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 		}
 	}
 	d := plan.Decision{Checks: taintsKnown(s)}
-	if !status.SameAs(&s.Cluster.Status) {
+	if !plan.SameStatus(status, s.Cluster.Status) {
 		d.Why = "the status differs from the observed state"
 		d.Actions = []plan.Action{plan.WriteStatus{
 			Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status,
@@ -157,7 +157,7 @@ func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
 	}
 	var changed []string
 	for _, g := range fresh {
-		if !g.SameAs(before[g.ProcessGroupID]) {
+		if !plan.SameGroup(before[g.ProcessGroupID], g) {
 			changed = append(changed, fmt.Sprintf("%s %s", g.ProcessGroupID, conditionWords(g)))
 		}
 	}

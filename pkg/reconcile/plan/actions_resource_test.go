@@ -1,4 +1,4 @@
-package v1beta2
+package plan
 
 import (
 	"reflect"
@@ -7,38 +7,40 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func fullGroup() *ProcessGroupStatus {
+func fullGroup() *v1beta2.ProcessGroupStatus {
 	at := metav1.NewTime(time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC))
-	return &ProcessGroupStatus{
-		ProcessGroupID: "storage-1", ProcessClass: ProcessClassStorage, Addresses: []string{"10.1.1.1"}, RemovalTimestamp: &at, ExclusionTimestamp: &at,
-		ExclusionSkipped: true, ProcessGroupConditions: []*ProcessGroupCondition{{Type: ConditionMissingPod, Timestamp: 7}}, FaultDomain: "zone-1",
+	return &v1beta2.ProcessGroupStatus{
+		ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage, Addresses: []string{"10.1.1.1"}, RemovalTimestamp: &at, ExclusionTimestamp: &at,
+		ExclusionSkipped: true, ProcessGroupConditions: []*v1beta2.ProcessGroupCondition{{Type: v1beta2.ConditionMissingPod, Timestamp: 7}}, FaultDomain: "zone-1",
 	}
 }
 
 // Every field counts, those of a condition included: a change that is not compared is never written.
 func TestStatusesDifferInEachFieldOfAProcessGroup(t *testing.T) {
-	same := func(t *testing.T, field string, a, b *ProcessGroupStatus) {
+	same := func(t *testing.T, field string, a, b *v1beta2.ProcessGroupStatus) {
 		t.Helper()
-		x, y := FoundationDBClusterStatus{ProcessGroups: []*ProcessGroupStatus{a}}, FoundationDBClusterStatus{ProcessGroups: []*ProcessGroupStatus{b}}
-		if want := equality.Semantic.DeepEqual(x, y); x.SameAs(&y) != want || y.SameAs(&x) != want || a.SameAs(b) != want {
+		x, y := v1beta2.FoundationDBClusterStatus{ProcessGroups: []*v1beta2.ProcessGroupStatus{a}}, v1beta2.FoundationDBClusterStatus{ProcessGroups: []*v1beta2.ProcessGroupStatus{b}}
+		if want := equality.Semantic.DeepEqual(x, y); SameStatus(x, y) != want || SameStatus(y, x) != want || SameGroup(a, b) != want {
 			t.Errorf("%s: not %t", field, want)
 		}
 	}
 	same(t, "nothing", fullGroup(), fullGroup())
-	for i := range reflect.TypeFor[ProcessGroupStatus]().NumField() {
-		field, changed := reflect.TypeFor[ProcessGroupStatus]().Field(i).Name, fullGroup()
+	for i := range reflect.TypeFor[v1beta2.ProcessGroupStatus]().NumField() {
+		field, changed := reflect.TypeFor[v1beta2.ProcessGroupStatus]().Field(i).Name, fullGroup()
 		if reflect.ValueOf(changed).Elem().Field(i).IsZero() {
 			t.Fatalf("%s is not set: nothing is tested", field)
 		}
 		reflect.ValueOf(changed).Elem().Field(i).SetZero()
 		same(t, field, fullGroup(), changed)
 	}
-	for i := range reflect.TypeFor[ProcessGroupCondition]().NumField() {
+	for i := range reflect.TypeFor[v1beta2.ProcessGroupCondition]().NumField() {
 		changed := fullGroup()
 		reflect.ValueOf(changed.ProcessGroupConditions[0]).Elem().Field(i).SetZero()
-		same(t, reflect.TypeFor[ProcessGroupCondition]().Field(i).Name, fullGroup(), changed)
+		same(t, reflect.TypeFor[v1beta2.ProcessGroupCondition]().Field(i).Name, fullGroup(), changed)
 	}
 	elsewhere, empty, absent := fullGroup(), fullGroup(), fullGroup()
 	elsewhere.RemovalTimestamp = &metav1.Time{Time: elsewhere.RemovalTimestamp.In(time.FixedZone("X", 3600))}
@@ -49,8 +51,8 @@ func TestStatusesDifferInEachFieldOfAProcessGroup(t *testing.T) {
 }
 
 func TestStatusesDifferInEachOtherField(t *testing.T) {
-	for i := range reflect.TypeFor[FoundationDBClusterStatus]().NumField() {
-		var a, b FoundationDBClusterStatus
+	for i := range reflect.TypeFor[v1beta2.FoundationDBClusterStatus]().NumField() {
+		var a, b v1beta2.FoundationDBClusterStatus
 		v := reflect.ValueOf(&b).Elem().Field(i)
 		switch v.Kind() {
 		case reflect.String:
@@ -64,8 +66,8 @@ func TestStatusesDifferInEachOtherField(t *testing.T) {
 		default:
 			continue // a struct, compared as a whole
 		}
-		if a.SameAs(&b) || b.SameAs(&a) {
-			t.Errorf("%s is not compared", reflect.TypeFor[FoundationDBClusterStatus]().Field(i).Name)
+		if SameStatus(a, b) || SameStatus(b, a) {
+			t.Errorf("%s is not compared", reflect.TypeFor[v1beta2.FoundationDBClusterStatus]().Field(i).Name)
 		}
 	}
 }
