@@ -34,6 +34,25 @@ func TestParsedDocumentsHaveTheValuesOfTheirText(t *testing.T) {
 		"excluding":         func(c *cluster) { c.exec("exclude no_wait locality_instance_id:storage-5 127.0.2.4:4501") },
 		"under maintenance": func(c *cluster) { c.exec("maintenance on zone-1 600") },
 		"in recovery":       func(c *cluster) { c.exec("kill; kill all") },
+		"with a restarted process": func(c *cluster) {
+			c.stop("storage-5")
+			c.startAgain("storage-5")
+			c.Advance(2 * time.Second)
+		},
+		"with an emptied process": func(c *cluster) {
+			c.LoseData("storage-1")
+			c.startAgain("storage-1")
+			c.Advance(10 * time.Second)
+		},
+		"with a process without events": func(c *cluster) {
+			c.stop("storage-1")
+			c.start("storage-1", "unset", "127.0.2.1:4501", "zone-1", "--knob_min_trace_severity=20")
+			c.Advance(10 * time.Second)
+		},
+		"with a second generation of logs": func(c *cluster) {
+			c.exec("kill; kill 127.0.2.11:4501")
+			c.Advance(1500 * time.Millisecond)
+		},
 		"in two regions": func(c *cluster) {
 			c.exec(`configure regions=[{"datacenters":[{"id":"dc1","priority":1},{"id":"dc2","priority":-1,"satellite":1}],"satellite_logs":3}]`)
 		},
@@ -45,12 +64,12 @@ func TestParsedDocumentsHaveTheValuesOfTheirText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			document := status.Client{Simulation: c.inner, Conn: conn, Version: fdb.Version{Major: 7, Minor: 3, Patch: 79}, Files: c.files, Path: liveFile}.Document()
-			want, err := fdb.ParseStatus([]byte(status.Pretty(document)))
+			client := status.Client{Simulation: c.inner, Conn: conn, Version: fdb.Version{Major: 7, Minor: 3, Patch: 79}, Files: c.files, Path: liveFile}
+			want, err := fdb.ParseStatus([]byte(status.Pretty(client.Document())))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := status.Parsed(document)
+			got, err := client.Parsed()
 			if err != nil {
 				t.Fatal(err)
 			}

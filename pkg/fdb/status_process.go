@@ -136,10 +136,10 @@ func (p Process) InstanceID() string { return p.Locality[LocalityInstanceID] }
 // ListensAt reports whether a coordinator's address, as a connection string has it, is the
 // process's: the same IP and port, or its DNS name.
 func (p Process) ListensAt(c Address) bool {
-	if c.IsIP() {
-		return c.HostPort() == p.Address.HostPort()
+	if c.Port != p.Address.Port {
+		return false
 	}
-	return c.Host == p.Locality[LocalityDNSName] && c.Port == p.Address.Port
+	return (c.Host == p.Address.Host && c.IsIP()) || (c.Host == p.Locality[LocalityDNSName] && !c.IsIP())
 }
 
 // Zone returns the fault domain; empty when not reported.

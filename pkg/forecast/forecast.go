@@ -75,7 +75,7 @@ func (r Request) withDefaults() Request {
 }
 
 func newPlayer(r Request, w *sim.Cluster) *player {
-	return &player{Request: r, w: w, start: w.Now(), acted: w.Now(), record: newRecorder(w, r)}
+	return &player{Request: r, w: w, start: w.Now(), acted: w.Now(), hashes: plan.NewHashMemo(), record: newRecorder(w, r)}
 }
 
 // unavailable is the forecast of a cluster that cannot be simulated.
@@ -96,6 +96,7 @@ type player struct {
 	record *recorder
 	start  time.Time
 	acted  time.Time // when the last pass acted
+	hashes *plan.HashMemo
 	// disaster lets things fail between passes; nil for a forecast, in which nothing does.
 	disaster *disaster
 }
@@ -136,7 +137,7 @@ func (p *player) letPass(rest time.Duration) {
 
 func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
 	p.record.passBegins()
-	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: p.record.report, Seed: p.Seed, Continues: true}
+	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: p.record.report, Seed: p.Seed, Hashes: p.hashes, Continues: true}
 	p.w.Tick(passTime)
 	done, err := pass.Run(ctx)
 	if p.record.changed {

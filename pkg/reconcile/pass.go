@@ -61,6 +61,8 @@ type Pass struct {
 	Continues bool
 	// Seed makes the pass's random choices.
 	Seed uint64
+	// Hashes remember the hashes of pod specs between passes. Nil remembers them for this pass only.
+	Hashes *plan.HashMemo
 
 	snap              plan.Snapshot
 	fresh             plan.Facet
@@ -85,7 +87,10 @@ const maxRounds = 5
 // the outcome; the error is one that kept the pass from running to its end:
 // the context's, or a *KeptError.
 func (p *Pass) Run(ctx context.Context) (PassDone, error) {
-	p.snap.Seed = p.Seed
+	p.snap.Seed, p.snap.Hashes = p.Seed, p.Hashes
+	if p.Hashes == nil {
+		p.snap.Hashes = plan.NewHashMemo()
+	}
 	p.beginEarly(ctx)
 	err := p.rounds(ctx)
 	p.result.Interrupted = ctx.Err() != nil

@@ -179,7 +179,7 @@ func queueOf(db *model.Database, writes float64) float64 {
 }
 
 func (a *Activity) ofStorage(db *model.Database, shares map[*model.StorageServer]float64, clients model.Rates) {
-	a.storage = map[*model.StorageServer]StorageActivity{}
+	a.storage = make(map[*model.StorageServer]StorageActivity, len(db.Storage))
 	replicas := 0.0
 	for _, n := range shares {
 		replicas += n

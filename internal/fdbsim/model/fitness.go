@@ -32,8 +32,11 @@ const (
 	RoleCoordinator     Role = "coordinator"
 )
 
-// classFitness holds what is not the default of a role's family.
-var classFitness = map[Role]map[string]fitness{
+// classes are how well classes suit one role, where that is not the default of its family.
+type classes map[string]fitness
+
+// classFitness has the classes of each role.
+var classFitness = map[Role]classes{
 	RoleStorage: {"storage": bestFit, "unset": unsetFit, "transaction": worstFit, "log": worstFit},
 	RoleLog:     {"log": bestFit, "transaction": goodFit, "unset": unsetFit, "storage": worstFit},
 	RoleCommitProxy: {
@@ -60,9 +63,9 @@ var classFitness = map[Role]map[string]fitness{
 // neverWorking are the classes that take no role at all.
 var neverWorking = Set("test", "coordinator", "storage_cache", "blob_worker", "fast_restore")
 
-// fitnessFor is how well a class suits a role, exclusions not considered.
-func fitnessFor(r Role, class string) fitness {
-	if f, ok := classFitness[r][class]; ok { // no class that takes no role is among them
+// fitness is how well a class suits the role, exclusions not considered.
+func (c classes) fitness(class string) fitness {
+	if f, ok := c[class]; ok { // no class that takes no role is among them
 		return f
 	}
 	if neverWorking[class] {
@@ -71,12 +74,36 @@ func fitnessFor(r Role, class string) fitness {
 	return excludeFit
 }
 
+// suitability is how well processes suit one role. Most processes of a cluster have the class of the
+// one before, and are looked up once.
+type suitability struct {
+	db      *Database
+	classes classes
+	class   string
+	fit     fitness
+}
+
+func (db *Database) suitabilityFor(r Role) suitability {
+	return suitability{db: db, classes: classFitness[r], fit: classFitness[r].fitness("")}
+}
+
+// of is what db.fitness is for the role.
+func (u *suitability) of(s *Process) fitness {
+	if s.Args.Class != u.class {
+		u.class, u.fit = s.Args.Class, u.classes.fitness(s.Args.Class)
+	}
+	if u.fit < excludeFit && u.db.Excluded(s) {
+		return excludeFit
+	}
+	return u.fit
+}
+
+// fitnessFor is how well a class suits a role, exclusions not considered.
+func fitnessFor(r Role, class string) fitness { return classFitness[r].fitness(class) }
+
 // fitness is how well a process suits a role now: an excluded process is the
 // last resort.
 func (db *Database) fitness(r Role, s *Process) fitness {
-	f := fitnessFor(r, s.Args.Class)
-	if f < excludeFit && db.Excluded(s) {
-		return excludeFit
-	}
-	return f
+	u := db.suitabilityFor(r)
+	return u.of(s)
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -62,16 +61,14 @@ func (db *Database) logSet(kind logKind, pool []*Process, p Policy, n int) (LogS
 // logCandidates are the processes that may become log servers, best first. An
 // excluded process never does.
 func (db *Database) logCandidates(pool []*Process) []*Process {
-	var able []*Process
+	suits := db.suitabilityFor(RoleLog)
+	var byFitness [neverAssign][]*Process
 	for _, s := range pool {
-		if fitnessFor(RoleLog, s.Args.Class) < neverAssign && !db.Excluded(s) {
-			able = append(able, s)
+		if f := suits.of(s); f < neverAssign && !db.Excluded(s) {
+			byFitness[f] = append(byFitness[f], s)
 		}
 	}
-	slices.SortStableFunc(able, func(a, b *Process) int {
-		return cmp.Compare(fitnessFor(RoleLog, a.Args.Class), fitnessFor(RoleLog, b.Args.Class))
-	})
-	return able
+	return slices.Concat(byFitness[:]...)
 }
 
 func (db *Database) newLogs(servers []*Process) []LogServer {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -166,17 +165,17 @@ type recruiter struct {
 // best are the processes that suit a role best, those among them with the fewest roles, and how
 // well they suit; none without a process that could take it.
 func (r *recruiter) best(of Role) (best []*Process, fit fitness) {
+	suits, fewest := r.db.suitabilityFor(of), 0
 	fit = neverAssign
 	for _, s := range r.pool {
-		f := r.db.fitness(of, s)
-		if f == neverAssign {
+		f := suits.of(s)
+		if f == neverAssign || f > fit {
 			continue
 		}
-		better := len(best) == 0 || cmp.Or(cmp.Compare(f, fit), cmp.Compare(r.used[s], r.used[best[0]])) < 0
-		switch {
-		case better:
-			best, fit = append(best[:0], s), f
-		case f == fit && r.used[s] == r.used[best[0]]:
+		switch used := r.used[s]; {
+		case f < fit || used < fewest:
+			best, fit, fewest = append(best[:0], s), f, used
+		case used == fewest:
 			best = append(best, s)
 		}
 	}

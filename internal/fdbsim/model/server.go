@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -52,11 +53,13 @@ type Process struct {
 	Args       serverargs.Args
 	listens    []string // its addresses with ports
 	// names are all that an exclusion can call it by; its disk's process ID is another.
-	names   []string
-	Version fdb.Version
-	Disk    *Disk
-	file    File
-	conn    fdb.ConnectionString
+	names []string
+	// localities are those of its arguments and the process ID. No process gets other ones.
+	localities map[string]string
+	Version    fdb.Version
+	Disk       *Disk
+	file       File
+	conn       fdb.ConnectionString
 	// stored is whether the live cluster file has conn: one that comes from the seed is written
 	// once a majority of its coordinators answers.
 	stored  bool
@@ -157,8 +160,10 @@ func (w *Simulation) newServer(spec Server) (*Process, error) {
 	}
 	disk := w.openDisk(spec.DataKey)
 	w.loadCoordination(disk, spec.Coordination)
+	localities := map[string]string{fdb.LocalityFDBProcessID: disk.ProcessID}
+	maps.Copy(localities, args.Locality)
 	return &Process{
-		simulation: w, spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: disk, file: spec.ClusterFile,
+		localities: localities, simulation: w, spec: spec, Args: args, listens: hostPorts(args.Public), names: exclusionNames(args), Version: version, Disk: disk, file: spec.ClusterFile,
 		conn: conn, stored: stored, Started: w.Now, Exited: make(chan int, 1),
 	}, nil
 }
@@ -212,6 +217,9 @@ func hostPorts(addresses []fdb.Address) []string {
 
 // Locality is the value of a locality, "" when the process has none of that name.
 func (s *Process) Locality(key string) string { return s.Args.Locality[key] }
+
+// Localities are all localities that the process reports, by their keys. They must not be changed.
+func (s *Process) Localities() map[string]string { return s.localities }
 
 // Zone is the fault domain; a process without a zone is a zone of its own.
 func (s *Process) Zone() string {

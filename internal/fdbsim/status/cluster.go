@@ -13,6 +13,19 @@ import (
 // Cluster is the part of the document that the cluster controller makes.
 // Without a readable configuration most of it is absent.
 func Cluster(db *model.Database) Object {
+	cluster := clusterWithoutProcesses(db)
+	cluster["machines"] = Object{}
+	if !collectsNoEvents(db) {
+		cluster["machines"] = machineStatus(db)
+	}
+	if listsProcesses(db) {
+		cluster["processes"] = processStatus(db)
+	}
+	return cluster
+}
+
+// clusterWithoutProcesses is that part without what it has of each process and machine.
+func clusterWithoutProcesses(db *model.Database) Object {
 	cluster := basicStatus(db)
 	if db.Readable() {
 		maps.Copy(cluster, fullStatus(db))
@@ -20,19 +33,26 @@ func Cluster(db *model.Database) Object {
 		cluster["layers"] = Object{"_valid": false, "_error": "configurationMissing"}
 		cluster["messages"] = unreadableMessages(db)
 	}
-	if db.Roles.Controller.Taken() && db.Roles.Controller.Server.Args.WithoutEvents {
+	if collectsNoEvents(db) {
 		omitEvents(cluster)
 	}
-	if db.Faults.StatusDeadline {
-		endAtDeadline(cluster)
+	if !listsProcesses(db) {
+		nameDeadline(cluster)
 	}
 	return cluster
 }
 
-// endAtDeadline leaves out the processes, which are collected almost last, and adds the
-// reason to the remark about what is missing.
-func endAtDeadline(cluster Object) {
-	delete(cluster, "processes")
+// collectsNoEvents reports whether the cluster controller writes no trace events.
+func collectsNoEvents(db *model.Database) bool {
+	return db.Roles.Controller.Taken() && db.Roles.Controller.Server.Args.WithoutEvents
+}
+
+// listsProcesses reports whether a document has a list of processes. They are collected almost
+// last: one that ends at its deadline has none.
+func listsProcesses(db *model.Database) bool { return !db.Faults.StatusDeadline }
+
+// nameDeadline adds the reason to the remark about what is missing.
+func nameDeadline(cluster Object) {
 	messages, _ := cluster["messages"].([]any)
 	reason := Object{"description": fdb.ReasonDeadlineExceeded}
 	for _, m := range messages {
@@ -50,7 +70,6 @@ func omitEvents(cluster Object) {
 	for _, name := range []string{"recovery_state", "page_cache", "qos"} {
 		delete(cluster, name)
 	}
-	cluster["machines"] = Object{}
 	cluster["data"] = Object{"team_trackers": []any{}}
 	cluster["messages"] = []any{incompleteMessage([]string{
 		"Cannot retrieve all process status information.", "Recovery Status unavailable.", "Unknown cache statistics.",
@@ -72,9 +91,7 @@ func basicStatus(db *model.Database) Object {
 		"idempotency_ids":                    Object{},
 		"incompatible_connections":           texts(db.Incompatible(version)),
 		"lowest_compatible_protocol_version": lowestCompatible(version),
-		"machines":                           machineStatus(db),
 		"newest_protocol_version":            model.ProtocolText(version),
-		"processes":                          processStatus(db),
 		"protocol_version":                   model.ProtocolText(version),
 		"recovery_state":                     recoveryStatus(db),
 		"version_epoch":                      Object{},

@@ -85,6 +85,11 @@ func Minimal(document Object) (text string, outdated bool) {
 
 // Document is the whole document of `status json`.
 func (c Client) Document() Object {
+	return c.document(Cluster)
+}
+
+// document is the whole document with the cluster's part of the database that the client finds.
+func (c Client) document(clusterOf func(*model.Database) Object) Object {
 	found := c.Simulation.Find(c.Conn, c.Version)
 	var messages []any
 	cluster := Object{"layers": Object{"_valid": false}}
@@ -99,7 +104,7 @@ func (c Client) Document() Object {
 	case db.StaleStatus != nil:
 		cluster = db.StaleStatus
 	default:
-		cluster = Cluster(db)
+		cluster = clusterOf(db)
 	}
 	file, outdated := c.fileStatus()
 	if outdated != nil {
@@ -136,6 +141,15 @@ func texts(of []string) []any {
 		elements[i] = text
 	}
 	return elements
+}
+
+// textsOf is an object of a document whose values are texts.
+func textsOf(values map[string]string) Object {
+	o := make(Object, len(values))
+	for key, value := range values {
+		o[key] = value
+	}
+	return o
 }
 
 func message(name, description string) Object {

@@ -5,26 +5,32 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// Parsed returns a document as [fdb.ParseStatus] returns its text. Writing and parsing the text of
-// a thousand processes takes several times as long as all the rest of reading a status.
-func Parsed(document Object) (*fdb.Status, error) {
+// Parsed returns the document as [fdb.ParseStatus] returns its text. Writing and parsing the text of
+// a thousand processes takes several times as long as all the rest of reading a status, and even
+// the objects of a text have three times as many values as a program reads of a process: so
+// processes are stored in their types at once.
+func (c Client) Parsed() (*fdb.Status, error) {
+	var processes map[string]fdb.Process
+	document := c.document(func(db *model.Database) Object {
+		if listsProcesses(db) {
+			processes = parsedProcesses(db)
+		}
+		return clusterWithoutProcesses(db)
+	})
 	var s fdb.Status
-	d := decoder{fields: map[reflect.Type][]field{}}
-	if err := d.value(document, reflect.ValueOf(&s).Elem()); err != nil {
+	if err := storeValue(document, reflect.ValueOf(&s).Elem()); err != nil {
 		return nil, fmt.Errorf("parse status: %w", err)
 	}
+	if processes != nil {
+		s.Cluster.Processes = processes
+	}
 	return fdb.NewStatus(s.Client, s.Cluster), nil
-}
-
-// decoder stores documents in Go values by the tags of package json. What has no field is never
-// visited.
-type decoder struct {
-	// fields are those of the types that it has seen.
-	fields map[reflect.Type][]field
 }
 
 // field is where a struct has the value of a key.
@@ -33,18 +39,20 @@ type field struct {
 	index []int
 }
 
-func (d decoder) value(from any, into reflect.Value) error {
+// storeValue stores documents in Go values by the tags of package json. What has no field is never
+// visited.
+func storeValue(from any, into reflect.Value) error {
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
-		return d.value(from, into.Elem())
+		return storeValue(from, into.Elem())
 	}
 	switch from := from.(type) {
 	case Object:
-		return d.object(from, into)
+		return storeObject(from, into)
 	case map[string]any:
-		return d.object(from, into)
+		return storeObject(from, into)
 	case []any:
-		return d.list(from, into)
+		return storeList(from, into)
 	case string:
 		return storeText(from, into)
 	default:
@@ -52,12 +60,12 @@ func (d decoder) value(from any, into reflect.Value) error {
 	}
 }
 
-func (d decoder) object(from Object, into reflect.Value) error {
+func storeObject(from Object, into reflect.Value) error {
 	switch into.Kind() {
 	case reflect.Struct:
-		for _, f := range d.fieldsOf(into.Type()) {
+		for _, f := range fieldsOf(into.Type()) {
 			if value, ok := from[f.key]; ok {
-				if err := d.value(value, into.FieldByIndex(f.index)); err != nil {
+				if err := storeValue(value, into.FieldByIndex(f.index)); err != nil {
 					return fmt.Errorf("%s: %w", f.key, err)
 				}
 			}
@@ -70,7 +78,7 @@ func (d decoder) object(from Object, into reflect.Value) error {
 		into.Set(reflect.MakeMapWithSize(into.Type(), len(from)))
 		for key, value := range from {
 			element := reflect.New(into.Type().Elem()).Elem()
-			if err := d.value(value, element); err != nil {
+			if err := storeValue(value, element); err != nil {
 				return fmt.Errorf("%s: %w", key, err)
 			}
 			into.SetMapIndex(reflect.ValueOf(key), element)
@@ -81,26 +89,29 @@ func (d decoder) object(from Object, into reflect.Value) error {
 	}
 }
 
-func (d decoder) list(from []any, into reflect.Value) error {
+func storeList(from []any, into reflect.Value) error {
 	if into.Kind() != reflect.Slice {
 		return mismatch(from, into)
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(from), len(from)))
 	for i, value := range from {
-		if err := d.value(value, into.Index(i)); err != nil {
+		if err := storeValue(value, into.Index(i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d decoder) fieldsOf(t reflect.Type) []field {
-	known, ok := d.fields[t]
-	if !ok {
-		known = taggedFields(t)
-		d.fields[t] = known
+// knownFields are those of the types of a status document, which never change.
+var knownFields sync.Map
+
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := knownFields.Load(t); ok {
+		return known.([]field)
 	}
-	return known
+	fields := taggedFields(t)
+	knownFields.Store(t, fields)
+	return fields
 }
 
 // taggedFields are the fields of a struct and of those that it embeds.

@@ -111,8 +111,10 @@ func counter(n int64) Object { return Object{"counter": n, "hz": 0, "roughness":
 func counting(n int64, hz float64) Object { return Object{"counter": n, "hz": hz, "roughness": -1} }
 
 func lagOf(seconds float64) Object {
-	return Object{"seconds": seconds, "versions": int64(seconds * keyspace.VersionsPerSecond)}
+	return Object{"seconds": seconds, "versions": versionsIn(seconds)}
 }
+
+func versionsIn(seconds float64) int64 { return int64(seconds * keyspace.VersionsPerSecond) }
 
 func latencyProbe(a activity.Activity) Object {
 	return Object{

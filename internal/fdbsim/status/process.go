@@ -26,16 +26,19 @@ const (
 	idleRSSBytes    int64 = 77_332_480
 	idleMemoryBytes int64 = 227_627_008
 	runLoopShare          = 0.83
+	// fullLocalRate is the percentage of reads that a storage role serves.
+	fullLocalRate            = 100.0
+	processConnections int64 = 10
 )
 
 // DiskFigures are the figures of a storage role's disk.
-type DiskFigures struct{ Used, Free, Available int64 }
+type DiskFigures struct{ Used, Free, Available, Stored int64 }
 
 // Disk are the figures of the disk that a storage server is on.
 func Disk(db *model.Database, ss *model.StorageServer) DiskFigures {
 	stored := db.StoredBytes(ss)
 	free := max(0, freeBytes(db)-stored)
-	return DiskFigures{Used: stored + diskOverhead, Free: free, Available: free}
+	return DiskFigures{Used: stored + diskOverhead, Free: free, Available: free, Stored: stored}
 }
 
 // freeBytes is the free space of a disk without data.
@@ -49,11 +52,7 @@ func freeBytes(db *model.Database) int64 {
 
 // processStatus describes the registered processes by their own IDs.
 func processStatus(db *model.Database) Object {
-	each := Object{}
-	v := view{Activity: activity.Of(db), readable: db.Readable(), now: db.Simulation.Now, instances: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
-	for _, a := range db.Roles.Assignments() {
-		v.instances[a.Instance.Server] = append(v.instances[a.Instance.Server], a)
-	}
+	v, each := viewOf(db), make(Object, len(db.Members))
 	for _, s := range db.Members {
 		each[s.Disk.ProcessID] = v.oneProcess(db, s)
 	}
@@ -72,11 +71,19 @@ type view struct {
 	coordinators []*model.Process
 }
 
-func (v view) oneProcess(db *model.Database, s *model.Process) Object {
+func viewOf(db *model.Database) *view {
+	v := &view{Activity: activity.Of(db), readable: db.Readable(), now: db.Simulation.Now, instances: map[*model.Process][]model.Assignment{}, coordinators: db.CoordinatorServers()}
+	for _, a := range db.Roles.Assignments() {
+		v.instances[a.Instance.Server] = append(v.instances[a.Instance.Server], a)
+	}
+	return v
+}
+
+func (v *view) oneProcess(db *model.Database, s *model.Process) Object {
 	status := make(Object, processFields)
 	maps.Copy(status, Object{
 		"address": s.Address().String(), "class_source": s.ClassSource(), "class_type": s.Args.Class,
-		"memory": Object{}, "messages": []any{}, "roles": v.rolesOf(db, s),
+		"memory": Object{}, "messages": []any{}, "roles": v.roleObjects(db, v.rolesOf(db, s)),
 	})
 	if v.readable {
 		status["excluded"] = db.Excluded(s)
@@ -90,14 +97,13 @@ func (v view) oneProcess(db *model.Database, s *model.Process) Object {
 		status["version"] = s.Version.String()
 	}
 	if reports(db, s) {
-		addFigures(db, status, s, v.Activity)
+		addFigures(db, status, s, v.Process(s))
 	}
 	return status
 }
 
 // addFigures adds what a process reports about itself.
-func addFigures(db *model.Database, status Object, s *model.Process, a activity.Activity) {
-	load := a.Process(s)
+func addFigures(db *model.Database, status Object, s *model.Process, load activity.ProcessActivity) {
 	status["cpu"] = Object{"usage_cores": load.Cores}
 	status["disk"] = Object{
 		"busy": load.DiskBusy, "free_bytes": freeBytes(db), "total_bytes": diskTotalBytes,
@@ -105,7 +111,7 @@ func addFigures(db *model.Database, status Object, s *model.Process, a activity.
 		"writes": Object{"counter": 216009, "hz": load.DiskWrites, "sectors": 0},
 	}
 	status["fault_domain"] = s.Zone()
-	status["locality"] = localityStatus(s)
+	status["locality"] = textsOf(s.Localities())
 	status["machine_id"] = s.Machine()
 	status["memory"] = Object{
 		"available_bytes": s.Args.MemoryBytes, "limit_bytes": s.Args.MemoryBytes,
@@ -113,7 +119,7 @@ func addFigures(db *model.Database, status Object, s *model.Process, a activity.
 	}
 	rate := Object{"hz": 0}
 	status["network"] = Object{
-		"connection_errors": rate, "connections_closed": rate, "connections_established": rate, "current_connections": 10,
+		"connection_errors": rate, "connections_closed": rate, "connections_established": rate, "current_connections": processConnections,
 		"megabits_received": Object{"hz": load.ReceivedMegabits}, "megabits_sent": Object{"hz": load.SentMegabits}, "tls_policy_failures": rate,
 	}
 	status["run_loop_busy"] = load.Cores * runLoopShare
@@ -128,44 +134,43 @@ func uptime(db *model.Database, s *model.Process) float64 {
 	return db.Simulation.Now.Sub(s.Started).Truncate(firstReport).Seconds()
 }
 
-func localityStatus(s *model.Process) Object {
-	o := make(Object, len(s.Args.Locality)+1)
-	o[fdb.LocalityFDBProcessID] = s.Disk.ProcessID
-	for key, value := range s.Args.Locality {
-		o[key] = value
-	}
-	return o
+// role is a role of a process: one of the log, of storage, or another.
+type role struct {
+	name    model.Role
+	id      string
+	log     *activity.LogActivity
+	storage *model.StorageServer
 }
 
 // rolesOf are the roles of a process in the order of a status document.
-func (v view) rolesOf(db *model.Database, s *model.Process) []any {
-	var roles []any
+func (v *view) rolesOf(db *model.Database, s *model.Process) []role {
+	var roles []role
 	for _, r := range []model.Role{model.RoleMaster, model.RoleController, model.RoleDataDistributor, model.RoleRatekeeper, model.RoleConsistencyScan} {
 		roles = append(roles, v.instancesOf(s, r)...)
 	}
 	if !v.readable {
-		return list(append(roles, v.instancesOf(s, model.RoleResolver)...))
+		return append(roles, v.instancesOf(s, model.RoleResolver)...)
 	}
 	roles = append(roles, v.instancesOf(s, model.RoleRouter)...)
 	for i := len(db.Logs) - 1; i > 0; i-- {
 		roles = append(roles, logRoles(db, s, db.Logs[i], activity.LogActivity{})...)
 	}
 	if slices.Contains(v.coordinators, s) || (!s.Alive() && wasCoordinator(db, s)) {
-		roles = append(roles, Object{"role": string(model.RoleCoordinator)})
+		roles = append(roles, role{name: model.RoleCoordinator})
 	}
 	roles = append(roles, v.instancesOf(s, model.RoleCommitProxy)...)
 	roles = append(roles, v.instancesOf(s, model.RoleGrvProxy)...)
 	roles = append(roles, logRoles(db, s, db.Logs[0], v.Log())...)
 	if ss := v.StorageOn(s); ss != nil && v.serving(s, ss) {
-		roles = append(roles, storageRole(db, ss, v.Storage(ss)))
+		roles = append(roles, role{name: model.RoleStorage, id: ss.ID, storage: ss})
 	} else if ss := db.Emptied(s); ss != nil {
-		roles = append(roles, storageRole(db, ss, v.Storage(ss))) // by its address, without figures
+		roles = append(roles, role{name: model.RoleStorage, id: ss.ID, storage: ss}) // by its address, without figures
 	}
-	return list(append(roles, v.instancesOf(s, model.RoleResolver)...))
+	return append(roles, v.instancesOf(s, model.RoleResolver)...)
 }
 
 // serving reports whether a storage role is past the start of its process.
-func (v view) serving(s *model.Process, ss *model.StorageServer) bool {
+func (v *view) serving(s *model.Process, ss *model.StorageServer) bool {
 	const loading = 3 * time.Second
 	return !s.Alive() || s.Started.Before(ss.Created) || v.now.Sub(s.Started) >= loading
 }
@@ -180,36 +185,60 @@ func wasCoordinator(db *model.Database, s *model.Process) bool {
 	})
 }
 
-func (v view) instancesOf(s *model.Process, r model.Role) []any {
-	var roles []any
+func (v *view) instancesOf(s *model.Process, r model.Role) []role {
+	var roles []role
 	for _, a := range v.instances[s] {
 		if a.Role == r {
-			roles = append(roles, Object{"role": string(r), "id": a.Instance.ID})
+			roles = append(roles, role{name: r, id: a.Instance.ID})
 		}
 	}
 	return roles
 }
 
-func logRoles(db *model.Database, s *model.Process, g model.LogGeneration, load activity.LogActivity) []any {
-	var roles []any
+func logRoles(db *model.Database, s *model.Process, g model.LogGeneration, load activity.LogActivity) []role {
+	var roles []role
 	for _, set := range g.Sets {
 		for _, l := range set.Logs {
 			if l.Disk == s.Disk && l.Host(db) == s {
-				roles = append(roles, logRole(db, l, load))
+				roles = append(roles, role{name: model.RoleLog, id: l.ID, log: &load})
 			}
 		}
 	}
 	return roles
 }
 
-func logRole(db *model.Database, l model.LogServer, load activity.LogActivity) Object {
+func (v *view) roleObjects(db *model.Database, roles []role) []any {
+	objects := make([]any, len(roles))
+	for i, r := range roles {
+		switch {
+		case r.log != nil:
+			objects[i] = logRole(db, r)
+		case r.storage != nil:
+			objects[i] = storageRole(db, r.storage, v.Storage(r.storage))
+		case r.id == "":
+			objects[i] = Object{"role": string(r.name)}
+		default:
+			objects[i] = Object{"role": string(r.name), "id": r.id}
+		}
+	}
+	return objects
+}
+
+// What a log without writes has, as recorded on 7.3.79.
+const (
+	idleLogDurableBytes   int64 = 19667
+	idleLogInputBytes     int64 = 19923
+	idleLogQueueDiskBytes int64 = 258048
+)
+
+func logRole(db *model.Database, r role) Object {
 	return Object{
-		"role": string(model.RoleLog), "id": l.ID, "data_version": db.VersionNow(),
-		"durable_bytes": counting(19667, load.InputBytes), "input_bytes": counting(19923+load.QueueBytes, load.InputBytes),
+		"role": string(model.RoleLog), "id": r.id, "data_version": db.VersionNow(),
+		"durable_bytes": counting(idleLogDurableBytes, r.log.InputBytes), "input_bytes": counting(idleLogInputBytes+r.log.QueueBytes, r.log.InputBytes),
 		"kvstore_available_bytes": freeBytes(db), "kvstore_free_bytes": freeBytes(db),
 		"kvstore_total_bytes": diskTotalBytes, "kvstore_used_bytes": diskOverhead,
 		"queue_disk_available_bytes": freeBytes(db), "queue_disk_free_bytes": freeBytes(db),
-		"queue_disk_total_bytes": diskTotalBytes, "queue_disk_used_bytes": 258048,
+		"queue_disk_total_bytes": diskTotalBytes, "queue_disk_used_bytes": idleLogQueueDiskBytes,
 	}
 }
 
@@ -217,7 +246,7 @@ func logRole(db *model.Database, l model.LogServer, load activity.LogActivity) O
 // system keys say.
 func storageRole(db *model.Database, ss *model.StorageServer, load activity.StorageActivity) Object {
 	metadata := Object{
-		"created_time_datetime":  ss.Created.UTC().Format("2006-01-02 15:04:05.000 +0000"),
+		"created_time_datetime":  createdText(ss),
 		"created_time_timestamp": float64(ss.Created.UnixMicro()) / keyspace.VersionsPerSecond,
 		"storage_engine":         ss.Engine,
 	}
@@ -229,13 +258,22 @@ func storageRole(db *model.Database, ss *model.StorageServer, load activity.Stor
 		"role": string(model.RoleStorage), "id": ss.ID, "tss": false, "storage_metadata": metadata,
 		"bytes_queried": counting(0, load.ReadBytes), "data_lag": Object{"seconds": 0.0, "versions": 0}, "data_version": version,
 		"durability_lag": lagOf(load.LagSeconds), "durable_bytes": counting(0, load.WrittenBytes),
-		"durable_version": max(0, version-int64(load.LagSeconds*keyspace.VersionsPerSecond)), "fetched_versions": counter(version), "fetches_from_logs": counter(0),
+		"durable_version": durableVersion(db, load), "fetched_versions": counter(version), "fetches_from_logs": counter(0),
 		"finished_queries": counting(0, load.Reads), "input_bytes": counting(load.QueueBytes, load.WrittenBytes), "keys_queried": counting(0, load.Reads),
 		"kvstore_available_bytes": figures.Available, "kvstore_free_bytes": figures.Free, "kvstore_inline_keys": 0,
 		"kvstore_total_bytes": diskTotalBytes, "kvstore_total_nodes": 0, "kvstore_total_size": 0, "kvstore_used_bytes": figures.Used,
-		"local_rate": 100, "low_priority_queries": counter(0), "mutation_bytes": counting(0, load.WrittenBytes), "mutations": counting(0, load.Writes),
-		"query_queue_max": 0, "stored_bytes": db.StoredBytes(ss), "total_queries": counting(0, load.Reads),
+		"local_rate": fullLocalRate, "low_priority_queries": counter(0), "mutation_bytes": counting(0, load.WrittenBytes), "mutations": counting(0, load.Writes),
+		"query_queue_max": 0, "stored_bytes": figures.Stored, "total_queries": counting(0, load.Reads),
 	}
+}
+
+func createdText(ss *model.StorageServer) string {
+	return ss.Created.UTC().Format("2006-01-02 15:04:05.000 +0000")
+}
+
+// durableVersion is the version that a storage server has on its disk.
+func durableVersion(db *model.Database, load activity.StorageActivity) int64 {
+	return max(0, db.VersionNow()-versionsIn(load.LagSeconds))
 }
 
 // machineStatus describes the machines of the processes that report.
@@ -252,7 +290,7 @@ func machineStatus(db *model.Database) Object {
 		rate := Object{"hz": 0}
 		machine := Object{
 			"address": s.Address().Host, "contributing_workers": 1, "cpu": Object{"logical_core_utilization": 0.075},
-			"excluded": false, "locality": localityStatus(s), "machine_id": s.Machine(),
+			"excluded": false, "locality": textsOf(s.Localities()), "machine_id": s.Machine(),
 			"memory":  Object{"committed_bytes": 1094803456, "free_bytes": 24181706752, "total_bytes": 25276510208},
 			"network": Object{"megabits_received": rate, "megabits_sent": rate, "tcp_segments_retransmitted": rate},
 		}

@@ -16,6 +16,9 @@ func (c *cli) status(args []string) error {
 	if len(args) > 1 || !slices.Contains([]string{"normal", "minimal", "details", "json"}, level) {
 		return c.usageOf("status")
 	}
+	if level == "json" && c.tool.Status != nil {
+		return c.handOverStatus()
+	}
 	document, delay := c.statusDocument(), c.statusDelay()
 	if err := c.pause(delay); err != nil {
 		return err
@@ -26,7 +29,7 @@ func (c *cli) status(args []string) error {
 	}
 	switch level {
 	case "json":
-		return c.printDocument(document)
+		c.print(status.Pretty(document))
 	case "minimal":
 		text, outdated := status.Minimal(document)
 		c.print(text + "\n")
@@ -41,15 +44,15 @@ func (c *cli) status(args []string) error {
 	return nil
 }
 
-// printDocument prints a document, or hands it over to who runs the tool.
-func (c *cli) printDocument(document status.Object) error {
-	if c.tool.Status == nil {
-		c.print(status.Pretty(document))
-		return nil
-	}
-	parsed, err := status.Parsed(document)
+// handOverStatus hands the document of `status json` over to who runs the tool.
+func (c *cli) handOverStatus() error {
+	c.locate()
+	parsed, err := c.statusClient().Parsed()
 	if err != nil {
 		return c.refuse("%v", err)
+	}
+	if err := c.pause(c.statusDelay()); err != nil {
+		return err
 	}
 	c.tool.Status(parsed)
 	return nil

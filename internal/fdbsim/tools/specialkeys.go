@@ -94,7 +94,7 @@ func (c *cli) specialRange(begin, end string, limit int) ([]keyspace.Pair, error
 		return nil, err
 	}
 	var in []keyspace.Pair
-	for _, p := range c.specialKeys(db) {
+	for _, p := range c.specialKeys(db, keyspace.Range{Begin: begin, End: end}) {
 		if p.Key >= begin && p.Key < end {
 			in = append(in, p)
 		}
@@ -103,8 +103,9 @@ func (c *cli) specialRange(begin, end string, limit int) ([]keyspace.Pair, error
 	return in[:min(limit, len(in))], nil
 }
 
-// specialKeys are the special keys that can be listed.
-func (c *cli) specialKeys(db *model.Database) []keyspace.Pair {
+// specialKeys are the special keys that can be listed, without those of processes where no such key
+// is in a range.
+func (c *cli) specialKeys(db *model.Database, in keyspace.Range) []keyspace.Pair {
 	var all []keyspace.Pair
 	add := func(prefix, name, value string) {
 		all = append(all, keyspace.Pair{Key: prefix + name, Value: []byte(value)})
@@ -124,6 +125,12 @@ func (c *cli) specialKeys(db *model.Database) []keyspace.Pair {
 	add(specialCoordinators, "processes", coordinatorList(sortedCoordinators(db.Connection.Coordinators)))
 	add(specialPrefix, "management/auto_coordinators", coordinatorList(sortedCoordinators(db.AutoCoordinators())))
 	add(specialPrefix, "management/data_distribution/mode", distributionMode(db))
+	ofProcesses := slices.ContainsFunc([]string{specialClassType, specialClassSource, specialWorkers}, func(prefix string) bool {
+		return keyspace.Range{Begin: prefix, End: model.PrefixEnd(prefix)}.Overlaps(in)
+	})
+	if !ofProcesses {
+		return all
+	}
 	for _, s := range db.Live() {
 		add(specialClassType, s.Address().HostPort(), s.Args.Class)
 		add(specialClassSource, s.Address().HostPort(), s.ClassSource())

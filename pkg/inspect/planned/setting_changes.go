@@ -165,7 +165,7 @@ func argumentText(a fdb.Argument) string {
 }
 
 func addPods(s plan.Snapshot, add addChange) {
-	hashes, compared := objects.NewSpecHashes(s.Cluster), map[v1beta2.ProcessClass]bool{}
+	hashes, compared := objects.RememberedSpecHashes(s.Cluster, s.Hashes), map[v1beta2.ProcessClass]bool{}
 	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		hash, err := hashes.Of(g)

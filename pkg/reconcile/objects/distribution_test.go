@@ -47,13 +47,13 @@ func TestTheDistributionKeyIsNeverPatched(t *testing.T) {
 		if key == "" {
 			delete(pod.Labels, v1beta2.LabelDistributionKey)
 		}
-		if changed, _ := MissingPodMetadata(c, storage1, pod); changed != nil {
+		if changed, _ := NewGroupMetadata(c).OfPod(storage1, pod); changed != nil {
 			t.Errorf("%s: labels %v", name, changed)
 		}
 	}
 	// An operator's template may have the label, where nothing is packed.
 	disabled := sample(t, template(corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1beta2.LabelDistributionKey: "mine"}}}))
-	if changed, _ := MissingPodMetadata(disabled, storage1, pod); changed != nil {
+	if changed, _ := NewGroupMetadata(disabled).OfPod(storage1, pod); changed != nil {
 		t.Errorf("from a template: labels %v", changed)
 	}
 }
@@ -189,7 +189,7 @@ func TestHashesOfPackedPodsFollowTheirKeys(t *testing.T) {
 				t.Errorf("%s: %d texts, want one per class and bucket", pack, len(hashes.texts))
 			}
 			for key, text := range hashes.texts {
-				if text == nil {
+				if text.pieces == nil {
 					t.Errorf("%s of %d: the text of %v cannot be cut", pack, domains, key)
 				}
 			}

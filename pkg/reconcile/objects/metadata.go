@@ -62,7 +62,8 @@ func ownedBy(c *v1beta2.FoundationDBCluster) []metav1.OwnerReference {
 // value. Additional metadata of have is ignored: metadata is only ever added or overwritten.
 // Both are nil when nothing is missing.
 func MissingMetadata(have, want metav1.ObjectMeta) (labels, annotations map[string]string) {
-	return missing(have.Labels, want.Labels), missing(have.Annotations, want.Annotations)
+	asIs := func(value string) string { return value }
+	return missing(have.Labels, want.Labels, asIs), missing(have.Annotations, want.Annotations, asIs)
 }
 
 // ContainsMetadata reports whether have has every label and annotation of want.
@@ -71,9 +72,11 @@ func ContainsMetadata(have, want metav1.ObjectMeta) bool {
 	return labels == nil && annotations == nil
 }
 
-func missing(have, want map[string]string) map[string]string {
+// missing is what have lacks, or has with another value, of the values that want stands for.
+func missing(have, want map[string]string, meant func(value string) string) map[string]string {
 	var lacking map[string]string
 	for key, value := range want {
+		value = meant(value)
 		if found, ok := have[key]; ok && found == value {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -50,7 +51,7 @@ func TestHowAPodWasMadeIsNotMetadataToUpdate(t *testing.T) {
 		pod.Annotations[key] = "of an older spec"
 	}
 	pod.Spec.NodeName = "node-a"
-	labels, annotations := MissingPodMetadata(c, storage1, pod)
+	labels, annotations := NewGroupMetadata(c).OfPod(storage1, pod)
 	if labels != nil {
 		t.Errorf("labels %v", labels)
 	}
@@ -67,6 +68,31 @@ func TestTheClusterIsNotChanged(t *testing.T) {
 			describe(t, c, kind.group)
 			if diff := cmp.Diff(before, c); diff != "" {
 				t.Errorf("(-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is missing must be what the object that would be created now has, for every class and ID.
+func TestMissingMetadataIsThatOfANewObject(t *testing.T) {
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			c := sample(t, kind.given...)
+			missing := NewGroupMetadata(c)
+			for _, class := range []v1beta2.ProcessClass{v1beta2.ProcessClassStorage, v1beta2.ProcessClassLog} {
+				for _, id := range []v1beta2.ProcessGroupID{c.ProcessGroupIDFor(class, 1), c.ProcessGroupIDFor(class, 7), "other-7"} {
+					g := group(class, id)
+					want := changeablePodMetadata(c, g)
+					labels, annotations := missing.OfPod(g, &corev1.Pod{})
+					if diff := cmp.Diff(want.Labels, labels) + cmp.Diff(merged(want.Annotations), merged(annotations)); diff != "" {
+						t.Errorf("pod of %s (-want +got):\n%s", id, diff)
+					}
+					want = ClaimMetadata(c, g)
+					labels, annotations = missing.OfClaim(g, &corev1.PersistentVolumeClaim{})
+					if diff := cmp.Diff(want.Labels, labels) + cmp.Diff(merged(want.Annotations), merged(annotations)); diff != "" {
+						t.Errorf("PVC of %s (-want +got):\n%s", id, diff)
+					}
+				}
 			}
 		})
 	}

@@ -48,12 +48,12 @@ func podMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) 
 	return m
 }
 
-// MissingPodMetadata are the labels and annotations that a group's pod should get.
-// Annotations about how a pod was created change only by recreating it. The
+// changeablePodMetadata are the labels and annotations that a group's pod should have, but that with
+// its node. Annotations about how a pod was created change only by recreating it. The
 // operator also overwrites the one of them that names the source of the public IP,
 // and with it the reason to replace the group. The label with the distribution key
 // is such a record too: a changed one would draw new pods to where the pod is.
-func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (labels, annotations map[string]string) {
+func changeablePodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) metav1.ObjectMeta {
 	want := podMetadata(c, g)
 	for _, key := range []string{
 		v1beta2.AnnotationLastAppliedSpec, v1beta2.AnnotationImageType,
@@ -62,10 +62,8 @@ func MissingPodMetadata(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupS
 		delete(want.Annotations, key)
 	}
 	delete(want.Labels, v1beta2.LabelDistributionKey)
-	if pod.Spec.NodeName != "" {
-		want.Annotations[v1beta2.AnnotationCurrentNode] = pod.Spec.NodeName
-	}
-	return MissingMetadata(pod.ObjectMeta, want)
+	delete(want.Annotations, v1beta2.AnnotationCurrentNode) // a pod's own node is added where it is known
+	return want
 }
 
 // RecordConfigMap records on a pod the hash of its configuration.

@@ -32,10 +32,9 @@ func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
 
 // ServersPerPodOf is how many processes of the class a pod was created for.
 func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
-	variable := class.ServersPerPodVariable()
 	for i := range pod.Spec.Containers {
 		for _, v := range pod.Spec.Containers[i].Env {
-			if v.Name != variable {
+			if !strings.HasSuffix(v.Name, "_SERVERS_PER_POD") || v.Name != class.ServersPerPodVariable() { // most are none of any class
 				continue
 			}
 			n, err := strconv.Atoi(v.Value)

@@ -141,7 +141,7 @@ func TestAPodThatWeMakeReadsBackAsItWasMeant(t *testing.T) {
 			if !HasListenIP(pod) {
 				t.Error("the pod does not know the IP to listen on")
 			}
-			if labels, annotations := MissingPodMetadata(c, kind.group, pod); labels != nil || annotations != nil {
+			if labels, annotations := NewGroupMetadata(c).OfPod(kind.group, pod); labels != nil || annotations != nil {
 				t.Errorf("a new pod lacks labels %v and annotations %v", labels, annotations)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // SpecHashes are the hashes of many groups' pod specs. Building and encoding a spec is
@@ -19,6 +20,7 @@ type SpecHashes struct {
 	cluster      *v1beta2.FoundationDBCluster
 	distribution distribution.Distribution
 	texts        map[textKey]specText
+	memo         *plan.HashMemo
 }
 
 // textKey is what the text of a spec depends on, apart from the number.
@@ -30,18 +32,25 @@ type textKey struct {
 
 // NewSpecHashes are the hashes for a cluster whose status is complete. It must not
 // change while they are used.
-func NewSpecHashes(c *v1beta2.FoundationDBCluster) *SpecHashes {
-	return &SpecHashes{cluster: c, distribution: distribution.Of(c), texts: map[textKey]specText{}}
+func NewSpecHashes(c *v1beta2.FoundationDBCluster) *SpecHashes { return RememberedSpecHashes(c, nil) }
+
+// RememberedSpecHashes are the same, of which a memo knows those that were computed before.
+func RememberedSpecHashes(c *v1beta2.FoundationDBCluster, memo *plan.HashMemo) *SpecHashes {
+	return &SpecHashes{cluster: c, distribution: distribution.Of(c), texts: map[textKey]specText{}, memo: memo}
 }
 
 // specText is the text of a class's specs, cut at every place of the group's number;
-// nil when the text does not depend on the number in that simple way.
-type specText [][]byte
+// without pieces when the text does not depend on the number in that simple way.
+type specText struct {
+	pieces [][]byte
+	// known are hashes of this very text by number.
+	known *plan.KnownHashes
+}
 
 // hashWith is the hash of the text with a number in every cut.
 func (t specText) hashWith(number string) string {
 	text, digits := sha256.New(), []byte(number)
-	for i, piece := range t {
+	for i, piece := range t.pieces {
 		if i > 0 {
 			text.Write(digits)
 		}
@@ -66,10 +75,10 @@ func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
 		}
 		h.texts[key] = text
 	}
-	if text == nil {
+	if text.pieces == nil {
 		return h.whole(g)
 	}
-	return text.hashWith(number), nil
+	return text.known.Of(number, text.hashWith), nil
 }
 
 func (h *SpecHashes) whole(g *v1beta2.ProcessGroupStatus) (string, error) {
@@ -102,6 +111,9 @@ const (
 	otherStandIn = 546372819
 )
 
+// placeholder stands for the number in a text that hashes are remembered by: no JSON has it.
+const placeholder = "\x00"
+
 // inBucket returns the next number from n on that is in the bucket of a key.
 func (h *SpecHashes) inBucket(n int, key textKey) int {
 	if !h.distribution.Packs(key.class) {
@@ -117,17 +129,17 @@ func (h *SpecHashes) cut(key textKey) (specText, error) {
 	number, otherNumber := h.inBucket(standIn, key), h.inBucket(otherStandIn, key)
 	text, err := h.textFor(key.class, number)
 	if err != nil {
-		return nil, err
+		return specText{}, err
 	}
 	other, err := h.textFor(key.class, otherNumber)
 	if err != nil {
-		return nil, err
+		return specText{}, err
 	}
 	pieces := bytes.Split(text, []byte(strconv.Itoa(number)))
 	if !bytes.Equal(bytes.Join(pieces, []byte(strconv.Itoa(otherNumber))), other) {
-		return nil, nil
+		return specText{}, nil
 	}
-	return pieces, nil
+	return specText{pieces, h.memo.Of(bytes.Join(pieces, []byte(placeholder)))}, nil
 }
 
 func (h *SpecHashes) textFor(class v1beta2.ProcessClass, number int) ([]byte, error) {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // The short way has to end at the very hash of the long one, for every kind of pod.
@@ -49,5 +50,38 @@ func TestATextThatHoldsTheStandInIsHashedWhole(t *testing.T) {
 	}
 	if got, err := hashes.Of(storage1); err != nil || got != want {
 		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+}
+
+// One memo for clusters that differ in anything must return what each has without a memo.
+func TestAMemoNeverReturnsTheHashOfAnotherSpec(t *testing.T) {
+	memo, distinct := plan.NewHashMemo(), map[string]bool{}
+	for name, kind := range kinds {
+		for _, change := range []func(*v1beta2.FoundationDBCluster){
+			func(*v1beta2.FoundationDBCluster) {},
+			func(c *v1beta2.FoundationDBCluster) { c.Spec.Version = "7.4.6" },
+			func(c *v1beta2.FoundationDBCluster) { c.Status.RunningVersion = "7.1.26" },
+			func(c *v1beta2.FoundationDBCluster) { c.Spec.MainContainer.EnableTLS = !c.Spec.MainContainer.EnableTLS },
+		} {
+			c := sample(t, kind.given...)
+			change(c)
+			hashes := RememberedSpecHashes(c, memo)
+			for _, n := range []int{1, 7} {
+				g := group(v1beta2.ProcessClassStorage, c.ProcessGroupIDFor(v1beta2.ProcessClassStorage, n))
+				want, err := hashes.whole(g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				distinct[want] = true
+				for range 2 {
+					if got, err := hashes.Of(g); err != nil || got != want {
+						t.Errorf("%s, %s: got %s (%v), want %s", name, g.ProcessGroupID, got, err, want)
+					}
+				}
+			}
+		}
+	}
+	if len(distinct) < len(kinds) {
+		t.Errorf("%d hashes are too few to show anything", len(distinct))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -40,7 +41,44 @@ func SharedKeysStay(c *v1beta2.FoundationDBCluster, status v1beta2.FoundationDBC
 // is work.
 func OnlyBookkeeping(before, after v1beta2.FoundationDBClusterStatus) bool {
 	before.Health, before.Generations, before.DatabaseConfiguration = after.Health, after.Generations, after.DatabaseConfiguration
-	return equality.Semantic.DeepEqual(before, after)
+	return SameStatus(before, after)
+}
+
+// SameStatus reports whether two statuses are equal, as equality.Semantic.DeepEqual does: absent and
+// empty lists are the same. Process groups are compared field by field, without reflection, since
+// there may be a thousand of them.
+func SameStatus(a, b v1beta2.FoundationDBClusterStatus) bool {
+	if !slices.EqualFunc(a.ProcessGroups, b.ProcessGroups, SameGroup) {
+		return false
+	}
+	a.ProcessGroups, b.ProcessGroups = nil, nil
+	return equality.Semantic.DeepEqual(a, b)
+}
+
+// SameGroup reports whether two process groups are equal in the same sense.
+func SameGroup(a, b *v1beta2.ProcessGroupStatus) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.ProcessGroupID == b.ProcessGroupID && a.ProcessClass == b.ProcessClass && a.FaultDomain == b.FaultDomain &&
+		slices.Equal(a.Addresses, b.Addresses) &&
+		sameTime(a.RemovalTimestamp, b.RemovalTimestamp) && sameTime(a.ExclusionTimestamp, b.ExclusionTimestamp) &&
+		a.ExclusionSkipped == b.ExclusionSkipped &&
+		slices.EqualFunc(a.ProcessGroupConditions, b.ProcessGroupConditions, sameCondition)
+}
+
+func sameTime(a, b *metav1.Time) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(b)
+}
+
+func sameCondition(a, b *v1beta2.ProcessGroupCondition) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // IsBookkeeping reports whether an action changes nothing that any stage decides by. It is done by the

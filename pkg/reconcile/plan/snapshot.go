@@ -19,6 +19,9 @@ type Snapshot struct {
 	Now time.Time
 	// Seed makes a pass's random choices; it is the same for the whole pass.
 	Seed uint64
+	// Hashes remember the hashes of pod specs between decisions. They are no facts: decisions are the
+	// same without. Nil remembers nothing.
+	Hashes *HashMemo
 	// Overrides are the gates that a user overrides, each with the reason given.
 	Overrides map[Gate]string
 

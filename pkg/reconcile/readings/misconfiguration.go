@@ -31,7 +31,7 @@ type Inspection struct {
 
 // NewInspection returns an inspection of the pods and PVCs of a snapshot.
 func NewInspection(s plan.Snapshot, o plan.Options) Inspection {
-	i := Inspection{s: s, options: o, specs: objects.NewSpecHashes(s.Cluster), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
+	i := Inspection{s: s, options: o, specs: objects.RememberedSpecHashes(s.Cluster, s.Hashes), claims: claimsByGroup(s), claimHashes: map[v1beta2.ProcessClass]string{}}
 	i.excess = sync.OnceValue(i.excessGroups)
 	return i
 }

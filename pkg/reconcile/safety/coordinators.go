@@ -48,8 +48,9 @@ func CoordinatorsKnown(d plan.DatabaseFacts) plan.Check {
 // cluster file as the spec requires. The process groups in away must not be coordinators for
 // another reason.
 func JudgeCoordinators(s plan.Snapshot, away ...v1beta2.ProcessGroupID) Coordinators {
-	j := judge{s: s, away: away, processes: s.Database.Status.ProcessList(), zones: map[string]bool{}, byField: map[string]map[string]int{}}
 	current := s.Database.Status.Coordinators()
+	listening := s.Database.Status.ProcessesThat(func(p fdb.Process) bool { return listensAt(p, current...) })
+	j := judge{s: s, away: away, processes: listening, zones: map[string]bool{}, byField: map[string]map[string]int{}}
 	for _, address := range current {
 		j.add(address)
 	}
@@ -166,13 +167,14 @@ func processAt(processes []fdb.Process, address fdb.Address) (fdb.Process, bool)
 	return fdb.Process{}, false
 }
 
-func listensAt(p fdb.Process, address fdb.Address) bool {
-	listeners := append([]fdb.Address{p.Address}, announced(p)...)
-	return slices.ContainsFunc(listeners, func(l fdb.Address) bool {
-		if address.IsIP() {
-			return l.HostPort() == address.HostPort()
-		}
-		return address.Host == p.Locality[fdb.LocalityDNSName] && l.Port == address.Port
+// listensAt reports whether a process listens at any of the addresses.
+func listensAt(p fdb.Process, addresses ...fdb.Address) bool {
+	listeners, name := append([]fdb.Address{p.Address}, announced(p)...), p.Locality[fdb.LocalityDNSName]
+	return slices.ContainsFunc(addresses, func(a fdb.Address) bool {
+		named := a.Host == name && !a.IsIP()
+		return slices.ContainsFunc(listeners, func(l fdb.Address) bool {
+			return l.Port == a.Port && (named || (l.Host == a.Host && a.IsIP()))
+		})
 	})
 }
 
@@ -256,7 +258,8 @@ func Coordinates(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 
 // isOthers reports whether a process with the ID of another group reports from an address.
 func isOthers(status *fdb.Status, g *v1beta2.ProcessGroupStatus, host string) bool {
-	return slices.ContainsFunc(status.ProcessList(), func(p fdb.Process) bool {
+	others := status.ProcessesThat(func(p fdb.Process) bool {
 		return p.Reporting() && p.Address.Host == host && p.InstanceID() != "" && p.InstanceID() != string(g.ProcessGroupID)
 	})
+	return len(others) > 0
 }

@@ -46,11 +46,12 @@ func JustStarted(s plan.Snapshot) Starts {
 		return Starts{unread: incompleteDocument}
 	}
 	var all Starts
-	for _, p := range s.Database.Status.ProcessList() {
+	young := s.Database.Status.ProcessesThat(func(p fdb.Process) bool {
 		uptime, known := p.Uptime()
-		if !keepsData(p) || (known && uptime >= fdb.DeathNoticedAfter) {
-			continue
-		}
+		return keepsData(p) && (!known || uptime < fdb.DeathNoticedAfter)
+	})
+	for _, p := range young {
+		uptime, known := p.Uptime()
 		g := groupOf(s, p)
 		if g != nil && g.IsRemovable() && !MayHoldData(s, g) {
 			continue

@@ -98,11 +98,10 @@ func allReportRecoveryAge(status *fdb.Status) bool {
 
 // versionOf is the version of the process that has a role which one process has.
 func versionOf(status *fdb.Status, role string) (version fdb.Version, known bool) {
-	for _, p := range status.ProcessList() {
-		if p.HasRole(role) {
-			version, err := fdb.ParseVersion(p.Version)
-			return version, err == nil
-		}
+	with := status.ProcessesThat(func(p fdb.Process) bool { return p.HasRole(role) })
+	if len(with) == 0 {
+		return fdb.Version{}, false
 	}
-	return fdb.Version{}, false
+	version, err := fdb.ParseVersion(with[0].Version)
+	return version, err == nil
 }

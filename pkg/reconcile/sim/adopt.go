@@ -267,7 +267,7 @@ func connectionOf(s plan.Snapshot) string {
 // adoptPod is what runs in a pod, and its files. A monitor that reports no configuration accepts
 // the one that is mounted.
 func (w *Cluster) adoptPod(pod *corev1.Pod, connection string) *runningPod {
-	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}}
+	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil {
 		running.desired = launch.Servers
 	}

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,11 +18,6 @@ func (w *Cluster) domain(node, key string) string {
 func selects(t corev1.PodAffinityTerm, pod *corev1.Pod) bool {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	return err == nil && selector.Matches(labels.Set(pod.Labels))
-}
-
-// beside is how many pods that a term selects run in the fault domain of a node.
-func (w *Cluster) beside(t corev1.PodAffinityTerm, node string) int {
-	return w.spread(t)[w.domain(node, t.TopologyKey)]
 }
 
 // spread is how many pods that a term selects run in each fault domain.
@@ -63,48 +56,88 @@ func affinities(pod *corev1.Pod) (near corev1.PodAffinity, far corev1.PodAntiAff
 	return near, far
 }
 
-// tolerated reports whether a pod may run on a node by the required rules of this pod and of all
-// others. A pod may be the first that its own rule selects.
-func (w *Cluster) tolerated(pod *corev1.Pod, node string) bool {
+// nearby is a rule of a pod about other pods.
+type nearby struct {
+	key string
+	// beside is how many of those pods run in each fault domain.
+	beside map[string]int
+	// first is true where the pod may be the first that its own rule selects.
+	first bool
+}
+
+func (w *Cluster) nearby(t corev1.PodAffinityTerm) nearby {
+	return nearby{key: t.TopologyKey, beside: w.spread(t)}
+}
+
+// tolerated returns whether a pod may run on a node by the required rules of this pod and of all
+// others, which are evaluated once for all nodes.
+func (w *Cluster) tolerated(pod *corev1.Pod) func(node string) bool {
 	near, far := affinities(pod)
+	var with, apart []nearby
 	for _, t := range near.RequiredDuringSchedulingIgnoredDuringExecution {
-		first := !w.anywhere(t) && selects(t, pod)
-		if w.domain(node, t.TopologyKey) == "" || (!first && w.beside(t, node) == 0) {
-			return false
+		rule := w.nearby(t)
+		rule.first = !w.anywhere(t) && selects(t, pod)
+		with = append(with, rule)
+	}
+	for _, t := range far.RequiredDuringSchedulingIgnoredDuringExecution {
+		apart = append(apart, w.nearby(t))
+	}
+	kept := w.keptFrom(pod)
+	return func(node string) bool {
+		for _, rule := range with {
+			if domain := w.domain(node, rule.key); domain == "" || (!rule.first && rule.beside[domain] == 0) {
+				return false
+			}
 		}
+		for _, rule := range apart {
+			if rule.beside[w.domain(node, rule.key)] > 0 {
+				return false
+			}
+		}
+		for key, domains := range kept {
+			if domains[w.domain(node, key)] {
+				return false
+			}
+		}
+		return true
 	}
-	if slices.ContainsFunc(far.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool { return w.beside(t, node) > 0 }) {
-		return false
-	}
+}
+
+// keptFrom are the fault domains, by topology key, that required rules of other pods keep a pod from.
+func (w *Cluster) keptFrom(pod *corev1.Pod) map[string]map[string]bool {
+	kept := map[string]map[string]bool{}
 	for _, other := range w.Pods {
-		_, far := affinities(other)
-		on := other.Spec.NodeName
-		if on != "" && slices.ContainsFunc(far.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
-			domain := w.domain(on, t.TopologyKey)
-			return domain != "" && domain == w.domain(node, t.TopologyKey) && selects(t, pod)
-		}) {
-			return false
+		if a := other.Spec.Affinity; other.Spec.NodeName == "" || a == nil || a.PodAntiAffinity == nil {
+			continue
+		}
+		for _, t := range other.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			domain := w.domain(other.Spec.NodeName, t.TopologyKey)
+			if domain == "" || kept[t.TopologyKey][domain] || !selects(t, pod) {
+				continue
+			}
+			if kept[t.TopologyKey] == nil {
+				kept[t.TopologyKey] = map[string]bool{}
+			}
+			kept[t.TopologyKey][domain] = true
 		}
 	}
-	return true
+	return kept
 }
 
 // preference is a preferred rule of a pod about other pods.
 type preference struct {
+	nearby
 	weight int
-	key    string
-	// beside is how many of those pods run in each fault domain.
-	beside map[string]int
 }
 
 // preferences are those of a pod.
 func (w *Cluster) preferences(pod *corev1.Pod) (all []preference) {
 	near, far := affinities(pod)
 	for _, t := range near.PreferredDuringSchedulingIgnoredDuringExecution {
-		all = append(all, preference{weight: int(t.Weight), key: t.PodAffinityTerm.TopologyKey, beside: w.spread(t.PodAffinityTerm)})
+		all = append(all, preference{nearby: w.nearby(t.PodAffinityTerm), weight: int(t.Weight)})
 	}
 	for _, t := range far.PreferredDuringSchedulingIgnoredDuringExecution {
-		all = append(all, preference{weight: -int(t.Weight), key: t.PodAffinityTerm.TopologyKey, beside: w.spread(t.PodAffinityTerm)})
+		all = append(all, preference{nearby: w.nearby(t.PodAffinityTerm), weight: -int(t.Weight)})
 	}
 	return all
 }

@@ -22,10 +22,16 @@ const (
 	seedClusterFile = "/var/dynamic-conf/fdb.cluster"
 )
 
+// monitorConfigName is the file with the configuration of a unified pod's monitor.
+const monitorConfigName = "config.json"
+
 // runningPod is what runs in a pod, and its files.
 type runningPod struct {
 	files   map[string][]byte
 	servers map[int]*fdbsim.ServerHandle
+	// configKey is the key of the ConfigMap that is mounted as the monitor's configuration. The volumes
+	// of a pod never change.
+	configKey string
 	// desired is how many processes the pod was created for; 0 when unknown.
 	desired int
 	// accepted is the configuration in force, by its text and parsed.
@@ -42,7 +48,7 @@ type runningPod struct {
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
 func (w *Cluster) step() {
-	for _, name := range w.podNames() {
+	for _, name := range w.unsettled() {
 		pod := w.Pods[name]
 		switch {
 		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
@@ -55,6 +61,19 @@ func (w *Cluster) step() {
 			w.monitor(pod)
 		}
 	}
+}
+
+// unsettled are the names, in order, of the pods that have something to do by themselves, or only a
+// mounted file to read.
+func (w *Cluster) unsettled() []string {
+	var names []string
+	for name, pod := range w.Pods {
+		if running := w.running[name]; !w.settled(pod) || (running != nil && running.desired == 0) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // edited returns a pod to change: a copy, which replaces the pod. Observations have the pods
@@ -81,8 +100,8 @@ func (w *Cluster) place(pod *corev1.Pod) {
 		return
 	}
 	w.nextIP++
-	start := w.nextIP % len(w.Nodes)
-	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !w.tolerated(pod, node) })
+	start, tolerated := w.nextIP%len(w.Nodes), w.tolerated(pod)
+	inTurn := slices.DeleteFunc(slices.Concat(w.Nodes[start:], w.Nodes[:start]), func(node string) bool { return w.repels(node) || !tolerated(node) })
 	if len(inTurn) > 0 {
 		preferences, alike := w.preferences(pod), w.alike(pod)
 		pod.Spec.NodeName = slices.MinFunc(inTurn, func(a, b string) int {
@@ -116,7 +135,7 @@ func (w *Cluster) start(pod *corev1.Pod) {
 		c := &pod.Spec.Containers[i]
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
 	}
-	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*fdbsim.ServerHandle{}}
+	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*fdbsim.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
 		running.desired = launch.Servers
 	}
@@ -144,7 +163,7 @@ func (w *Cluster) monitor(pod *corev1.Pod) {
 	if running.desired == 0 {
 		return
 	}
-	if text := w.mountedText(pod); !running.uses(text) {
+	if text := w.ConfigMap.Data[running.configKey]; !running.uses(text) {
 		configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
 		if err != nil {
 			return // a monitor keeps the configuration it has
@@ -168,11 +187,6 @@ func (w *Cluster) monitor(pod *corev1.Pod) {
 // uses reports whether a monitor configuration is the one in force.
 func (p *runningPod) uses(text string) bool { return p.variables != nil && p.accepted == text }
 
-// mountedText is the monitor configuration that is mounted in a pod.
-func (w *Cluster) mountedText(pod *corev1.Pod) string {
-	return w.ConfigMap.Data[mountedAs(pod, "config.json")]
-}
-
 // settled reports whether a pod has nothing to do by itself in the next second.
 func (w *Cluster) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
@@ -185,7 +199,7 @@ func (w *Cluster) settled(pod *corev1.Pod) bool {
 		return true
 	case isSplit(pod):
 		return w.Broken[pod.Name] || len(running.split.commands) == 0 || running.allRun()
-	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.mountedText(pod)):
+	case string(running.files[seedClusterFile]) != w.ConfigMap.Data[objects.KeyClusterFile], !running.uses(w.ConfigMap.Data[running.configKey]):
 		return false
 	}
 	return !running.configuration.ServersRun() || w.Broken[pod.Name] || running.allRun()

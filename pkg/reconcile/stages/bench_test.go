@@ -17,9 +17,10 @@ func clusterOf(tb testing.TB, groups int) plan.Snapshot {
 	return stagestest.HealthyClusterOf(tb, groups-others)
 }
 
-// decideAll runs every stage, as a pass without changes does.
+// decideAll runs every stage, as a pass without changes does, with a memo that knows nothing yet.
 func decideAll(tb testing.TB, s plan.Snapshot) {
 	tb.Helper()
+	s.Hashes = plan.NewHashMemo()
 	for _, stage := range Cluster() {
 		if d := stage.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
 			tb.Fatalf("%s wants %d actions and holds with %q", stage.Name, len(d.Actions), stagestest.Reason(d))

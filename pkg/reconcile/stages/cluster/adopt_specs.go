@@ -20,7 +20,7 @@ var AdoptSpecs = plan.Stage{
 	Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
-		hashes := objects.NewSpecHashes(s.Cluster)
+		hashes := objects.RememberedSpecHashes(s.Cluster, s.Hashes)
 		for _, g := range s.Remaining() {
 			actions, err := adopt(s, g, hashes)
 			if err != nil {

@@ -80,9 +80,7 @@ func clusterController(status *fdb.Status) (controller fdb.Process, found bool) 
 	if status == nil {
 		return fdb.Process{}, false
 	}
-	all := slices.DeleteFunc(status.ProcessList(), func(p fdb.Process) bool {
-		return !p.HasRole(fdb.RoleClusterController) || p.Address.IsZero()
-	})
+	all := status.ProcessesThat(func(p fdb.Process) bool { return p.HasRole(fdb.RoleClusterController) && !p.Address.IsZero() })
 	if len(all) != 1 {
 		return fdb.Process{}, false
 	}

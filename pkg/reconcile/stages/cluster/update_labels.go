@@ -14,12 +14,13 @@ var UpdateLabels = plan.Stage{
 	Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
+		missing := objects.NewGroupMetadata(s.Cluster)
 		for _, g := range s.Groups() {
 			if g.IsRemovable() {
 				continue
 			}
-			d.Actions = append(d.Actions, podMetadata(s, g)...)
-			d.Actions = append(d.Actions, claimMetadata(s, g)...)
+			d.Actions = append(d.Actions, podMetadata(s, g, missing)...)
+			d.Actions = append(d.Actions, claimMetadata(s, g, missing)...)
 		}
 		if len(d.Actions) > 0 {
 			d.Why = "labels or annotations of the spec are missing or differ"
@@ -28,21 +29,21 @@ var UpdateLabels = plan.Stage{
 	},
 }
 
-func podMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
+func podMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, missing *objects.GroupMetadata) []plan.Action {
 	pod := s.Pod(g)
 	if pod == nil {
 		return nil
 	}
-	labels, annotations := objects.MissingPodMetadata(s.Cluster, g, pod)
+	labels, annotations := missing.OfPod(g, pod)
 	return metadataPatch(g.ProcessGroupID, plan.KindPod, pod.Name, labels, annotations)
 }
 
-func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Action {
+func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, missing *objects.GroupMetadata) []plan.Action {
 	have := s.Volumes[g.PVCName(s.Cluster)]
 	if have == nil || !g.ProcessClass.IsStateful() {
 		return nil
 	}
-	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(s.Cluster, g))
+	labels, annotations := missing.OfClaim(g, have)
 	return metadataPatch(g.ProcessGroupID, plan.KindPVC, have.Name, labels, annotations)
 }
 

@@ -22,7 +22,7 @@ import (
 //
 // It also returns the groups with a current pod whose processes do not report.
 func outdatedPods(s plan.Snapshot, o plan.Options) (outdated []outdatedPod, notReporting []string, err error) {
-	hashes := objects.NewSpecHashes(s.Cluster)
+	hashes := objects.RememberedSpecHashes(s.Cluster, s.Hashes)
 	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
 	processes := reportingProcesses(s.Database.Status)
 	for _, g := range s.Remaining() {
@@ -142,13 +142,13 @@ func stillTerminating(s plan.Snapshot, pod *corev1.Pod, processes []fdb.Process)
 // can cost a recovery. The operator waits for stateful ones only.
 func blockingUpdate(s plan.Snapshot) []string {
 	reasons := UnsettledPods(s)
-	processes := s.Database.Status.ProcessesByGroup()
+	processes := sync.OnceValue(s.Database.Status.ProcessesByGroup) // mostly no pod terminates
 	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
 		if g.ProcessClass.IsStateful() || pod == nil || pod.DeletionTimestamp == nil {
 			continue
 		}
-		if why := stillTerminating(s, pod, processes[string(g.ProcessGroupID)]); why != "" {
+		if why := stillTerminating(s, pod, processes()[string(g.ProcessGroupID)]); why != "" {
 			reasons = append(reasons, fmt.Sprintf("%s %s", g.ProcessGroupID, why))
 		}
 	}

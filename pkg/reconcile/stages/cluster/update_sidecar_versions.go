@@ -75,7 +75,7 @@ func podThatStays(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) *corev1.Pod {
 // with. A pod that was created from another spec gets it when it is recreated.
 func revertSidecars(s plan.Snapshot) plan.Decision {
 	d := plan.Decision{}
-	hashes := objects.NewSpecHashes(s.Cluster)
+	hashes := objects.RememberedSpecHashes(s.Cluster, s.Hashes)
 	for _, g := range s.Groups() {
 		pod := podThatStays(s, g)
 		if pod == nil || objects.ImageTypeOf(pod) != s.Cluster.ImageType() {

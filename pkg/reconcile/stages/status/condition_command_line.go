@@ -28,15 +28,15 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	if err != nil {
 		return keep, err
 	}
-	for n, p := range f.processes {
-		want, err := objects.CommandLineFrom(configuration, launch, n, variables)
+	for _, p := range f.processes {
+		want, err := objects.CommandLineFrom(configuration, launch, p.number, variables)
 		if errors.Is(err, objects.ErrCommandLineTooLong) {
 			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.Group.ProcessGroupID, err)
 		}
 		if err != nil {
 			return keep, nil // the pod has not reported all variables: the command line cannot be compared yet
 		}
-		if p.CommandLine != want || !f.rightVersion(p) {
+		if p.CommandLine != want || !f.rightVersion(*p.Process) {
 			return holds, nil
 		}
 	}

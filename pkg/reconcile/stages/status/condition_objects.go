@@ -27,7 +27,7 @@ var incorrectSidecarImage = condition{v1beta2.ConditionIncorrectSidecarImage, fu
 
 // incorrectPodMetadata: a label or annotation is missing or differs.
 var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func(f GroupFacts) (verdict, error) {
-	labels, annotations := objects.MissingPodMetadata(f.S.Cluster, f.Group, f.pod)
+	labels, annotations := f.metadata.OfPod(f.Group, f.pod)
 	return verdictOf(len(labels)+len(annotations) > 0), nil
 }}
 
@@ -57,7 +57,7 @@ var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f GroupFacts) (verd
 	if have == nil {
 		return holds, nil
 	}
-	labels, annotations := objects.MissingMetadata(have.ObjectMeta, objects.ClaimMetadata(f.S.Cluster, f.Group))
+	labels, annotations := f.metadata.OfClaim(f.Group, have)
 	return verdictOf(len(labels)+len(annotations) > 0), nil
 }}
 

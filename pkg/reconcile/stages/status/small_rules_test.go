@@ -40,18 +40,19 @@ func TestThePodOfARemovedGroupFailsUnlessItEnds(t *testing.T) {
 
 // TestAnExcludedProcessIsSeenBesideOneThatDoesNotReport judges a pod with two processes.
 func TestAnExcludedProcessIsSeenBesideOneThatDoesNotReport(t *testing.T) {
-	excluded, serving := fdb.Process{Excluded: new(true)}, fdb.Process{}
+	first, second := process{&fdb.Process{}, 1}, process{&fdb.Process{}, 2}
+	excluded := process{&fdb.Process{Excluded: new(true)}, 2}
 	for name, tc := range map[string]struct {
-		processes map[int]fdb.Process
+		processes []process
 		stale     bool
 		want      verdict
 	}{
-		"both report, none is excluded":              {map[int]fdb.Process{1: serving, 2: serving}, false, cleared},
-		"both report, the second is excluded":        {map[int]fdb.Process{1: serving, 2: excluded}, false, holds},
-		"one does not report, the other is excluded": {map[int]fdb.Process{2: excluded}, false, holds},
-		"one does not report, the other serves":      {map[int]fdb.Process{1: serving}, false, keep},
-		"none reports":                               {map[int]fdb.Process{}, false, keep},
-		"no process of the database reports":         {map[int]fdb.Process{2: excluded}, true, keep},
+		"both report, none is excluded":              {[]process{first, second}, false, cleared},
+		"both report, the second is excluded":        {[]process{first, excluded}, false, holds},
+		"one does not report, the other is excluded": {[]process{excluded}, false, holds},
+		"one does not report, the other serves":      {[]process{first}, false, keep},
+		"none reports":                               {nil, false, keep},
+		"no process of the database reports":         {[]process{excluded}, true, keep},
 	} {
 		got, err := markedAsExcluded.judge(GroupFacts{processes: tc.processes, servers: 2, databaseAnswers: !tc.stale})
 		if err != nil || got != tc.want {

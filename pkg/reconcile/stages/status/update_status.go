@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -55,7 +53,7 @@ func recordStatus(s plan.Snapshot) plan.Decision {
 		}
 	}
 	d := plan.Decision{Checks: taintsKnown(s)}
-	if !equality.Semantic.DeepEqual(status, s.Cluster.Status) {
+	if !plan.SameStatus(status, s.Cluster.Status) {
 		d.Why = "the status differs from the observed state"
 		d.Actions = []plan.Action{plan.WriteStatus{
 			Cluster: s.Cluster.Name, Changes: statusChanges(s.Cluster.Status, status), Status: status,
@@ -159,7 +157,7 @@ func groupChanges(old, fresh []*v1beta2.ProcessGroupStatus) string {
 	}
 	var changed []string
 	for _, g := range fresh {
-		if !equality.Semantic.DeepEqual(before[g.ProcessGroupID], g) {
+		if !plan.SameGroup(before[g.ProcessGroupID], g) {
 			changed = append(changed, fmt.Sprintf("%s %s", g.ProcessGroupID, conditionWords(g)))
 		}
 	}

@@ -21,12 +21,14 @@ type GroupFacts struct {
 	pod *corev1.Pod
 	// servers is how many processes the group's pod runs.
 	servers int
-	// processes are those that report, by process number.
-	processes map[int]fdb.Process
+	// processes are those that report.
+	processes []process
 	// hashes are the hashes of the configurations that pods should use.
 	hashes readings.ConfigHashes
 	// specs are the hashes of the current pod specs.
 	specs *objects.SpecHashes
+	// metadata compares the metadata of pods and PVCs with the spec.
+	metadata *objects.GroupMetadata
 	// monitors are the configurations that pods' monitors should have.
 	monitors readings.MonitorConfigurations
 	// versionsMixed is true during a patch upgrade.
@@ -34,6 +36,12 @@ type GroupFacts struct {
 	// databaseAnswers is false when no process of the data center reports, as in a status document
 	// without the processes' own part: a process that does not report proves nothing then.
 	databaseAnswers bool
+}
+
+// process is one that reports, with its number in its pod.
+type process struct {
+	*fdb.Process
+	number int
 }
 
 // recordGroups updates every process group on its own.
@@ -50,13 +58,14 @@ func recordGroups(s *plan.Snapshot) error {
 	// Sorted and complete before anything is judged: desired objects depend on them.
 	v1beta2.SortProcessGroups(s.Cluster.Status.ProcessGroups)
 	tidy(&s.Cluster.Status)
-	specs, monitors, mixed := objects.NewSpecHashes(s.Cluster), readings.NewMonitorConfigurations(), readings.CompatibleUpgrade(s.Cluster)
+	specs, metadata := objects.RememberedSpecHashes(s.Cluster, s.Hashes), objects.NewGroupMetadata(s.Cluster)
+	monitors, mixed := readings.NewMonitorConfigurations(), readings.CompatibleUpgrade(s.Cluster)
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
 		if err != nil {
 			return err
 		}
-		f.hashes, f.specs, f.monitors, f.versionsMixed = hashes, specs, monitors, mixed
+		f.hashes, f.specs, f.metadata, f.monitors, f.versionsMixed = hashes, specs, metadata, monitors, mixed
 		if err := judgeGroup(f); err != nil {
 			return err
 		}
@@ -140,19 +149,22 @@ func sameDataCenter(s plan.Snapshot) []fdb.Process {
 // recordFaultDomains records the zone of every group. Where the processes of one group report
 // different zones, the one that started last is right.
 func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process) {
-	youngest := map[string]fdb.Process{}
-	for _, p := range reporting {
+	youngest := make(map[string]*fdb.Process, len(reporting))
+	for i := range reporting {
+		p := &reporting[i]
 		uptime, known := p.Uptime()
 		if p.Zone() == "" || !known {
 			continue
 		}
-		old, seen := youngest[p.InstanceID()]
-		if oldUptime, _ := old.Uptime(); !seen || uptime < oldUptime {
-			youngest[p.InstanceID()] = p
+		if old := youngest[p.InstanceID()]; old != nil {
+			if oldUptime, _ := old.Uptime(); uptime >= oldUptime {
+				continue
+			}
 		}
+		youngest[p.InstanceID()] = p
 	}
 	for _, g := range c.Status.ProcessGroups {
-		if p, ok := youngest[string(g.ProcessGroupID)]; ok {
+		if p := youngest[string(g.ProcessGroupID)]; p != nil {
 			g.FaultDomain = v1beta2.FaultDomain(p.Zone())
 		}
 	}
@@ -161,13 +173,14 @@ func recordFaultDomains(c *v1beta2.FoundationDBCluster, reporting []fdb.Process)
 // reporting are the processes of the status document, by process group and number.
 type reporting struct {
 	processes []fdb.Process
-	byID      map[string]fdb.Process
+	byID      map[string]*fdb.Process
 	answers   bool
 }
 
 func reportingIn(processes []fdb.Process) reporting {
-	r := reporting{processes: processes, byID: make(map[string]fdb.Process, len(processes)), answers: slices.ContainsFunc(processes, fdb.Process.Reporting)}
-	for _, p := range processes {
+	r := reporting{processes: processes, byID: make(map[string]*fdb.Process, len(processes)), answers: slices.ContainsFunc(processes, fdb.Process.Reporting)}
+	for i := range processes {
+		p := &processes[i]
 		if id := p.Locality[fdb.LocalityProcessID]; id != "" {
 			r.byID[id] = p
 		} else {
@@ -181,17 +194,20 @@ func reportingIn(processes []fdb.Process) reporting {
 // processes are not judged: a document without any proves nothing about one.
 func ProcessesReport(s plan.Snapshot) bool { return reportingIn(sameDataCenter(s)).answers }
 
-// process returns the n-th process of a group, if it reports.
-func (r reporting) process(g *v1beta2.ProcessGroupStatus, n int) (p fdb.Process, ok bool) {
-	p, ok = r.byID[string(g.ProcessGroupID)]
-	if !ok {
-		p, ok = r.byID[g.ProcessGroupID.ProcessID(n)]
+// process returns the n-th process of a group, or nil if it does not report.
+func (r reporting) process(g *v1beta2.ProcessGroupStatus, n int) *fdb.Process {
+	p := r.byID[string(g.ProcessGroupID)]
+	if p == nil {
+		p = r.byID[g.ProcessGroupID.ProcessID(n)]
 	}
-	return p, ok && p.Reporting()
+	if p == nil || !p.Reporting() {
+		return nil
+	}
+	return p
 }
 
 func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, r reporting) (GroupFacts, error) {
-	f := GroupFacts{S: s, Group: g, pod: s.Pod(g), servers: 1, processes: map[int]fdb.Process{}, databaseAnswers: r.answers}
+	f := GroupFacts{S: s, Group: g, pod: s.Pod(g), servers: 1, databaseAnswers: r.answers}
 	if f.pod != nil {
 		servers, err := objects.ServersPerPodOf(f.pod, g.ProcessClass)
 		if err != nil {
@@ -200,8 +216,8 @@ func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, r reporting) (Group
 		f.servers = servers
 	}
 	for n := 1; n <= f.servers; n++ {
-		if p, ok := r.process(g, n); ok {
-			f.processes[n] = p
+		if p := r.process(g, n); p != nil {
+			f.processes = append(f.processes, process{p, n})
 		}
 	}
 	return f, nil
