@@ -165,7 +165,7 @@ func TestAWrongPlaceIsAnsweredWithTheRightOnes(t *testing.T) {
 	}
 }
 
-// Of a resource that was deleted before its objects, people learn that they exist and what to do.
+// The error for a resource that was deleted before its objects names them, and what to do.
 func TestADeletedResourceIsNamedWithWhatIsLeftOfIt(t *testing.T) {
 	left := metav1.ObjectMeta{Name: "lost-storage-1", Namespace: "there", Labels: map[string]string{v1beta2.LabelClusterName: "lost"}}
 	for line, want := range map[string]string{

@@ -190,7 +190,7 @@ func leftBehind(ctx context.Context, c client.Client, namespace string) map[stri
 	all := map[string]leftover{}
 	pods, pvcs := &corev1.PodList{}, &corev1.PersistentVolumeClaimList{}
 	for _, list := range []client.ObjectList{pods, pvcs} {
-		// One page: the number is for people, and who needs it has few clusters in a namespace.
+		// One page: the number is only printed, and a namespace rarely has more pods.
 		_ = c.List(ctx, list, client.InNamespace(namespace), client.HasLabels{v1beta2.LabelClusterName}, client.Limit(PageSize))
 	}
 	for _, pod := range pods.Items {

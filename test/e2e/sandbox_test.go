@@ -204,7 +204,7 @@ func kubectl(t *testing.T, args ...string) string {
 // alive, since every pass looks for one in all namespaces, and those that count what happens on an idle machine.
 
 // namespace makes a fresh namespace. When the test is over it is deleted without waiting for that: the
-// programs of pods that nobody needs any more would take their share of the processors until the end.
+// programs of its pods would take their share of the processors until the end.
 func namespace(t *testing.T) string {
 	t.Helper()
 	name := "e2e-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
