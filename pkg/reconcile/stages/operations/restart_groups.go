@@ -99,7 +99,7 @@ func (r Restart) MayRestart(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatu
 	if !ok || len(groups) == 0 {
 		return d.Checks
 	}
-	alone := plan.Check{ID: plan.CheckRestartsAlone, Question: "may these processes restart while others do not?", OK: true, Evidence: "no upgrade between incompatible versions and no conversion to or from TLS is in progress, and the spec keeps none of them from restarting"}
+	alone := plan.Check{ID: plan.CheckRestartsAlone, Question: "may these processes restart while others do not?", OK: true, Evidence: "no upgrade and no TLS conversion prevents it"}
 	if hold := restartForbidden(s, groups); hold != nil {
 		alone.OK, alone.Evidence = false, hold.Reason
 		return append(d.Checks, alone)
