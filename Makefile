@@ -11,7 +11,7 @@ SANDBOX    ?= .sandbox
 # One setting for builds and tests, so that they share what they compile; nothing here needs C.
 export CGO_ENABLED ?= 0
 # End-to-end tests mostly wait. Each has its own limit for a lack of progress.
-E2E_PARALLEL ?= $(shell echo $$((6 * $$(nproc))))
+E2E_PARALLEL ?= $(shell echo $$((4 * $$(nproc))))
 TOOL       := go tool -modfile=tools/go.mod
 
 PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/session.Version=$(VERSION)

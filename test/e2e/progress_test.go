@@ -10,7 +10,7 @@ import (
 
 // stall bounds the time between two signs of progress, however long the whole takes: a busy
 // machine is slow, and what hangs stops.
-const stall = 5 * time.Minute
+const stall = 10 * time.Minute
 
 // deadline ends a context when there is no progress for a while.
 type deadline struct {

@@ -212,7 +212,7 @@ func disksFill(t *testing.T, ns string) {
 	t.Helper()
 	sandbox := func(args ...string) {
 		t.Helper()
-		want(t, run(t, "fdb-sandbox", append([]string{"db", "--dir", filepath.Dir(kubeconfig)}, args...)...), 0)
+		want(t, run(t, "fdb-sandbox", append([]string{"db", "--dir", filepath.Dir(kubeconfigOf(t))}, args...)...), 0)
 	}
 	database := connectionString(t, ns)
 	sandbox("slow", database, "--full-disks")
