@@ -17,7 +17,7 @@ func (w *why) recreated() (Chain, bool) {
 	return Chain{
 		Subjects: []string{subjectCluster}, State: Ready, rank: rankDatabase,
 		Summary: "has an empty status, and " + phrase.Count(len(w.Pods), "pod") + " and " + phrase.Count(len(w.Volumes), "PVC"),
-		Reasons: []Link{{Message: "the resource was created again: the next pass records the connection string and the process groups, and creates no database"}},
+		Reasons: []Link{{Message: "the resource was created again: the next pass records the connection string and the process groups"}},
 		Next:    []string{w.FDB("reconcile", w.name, "--wait")},
 	}, true
 }

@@ -187,7 +187,7 @@ const (
 
 func (w *why) chains(status inspect.StatusView) []Chain {
 	if c, is := w.recreated(); is {
-		return inOrder([]Chain{c})
+		return inOrder(append(w.failures(), c)) // what could not be read is no consequence
 	}
 	chains, groups := w.database(status), w.groups()
 	if w.outage = w.outageOf(status); w.outage != nil {

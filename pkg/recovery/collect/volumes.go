@@ -54,7 +54,7 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 	return nil
 }
 
-// isReleasing reports whether a PVC of a process group does not exist.
+// isReleasing reports whether the PVC that a volume names is of a process group, and does not exist.
 func isReleasing(s plan.Snapshot, claims map[string]bool, pvc string) bool {
 	return s.Volumes[pvc] == nil && (claims[pvc] || isEmpty(s) && rebuild.GroupOfPVC(s.Cluster, pvc) != nil)
 }
