@@ -200,8 +200,8 @@ func unknown(m rebuild.Manifest, path string) bool {
 	return slices.ContainsFunc(m.Unknown, func(u rebuild.Unknown) bool { return u.Path == path })
 }
 
-// applyManifest applies the manifest, with what a user adds that it states as unknown.
-func (o *ordeal) applyManifest(m rebuild.Manifest) {
+// resourceOf returns the resource of a manifest.
+func (o *ordeal) resourceOf(m rebuild.Manifest) *v1beta2.FoundationDBCluster {
 	text, err := json.Marshal(m.Resource)
 	if err != nil {
 		o.t.Fatal(err)
@@ -210,6 +210,12 @@ func (o *ordeal) applyManifest(m rebuild.Manifest) {
 	if err := json.Unmarshal(text, c); err != nil {
 		o.t.Fatal(err)
 	}
+	return c
+}
+
+// applyManifest applies the manifest, with what a user adds that it states as unknown.
+func (o *ordeal) applyManifest(m rebuild.Manifest) {
+	c := o.resourceOf(m)
 	if len(o.Pods) == 0 && !o.former.halfway && o.oneIn(3) {
 		o.tell("the manifest is in version control")
 		c.Spec = *o.former.spec.DeepCopy()
@@ -347,14 +353,7 @@ func (o *ordeal) complete() {
 }
 
 func (o *ordeal) applyDatabaseConfiguration(m rebuild.Manifest) {
-	text, err := json.Marshal(m.Resource)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	c := &v1beta2.FoundationDBCluster{}
-	if err := json.Unmarshal(text, c); err != nil {
-		o.t.Fatal(err)
-	}
+	c := o.resourceOf(m)
 	o.Resource.Spec.DatabaseConfiguration = c.Spec.DatabaseConfiguration
 	o.Resource.Generation++
 }
