@@ -22,6 +22,7 @@ func TestParsedDocumentsHaveTheValuesOfTheirText(t *testing.T) {
 		"healthy":      func(*cluster) {},
 		"loaded":       faults(Faults{ClientReads: 100_000, ClientWrites: 50_000}),
 		"partial":      faults(Faults{PartialStatus: true}),
+		"full disks":   faults(Faults{FullDisks: true}),
 		"timed out":    faults(Faults{StatusTimeout: true}),
 		"at its end":   faults(Faults{StatusDeadline: true}),
 		"stale":        faults(Faults{StaleStatus: true}),
