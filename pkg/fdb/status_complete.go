@@ -22,7 +22,7 @@ const (
 // run, and belong to no process group.
 func (s *Status) Incomplete() bool {
 	return s.HasMessage(MessageIncompleteTimeout) || s.HasClientMessage(MessageIncompleteTimeout) ||
-		s.deadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.Blinded()
+		s.DeadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.Blinded()
 }
 
 // Blinded reports whether the cluster controller could not collect everything, and lists processes
@@ -40,7 +40,9 @@ func (s *Status) Blinded() bool {
 	return len(s.Cluster.Processes) > 0
 }
 
-func (s *Status) deadlineExceeded() bool {
+// DeadlineExceeded reports whether the cluster controller ended the collection at its deadline. The database
+// may serve all the same.
+func (s *Status) DeadlineExceeded() bool {
 	late := func(r Reason) bool { return r.Description == ReasonDeadlineExceeded }
 	return slices.ContainsFunc(slices.Concat(s.Cluster.Messages, s.Client.Messages), func(m Message) bool {
 		return m.Name == MessageIncomplete && slices.ContainsFunc(m.Reasons, late)

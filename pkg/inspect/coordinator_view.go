@@ -42,13 +42,23 @@ func NewCoordinatorListView(m Metadata, f Facts) CoordinatorListView {
 	}
 	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)
-	if why := f.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators in the status: "+why)
-	}
+	v.Warnings = append(v.Warnings, f.CoordinatorWarnings()...)
 	for _, c := range seen.Items {
 		v.Items = append(v.Items, f.Coordinator(c))
 	}
 	return v
+}
+
+// CoordinatorWarnings are what has to be known of the source of coordinators.
+func (f Facts) CoordinatorWarnings() []string {
+	switch why := f.Database.Why(); {
+	case why == "":
+		return nil
+	case f.CoordinatorDocument() != nil:
+		return []string{why}
+	default:
+		return []string{"no answer from the database, so these are the coordinators in the status: " + why}
+	}
 }
 
 func (f Facts) Coordinator(c CoordinatorView) CoordinatorDetailView {

@@ -167,6 +167,8 @@ func (f Facts) ProcessesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 // UnknownReason returns why what only processes report is unknown; empty where they are listed.
 func (f Facts) UnknownReason(what string) string {
 	switch why := f.Database.Why(); {
+	case f.Database.Partial != nil:
+		return what + " are unknown: " + why
 	case why != "":
 		return "no answer from the database, so " + what + " are unknown: " + why
 	case f.Database.Status != nil && !f.Database.Status.ListsProcesses():

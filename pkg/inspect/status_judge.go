@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -37,7 +38,7 @@ func (f Facts) Judge(v StatusView) (State, []string) {
 	case s == nil && !f.Cluster.Status.Configured && f.Database.NotQueried != "":
 		return StateNotConfigured, []string{f.Database.NotQueried}
 	case s == nil:
-		return StateUnknown, []string{NoAnswer(f.Database.Why())}
+		return StateUnknown, []string{NoAnswer(f.Database)}
 	case s.NeverConfigured() && !f.Cluster.Status.Configured:
 		return StateNotConfigured, []string{"the database was never created"}
 	case !s.Available():
@@ -337,11 +338,10 @@ func (v DatabaseView) replicationWords() string {
 	return fmt.Sprintf("all data has its %s", phrase.Count(v.ReplicasDesired, "copy"))
 }
 
-// NoAnswer returns that the database did not answer, and the reason, which may be the same.
-func NoAnswer(why string) string {
-	const words = "no answer from the database"
-	if strings.HasPrefix(why, words) {
-		return why
+// NoAnswer returns why there is no status document that proves anything.
+func NoAnswer(d plan.DatabaseFacts) string {
+	if d.Partial != nil {
+		return d.Why() // it answered
 	}
-	return words + ": " + why
+	return "no answer from the database: " + d.Why()
 }

@@ -269,11 +269,21 @@ func (v *DatabaseView) restrictions(s *fdb.Status) {
 	}
 }
 
+// CoordinatorDocument returns the document that has which coordinators answer: its client reads that from them,
+// so it is known where the database could not complete the rest. Nil if there is none.
+func (f Facts) CoordinatorDocument() *fdb.Status {
+	if p := f.Database.Partial; f.Database.Status == nil && p != nil && len(p.Client.Coordinators.Coordinators) > 0 {
+		return p
+	}
+	return f.Database.Status
+}
+
 // Coordinators returns those of the database; while it does not answer, those of the
 // connection string in the status.
 func (f Facts) Coordinators() CoordinatorsView {
 	v := CoordinatorsView{Origin: f.FromDatabase(), Desired: f.Cluster.DesiredCoordinators(), Items: []CoordinatorView{}}
-	if f.Database.Status == nil {
+	document := f.CoordinatorDocument()
+	if document == nil {
 		if cs, err := fdb.ParseConnectionString(f.Cluster.Status.ConnectionString); err == nil {
 			for _, a := range cs.Coordinators {
 				v.Items = append(v.Items, CoordinatorView{Address: a.String()})
@@ -281,7 +291,8 @@ func (f Facts) Coordinators() CoordinatorsView {
 		}
 		return v
 	}
-	seen := f.Database.Status.Client.Coordinators
+	v.Origin = Origin{SourceLive, Known(f.Database.AsOf)}
+	seen := document.Client.Coordinators
 	reachable, quorum := 0, seen.QuorumReachable
 	for _, c := range seen.Coordinators {
 		answers := c.Reachable

@@ -25,6 +25,7 @@ type document struct {
 		Processes       map[string]process
 		RecoveryState   struct{ Name string } `json:"recovery_state"`
 		MaintenanceZone string                `json:"maintenance_zone"`
+		ActivePrimaryDC string                `json:"active_primary_dc"`
 		Configuration   struct {
 			RedundancyMode string `json:"redundancy_mode"`
 			StorageEngine  string `json:"storage_engine"`

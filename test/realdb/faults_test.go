@@ -70,6 +70,84 @@ func freezeEachClass(t *testing.T) {
 	c.settled(t)
 }
 
+// exceedTheDeadline has the cluster controller end the collection of each status after a moment, by knobs
+// that set its deadline: documents are partial from then on, with a database that serves. Nothing may
+// change a pod, a process or the database meanwhile. The way back is by hand, as no gate passes.
+func exceedTheDeadline(t *testing.T) {
+	c := create(t, "deadline", doubled)
+	c.mark(t, t.Name())
+	c.patch(t, `{"processes":{"general":{"customParameters":["knob_status_timeout=0.002","knob_status_timeout_buffer=0.001"]}}}`)
+	eventually(t, 8*time.Minute, func() string {
+		c.fdb(t, "reconcile", "--yes", "--timeout", "2m")
+		if actual := c.fdbcli(t, "status json"); !strings.Contains(actual, "Status collection deadline exceeded.") {
+			return "the document is whole"
+		}
+		return ""
+	})
+	pods, exclusions := c.podUIDs(t), c.fdbcli(t, "exclude")
+	c.patch(t, `{"processes":{"general":{"customParameters":[]}},"processCounts":{"storage":2}}`)
+	for _, class := range []string{"storage", "log", "stateless"} {
+		g := c.of(t, class)[0]
+		if r := c.fdb(t, "can delete", "pod/"+g.Pod); r.code == 0 {
+			t.Errorf("the document is partial, and %s may be deleted:\n%s", g.Pod, r.stdout)
+		}
+		if r := c.fdb(t, "exclude", g.ID, "--yes"); r.code == 0 {
+			t.Errorf("the document is partial, and %s was excluded:\n%s", g.ID, r.stdout)
+		}
+	}
+	for _, words := range []string{"can restart", "can upgrade --to " + newest(), "status", "wait --for=healthy --timeout 5s"} {
+		if r := c.fdb(t, words); r.code == 0 {
+			t.Errorf("the document is partial, and %s ends with 0:\n%s", words, r.stdout)
+		}
+	}
+	if r := c.ends(t, 8, "why"); !strings.Contains(r.stdout, "status document is incomplete") {
+		t.Errorf("why does not name the document: %s", r.stdout)
+	}
+	for range 3 {
+		if r := c.fdb(t, "reconcile", "--yes", "--timeout", "1m"); r.code == 0 {
+			t.Errorf("the document is partial, and a pass completes:\n%s", r.stdout)
+		}
+	}
+	if now := c.podUIDs(t); now != pods {
+		t.Errorf("the documents were partial, and pods %s became %s", pods, now)
+	}
+	if now := c.fdbcli(t, "exclude"); now != exclusions {
+		t.Errorf("the documents were partial, and the exclusions %s became %s", exclusions, now)
+	}
+	c.verify(t)
+	// The configuration without the knobs is in the pods; only the processes have to start again.
+	for _, g := range c.groups(t) {
+		c.signal(t, g.Pod, "KILL")
+	}
+	c.reconcileWithin(t, 8*time.Minute)
+	c.settled(t)
+	c.discard(t)
+}
+
+// fillTheDisks has processes require nearly all of a disk to be free, which counts as a full disk: no
+// transaction starts. The limit is reported with the process whose disk it is, and the way back is an
+// ordinary restart, since the database is available.
+func fillTheDisks(t *testing.T) {
+	c := create(t, "disks", doubled)
+	c.mark(t, t.Name())
+	const knob = "knob_min_available_space_ratio=0.99"
+	c.patch(t, `{"processes":{"general":{"customParameters":["`+knob+`"]}}}`)
+	eventually(t, 6*time.Minute, func() string {
+		c.fdb(t, "reconcile", "--yes", "--timeout", "2m")
+		if r := c.fdb(t, "why", "--performance"); r.code != 1 || !strings.Contains(r.stdout, "storage-") || !strings.Contains(r.stdout, "storage_server_min_free_space") {
+			return fmt.Sprintf("exit code %d, no disk limits: %s%s", r.code, r.stdout, r.stderr)
+		}
+		return ""
+	})
+	if r := c.fdb(t, "status"); !strings.Contains(r.stdout, "storage_server_min_free_space") {
+		t.Errorf("status names no limit: %s%s", r.stdout, r.stderr)
+	}
+	c.patch(t, `{"processes":{"general":{"customParameters":[]}}}`)
+	c.reconcileWithin(t, 8*time.Minute)
+	c.settled(t)
+	c.discard(t)
+}
+
 // loseANode stops a node with a storage process that has data, and starts it again.
 func loseANode(t *testing.T) {
 	c := shared(t)

@@ -39,6 +39,8 @@ func journeys() []journey {
 		{"coordinators-moved", 1, moveAllAddresses},
 		{"coordinators-lost", 1, loseCoordinators},
 		{"coordinators-recreated", 1, loseCoordinatorsAndRecreate},
+		{"resource-orphans", 1, rebuildTheResource},
+		{"resource-volumes", 1, recoverFromVolumes},
 		{"engine", 1, migrateEngine},
 		{"pods", 1, changePods},
 		{"create-split", 1, createSplit},
@@ -47,6 +49,8 @@ func journeys() []journey {
 		{"tls", 1, convertToTLSAndBack},
 		{"backup", 1, backUpAndRestore},
 		{"freeze", 1, freezeEachClass},
+		{"deadline", 1, exceedTheDeadline},
+		{"full-disks", 1, fillTheDisks},
 		{"regions", 1, twoRegions},
 		{"upgrade", 2, upgrade},
 	}

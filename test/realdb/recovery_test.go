@@ -72,6 +72,58 @@ func loseCoordinatorsAndRecreate(t *testing.T) {
 	c.discard(t)
 }
 
+// rebuildTheResource deletes the resource and keeps its objects: the manifest that is inferred from them is
+// applied, no pod is replaced and no database created.
+func rebuildTheResource(t *testing.T) {
+	c := create(t, "orphans", doubled)
+	c.mark(t, t.Name())
+	former, pods := c.connection(t), c.podUIDs(t)
+	must(t, "kubectl", "delete", "fdb", c.name, "-n", c.ns, "--cascade=orphan")
+	c.apply(t, c.must(t, "recover manifest"))
+	c.reconcile(t)
+	if now := c.podUIDs(t); now != pods {
+		t.Errorf("pods %s, and were %s", now, pods)
+	}
+	if now := c.connection(t); now != former {
+		t.Errorf("the connection string is %s, and was %s", now, former)
+	}
+	c.settled(t)
+	c.discard(t)
+}
+
+// recoverFromVolumes deletes the resource with all its objects but the volumes. Without its connection
+// string nothing can be recovered; with it the volumes are bound again. A pass that runs too early, while
+// the resource names the former database, creates no other one.
+func recoverFromVolumes(t *testing.T) {
+	c := create(t, "volumes", byAddress)
+	c.mark(t, t.Name())
+	former := c.connection(t)
+	for _, volume := range strings.Fields(must(t, "kubectl", "get", "pvc", "-n", c.ns, "-o", "jsonpath={.items[*].spec.volumeName}")) {
+		must(t, "kubectl", "patch", "pv", volume, "-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`)
+	}
+	must(t, "kubectl", "delete", "fdb", c.name, "-n", c.ns)
+	eventually(t, 2*time.Minute, func() string { return must(t, "kubectl", "get", "pods,pvc", "-n", c.ns, "-o", "name") })
+
+	c.apply(t, manifest(c.name, newest(), byAddress+"skip: true\n"))
+	c.ends(t, 4, "recover plan")
+	c.apply(t, manifest(c.name, newest(), byAddress+"skip: true\nseedConnectionString: "+former+"\n"))
+	plan := c.recoveryPlan(t, "volumes-released")
+	c.must(t, "recover apply", "--plan", plan, "--yes", "--reason", "test", "--timeout", "5m")
+	c.apply(t, manifest(c.name, newest(), byAddress))
+	c.reconcile(t)
+	if now := c.connection(t); strings.Split(now, "@")[0] != strings.Split(former, "@")[0] {
+		t.Errorf("the connection string is %s, and was %s", now, former)
+	}
+	c.completes(t)
+	c.discard(t)
+}
+
+// podUIDs returns the UIDs of all pods, which change when a pod is replaced.
+func (c *cluster) podUIDs(t *testing.T) string {
+	t.Helper()
+	return must(t, "kubectl", "get", "pods", "-n", c.ns, "-o", "jsonpath={.items[*].metadata.uid}")
+}
+
 // losesCoordinators writes markers and deletes two of three coordinators, first their pods and then their
 // volumes: nothing is lost while those exist.
 func (c *cluster) losesCoordinators(t *testing.T) {

@@ -29,6 +29,9 @@ func twoRegions(t *testing.T) {
 	if holders := c.storageIn(t, "dc2"); holders == 0 {
 		t.Error("two regions are usable, and no storage process of dc2 has data")
 	}
+	for _, to := range []string{"dc2", "dc1"} {
+		c.failsOver(t, to)
+	}
 	c.changesRegions(t, other, 1, `{"databaseConfiguration":{"usable_regions":1,"regions":[{"datacenters":[{"id":"dc1","priority":1}]}]}}`)
 	if holders := c.storageIn(t, "dc2"); holders > 0 {
 		t.Errorf("the second region was removed, and %d storage processes of dc2 have data", holders)
@@ -50,6 +53,21 @@ func (c *cluster) changesRegions(t *testing.T, other *cluster, usable int, spec 
 	}
 	c.settled(t)
 	other.verify(t)
+}
+
+// failsOver makes the region of a data center primary, and compares the result with the database.
+func (c *cluster) failsOver(t *testing.T, to string) {
+	t.Helper()
+	eventually(t, 5*time.Minute, func() string {
+		if r := c.fdb(t, "failover", "--to", to, "--yes", "--wait", "--timeout", "4m", "--reason", "test"); r.code != 0 {
+			return fmt.Sprintf("failover to %s: exit code %d\n%s%s", to, r.code, r.stdout, r.stderr)
+		}
+		return ""
+	})
+	if got := c.status(t).Cluster.ActivePrimaryDC; got != to {
+		t.Errorf("failed over to %s, and fdbcli has %q as primary", to, got)
+	}
+	c.verify(t)
 }
 
 // storageIn counts the storage roles in a data center.

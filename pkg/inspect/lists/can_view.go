@@ -111,7 +111,7 @@ func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
 	switch {
 	case in.NeedsDatabase && in.Database.Status == nil:
 		v.Answer = AnswerUnknown
-		v.Summary = "unknown: " + inspect.NoAnswer(in.Database.Why())
+		v.Summary = "unknown: " + inspect.NoAnswer(in.Database)
 	case at >= 0:
 		v.Answer = AnswerNo
 		v.Summary = "no: " + in.Checks[at].words()

@@ -77,9 +77,7 @@ func NewCoordinatorDiagnosisView(m inspect.Metadata, f inspect.Facts) Coordinato
 	}
 	v.AsOf = seen.AsOf
 	v.Warnings = append(v.Warnings, f.Warnings...)
-	if why := f.Database.Why(); why != "" {
-		v.Warnings = append(v.Warnings, "no answer from the database, so these are the coordinators in the status: "+why)
-	}
+	v.Warnings = append(v.Warnings, f.CoordinatorWarnings()...)
 	for _, c := range seen.Items {
 		v.Items = append(v.Items, diagnosed(f, c))
 	}

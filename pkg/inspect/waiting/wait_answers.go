@@ -18,7 +18,7 @@ import (
 func isAvailable(f inspect.Facts) verdict {
 	switch {
 	case f.Database.Status == nil:
-		return unknown(inspect.NoAnswer(f.Database.Why()))
+		return unknown(inspect.NoAnswer(f.Database))
 	case f.Database.Status.Incomplete():
 		return unknown("the status document is incomplete")
 	case !f.Database.Available():

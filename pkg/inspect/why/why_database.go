@@ -28,6 +28,9 @@ func (w *why) database(v inspect.StatusView) []Chain {
 	switch v.State {
 	case inspect.StateUnknown:
 		c.State, c.Summary = Unknown, "does not answer"
+		if w.Database.Partial != nil {
+			c.Summary = "has an incomplete status document"
+		}
 		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorProblems()}}
 		if w.forbidden(v) {
 			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
@@ -108,7 +111,7 @@ func (w *why) coordinatorProblems() []Link {
 				continue
 			}
 			t := w.ProblemOf(g)
-			if t == nil && w.Database.Status != nil { // else it was not checked
+			if t == nil && w.CoordinatorDocument() != nil { // else it was not checked
 				t = &inspect.Problem{Message: fmt.Sprintf("runs on node %s as far as Kubernetes knows, which takes most of a minute to detect a lost node; its coordinator does not answer", nodeOf(w.Pod(g))), Command: []string{"logs", g.PodName(w.Cluster), "-c", v1beta2.ContainerMain, "--tail=50"}}
 			}
 			if t != nil {
@@ -129,7 +132,7 @@ func nodeOf(pod *corev1.Pod) string {
 }
 
 func (w *why) missedCoordinators() []fdb.Address {
-	if s := w.Database.Status; s != nil {
+	if s := w.CoordinatorDocument(); s != nil {
 		var missed []fdb.Address
 		for _, c := range s.Client.Coordinators.Coordinators {
 			if !c.Reachable {

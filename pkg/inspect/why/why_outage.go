@@ -37,6 +37,8 @@ const (
 	OutageNoQuorum OutageCause = "no-quorum"
 	// OutageUnavailable is a database that reports that it is unavailable, with a quorum.
 	OutageUnavailable OutageCause = "unavailable"
+	// OutageIncomplete is a status document that the database could not complete: it may serve.
+	OutageIncomplete OutageCause = "status-incomplete"
 	// OutageNoAnswer is a database whose state is unknown.
 	OutageNoAnswer OutageCause = "no-answer"
 )
@@ -65,6 +67,8 @@ func (v OutageView) Text() string {
 		return fmt.Sprintf("no quorum: %s, %d required", inspect.Answering(*v.Answering, v.Coordinators), v.Required)
 	case v.Cause == OutageUnavailable:
 		return "the database is unavailable, and a quorum of coordinators answers"
+	case v.Cause == OutageIncomplete:
+		return "whether the database serves is unknown: its status document is incomplete, and a quorum of coordinators answers"
 	default:
 		return "the database does not answer; whether a quorum of coordinators does is unknown"
 	}
@@ -78,9 +82,11 @@ func (w *why) outageOf(status inspect.StatusView) *OutageView {
 	}
 	v := OutageView{Missing: []MissingCoordinator{}, WaitingStages: []plan.StageName{}}
 	switch c := status.Coordinators; {
-	case status.State == inspect.StateUnknown:
+	case status.State == inspect.StateUnknown && c.QuorumReachable == nil:
 		v.Cause = OutageNoAnswer
-	case status.State != inspect.StateUnavailable || w.IsBlinded() && len(w.BlindedBy()) > 0:
+	case status.State == inspect.StateUnknown && *c.QuorumReachable:
+		v.Cause = OutageIncomplete
+	case status.State != inspect.StateUnknown && status.State != inspect.StateUnavailable || w.IsBlinded() && len(w.BlindedBy()) > 0:
 		return nil
 	case c.QuorumReachable != nil && !*c.QuorumReachable:
 		v.Cause = OutageNoQuorum
@@ -112,8 +118,16 @@ func (w *why) stepsOf(v OutageView, quorum lists.CoordinatorCase) []Step {
 		w.bringBack(v),
 		{"wait until the database is available", w.FDB("wait", w.name, "--for", "available")},
 	}
-	if v.Cause == OutageUnavailable {
+	switch v.Cause {
+	case OutageUnavailable:
 		return steps
+	case OutageIncomplete:
+		return []Step{
+			{"read any key: an answer proves that the database serves", w.FDB("cli", w.name, "--", "get", "key")},
+			steps[0],
+			{"wait until the status document is complete; no pass changes the database before", w.FDB("wait", w.name, "--for", "available")},
+		}
+	case OutageNoQuorum, OutageNoAnswer:
 	}
 	return append(steps, Step{"if no quorum comes back by itself, show what was lost and what can be saved", collect})
 }
@@ -132,7 +146,7 @@ func (w *why) causeOf(quorum lists.CoordinatorCase) string {
 // does not run.
 func (w *why) bringBack(v OutageView) Step {
 	links, names := w.problems(nil), []string{}
-	if v.Cause != OutageUnavailable {
+	if v.asksOfCoordinators() {
 		links = w.coordinatorProblems()
 	}
 	for _, c := range v.Missing {
@@ -145,7 +159,7 @@ func (w *why) bringBack(v OutageView) Step {
 	switch {
 	case w.recreates(v):
 		s.Command = w.FDB("reconcile", w.name)
-	case v.Cause == OutageUnavailable:
+	case !v.asksOfCoordinators():
 		return s
 	}
 	missing := v.Required
@@ -158,6 +172,11 @@ func (w *why) bringBack(v OutageView) Step {
 		s.Message = fmt.Sprintf("%d of these coordinators must run and answer: %s", missing, phrase.List(names))
 	}
 	return s
+}
+
+// asksOfCoordinators reports whether coordinators may be what has to be brought back.
+func (v OutageView) asksOfCoordinators() bool {
+	return v.Cause == OutageNoQuorum || v.Cause == OutageNoAnswer
 }
 
 // recreates reports whether a pass would create the pod of a coordinator that does not answer.

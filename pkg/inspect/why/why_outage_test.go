@@ -128,6 +128,18 @@ func TestAnOutageHasItsCauseAndWhatToDo(t *testing.T) {
 			steps:    []string{"bring back what does not run", "wait until the database is available"},
 			commands: []string{"kubectl ", "kubectl fdb wait sample --for available"},
 		},
+		"the status document is incomplete": {
+			given: func(in *Input) { in.Database = incomplete(inspecttest.Recorded(t, "63-all-logs-down")) }, cause: OutageIncomplete,
+			words:    "whether the database serves is unknown: its status document is incomplete, and a quorum of coordinators answers",
+			steps:    []string{"read any key: an answer proves that the database serves", "bring back what does not run", "wait until the status document is complete; no pass changes the database before"},
+			commands: []string{"kubectl fdb cli sample -- get key", "kubectl ", "kubectl fdb wait sample --for available"},
+		},
+		"the status document is incomplete without a quorum": {
+			given: func(in *Input) { in.Database = incomplete(in.Database.Status) }, cause: OutageNoQuorum,
+			words:    "no quorum: 1 of 3 coordinators answers, 2 required",
+			steps:    []string{"bring back 1 of log-1, log-2, with its volume", "wait until the database is available", "if no quorum comes back by itself, show what was lost and what can be saved"},
+			commands: []string{"kubectl ", "kubectl fdb wait sample --for available", "kubectl fdb recover collect sample"},
+		},
 		"the database does not answer": {
 			given: func(in *Input) {
 				in.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"}
@@ -160,6 +172,11 @@ func TestAnOutageHasItsCauseAndWhatToDo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// incomplete are the facts of a database that could not complete a document.
+func incomplete(document *fdb.Status) plan.DatabaseFacts {
+	return plan.DatabaseFacts{Unreachable: "the status document is incomplete: its collection exceeded the deadline", Partial: document}
 }
 
 // In an outage the end of the report is its cause: what only waits for the database is named once,

@@ -72,7 +72,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	case err != nil:
 		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
 	case status.Incomplete() && !status.Blinded(): // a blinded one explains itself, and opens no gate
-		facts.Unreachable = "the status document is incomplete: the database did not collect all of it"
+		facts.Unreachable, facts.Partial = "the status document is incomplete: "+whyIncomplete(status), status
 	case isOfAnother(c, status): // its connection string is not shown: it grants access
 		facts.Unreachable = "the status document is of another database"
 	default:
@@ -81,6 +81,13 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 		d.rememberLook(status)
 	}
 	return facts, nil
+}
+
+func whyIncomplete(s *fdb.Status) string {
+	if s.DeadlineExceeded() {
+		return "its collection exceeded the deadline"
+	}
+	return "the database did not collect all of it"
 }
 
 // isOfAnother reports whether a status document certainly is of another database than the

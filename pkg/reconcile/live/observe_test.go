@@ -323,7 +323,7 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 		"the answer is no document":           {given: says("nonsense", 0), unreachable: "reading status"},
 		"fdbcli gives up":                     {given: says("", 1), unreachable: "reading status"},
 		"the document timed out":              {given: faulty(fdbsim.Faults{StatusTimeout: true}), unreachable: "did not collect all of it"},
-		"the document was late":               {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "did not collect all of it"},
+		"the document was late":               {given: faulty(fdbsim.Faults{StatusDeadline: true}), unreachable: "its collection exceeded the deadline"},
 		"the document is of another database": {given: says(ofAnother("other:abcdefgh@10.9.9.9:4501"), 0), unreachable: "is of another database"},
 		"the document is available and lists no process": {
 			given:       says(`{"client":{"database_status":{"available":true}},"cluster":{"recovery_state":{"name":"fully_recovered"}}}`, 0),
@@ -337,6 +337,9 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 			s := f.observe(plan.ClusterResource | plan.Database)
 			if s.Database.Status != nil || s.Database.Available() {
 				t.Error("there is a status document")
+			}
+			if incomplete := strings.Contains(tc.unreachable, "collect"); (s.Database.Partial != nil) != incomplete {
+				t.Errorf("partial document: %v, want %t", s.Database.Partial, incomplete)
 			}
 			for what, pair := range map[string][2]string{"not asked": {s.Database.NotQueried, tc.notQueried}, "unreachable": {s.Database.Unreachable, tc.unreachable}} {
 				if !strings.Contains(pair[0], pair[1]) || (pair[0] == "") != (pair[1] == "") {

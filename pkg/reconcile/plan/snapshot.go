@@ -103,6 +103,9 @@ type DatabaseFacts struct {
 	// Unreachable is why a queried database returned no usable document. That is a fact; each
 	// stage decides what it means.
 	Unreachable string
+	// Partial is a document that the database could not complete, for reports alone: it has which coordinators
+	// answer, and proves nothing else. Status is nil then, and Unreachable is the reason.
+	Partial *fdb.Status
 	// Forbidden is true where permission to query is missing.
 	Forbidden bool
 	// AsOf is when the document was read.

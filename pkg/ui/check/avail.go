@@ -76,7 +76,7 @@ func (f Facts) refused(c plan.Check) []Finding {
 func available(f Facts) ([]Finding, string) {
 	switch f.Status.State {
 	case inspect.StateUnknown:
-		return nil, "no answer from the database: " + f.Database.Why()
+		return nil, inspect.NoAnswer(f.Database)
 	case inspect.StateNotConfigured:
 		return with(one(database, f.Status.Summary, f.fix("plan")...))
 	case inspect.StateUnavailable:

@@ -85,7 +85,7 @@ func leftLocked(f Facts) ([]Finding, string) {
 	case len(f.Backups.Restores) == 0:
 		return nil, ""
 	case f.Database.Status == nil:
-		return nil, "no answer from the database: " + f.Database.Why()
+		return nil, inspect.NoAnswer(f.Database)
 	}
 	locked, uid, known := f.Database.Status.Locked()
 	switch {

@@ -136,7 +136,7 @@ func (r Rule) lacking(f Facts) string {
 	case r.needs == nothing:
 		return ""
 	case f.Database.Status == nil:
-		return "no answer from the database: " + f.Database.Why()
+		return inspect.NoAnswer(f.Database)
 	case r.needs == statusDocument:
 		return ""
 	case r.needs == processList && !f.Database.Status.ListsProcesses():
