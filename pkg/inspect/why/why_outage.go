@@ -139,7 +139,7 @@ func (w *why) bringBack(v OutageView) Step {
 		names = append(names, c.Name())
 	}
 	s := Step{Message: "bring back what does not run", Command: w.FDB("status", w.name)}
-	if next := w.looks(links); len(next) > 0 {
+	if next := w.inspections(links); len(next) > 0 {
 		s.Command = next[0]
 	}
 	switch {
