@@ -29,7 +29,7 @@ func (w *why) database(v inspect.StatusView) []Chain {
 	case inspect.StateUnknown:
 		c.State, c.Summary = Unknown, "does not answer"
 		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorProblems()}}
-		if w.forbidden(v) {
+		if w.forbidden() {
 			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
 			return []Chain{c}
 		}
@@ -65,9 +65,7 @@ func (w *why) blinded() []Link {
 }
 
 // forbidden reports whether the database is unknown only because permissions are missing.
-func (w *why) forbidden(v inspect.StatusView) bool {
-	return strings.HasPrefix(v.Database.UnknownReason, "forbidden: ")
-}
+func (w *why) forbidden() bool { return w.Database.Forbidden }
 
 // unavailableWords returns which coordinators answer, and the progress of the recovery, which has
 // none without a quorum.

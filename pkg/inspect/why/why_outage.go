@@ -73,7 +73,7 @@ func (v OutageView) Text() string {
 // outageOf returns the outage of a database that was created; nil for none, and where only
 // permissions are missing.
 func (w *why) outageOf(status inspect.StatusView) *OutageView {
-	if len(w.Only) > 0 || !w.Cluster.Status.Configured || w.forbidden(status) {
+	if len(w.Only) > 0 || !w.Cluster.Status.Configured || w.forbidden() {
 		return nil
 	}
 	v := OutageView{Missing: []MissingCoordinator{}, WaitingStages: []plan.StageName{}}
