@@ -280,7 +280,7 @@ func (a *Agent) SetHealth(ctx context.Context, name string, h Health) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.runners {
-		r.stir()
+		r.trigger()
 	}
 	return nil
 }

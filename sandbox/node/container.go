@@ -272,7 +272,7 @@ func (c *container) exec() error {
 	if err != nil {
 		return err
 	}
-	go func(ended <-chan struct{}) { <-ended; r.stir() }(c.process.Ended())
+	go func(ended <-chan struct{}) { <-ended; r.trigger() }(c.process.Ended())
 	return nil
 }
 
