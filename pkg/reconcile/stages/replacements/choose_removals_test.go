@@ -101,7 +101,7 @@ func besideKept() map[string]stagestest.RemovalCase {
 			delete(s.Pods, "sample-storage-114")
 			delete(s.Volumes, "sample-storage-114-data")
 		}), Does: []string{chosen + "storage-114"}},
-		"spreads those of the same age removalChoice the kept ones": {
+		"spreads those of the same age beside the kept ones": {
 			From: of(4), Given: given(kept, func(s *plan.Snapshot) {
 				stagestest.EditProcess(s, s.Cluster.ProcessGroup("storage-114"), func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = stagestest.NodeName(17) })
 			}), Does: []string{chosen + "storage-114"},

@@ -219,11 +219,11 @@ func TestFullBucketsLoseGroupsFirst(t *testing.T) {
 		given   func(*plan.Snapshot)
 		marks   []int
 	}{
-		"of the fullest":                                {[]int{1, 4, 7, 2, 3}, 4, nil, []int{7}},
-		"of the highest of equal ones":                  {[]int{1, 2, 3, 4, 5, 6}, 5, nil, []int{5}},
-		"of one after the other":                        {[]int{1, 4, 7, 2, 5, 3}, 3, nil, []int{4, 5, 7}},
-		"of the fullest removalChoice one that is kept": {[]int{1, 4, 5, 6}, 3, stagestest.Kept("storage-1"), []int{4}},
-		"those that do not report before":               {[]int{1, 4, 7, 2, 3}, 4, func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-2")) }, []int{2}},
+		"of the fullest":                         {[]int{1, 4, 7, 2, 3}, 4, nil, []int{7}},
+		"of the highest of equal ones":           {[]int{1, 2, 3, 4, 5, 6}, 5, nil, []int{5}},
+		"of one after the other":                 {[]int{1, 4, 7, 2, 5, 3}, 3, nil, []int{4, 5, 7}},
+		"of the fullest beside one that is kept": {[]int{1, 4, 5, 6}, 3, stagestest.Kept("storage-1"), []int{4}},
+		"those that do not report before":        {[]int{1, 4, 7, 2, 3}, 4, func(s *plan.Snapshot) { stagestest.DropProcess(s, s.Cluster.ProcessGroup("storage-2")) }, []int{2}},
 		"in a bucket those that share a fault domain": {[]int{1, 4, 7, 2, 3}, 4, func(s *plan.Snapshot) {
 			stagestest.EditProcess(s, s.Cluster.ProcessGroup("storage-4"), sameZoneAs(s, "storage-1"))
 		}, []int{4}},

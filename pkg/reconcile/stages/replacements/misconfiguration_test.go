@@ -87,7 +87,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 				delete(s.Volumes, name)
 			}, why: "the PVC has another name (storage-114)",
 		},
-		"not for a second PVC removalChoice the right one": {
+		"not for a second PVC beside the right one": {
 			given: func(s *plan.Snapshot) {
 				s.Volumes["elder"] = s.Volumes[stagestest.FirstOf(*s, "storage").PVCName(s.Cluster)].DeepCopy()
 				s.Volumes["elder"].Name = "elder"
