@@ -1,4 +1,5 @@
-// Kubectl-fdb is a kubectl plugin that runs FoundationDB clusters on demand.
+// Kubectl-fdb is a kubectl plugin that reconciles FoundationDB clusters on Kubernetes on demand, without a
+// running operator.
 package main
 
 import (
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	log.SetLogger(logr.Discard()) // else it complains that no logger is set
+	log.SetLogger(logr.Discard()) // else controller-runtime prints a warning that no logger is set
 	os.Exit(commands.Run(untilSignal(), session.NewEnv(), os.Args[1:]))
 }
 

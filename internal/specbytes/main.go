@@ -1,6 +1,6 @@
 // Command specbytes prints how the Kubernetes types of the operator's release
 // (k8s.io/api v0.35.0) look as JSON. The operator hashes that JSON to decide
-// whether a pod, a claim or a deployment is still as desired, so this project's
+// whether a pod, a PVC or a deployment is still as desired, so this project's
 // newer types have to give the same bytes. Two versions of one module cannot
 // live in one build, which is why this is a module of its own; what it prints
 // is kept in testdata and read by the tests of pkg/reconcile/objects.

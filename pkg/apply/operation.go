@@ -55,8 +55,8 @@ func (p *pacing) refuseBeside(ctx context.Context) error {
 	return &exit.Error{Code: exit.ExitConflict, Err: &reconcile.ActiveOperationError{Operation: *other}, Hints: hints}
 }
 
-// beginOperation makes the passes of a command that waits an operation that others see and can end, until
-// the returned function is called.
+// beginOperation publishes the passes of a command with --wait as an operation, which other users see and
+// can abort, until the returned function is called.
 func (p *pacing) beginOperation(ctx context.Context) (of context.Context, end func()) {
 	keeper := p.operations()
 	if keeper == nil || !p.Wait {
@@ -83,8 +83,8 @@ func (p *pacing) beginOperation(ctx context.Context) (of context.Context, end fu
 	}
 }
 
-// endOnRequest ends the context once another user has requested to end the operation. An error is none
-// of a request: it is read again.
+// endOnRequest ends the context once another user has requested to end the operation. After a
+// failed read the next interval reads again.
 func (p *pacing) endOnRequest(ctx context.Context, keeper reconcile.OperationKeeper, cancel context.CancelCauseFunc) {
 	ticker := p.Env.Clock.NewTicker(abortInterval)
 	defer ticker.Stop()
@@ -108,8 +108,8 @@ func (p *pacing) endOnRequest(ctx context.Context, keeper reconcile.OperationKee
 	}
 }
 
-// renewOperation reports that the operation goes on, and how far it is. A failure ends nothing: the next
-// pass reports it too.
+// renewOperation stores that the operation still runs, and its progress. A failure ends nothing: the next
+// pass stores them again.
 func (p *pacing) renewOperation(ctx context.Context, waitingFor string) {
 	keeper := p.operations()
 	if keeper == nil {
@@ -132,8 +132,8 @@ func (p *pacing) operationProgress(waitingFor string) reconcile.OperationProgres
 	return now
 }
 
-// aborted returns how a command ends that another user ended: with what is not done, and how to go on
-// or back.
+// aborted returns the error of a command whose operation another user aborted: what is not done, and how
+// to resume or undo it.
 func aborted(o *outcome, cause *exit.InterruptedError) error {
 	var left []string
 	for _, t := range o.targets {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-// Values of --wait. A plain --wait means waitDone.
+// Values of --wait. A plain --wait means WaitDone.
 const (
 	waitNone = "none"
 	WaitDone = "done"

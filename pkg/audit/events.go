@@ -101,7 +101,7 @@ func (e *Events) event(first Entry, words string, annotations map[string]string)
 	}
 }
 
-// AnnotationRun is on every Event: what its message has in words, as the JSON of a Record.
+// AnnotationRun is on every Event: the facts of its message as JSON, see Record.
 const AnnotationRun = "kubectl-fdb/run"
 
 // Record is what an Event stores of the actions that it stands for.
@@ -112,7 +112,7 @@ type Record struct {
 	Plan    string `json:"plan,omitempty"`
 	// Stage is the stage that decided on the actions.
 	Stage plan.StageName `json:"stage"`
-	// Subjects are what the actions changed, at most mostSubjects; Actions counts them all.
+	// Subjects are what the actions changed, at most maxSubjects; Actions counts them all.
 	Subjects []string `json:"subjects"`
 	Actions  int      `json:"actions"`
 	// Error is why the first of them failed.

@@ -150,7 +150,7 @@ type player struct {
 	ended bool
 }
 
-// Write answers the input as a whole. One that was not recorded ends the session.
+// Write prints what was recorded for all input so far. Input that was not recorded ends the session.
 func (p *player) Write(input []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Certificates is a key pair in files, read again when they change: a certificate lives shorter
-// than a server.
+// Certificates is a key pair in files, read again when they change: a certificate expires
+// while the server runs.
 type Certificates struct {
 	certFile, keyFile string
 	clock             clock.PassiveClock
@@ -40,7 +40,7 @@ func LoadCertificates(certFile, keyFile string, c clock.PassiveClock) (*Certific
 }
 
 // Get returns the pair in the files, for tls.Config. While they cannot be used, as in the middle of
-// a renewal, the pair before stays in use.
+// a renewal, the previous pair stays in use.
 func (c *Certificates) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -144,7 +144,7 @@ func claim(lease *coordinationv1.Lease, h *Hook) {
 	lease.Spec.LeaseDurationSeconds = new(int32(decisionLimit / time.Second))
 }
 
-// isFree returns a *busyError where the Lease is another's, or an eviction is not over.
+// isFree returns a *busyError if another replica holds the Lease, or an eviction is not over.
 func (s *slots) isFree(ctx context.Context, h *Hook, e Eviction, lease *coordinationv1.Lease) error {
 	unchanged, epoch := s.agesOf(e.Cluster, lease, h.Clock.Now())
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" && holder != h.Identity && unchanged < decisionLimit {
@@ -215,7 +215,7 @@ func (s *slot) keep(ctx context.Context) error {
 	return nil
 }
 
-// release ends a decision that denied. A Lease that cannot be written is free again after a while.
+// release ends a decision that denied the eviction. A Lease that cannot be written is free after decisionLimit.
 func (s *slot) release(ctx context.Context) {
 	defer func() { <-s.turn }()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)

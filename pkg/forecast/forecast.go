@@ -28,7 +28,7 @@ type Request struct {
 	MoveRate int64
 }
 
-// What durations rest on unless a request has it.
+// What durations are computed from, unless a request has its own.
 const (
 	// DefaultPodStart covers scheduling, an attached volume and an image that the node has.
 	DefaultPodStart = 20 * time.Second
@@ -46,11 +46,11 @@ const (
 	blocked = time.Hour
 	// passTime is how long the reads of a pass take.
 	passTime = 2 * time.Second
-	// shortestRest and longestRest bound the interval between passes; while nothing happens it
-	// grows with the time since the last action, up to idleRest.
-	shortestRest = 5 * time.Second
-	longestRest  = 15 * time.Second
-	idleRest     = 10 * time.Minute
+	// shortestInterval and longestInterval bound the interval between passes; while nothing happens it
+	// grows with the time since the last action, up to idleInterval.
+	shortestInterval = 5 * time.Second
+	longestInterval  = 15 * time.Second
+	idleInterval     = 10 * time.Minute
 )
 
 // Play returns the forecast. A cluster that cannot be simulated is a forecast with the reason; the
@@ -97,8 +97,8 @@ type player struct {
 	start  time.Time
 	acted  time.Time // when the last pass acted
 	hashes *plan.HashMemo
-	// disaster lets things fail between passes; nil for a forecast, in which nothing does.
-	disaster *disaster
+	// injector lets things fail between passes; nil for a forecast, in which nothing does.
+	injector *injector
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -117,21 +117,21 @@ func (p *player) play(ctx context.Context) error {
 			p.record.ends(end)
 			return nil
 		}
-		rest := p.rest(done)
-		p.letPass(rest)
-		p.record.waited(rest)
+		interval := p.interval(done)
+		p.letPass(interval)
+		p.record.waited(interval)
 	}
 }
 
 // letPass lets time pass, in which things may fail.
-func (p *player) letPass(rest time.Duration) {
-	if p.disaster == nil {
-		p.w.Tick(rest)
+func (p *player) letPass(d time.Duration) {
+	if p.injector == nil {
+		p.w.Tick(d)
 		return
 	}
-	for left := rest; left > 0; left -= shortestRest {
-		p.w.Tick(min(left, shortestRest))
-		p.disaster.inject()
+	for left := d; left > 0; left -= shortestInterval {
+		p.w.Tick(min(left, shortestInterval))
+		p.injector.inject()
 	}
 }
 
@@ -148,15 +148,15 @@ func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
 
 // ends reports how the forecast ends after a pass, if it does.
 func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
-	quiet := p.w.Now().Sub(p.acted)
+	idle := p.w.Now().Sub(p.acted)
 	switch {
 	case done.Settled():
 		return planned.ForecastComplete, true
 	case done.Outcome == reconcile.Failed:
 		return planned.ForecastFailed, true
-	case done.Outcome == reconcile.Blocked && quiet > blocked:
+	case done.Outcome == reconcile.Blocked && idle > blocked:
 		return planned.ForecastBlocked, true
-	case quiet > idleLimit:
+	case idle > idleLimit:
 		return planned.ForecastWaiting, true
 	case p.w.Now().Sub(p.start) > longestForecast:
 		return planned.ForecastUnfinished, true
@@ -164,12 +164,12 @@ func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
 	return "", false
 }
 
-// rest is how long the passes pause, as the passes of a command do. It grows while nothing
+// interval is the time until the next pass, as for the passes of a command. It grows while nothing
 // happens, which costs precision and saves time.
-func (p *player) rest(done reconcile.PassDone) time.Duration {
+func (p *player) interval(done reconcile.PassDone) time.Duration {
 	due := max(done.RetryAfter, done.TidyAfter())
-	rest := max(min(due, longestRest), shortestRest)
-	const part = 4 // of the time without an action: what ends a long wait is met a little late
-	quiet := p.w.Now().Sub(p.acted) / part
-	return max(rest, min(quiet, idleRest)).Truncate(time.Second)
+	interval := max(min(due, longestInterval), shortestInterval)
+	const part = 4 // of the time without an action: the end of a long wait is observed a little late
+	idle := p.w.Now().Sub(p.acted) / part
+	return max(interval, min(idle, idleInterval)).Truncate(time.Second)
 }

@@ -25,7 +25,7 @@ type recorder struct {
 	inPass map[*planned.ForecastPhase]int
 	phases []*planned.ForecastPhase
 	waits  []*planned.ForecastWait
-	// newest are the words of the last pass for those of waits that more than one pass had.
+	// newest has the last hold of each wait that lasted for more than one pass.
 	newest map[*planned.ForecastWait]inspect.HoldRecord
 	// changed is true once this pass acted; holds are its holds.
 	changed bool
@@ -56,7 +56,7 @@ func (r *recorder) passBegins() {
 
 // report takes one event of a pass.
 func (r *recorder) report(e reconcile.Event) {
-	switch e := e.(type) { //nolint:gochecksumtype // the others tell nothing about the future
+	switch e := e.(type) { //nolint:gochecksumtype // other events do not change the forecast
 	case reconcile.ActionDone:
 		if e.Err == nil && !plan.Records(e.Action) {
 			r.acted(e.Stage, e.Action)
@@ -164,8 +164,8 @@ func (r *recorder) add(a plan.Action) {
 	}
 }
 
-// waitOf returns what a hold waits for, the same for the same stage and code, in the words of when it
-// began to wait: those of its end are about a condition that is all but met.
+// waitOf returns the wait of a hold: one for each stage and code, with the reason of its beginning, since
+// the last reason is about a condition that is almost met.
 func (r *recorder) waitOf(e reconcile.StageDecided) *planned.ForecastWait {
 	for _, w := range r.waits {
 		if w.Stage == e.Stage && w.Code == e.Hold.Code {
@@ -208,8 +208,8 @@ func (r *recorder) ends(end planned.ForecastEnd) {
 	f.Totals.MovedBytes = now.MovedBytes - r.before.MovedBytes
 }
 
-// result returns the forecast once it has ended. Of a forecast that does not complete the last
-// holds stay, whatever they waited, in their last words.
+// result returns the forecast once it has ended. If it is not complete, the holds of the last
+// pass are included even if they took no time, with their newest reasons.
 func (r *recorder) result() planned.Forecast {
 	f := r.forecast
 	f.Phases, f.Waits = []planned.ForecastPhase{}, []planned.ForecastWait{}

@@ -16,10 +16,10 @@ import (
 
 // How often something fails in a simulation, and for how long.
 const (
-	// shortestPause and longestCalm bound the time between two failures.
+	// shortestPause and longestPause bound the time between two failures.
 	shortestPause = 2 * time.Minute
 	longestPause  = 10 * time.Minute
-	// outage is how long a lost node stays away.
+	// outage is how long a lost node is unreachable.
 	outage = 4 * time.Minute
 	// maxFailures bounds the failures of one simulation, so that it can complete.
 	maxFailures = 5
@@ -52,8 +52,8 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 		return planned.Simulation{}, f.Unavailable, err
 	}
 	p := newPlayer(r, w)
-	d := &disaster{w: w, random: rand.New(rand.NewPCG(seed, seed)), start: w.Now(), fewest: -1} //nolint:gosec // a simulation must be repeatable
-	p.disaster = d
+	d := &injector{w: w, random: rand.New(rand.NewPCG(seed, seed)), start: w.Now(), fewest: -1} //nolint:gosec // a simulation must be repeatable
+	p.injector = d
 	if err := p.play(ctx); err != nil {
 		f, err := unavailable(ctx, err)
 		return planned.Simulation{}, f.Unavailable, err
@@ -70,20 +70,20 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 	}, nil, nil
 }
 
-// disaster lets processes, pods and nodes fail.
-type disaster struct {
+// injector lets processes, pods and nodes fail.
+type injector struct {
 	w      *sim.Cluster
 	random *rand.Rand
 	start  time.Time
 	due    time.Time
 	back   map[string]time.Time // when lost nodes come back
 	count  int
-	fewest int // copies of all data on processes that answer; -1 before the first look
+	fewest int // copies of all data on processes that answer; -1 before the first observation
 	story  []planned.SimulatedEvent
 }
 
 // inject lets something fail if it is time for that.
-func (d *disaster) inject() {
+func (d *injector) inject() {
 	now := d.w.Now()
 	for node, at := range d.back {
 		if !now.Before(at) {
@@ -104,11 +104,11 @@ func (d *disaster) inject() {
 	}
 }
 
-func (d *disaster) pauseLength() time.Duration {
+func (d *injector) pauseLength() time.Duration {
 	return shortestPause + time.Duration(d.random.Int64N(int64(longestPause-shortestPause)))
 }
 
-func (d *disaster) fail() {
+func (d *injector) fail() {
 	pods := d.w.RunningPods()
 	if len(pods) == 0 {
 		return
@@ -133,19 +133,19 @@ func (d *disaster) fail() {
 }
 
 // observe notes how many copies of all data there are.
-func (d *disaster) observe() {
+func (d *injector) observe() {
 	copies, known := d.w.LiveCopies()
 	if known && (d.fewest < 0 || copies < d.fewest) {
 		d.fewest = copies
 	}
 }
 
-func (d *disaster) note(what string) {
+func (d *injector) note(what string) {
 	d.story = append(d.story, planned.SimulatedEvent{Seconds: d.w.Now().Sub(d.start).Seconds(), What: what})
 }
 
 // addPhases adds what the passes did to the story.
-func (d *disaster) addPhases(phases []planned.ForecastPhase) {
+func (d *injector) addPhases(phases []planned.ForecastPhase) {
 	for _, p := range phases {
 		if p.Impact == plan.NoImpact {
 			continue

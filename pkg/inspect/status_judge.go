@@ -27,11 +27,12 @@ const (
 	StateNotConfigured State = "not-configured"
 	// StateUnavailable is unavailable by its own status.
 	StateUnavailable State = "unavailable"
-	// StateUnknown gave no answer.
+	// StateUnknown is that of a database that does not answer.
 	StateUnknown State = "unknown"
 )
 
-// Judge never calls a database available that has not reported that just now.
+// Judge returns the state of the database, with reasons. A database is available only if the status document
+// of this snapshot reports it.
 func (f Facts) Judge(v StatusView) (State, []string) {
 	s := f.Database.Status
 	switch {
@@ -234,15 +235,15 @@ func (f Facts) problems() []string {
 // MostNamed is how many process groups a sentence names before it only counts them.
 const MostNamed = 3
 
-// byClass returns the groups that a question is true of: "2 storage groups missing 14m (a, b)".
-func (f Facts) byClass(what string, requested func(*v1beta2.ProcessGroupStatus) (first safety.Outage, is bool)) []string {
+// byClass returns the groups that match, by class: "2 storage groups missing 14m (a, b)".
+func (f Facts) byClass(what string, matches func(*v1beta2.ProcessGroupStatus) (first safety.Outage, is bool)) []string {
 	type found struct {
 		ids   []string
 		first safety.Outage
 	}
 	classes := map[v1beta2.ProcessClass]*found{}
 	for _, g := range f.Groups() {
-		since, is := requested(g)
+		since, is := matches(g)
 		if !is {
 			continue
 		}
@@ -265,7 +266,7 @@ func (f Facts) byClass(what string, requested func(*v1beta2.ProcessGroupStatus) 
 	return reasons
 }
 
-// age returns how long an outage lasts. One that nothing but a pass dates is older than that.
+// age returns how long an outage lasts; "first seen" if only a pass recorded it, which is after its beginning.
 func (f Facts) age(o safety.Outage) string {
 	if words := f.forHowLong(o.Since); words != "" && o.Source == safety.OutageFirstSeen {
 		return ", first seen" + words + " ago"

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -134,7 +136,7 @@ func (e *poller) askDatabase(ctx context.Context, now time.Time) {
 
 func (e *poller) tookDatabase(reported plan.DatabaseFacts, err error) {
 	if err != nil {
-		reported = plan.DatabaseFacts{Unreachable: exit.Explain(err)}
+		reported = plan.DatabaseFacts{Unreachable: exit.Explain(err), Forbidden: apierrors.IsForbidden(err)}
 	}
 	if !reported.Available() { // exclusions and locks are unknown now
 		e.coordination, e.sharedAt, e.unread = plan.CoordinationFacts{}, time.Time{}, ""

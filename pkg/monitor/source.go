@@ -51,14 +51,14 @@ func (a *SourceState) end(now, asOf time.Time, problem string) {
 
 // backOff returns the interval after failures, which doubles with each.
 func (a *SourceState) backOff() time.Duration {
-	rest := a.every
+	interval := a.every
 	for range a.failures - 1 {
-		rest *= 2
-		if rest >= LongestBackOff {
+		interval *= 2
+		if interval >= LongestBackOff {
 			break
 		}
 	}
-	return max(a.every, min(rest, LongestBackOff))
+	return max(a.every, min(interval, LongestBackOff))
 }
 
 // sooner brings the next query forward to a time.

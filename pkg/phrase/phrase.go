@@ -1,4 +1,4 @@
-// Package phrase makes words of numbers, lists and absent values. It is the only place that
+// Package phrase formats numbers, lists and absent values as text. It is the only place that
 // does, so that every view and document uses the same words for the same thing.
 package phrase
 
@@ -36,8 +36,8 @@ func CountOf[N ~int | ~int32 | ~int64](part, all N, noun string) string {
 
 // Plural is the plural of a regular English noun.
 func Plural(noun string) string {
-	for _, hiss := range []string{"s", "x", "ch", "sh"} {
-		if strings.HasSuffix(noun, hiss) {
+	for _, ending := range []string{"s", "x", "ch", "sh"} {
+		if strings.HasSuffix(noun, ending) {
 			return noun + "es"
 		}
 	}

@@ -21,7 +21,7 @@ type Operation struct {
 	// Reason is the text of --reason; empty without one.
 	Reason string    `json:"reason,omitempty"`
 	Since  time.Time `json:"since"`
-	// Seen is when the run last reported that it goes on.
+	// Seen is when the run last reported that the operation is active.
 	Seen time.Time `json:"seen"`
 	// Progress is how far it was then.
 	Progress OperationProgress `json:"progress"`
@@ -73,13 +73,14 @@ func UserOf(holder string) string {
 	return who
 }
 
-// The intervals in which a run reports that it goes on, and after which one that did not has ended.
+// A run reports every OperationRenewal that its operation is active. Without a report for OperationTerm the
+// operation counts as ended.
 const (
 	OperationRenewal = time.Minute
 	OperationTerm    = 3 * time.Minute
 )
 
-// IsActive reports whether the run has reported recently that it goes on. A time in the future is
+// IsActive reports whether the run has reported within OperationTerm. A time in the future is
 // that of a machine whose clock is ahead.
 func (o Operation) IsActive(now time.Time) bool { return now.Sub(o.Seen) <= OperationTerm }
 

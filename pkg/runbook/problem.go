@@ -8,14 +8,14 @@ import (
 
 // Problem is why a runbook is refused.
 type Problem struct {
-	// Line is the line of the file; 0 if the problem is not in the file, and -1 if the message has the
-	// line.
+	// Line is the line of the file; 0 if the problem is not in the file, and -1 if it is in no single
+	// field of it.
 	Line int `json:"line,omitempty"`
 	// Message is what is wrong, and what is valid.
 	Message string `json:"message"`
 }
 
-// wholeFile is the line of a problem of no single field.
+// wholeFile is the Line of a problem in no single field; its message may have a line.
 const wholeFile = -1
 
 // Problems are all that is wrong with a runbook.

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// NodesWith returns the nodes on which process groups run.
+// NodesWith returns the names of the nodes that a label selector matches; no such node is an error.
 func NodesWith(ctx context.Context, c client.Client, selector labels.Selector) ([]string, error) {
 	list := &corev1.NodeList{}
 	if err := c.List(ctx, list, client.MatchingLabelsSelector{Selector: selector}); err != nil {

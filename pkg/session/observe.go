@@ -81,7 +81,7 @@ func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
 		return Observation{}, exit.CauseOf(ctx, ctx.Err())
 	case err != nil:
 		full = snapshot
-		full.Database.Unreachable = exit.Explain(err)
+		full.Database.Unreachable, full.Database.Forbidden = exit.Explain(err), apierrors.IsForbidden(err)
 	}
 	return Observation{Facts: Judged(facts, full), Seen: full, Session: conn}, nil
 }

@@ -16,7 +16,7 @@ import (
 // ProgressInterval is the maximum time without output while waiting.
 const ProgressInterval = 10 * time.Second
 
-// WithTimeout ends the context after d, with the cause errTimeout; 0 means no limit.
+// WithTimeout ends the context after d, with the cause [exit.ErrTimeout]; 0 means no limit.
 func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := func() { cancel(context.Canceled) }

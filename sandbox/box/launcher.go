@@ -17,7 +17,7 @@ import (
 // Launcher starts boxes.
 type Launcher struct {
 	helper string    // the helper program
-	log    io.Writer // what helpers complain about
+	log    io.Writer // errors of helpers
 	starts chan func()
 }
 
@@ -38,7 +38,7 @@ func (l *Launcher) startOnOneThread() {
 	}
 }
 
-// Box is a running one.
+// Box is the namespaces of a running container, and the helper in them that starts its programs.
 type Box struct {
 	helper *exec.Cmd
 	conn   *net.UnixConn
@@ -53,7 +53,7 @@ type Box struct {
 // ErrGone means that a box has ended.
 var ErrGone = errors.New("the container has ended")
 
-// Start makes a box with the view spec describes.
+// Start starts a box with the file system of spec.
 func (l *Launcher) Start(spec Spec) (*Box, error) {
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -131,10 +131,10 @@ func (b *Box) receive() {
 		}
 		b.deliver(r)
 	}
-	b.helper.Process.Kill() // it has ended already, or goes now
+	b.helper.Process.Kill() // it may have ended already
 	b.helper.Wait()         // its exit code has no meaning
 	_ = b.conn.Close()
-	b.bury()
+	b.endAll()
 }
 
 func (b *Box) deliver(r reply) {
@@ -153,8 +153,8 @@ func (b *Box) deliver(r reply) {
 	}
 }
 
-// bury ends everything that waited for a helper that has ended.
-func (b *Box) bury() {
+// endAll ends everything that waits for a helper that has ended.
+func (b *Box) endAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.ended)

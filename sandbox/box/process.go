@@ -37,8 +37,8 @@ type CannotStartError struct{ Reason string }
 // Error is the container runtime's wording.
 func (e CannotStartError) Error() string { return e.Reason }
 
-// Run starts a program. It returns CannotStartError when the box is fine and
-// the program is not, and ErrGone when the box has ended.
+// Run starts a program. It returns CannotStartError when the box runs and the
+// program cannot be started, and ErrGone when the box has ended.
 func (b *Box) Run(c Command) (*Process, error) {
 	if len(c.Argv) == 0 {
 		return nil, CannotStartError{"no command specified"}

@@ -86,7 +86,7 @@ const (
 	resolver    = "resolv.conf"
 )
 
-// names are the files that say where a container looks names up: in /etc/hosts alone, which
+// names are the files that configure where a container resolves names: in /etc/hosts alone, which
 // has all names of the sandbox. The machine's resolver would be queried for every name that
 // has vanished, continuously by every fdbserver process, and may drop queries.
 var names = map[string]string{
@@ -210,7 +210,7 @@ func (v view) mountPoint(source, target string) error {
 	return os.WriteFile(v.at(target), nil, 0o644)
 }
 
-// pivot makes the assembled tree the root and lets go of the machine's.
+// pivot makes the assembled tree the root and unmounts the machine's.
 func (v view) pivot(s Spec) error {
 	if err := os.Chdir(v.root); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package control lets commands of the same user steer a running sandbox, over
+// Package control lets commands of the same user control a running sandbox, over
 // a unix socket in the sandbox's private directory.
 package control
 
@@ -19,7 +19,7 @@ import (
 // requestLimit bounds one command.
 const requestLimit = time.Minute
 
-// Handler does one command. The answer is encoded as JSON.
+// Handler executes one command. The answer is encoded as JSON.
 type Handler func(ctx context.Context, body json.RawMessage) (answer any, err error)
 
 // Serve answers commands by name on listener until the returned function is called.
@@ -46,8 +46,8 @@ func Serve(listener net.Listener, handlers map[string]Handler) (stop func()) {
 	return func() { server.Close() }
 }
 
-// Call has the sandbox that listens on socket do a command, and decodes its
-// answer when answer is not nil.
+// Call makes the sandbox that listens on socket execute a command, and decodes
+// its answer when answer is not nil.
 func Call(ctx context.Context, socket, name string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()

@@ -44,7 +44,7 @@ type controllers struct {
 	mapper   *restmapper.DeferredDiscoveryRESTMapper
 	shared   informers.SharedInformerFactory
 	objects  metadatainformer.SharedInformerFactory
-	grace    time.Duration // how long a node may not report
+	grace    time.Duration // time without a report after which a node is NotReady
 	rootCA   []byte
 }
 
@@ -114,9 +114,9 @@ func (c *controllers) loops(ctx context.Context, informersStarted <-chan struct{
 }
 
 const (
-	// kindDiscoveryInterval is how often the garbage collector asks for new
-	// kinds; kube-controller-manager's 30 s would leave the dependants of
-	// fresh custom resources behind for that long.
+	// kindDiscoveryInterval is how often the garbage collector discovers new
+	// kinds; kube-controller-manager's 30 s would delay the deletion of the
+	// dependents of new custom resources for that long.
 	kindDiscoveryInterval = time.Second
 	// mapperResetInterval is how often cached kinds are forgotten.
 	mapperResetInterval = 30 * time.Second
@@ -144,7 +144,7 @@ const (
 	replenishResync = 12 * time.Hour
 )
 
-// quotas counts what namespaces with a ResourceQuota use. Without it the API server knows no limit.
+// quotas counts what namespaces with a ResourceQuota use. Without it the API server enforces no quota.
 func (c *controllers) quotas(ctx context.Context, informersStarted <-chan struct{}) ([]controllerLoop, error) {
 	kinds := c.client.Discovery().ServerPreferredNamespacedResources
 	configuration, err := quotainstall.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(c.shared.ForResource), c.shared)

@@ -20,18 +20,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Options say where a control plane keeps its state.
+// Options are the options of a control plane.
 type Options struct {
 	PKI       PKI
 	EtcdDir   string        // etcd's data
 	SocketDir string        // etcd's socket; its path must be short
 	ConfigDir string        // where the components' own kubeconfig is written
-	NodeGrace time.Duration // silence after which a node counts as lost
-	Log       io.Writer     // what the components have to say
+	NodeGrace time.Duration // time without a report after which a node is NotReady
+	Log       io.Writer     // logs of the components
 	Progress  func(format string, args ...any)
 }
 
-// ControlPlane is a running one.
+// ControlPlane is a running control plane.
 type ControlPlane struct {
 	Config *rest.Config         // administrator, straight to the API server
 	Client kubernetes.Interface // made from Config
@@ -97,7 +97,7 @@ func (c *ControlPlane) Failed() <-chan error {
 	go func() {
 		select {
 		case err := <-c.api.done:
-			c.api.done <- err // Stop wants to know as well
+			c.api.done <- err // Stop waits for it as well
 			failed <- fmt.Errorf("the API server ended: %w", orUnexpected(err))
 		case err := <-c.failed:
 			failed <- fmt.Errorf("the scheduler ended: %w", orUnexpected(err))

@@ -27,7 +27,7 @@ const NodeAgentCaller = "kube-apiserver-kubelet-client"
 const frontProxyName = "sandbox-front-proxy"
 
 // PKI is the directory of a sandbox's keys and certificates. It survives a
-// restart, so that kubeconfigs and service account tokens stay good.
+// restart, so that kubeconfigs and service account tokens stay valid.
 type PKI struct{ dir string }
 
 // Path is the file of one key or certificate, such as "ca.crt".
@@ -47,7 +47,7 @@ type identity struct {
 	names            []string
 }
 
-// OpenPKI finds the keys and certificates in dir, and makes them when dir is empty.
+// OpenPKI finds the keys and certificates in dir, and creates them when dir is empty.
 func OpenPKI(dir string, now time.Time) (PKI, error) {
 	p := PKI{dir: dir}
 	_, err := os.Stat(p.Path("complete"))

@@ -19,7 +19,7 @@ type Pod struct {
 	ImagePullBackOff bool // its images cannot be pulled
 	CrashLoop        bool // its containers end as soon as they start
 	NotReady         bool // it runs and reports that it is not ready
-	StuckTerminating bool // deleted, it stops and stays
+	StuckTerminating bool // when deleted, its containers end and it stays
 	ExecRefused      bool // no command can be run in it
 	ExecDelay        time.Duration
 	ExecCutBytes     int // commands lose their connection after so many bytes of output; 0 is never

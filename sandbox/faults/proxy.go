@@ -93,19 +93,19 @@ func (p *Proxy) CutExec(namespace, pod string) {
 			continue
 		}
 		if secure, ok := conn.(*tls.Conn); ok {
-			conn = secure.NetConn() // without a farewell
+			conn = secure.NetConn() // without the close notification of TLS
 		}
 		conn.Close()
 	}
 }
 
-// discard drops what HTTP servers say of clients that went away.
+// discard drops what HTTP servers log about clients that disconnected.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // vouch authenticates the client to the API server by its certificate. A
-// client with a token speaks for itself.
+// client with a token authenticates itself.
 func vouch(in *http.Request, out http.Header) {
 	for name := range out {
 		if strings.HasPrefix(name, "X-Remote-") {

@@ -69,7 +69,7 @@ func (p *program) answered(a wire.FileAnswer) {
 // run carries out the program's command.
 func (b *Bridge) run(ctx context.Context, p *program) int {
 	name := path.Base(p.run.Argv[0])
-	if name == "fdbserver" && !asksAboutItself(p.run.Argv[1:]) {
+	if name == "fdbserver" && !requestsHelp(p.run.Argv[1:]) {
 		return b.runServer(ctx, p)
 	}
 	return b.Simulation.RunTool(ctx, fdbsim.Tool{
@@ -78,8 +78,8 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 	})
 }
 
-// asksAboutItself reports whether a command line asks for a version or for help.
-func asksAboutItself(args []string) bool {
+// requestsHelp reports whether a command line requests the version or help.
+func requestsHelp(args []string) bool {
 	for _, a := range args {
 		switch a {
 		case "--version", "-v", "--help", "-h", "-?":
@@ -175,7 +175,7 @@ func (f file) Read() ([]byte, error)      { return f.program.ReadFile(f.name) }
 func (f file) Write(content []byte) error { return f.program.WriteFile(f.name, content) }
 
 // fileLimit bounds the wait for a program that does not answer, such as a
-// stopped one. The model stands still meanwhile.
+// stopped one. The model is locked meanwhile.
 const fileLimit = 5 * time.Second
 
 func (p *program) ask(q wire.FileQuestion) (wire.FileAnswer, error) {

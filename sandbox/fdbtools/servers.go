@@ -76,7 +76,7 @@ func (b *Bridge) Freeze(address string) error {
 	return nil
 }
 
-// Thaw lets a frozen server go on.
+// Thaw continues a frozen server.
 func (b *Bridge) Thaw(address string) error {
 	h, err := b.handle(address)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package images knows what a container image would hold. It recognizes the
+// Package images determines the content of container images. It recognizes the
 // images of the FoundationDB project by name and makes, per version, a
 // directory of programs; it never pulls anything.
 package images
@@ -27,7 +27,7 @@ var kinds = map[string]Kind{
 	"foundationdb-kubernetes-sidecar": SplitSidecar,
 }
 
-// Image is a container image's name, understood.
+// Image is the parsed name of a container image.
 type Image struct {
 	Kind    Kind
 	Version string // of FoundationDB; empty for other images
@@ -36,7 +36,7 @@ type Image struct {
 // version is the start of a tag such as 7.3.79-1.
 var version = regexp.MustCompile(`^\d+\.\d+\.\d+`)
 
-// Parse understands an image name, such as registry:5000/apple/foundationdb:7.3.79-1.
+// Parse parses an image name, such as registry:5000/apple/foundationdb:7.3.79-1.
 func Parse(name string) Image {
 	base, tag := path.Base(name), ""
 	base, _, _ = strings.Cut(base, "@")

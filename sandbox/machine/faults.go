@@ -148,14 +148,14 @@ func (m *Machine) changeServer(_ context.Context, r ServerRequest) error {
 	return do(r.Address)
 }
 
-// DatabaseRequest changes a simulated database and asks for the truth about it.
+// DatabaseRequest changes a simulated database and returns its actual state.
 type DatabaseRequest struct {
 	Name      string         // its description or connection string
 	Faults    *fdbsim.Faults `json:",omitempty"` // replace those in force
 	LoadBytes int64          `json:",omitempty"` // of user data to store
 }
 
-// DatabaseAnswer is the truth about a database, regardless of its status.
+// DatabaseAnswer is the actual state of a database, whatever its status document has.
 type DatabaseAnswer struct {
 	ConnectionString string   `json:"connectionString"`
 	Available        bool     `json:"available"`

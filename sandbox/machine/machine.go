@@ -40,7 +40,7 @@ type Options struct {
 	Network        string            // of the pods, a /16 of 127.0.0.0/8; empty keeps the last one or takes a free one
 	Speed          float64           // of the simulated databases' time
 	ConfigMapDelay time.Duration     // until a changed config map reaches its pods
-	NodeGrace      time.Duration     // silence after which a node counts as lost
+	NodeGrace      time.Duration     // time without a report after which a node is NotReady
 	Tool           string            // the fdb-sandbox-tool program
 	Programs       map[string]string // version to directory of real FoundationDB programs
 	Progress       func(format string, args ...any)
@@ -117,7 +117,7 @@ func (m *Machine) claimDirectory() error {
 	return nil
 }
 
-// tryBox makes sure that this machine lets containers have views of their own.
+// tryBox verifies that this machine allows the namespaces of containers.
 func (m *Machine) tryBox() (*box.Launcher, error) {
 	launcher := box.NewLauncher(m.Tool, os.Stderr)
 	dir, err := os.MkdirTemp(m.Dir, "try")
@@ -271,8 +271,8 @@ func (m *Machine) startNodes(ctx context.Context, short string, s state, launche
 	return nil
 }
 
-// lateTools lets the agent and its tools know each other; the agent uses it
-// after both are made.
+// lateTools are the tools of the agent, set after both are created: each needs
+// the other.
 type lateTools struct{ node.Tools }
 
 func (m *Machine) events(ctx context.Context) record.EventRecorder {

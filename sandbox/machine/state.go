@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// state is what the next start wants to know of this one.
+// state is what the next start uses of this one.
 type state struct {
 	Port    int    `json:"port"`    // of the API, which kubeconfigs name
-	Network string `json:"network"` // of the pods, whose addresses data bases remember
+	Network string `json:"network"` // of the pods, whose addresses databases store
 }
 
 func readState(file string) (state, error) {
@@ -46,13 +46,13 @@ func (s state) write(file string) error {
 // claimNetwork takes a pod network no other sandbox of this machine uses: the
 // requested one, or the first free one. It is released when the listener
 // closes.
-func claimNetwork(wanted string) (string, net.Listener, error) {
-	if wanted != "" {
-		l, err := claim(wanted)
+func claimNetwork(requested string) (string, net.Listener, error) {
+	if requested != "" {
+		l, err := claim(requested)
 		if err != nil {
-			return "", nil, fmt.Errorf("pod network %s is in use by another sandbox; stop that one first: %w", wanted, err)
+			return "", nil, fmt.Errorf("pod network %s is in use by another sandbox; stop that one first: %w", requested, err)
 		}
-		return wanted, l, nil
+		return requested, l, nil
 	}
 	for second := range 255 {
 		network := "127." + strconv.Itoa(second) + ".0.0/16"
@@ -64,7 +64,7 @@ func claimNetwork(wanted string) (string, net.Listener, error) {
 }
 
 // claim listens on an abstract socket, a name that exists once per machine and
-// goes with its process.
+// ends with its process.
 func claim(network string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(context.Background(), "unix", "@fdb-sandbox-"+network)
 }

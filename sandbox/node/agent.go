@@ -171,7 +171,7 @@ func (a *Agent) watch(ctx context.Context) error {
 		deleted  func(any)
 	}{
 		{core.Pods().Informer(), func(o any) { a.podChanged(ctx, o) }, a.podDeleted},
-		{core.Services().Informer(), func(any) { a.stirHosts() }, func(any) { a.stirHosts() }},
+		{core.Services().Informer(), func(any) { a.wakeHosts() }, func(any) { a.wakeHosts() }},
 		{core.ConfigMaps().Informer(), a.configMapChanged, func(any) {}},
 		{core.PersistentVolumeClaims().Informer(), func(any) {}, func(any) {}},
 		{core.Nodes().Informer(), func(any) {}, func(any) {}},
@@ -191,7 +191,7 @@ func (a *Agent) watch(ctx context.Context) error {
 
 func (a *Agent) podChanged(ctx context.Context, o any) {
 	pod := o.(*corev1.Pod)
-	a.stirHosts()
+	a.wakeHosts()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n := a.nodes[pod.Spec.NodeName]
@@ -216,7 +216,7 @@ func (a *Agent) podDeleted(o any) {
 	if !ok {
 		return
 	}
-	a.stirHosts()
+	a.wakeHosts()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.runners[pod.UID]; r != nil {
@@ -280,7 +280,7 @@ func (a *Agent) SetHealth(ctx context.Context, name string, h Health) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.runners {
-		r.stir()
+		r.trigger()
 	}
 	return nil
 }

@@ -43,8 +43,8 @@ const (
 	firstBackOff = 2 * time.Second
 	// longestBackOff bounds the doubling. A kubelet's is 5 min.
 	longestBackOff = 60 * time.Second
-	// calmAfter is how long a container must run for its back-off to be forgotten.
-	calmAfter = 2 * longestBackOff
+	// stableAfter is how long a container must run for its back-off to be forgotten.
+	stableAfter = 2 * longestBackOff
 )
 
 func newContainer(r *runner, spec corev1.Container, known []corev1.ContainerStatus) *container {
@@ -272,7 +272,7 @@ func (c *container) exec() error {
 	if err != nil {
 		return err
 	}
-	go func(ended <-chan struct{}) { <-ended; r.stir() }(c.process.Ended())
+	go func(ended <-chan struct{}) { <-ended; r.trigger() }(c.process.Ended())
 	return nil
 }
 

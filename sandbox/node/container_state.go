@@ -36,7 +36,7 @@ func (c *container) over(exit box.Exit, started metav1.Time) {
 	if exit.Code == 0 {
 		t.Reason = "Completed"
 	}
-	if now.Sub(started.Time) > calmAfter {
+	if now.Sub(started.Time) > stableAfter {
 		c.backOff = 0
 	}
 	c.retryAt = now.Add(c.backOff)

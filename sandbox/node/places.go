@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/box"
 )
 
-func (a *Agent) stirHosts() {
+func (a *Agent) wakeHosts() {
 	select {
 	case a.hostsWake <- struct{}{}:
-	default: // it will look anyway
+	default: // an update is due already
 	}
 }
 

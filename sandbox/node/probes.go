@@ -32,7 +32,7 @@ type target struct {
 	box     *box.Box
 	ports   []corev1.ContainerPort
 	dead    func() // called when the container must be restarted
-	stir    func() // called when an answer changed
+	trigger func() // called when an answer changed
 }
 
 // startProbes begins asking; the container's runner holds its lock.
@@ -46,7 +46,7 @@ func startProbes(ctx context.Context, c *container) *probes {
 	process := c.process
 	t := target{
 		address: address.String(), box: c.box, ports: c.spec.Ports, command: box.Command{Env: c.env.list(), Dir: c.workingDir()},
-		dead: func() { process.Signal(9) }, stir: c.runner.stir, // it may have ended
+		dead: func() { process.Signal(9) }, trigger: c.runner.trigger, // it may have ended
 	}
 	go p.run(ctx, t, c.spec)
 	return p
@@ -110,7 +110,7 @@ func (p *probes) set(answer *bool, to bool, t target) {
 	*answer = to
 	p.mu.Unlock()
 	if changed {
-		t.stir()
+		t.trigger()
 	}
 }
 

@@ -63,11 +63,11 @@ func (a *Agent) newRunner(pod *corev1.Pod, n *node) *runner {
 	return r
 }
 
-// stir has the runner look again.
-func (r *runner) stir() {
+// trigger makes the runner compare its pod with its containers again.
+func (r *runner) trigger() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // it is triggered already
 	}
 }
 
@@ -84,14 +84,14 @@ func (r *runner) observe(pod *corev1.Pod) {
 	r.news.mu.Lock()
 	r.news.pod = pod
 	r.news.mu.Unlock()
-	r.stir()
+	r.trigger()
 }
 
 func (r *runner) refreshVolumes() {
 	r.news.mu.Lock()
 	r.news.stale = true
 	r.news.mu.Unlock()
-	r.stir()
+	r.trigger()
 }
 
 // read takes over what the runner received.

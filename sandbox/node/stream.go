@@ -104,9 +104,9 @@ func (a *Agent) ExecInContainer(ctx context.Context, pod, _, name string, argv [
 	case err := <-ended:
 		return err
 	case <-cut:
-		_ = pause(ctx, cutDelay) // what was printed gets on its way
+		_ = pause(ctx, cutDelay) // so that what was printed arrives
 		a.CutStreams(namespace, podName)
-		return errors.New("the sandbox cut this connection (fault ExecCut)") // the command runs on, as it would
+		return errors.New("the sandbox cut this connection (fault ExecCut)") // the command still runs, as after a lost connection
 	}
 }
 

@@ -23,17 +23,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Provisioner is the name under which storage classes ask for the sandbox's volumes.
+// Provisioner is the name by which storage classes select the sandbox's volumes.
 const Provisioner = "sandbox.kubectl-fdb/directory"
 
 const (
 	provisionedBy = "pv.kubernetes.io/provisioned-by"
-	bindCompleted = "pv.kubernetes.io/bind-completed" // without it the scheduler takes a claim for unbound
+	bindCompleted = "pv.kubernetes.io/bind-completed" // without it the scheduler considers a claim unbound
 	selectedNode  = "volume.kubernetes.io/selected-node"
 	isDefault     = "storageclass.kubernetes.io/is-default-class"
 )
 
-// Binder stands for the volume controller and a provisioner.
+// Binder does the work of the volume controller and a provisioner.
 type Binder struct {
 	client  kubernetes.Interface
 	dir     string
@@ -58,7 +58,7 @@ func NewBinder(client kubernetes.Interface, f informers.SharedInformerFactory, d
 		core.PersistentVolumeClaims().Informer(), core.PersistentVolumes().Informer(), storage.StorageClasses().Informer(), core.Nodes().Informer(),
 	} {
 		handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { b.stir() }, UpdateFunc: func(any, any) { b.stir() }, DeleteFunc: func(any) { b.stir() },
+			AddFunc: func(any) { b.trigger() }, UpdateFunc: func(any, any) { b.trigger() }, DeleteFunc: func(any) { b.trigger() },
 		})
 		if err != nil {
 			return nil, fmt.Errorf("watch volumes: %w", err)
@@ -68,10 +68,10 @@ func NewBinder(client kubernetes.Interface, f informers.SharedInformerFactory, d
 	return b, nil
 }
 
-func (b *Binder) stir() {
+func (b *Binder) trigger() {
 	select {
 	case b.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a pass is due already
 	}
 }
 
@@ -97,7 +97,7 @@ func EnsureClasses(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// retryInterval is when the binder looks again although nothing seems to have changed.
+// retryInterval is how often the binder checks everything without a change.
 const retryInterval = 2 * time.Second
 
 // Run binds, grows and reclaims until ctx ends.
@@ -276,7 +276,7 @@ func (b *Binder) bind(ctx context.Context, c *corev1.PersistentVolumeClaim, v *c
 	return err
 }
 
-// grow follows a claim whose request was raised.
+// grow resizes the volume of a claim whose request was raised.
 func (b *Binder) grow(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
 	want, have := c.Spec.Resources.Requests[corev1.ResourceStorage], c.Status.Capacity[corev1.ResourceStorage]
 	if want.Cmp(have) <= 0 {
@@ -284,7 +284,7 @@ func (b *Binder) grow(ctx context.Context, c *corev1.PersistentVolumeClaim) erro
 	}
 	v, err := b.volumes.Get(c.Spec.VolumeName)
 	if err != nil || v.Annotations[provisionedBy] != Provisioner {
-		return nil //nolint:nilerr // a volume of someone else's is not ours to grow
+		return nil //nolint:nilerr // a volume of another provisioner is not changed
 	}
 	v = v.DeepCopy()
 	v.Spec.Capacity = corev1.ResourceList{corev1.ResourceStorage: want}
@@ -306,8 +306,8 @@ func (b *Binder) reclaim(ctx context.Context, v *corev1.PersistentVolume) error 
 	if v.Spec.ClaimRef.UID == "" {
 		return b.reserve(ctx, v)
 	}
-	gone, err := b.claimGone(ctx, v.Spec.ClaimRef)
-	if err != nil || !gone {
+	deleted, err := b.claimDeleted(ctx, v.Spec.ClaimRef)
+	if err != nil || !deleted {
 		return err
 	}
 	if v.Status.Phase != corev1.VolumeReleased {
@@ -337,7 +337,7 @@ func (b *Binder) reserve(ctx context.Context, v *corev1.PersistentVolume) error 
 	return err
 }
 
-func (b *Binder) claimGone(ctx context.Context, ref *corev1.ObjectReference) (bool, error) {
+func (b *Binder) claimDeleted(ctx context.Context, ref *corev1.ObjectReference) (bool, error) {
 	if c, err := b.claims.PersistentVolumeClaims(ref.Namespace).Get(ref.Name); err == nil && c.UID == ref.UID {
 		return false, nil
 	}

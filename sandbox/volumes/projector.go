@@ -182,7 +182,7 @@ func fields(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile) (map[string][
 // tokenLifetimeSeconds is one year: longer than a sandbox lives.
 const tokenLifetimeSeconds int64 = 365 * 24 * 3600
 
-// token asks for a service account token once in a pod's life.
+// token requests a service account token once per pod.
 func (p *Projector) token(ctx context.Context, pod *corev1.Pod, t *corev1.ServiceAccountTokenProjection, dir string) (map[string][]byte, error) {
 	if old, err := os.ReadFile(filepath.Join(dir, dataLink, t.Path)); err == nil {
 		return map[string][]byte{t.Path: old}, nil

@@ -17,22 +17,22 @@ const (
 	writesPerCore   = 20_000
 	commitsPerProxy = 10_000
 	startsPerProxy  = 100_000
-	writesPerCheck  = 200_000
+	writesPerCheck  = 200_000 // writes that a resolver checks for conflicts
 	logBytesPerCore = 100e6
-	operationBytes  = 116 // a key and its value
-	memoryBytes     = 300 // a mutation in a queue
-	operationsEach  = 10  // of a transaction of clients
-	movedByDisk     = 400e6
-	idleCPU         = 0.004
-	idleDisk        = 0.0016
+	operationBytes  = 116    // a key and its value
+	memoryBytes     = 300    // a mutation in a queue
+	operationsEach  = 10     // of a transaction of clients
+	movedByDisk     = 400e6  // bytes of moved data that keep a disk busy
+	idleCPU         = 0.004  // cores of a process without load
+	idleDisk        = 0.0016 // share of time that its disk is busy
 )
 
 // The knobs of queues: what ratekeeper allows a storage server, and from when on a log spills.
 const (
 	storageTarget = 950e6
 	logSpills     = 1500e6
-	idleLag       = 5
-	unlimited     = 1_000_000_000
+	idleLag       = 5             // seconds that a storage server keeps writes in memory
+	unlimited     = 1_000_000_000 // transactions per second that ratekeeper reports without a limit
 )
 
 // Activity is what a database does at a moment.
@@ -47,10 +47,10 @@ type Activity struct {
 	StartSeconds, ReadSeconds, CommitSeconds float64
 
 	storage map[*model.StorageServer]StorageActivity
-	moving  map[*model.Process]bool
-	moved   float64
+	moving  map[*model.Process]bool // processes whose data is moved
+	moved   float64                 // bytes per second
 	logs    LogActivity
-	proxies map[model.Role]int
+	holders map[model.Role]int // number of processes with the role
 	work
 }
 
@@ -103,11 +103,11 @@ type ProcessActivity struct {
 	QueueBytes                                                  int64
 }
 
-// Of computes what the database does now. Clients read and write what the faults say;
+// Of computes what the database does now. Clients read and write what the faults configure;
 // ratekeeper slows them down once the queue of a storage server is full.
 func Of(db *model.Database) Activity {
 	clients := clientRates(db)
-	a := Activity{Rates: idle.Plus(db.Rates()), Limit: unlimited, moving: map[*model.Process]bool{}, proxies: map[model.Role]int{}, work: workOf(db)}
+	a := Activity{Rates: idle.Plus(db.Rates()), Limit: unlimited, moving: map[*model.Process]bool{}, holders: map[model.Role]int{}, work: workOf(db)}
 	shares := dataShares(db)
 	worst, queue := fullestQueue(db, shares, clients.Writes)
 	allowed := 1.0
@@ -121,7 +121,7 @@ func Of(db *model.Database) Activity {
 	a.ofLogs(db)
 	for _, roles := range a.roles {
 		for _, role := range roles {
-			a.proxies[role]++
+			a.holders[role]++
 		}
 	}
 	a.ofMoves(db)
@@ -138,8 +138,8 @@ func clientRates(db *model.Database) model.Rates {
 	}
 }
 
-// dataShares are which share of all data each storage server has. Clients are not interested in
-// the keys of the system, unless there is nothing else.
+// dataShares are which share of all data each storage server has. Clients do not use the
+// system keys, unless there are no other shards.
 func dataShares(db *model.Database) map[*model.StorageServer]float64 {
 	shares, total := map[*model.StorageServer]float64{}, 0.0
 	for i, sh := range db.Shards {
@@ -264,7 +264,7 @@ func (s StorageActivity) cores() float64 {
 
 // coresOf is what one process needs for a role of which there are several.
 func (a Activity) coresOf(r model.Role) float64 {
-	n := float64(max(1, a.proxies[r]))
+	n := float64(max(1, a.holders[r]))
 	switch r {
 	case model.RoleCommitProxy:
 		return min(1, a.Committed/n/commitsPerProxy)
@@ -282,7 +282,7 @@ func (a Activity) Process(s *model.Process) ProcessActivity {
 	p := ProcessActivity{Cores: idleCPU, DiskBusy: idleDisk}
 	for _, role := range a.roles[s] {
 		p.Cores += a.coresOf(role)
-		p.transfer(a.WrittenBytes/float64(a.proxies[role]), a.WrittenBytes/float64(a.proxies[role]))
+		p.transfer(a.WrittenBytes/float64(a.holders[role]), a.WrittenBytes/float64(a.holders[role]))
 	}
 	if ss := a.StorageOn(s); ss != nil {
 		load := a.storage[ss]

@@ -2,6 +2,6 @@
 // transactions of programs that link it.
 //
 // Each connection is one transaction. A request and a reply are netstrings ("5:hello,") of
-// netstrings: a request has the letter of its operation and its arguments, a reply an error
+// netstrings: a request has the name of its operation and its arguments, a reply an error
 // code and its results. Numbers are decimal.
 package clientlib

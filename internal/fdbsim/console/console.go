@@ -20,7 +20,8 @@ type Stdout struct {
 	unbuffered bool
 }
 
-// NewStdout writes whole blocks to a pipe, or all at once when it is unbuffered.
+// NewStdout returns the stdout of a tool: it writes whole blocks to a pipe, or everything at once when it is
+// unbuffered.
 func NewStdout(to io.Writer, buffering Buffering) *Stdout {
 	return &Stdout{to: to, unbuffered: buffering == Unbuffered}
 }
@@ -89,8 +90,8 @@ func (d *Stderr) Deliver() error {
 	return err
 }
 
-// Lines reads lines of any length. The last one counts even without its
-// end.
+// Lines reads lines of any length. The last one counts even without a
+// newline.
 type Lines struct {
 	from   io.Reader
 	buffer []byte
@@ -100,7 +101,7 @@ type Lines struct {
 // NewLines reads from a pipe; nil is one without content.
 func NewLines(from io.Reader) *Lines { return &Lines{from: from} }
 
-// Next is the next line without its end; false at the end of the input.
+// Next is the next line without its newline; false at the end of the input.
 func (r *Lines) Next() (string, bool) {
 	for {
 		if i := bytes.IndexByte(r.buffer, '\n'); i >= 0 {

@@ -15,12 +15,12 @@ type backups struct {
 	Paused bool
 	// Tags is the last backup of each tag that ever had one.
 	Tags map[string]*Backup
-	// nextLook is when the agents look for work again; zero for when they are
+	// nextPoll is when the agents poll for work again; zero for when they are
 	// notified.
-	nextLook time.Time
+	nextPoll time.Time
 }
 
-// backupState is how far a backup is.
+// backupState is the state of a backup.
 type backupState int
 
 // The states of a backup, in their order.
@@ -33,7 +33,7 @@ const (
 	BackupAborted
 )
 
-// backupStateText is the name of a state, and how sentences go on.
+// backupStateText is the name of a state, and the predicate that the tools print for it.
 type backupStateText struct{ Name, Description string }
 
 // BackupStates are the texts of the states.
@@ -60,7 +60,7 @@ type Backup struct {
 	RangeBytes   int64
 	snapshotLeft int64 // bytes of the first snapshot that are not written yet
 	Snapshot     activeSnapshot
-	// MovedAt is the version of the last move to another place, 0 for none.
+	// MovedAt is the version of the last change of the destination, 0 for none.
 	MovedAt int64
 	// LastSnapshotEnd is the version of the last complete snapshot, 0 for none.
 	LastSnapshotEnd int64
@@ -73,10 +73,10 @@ type activeSnapshot struct {
 	Interval int64 // seconds; 0 for as fast as possible
 	Initial  bool
 	done     bool
-	split    bool // begun at another place, so of no use
+	split    bool // begun at another destination, so of no use
 }
 
-// Active reports whether the backup goes on. A missing one does not.
+// Active reports whether the backup is submitted or running; false for a missing one.
 func (b *Backup) Active() bool {
 	return b != nil && (b.State == BackupSubmitted || b.State == BackupRunning || b.State == BackupDifferential)
 }
@@ -114,15 +114,15 @@ func (db *Database) PauseBackups() {
 	db.wakeBackups()
 }
 
-// ResumeBackups lets all agents of the database go on.
+// ResumeBackups starts all agents of the database again.
 func (db *Database) ResumeBackups() {
 	db.Backups.Paused = false
 	db.wakeBackups()
 }
 
-// Retarget has a backup go on at another place. Nothing is moved there: what it
+// Retarget continues a backup at another destination. Nothing is moved there: what it
 // wrote so far stays where it is, and the next snapshot is the first to restore
-// from at the new place.
+// from at the new destination.
 func (db *Database) Retarget(b *Backup, url string) {
 	moved := store.Canonical(url) != store.Canonical(b.URL)
 	b.URL = url
@@ -137,7 +137,7 @@ func (db *Database) Retarget(b *Backup, url string) {
 	b.Snapshot.split, b.MovedAt = true, db.VersionNow()
 }
 
-// logForBackups has the agents keep what a commit did to user keys.
+// logForBackups adds what a commit did to user keys to the logs of active backups.
 func (db *Database) logForBackups(version int64, mutations []keyspace.Mutation) {
 	var user []keyspace.Mutation
 	for _, m := range mutations {
@@ -176,7 +176,7 @@ func (db *Database) userBytes(ranges []keyspace.Range) int64 {
 // End is the version at which the snapshot should be complete.
 func (s activeSnapshot) End() int64 { return s.Begin + s.Interval*keyspace.VersionsPerSecond }
 
-// Progress is how far the snapshot should be, in percent.
+// Progress is the expected progress of the snapshot, in percent.
 func (s activeSnapshot) Progress(version int64) float64 {
 	if s.Interval == 0 {
 		return 100

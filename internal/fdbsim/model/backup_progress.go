@@ -27,13 +27,13 @@ func (db *Database) wakeBackups() {
 		rest = backupStep
 	}
 	at := db.Simulation.Now.Add(rest)
-	if next := db.Backups.nextLook; next.After(db.Simulation.Now) && !next.After(at) {
+	if next := db.Backups.nextPoll; next.After(db.Simulation.Now) && !next.After(at) {
 		return
 	}
-	db.Backups.nextLook = at
+	db.Backups.nextPoll = at
 	db.Simulation.After(rest, func() {
-		if db.Backups.nextLook.Equal(at) {
-			db.Backups.nextLook = time.Time{}
+		if db.Backups.nextPoll.Equal(at) {
+			db.Backups.nextPoll = time.Time{}
 			db.workOnBackups()
 			db.wakeBackups()
 		}

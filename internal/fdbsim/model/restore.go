@@ -15,7 +15,7 @@ type Restore struct {
 	Tag, UID, URL string
 	State         string
 	Version       int64
-	Whole         bool // all keys, of the system too
+	Whole         bool // all keys, those of the system included
 	Ranges        []keyspace.Range
 	AddPrefix     string
 	RemovePrefix  string
@@ -27,11 +27,11 @@ type Restore struct {
 	Files     int
 	First     int64 // first consistent version
 	AbortedAt time.Time
-	looks     int // of agents, while it is queued
+	polls     int // of agents, while it is queued
 }
 
-// looksBeforeStart is how often agents look before they take up a restore.
-const looksBeforeStart = 4
+// pollsBeforeStart is how often agents poll for work before they start a restore.
+const pollsBeforeStart = 4
 
 // The words for the states of a restore. The first is misspelled there, too.
 const (
@@ -109,7 +109,7 @@ func (db *Database) unlockAfter(r *Restore) {
 func (db *Database) workOnRestore(r *Restore) {
 	switch r.State {
 	case restoreQueued:
-		if r.looks++; r.looks >= looksBeforeStart {
+		if r.polls++; r.polls >= pollsBeforeStart {
 			r.State = restoreStarting
 		}
 	case restoreStarting:

@@ -55,7 +55,7 @@ func addSpace(db *model.Database, status Object) {
 	}
 }
 
-// movingBytes is how much is on its way, and how urgent the most urgent move is.
+// movingBytes is how much data is being moved, and the highest priority of a move.
 func movingBytes(db *model.Database) (inFlight int64, highest int) {
 	for _, sh := range db.Shards {
 		if sh.Move != nil {
@@ -124,7 +124,7 @@ func healing(description string, replicas int) Object {
 }
 
 // groupReplicas is the smallest number of replicas that any shard has in a
-// group, whether some of them have to go, and whether the group is being filled
+// group, whether some of them have to be moved, and whether the group is being filled
 // for the first time.
 func groupReplicas(db *model.Database, g model.DataGroup) (fewest int, unhealthy, populating bool) {
 	fewest = g.Policy.Replicas()

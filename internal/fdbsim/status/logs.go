@@ -34,7 +34,7 @@ func logStatus(db *model.Database) []any {
 	return list(each)
 }
 
-// losing reports whether a part of the log may be lost permanently.
+// losingLogs reports whether a part of the log may be lost permanently.
 func losingLogs(g model.LogGeneration, db *model.Database) bool {
 	return slices.ContainsFunc(g.Sets, func(s model.LogSet) bool { return s.Kind == model.LogLocal && tolerance(s, db) < 0 })
 }
@@ -50,7 +50,7 @@ func tolerance(s model.LogSet, db *model.Database) int {
 	return max(-1, s.Policy.Replicas()-1-s.AntiQuorum-len(missing))
 }
 
-// status is one log server. The address of a dead one is unknown.
+// logServerStatus is one log server. The address of a dead one is unknown.
 func logServerStatus(l model.LogServer, db *model.Database) Object {
 	if host := l.Host(db); host != nil {
 		return Object{"id": l.ID, "healthy": true, "address": host.Address().String()}

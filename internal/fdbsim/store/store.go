@@ -44,7 +44,7 @@ type Run struct {
 	UID       string // of the backup
 	Snapshots []Snapshot
 	LogBegin  int64
-	LogEnd    int64 // exclusive; equal to logBegin while no log is complete
+	LogEnd    int64 // exclusive; equal to LogBegin while no log is complete
 	Log       []Commit
 }
 

@@ -143,5 +143,5 @@ func (b BlobStore) admits(u URL, files Files, env map[string]string) bool {
 	return false
 }
 
-// Unwritable are places that no agent can write to.
+// Unwritable reports whether no agent can write to a destination.
 func Unwritable(u URL) bool { return u.File && strings.HasPrefix(path.Clean(u.path), "/proc/") }

@@ -11,7 +11,7 @@ type Answer struct {
 	Exit   int    `json:"exit"`
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
-	// Asks is whether fdbcli reads the database for it.
+	// Asks is whether fdbcli reads from the database to answer.
 	Asks bool `json:"asks,omitempty"`
 }
 

@@ -41,7 +41,7 @@ type cli struct {
 	port     int // of the client, once the cluster has seen it
 }
 
-// Ends of a command other than success. A thrown clientError is the third.
+// Ends of a command other than success. A [model.ClientError] is the third.
 var (
 	// errFailed means that the command printed its error itself.
 	errFailed = errors.New("command failed")

@@ -85,7 +85,7 @@ func (c *cli) refuseTarget(text string) {
 func (c *cli) awaitExcluded(targets []model.Exclusion) error {
 	c.print("Waiting for state to be removed from all excluded servers. This may take a while.\n" +
 		"(Interrupting this wait with CTRL+C will not cancel the data movement.)\n")
-	c.slow = slowCommand{} // as recorded: no noise about this wait
+	c.slow = slowCommand{} // as recorded: fdbcli does not warn about this wait
 	_, err := c.database(func(db *model.Database) bool {
 		return db.Writable() && !slices.ContainsFunc(targets, func(e model.Exclusion) bool { return db.StillNeeded(e) })
 	})
@@ -166,7 +166,7 @@ func (c *cli) printTargets(targets []model.Exclusion) {
 	}
 }
 
-// include takes exclusions back.
+// include ends exclusions.
 func (c *cli) include(args []string) error {
 	if len(args) == 0 {
 		return c.usageOf("include")

@@ -79,7 +79,7 @@ func (c *cli) disable(name string) error {
 	return nil
 }
 
-// flag is the field that an option sets; nil for options that change nothing in
+// optionFlag is the field that an option sets; nil for options that change nothing in
 // the model.
 func optionFlag(o *model.TransactionOptions, name string) *bool {
 	switch name {

@@ -61,8 +61,8 @@ func regionNamed(c model.Configuration, dc string) (model.Region, bool) {
 	return c.Regions[i], true
 }
 
-// lostOrChanged reports whether a region of before is missing or has another
-// priority.
+// lostOrChanged reports whether a region of c is missing in next or has another
+// priority there.
 func lostOrChanged(c model.Configuration, next model.Configuration) bool {
 	for _, r := range c.Regions {
 		n, kept := regionNamed(next, r.Main().ID)
@@ -110,7 +110,7 @@ func emptyDataCenter(db *model.Database, next model.Configuration) bool {
 	return false
 }
 
-// giveUpPrimary reports whether a change makes the primary data center
+// givesUpPrimary reports whether a change makes the primary data center
 // unusable while another can take over.
 func givesUpPrimary(db *model.Database, old, next model.Configuration) bool {
 	before, known := regionNamed(old, db.Roles.PrimaryDC)
@@ -118,7 +118,7 @@ func givesUpPrimary(db *model.Database, old, next model.Configuration) bool {
 	return known && kept && next.UsableRegions > 1 && before.Main().Priority >= 0 && after.Main().Priority < 0
 }
 
-// with returns the settings after a change.
+// withValues returns the settings after a change.
 func withValues(values, changes map[string]string) map[string]string {
 	next := maps.Clone(values)
 	maps.Copy(next, changes)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 )
 
-// kept is a share of the space that an exclusion must leave free.
+// keptFreeShare is the share of the space that an exclusion must leave free.
 const keptFreeShare = 0.1
 
 // checkExclude is what fdbcli looks at before it excludes.

@@ -46,7 +46,7 @@ func restoreMain(c *backupTool) int {
 	return c.withDestination(command.run)
 }
 
-// withDestination wants the cluster file named, and there.
+// withDestination requires a cluster file on the command line that exists.
 func (c *backupTool) withDestination(run func(*backupTool) int) int {
 	if c.opts.clusterFile == "" {
 		c.errorf("Restore destination cluster file must be specified explicitly.")
@@ -266,7 +266,7 @@ func progressLine(db *model.Database, r *model.Restore) string {
 		r.Tag, r.UID, r.State, done, all, busy, r.Files, r.Bytes, current, r.First, failure)
 }
 
-// systemRanges are the keys of the system that a whole restore brings back.
+// systemRanges are the system keys that a whole restore restores.
 var systemRanges = []keyspace.Range{
 	{Begin: "\xff\x02/blobRange/", End: "\xff\x02/blobRange0"},
 	{Begin: "\xff/metacluster/clusterRegistration", End: "\xff/metacluster/clusterRegistration\x00"},

@@ -82,13 +82,15 @@ func (o backupStatusOptions) view(ctx context.Context, env *session.Env, key typ
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbbackup/" + key.Name},
-			Table: func(w io.Writer) error { return ui.WriteBackupStatus(w, v, screen(o.ResourceViewOptions, env, w)) },
+			Table: func(w io.Writer) error {
+				return ui.WriteBackupStatus(w, v, statusOptions(o.ResourceViewOptions, env, w))
+			},
 		},
 		Code: code, Reason: v.Summary,
 	}
 }
 
-func screen(o cmdutil.ResourceViewOptions, env *session.Env, w io.Writer) ui.StatusOptions {
+func statusOptions(o cmdutil.ResourceViewOptions, env *session.Env, w io.Writer) ui.StatusOptions {
 	return ui.StatusOptions{Paint: env.Paint(w), Absolute: o.Absolute, Now: env.Clock.Now()}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-const moreThanAYes = `
+const confirmationHelp = `
 
 On a terminal this requires the typed name of the backup, elsewhere --yes --confirm NAME
 --plan FILE --reason TEXT. It is refused for a destination that this FoundationDBBackup was
@@ -45,7 +45,7 @@ backup may be running.
 
 --older-than counts 1,000,000 versions as one second. Versions jump ahead at every recovery
 of the database, so a version from before a recovery is younger than calculated, and less
-time is kept. To keep more, use a longer duration, or a version shown by backup describe.` + moreThanAYes,
+time is kept. To keep more, use a longer duration, or a version shown by backup describe.` + confirmationHelp,
 		Example: `  # Preview the deletion, with the last 30 days to stay restorable
   kubectl fdb backup expire nightly --older-than 720h --dry-run
 
@@ -108,7 +108,7 @@ func newBackupDelete(env *session.Env) *cobra.Command {
 and can start a new backup. It is refused while a backup writes to the store, and while the
 spec has one running: stop it first. Afterwards the store is read to verify that nothing is
 left. The database continues to report the backup as restorable; backup describe shows the
-actual content of the store.` + moreThanAYes,
+actual content of the store.` + confirmationHelp,
 		Example: `  # Preview the deletion
   kubectl fdb backup delete nightly --dry-run
 
@@ -136,18 +136,18 @@ func carryOut(ctx context.Context, f apply.ChangeFlags, env *session.Env, args [
 	}
 	return apply.CarryOut(ctx, env, key, apply.Change{
 		ChangeFlags: f, Args: append([]string{"backup", verb, key.Name}, flags...), ResourceKind: session.BackupKind, Permissions: session.StorePermissions(),
-		Stages: []plan.Stage{stage}, Goal: &deletingOfBackup{stage: stage},
+		Stages: []plan.Stage{stage}, Goal: &backupDeletion{stage: stage},
 	})
 }
 
-// deletingOfBackup is the goal of `backup expire` and `delete`: the remaining content of the
+// backupDeletion is the goal of `backup expire` and `delete`: the remaining content of the
 // store, read back.
-type deletingOfBackup struct {
+type backupDeletion struct {
 	stage  plan.Stage
 	target inspect.Target
 }
 
-func (d *deletingOfBackup) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
+func (d *backupDeletion) Progress(ctx context.Context, s session.Session) ([]inspect.Target, bool, error) {
 	seen := plan.Snapshot{}
 	if err := s.Observe(ctx, &seen, d.stage.Reads); err != nil {
 		return nil, false, err
@@ -156,7 +156,7 @@ func (d *deletingOfBackup) Progress(ctx context.Context, s session.Session) ([]i
 	return []inspect.Target{d.target}, d.target.Reached, nil
 }
 
-func (d *deletingOfBackup) Summary(to apply.Extent) string {
+func (d *backupDeletion) Summary(to apply.Extent) string {
 	switch {
 	case to != apply.Reached:
 		return d.target.Note

@@ -48,7 +48,9 @@ func (o backupDescribeOptions) view(env *session.Env, key types.NamespacedName, 
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbbackup/" + key.Name},
-			Table: func(w io.Writer) error { return ui.WriteBackupDescription(w, v, screen(o.ResourceViewOptions, env, w)) },
+			Table: func(w io.Writer) error {
+				return ui.WriteBackupDescription(w, v, statusOptions(o.ResourceViewOptions, env, w))
+			},
 		},
 		Code: session.VerdictCode(v.Restorable), Reason: v.Summary(),
 	}

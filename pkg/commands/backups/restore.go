@@ -94,7 +94,9 @@ func (o restoreStatusOptions) view(ctx context.Context, env *session.Env, key ty
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbrestore/" + key.Name},
-			Table: func(w io.Writer) error { return ui.WriteRestoreStatus(w, v, screen(o.ResourceViewOptions, env, w)) },
+			Table: func(w io.Writer) error {
+				return ui.WriteRestoreStatus(w, v, statusOptions(o.ResourceViewOptions, env, w))
+			},
 		},
 		Code: code, Reason: reason, Over: v.Over,
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// AsParent makes a command that only groups others list them. Cobra by itself prints its help
-// for an unknown one, and succeeds.
+// AsParent makes a command without an action of its own fail with the list of its subcommands, if none or an
+// unknown one is given. Cobra itself prints the help and succeeds.
 func AsParent(cmd *cobra.Command, what string) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var children []string

@@ -209,7 +209,7 @@ func (a *ScreenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	return nil
 }
 
-// untilLeft returns a context that ends with another like a command on Ctrl-C: the current
+// untilLeft returns a context that ends when ctx does, as that of a command on Ctrl-C: the current
 // action is finished, and locks are released.
 func untilLeft(ctx context.Context) (context.Context, func()) {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -276,8 +276,8 @@ func (a *ScreenActions) ended(p tui.Proposal, err error) {
 func (a *ScreenActions) Wait(env *session.Env) {
 	ended := make(chan struct{})
 	go func() { a.running.Wait(); close(ended) }()
-	for rest := time.Second; ; rest = session.ProgressInterval {
-		timer := env.Clock.NewTimer(rest)
+	for interval := time.Second; ; interval = session.ProgressInterval {
+		timer := env.Clock.NewTimer(interval)
 		select {
 		case <-ended:
 			timer.Stop()

@@ -224,7 +224,7 @@ func (r ScreenReads) containers(ctx context.Context, pod, cluster types.Namespac
 	return names, nil
 }
 
-// Shell implements entries.Reads: kubectl exec, as the same user in the same place.
+// Shell implements entries.Reads: kubectl exec, with the kubeconfig context of the dashboard.
 func (r ScreenReads) Shell(cluster, pod string) *exec.Cmd {
 	where := r.env.Where(entries.Key(cluster, r.namespace).Namespace)
 	words := []string{"exec", "-it", pod, "--container", v1beta2.ContainerMain, "--namespace", where.Namespace}

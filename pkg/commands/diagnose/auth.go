@@ -148,7 +148,7 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 	return items, nil
 }
 
-// namespace returns where the permission is required; empty for cluster-wide.
+// namespaceOf returns where the permission is required; empty for cluster-wide.
 func namespaceOf(n cmdutil.Requirement, namespace string) string {
 	if n.Everywhere {
 		return ""

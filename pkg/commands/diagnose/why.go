@@ -119,7 +119,7 @@ func (o whyOptions) printReport(env *session.Env, report why.Report) error {
 	return whyEnd(report.State)
 }
 
-// why reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
+// explain reads a cluster, decides what a pass would do, and joins both. Backups do not matter to
 // process groups.
 func explain(ctx context.Context, e *session.Env, key types.NamespacedName, words []string) (why.Report, error) {
 	backups := func() (inspect.ClusterBackups, error) { return inspect.ClusterBackups{}, nil }

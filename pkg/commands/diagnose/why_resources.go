@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
@@ -78,7 +79,7 @@ func aroundResource(ctx context.Context, e *session.Env, kind *session.ResourceK
 func databaseOf(ctx context.Context, e *session.Env, cluster types.NamespacedName) plan.DatabaseFacts {
 	l, err := session.ClusterReader{Env: e, Key: cluster, Asks: plan.Database}.Read(ctx)
 	if err != nil {
-		return plan.DatabaseFacts{Unreachable: exit.Explain(err)}
+		return plan.DatabaseFacts{Unreachable: exit.Explain(err), Forbidden: apierrors.IsForbidden(err)}
 	}
 	return l.Database
 }

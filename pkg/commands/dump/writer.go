@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-// Writer returns a function that writes a dump of a cluster beside a command that goes on, with one
+// Writer returns a function that writes a dump of a cluster while another command runs, with one
 // status document. It replaces an earlier file of the path.
 func Writer(run Runner) func(ctx context.Context, env *session.Env, key types.NamespacedName, path string, logBytes int64) error {
 	return func(ctx context.Context, env *session.Env, key types.NamespacedName, path string, logBytes int64) error {

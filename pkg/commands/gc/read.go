@@ -52,7 +52,7 @@ func (o options) read(ctx context.Context, env *session.Env, key types.Namespace
 	resource := &v1beta2.FoundationDBCluster{}
 	switch err := c.Get(ctx, key, resource); {
 	case apierrors.IsNotFound(err) && !meta.IsNoMatchError(err):
-		err = r.readAlone(ctx)
+		err = r.readLeftovers(ctx)
 		if err == nil && len(r.facts.Objects) == 0 && len(r.facts.Unread) == 0 {
 			_, err = env.Read(ctx, c, key) // it names the clusters that exist
 		}
@@ -91,9 +91,9 @@ func (r *reader) readCluster(ctx context.Context) (session.Session, error) {
 	return seen.Session, nil
 }
 
-// readAlone reads what has the labels of a cluster whose resource does not exist, and is selected by no
+// readLeftovers reads what has the labels of a cluster whose resource does not exist, and is selected by no
 // other cluster of the namespace.
-func (r *reader) readAlone(ctx context.Context) error {
+func (r *reader) readLeftovers(ctx context.Context) error {
 	others, err := session.ClustersIn(ctx, r.client, r.key.Namespace)
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func (o options) removeObjects(ctx context.Context, env *session.Env, approved f
 	return now, nil
 }
 
-// differences are the items of only one of two views that a removal covers.
+// differences returns the removable items that only one of two views has.
 func differences(before, now orphans.View) (keys []string) {
 	has := func(v orphans.View, key string) bool {
 		return slices.ContainsFunc(v.Removable(), func(i orphans.Item) bool { return i.Key() == key })

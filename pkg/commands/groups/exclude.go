@@ -71,12 +71,12 @@ func (o ExcludeOptions) run(ctx context.Context, env *session.Env, args []string
 	if err != nil {
 		return err
 	}
-	record, err := carryOut(ctx, env, cluster, o.ClusterFlag, o.Intent(), o.Prepare)
+	resource, err := carryOut(ctx, env, cluster, o.ClusterFlag, o.Intent(), o.Prepare)
 	if err != nil {
 		return err
 	}
-	if record.ReplacementsEnabled() && record.FailureDetectionTime() < v1beta2.Never {
-		env.Logf("process groups that stay excluded for %s are replaced by a pass (automationOptions.replacements)", record.FailureDetectionTime())
+	if resource.ReplacementsEnabled() && resource.FailureDetectionTime() < v1beta2.Never {
+		env.Logf("process groups that stay excluded for %s are replaced by a pass (automationOptions.replacements)", resource.FailureDetectionTime())
 	}
 	return nil
 }

@@ -38,10 +38,10 @@ type CordonOptions struct {
 	session.ClusterFlag
 	nodeSelection
 	apply.ChangeFlags
-	taint    string
-	there    bool // nodes are selected by the taint
-	Evacuate string
-	Max      int
+	taint           string
+	selectedByTaint bool // nodes are selected by the taint
+	Evacuate        string
+	Max             int
 }
 
 // NewCordon returns the command `cordon`.
@@ -99,12 +99,12 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 		return err
 	}
 	o.tainted, o.anyEffect = taint, !strings.Contains(o.taint, ":")
-	o.there = o.byTaint(args)
-	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute && !o.there {
+	o.selectedByTaint = o.byTaint(args)
+	if taint != nil && taint.Effect == corev1.TaintEffectNoExecute && !o.selectedByTaint {
 		return exit.Usagef("--taint %s would evict every pod on the nodes at once: use the effect NoSchedule, with --evacuate or drain to move the pods", o.taint)
 	}
 	// The user did not name the nodes that a taint selects, so prompt.
-	o.Reversible = !o.there && o.Evacuate == EvacuateNone
+	o.Reversible = !o.selectedByTaint && o.Evacuate == EvacuateNone
 	if err := o.check(env); err != nil {
 		return err
 	}
@@ -135,17 +135,17 @@ func (o CordonOptions) run(ctx context.Context, env *session.Env, args []string)
 }
 
 // Prepare prints what happens to the groups on the nodes, and builds the change. Nodes that
-// were selected by the taint are not tainted again: whoever set it also owns its value and its
-// removal.
+// were selected by the taint are not tainted again: its value and its removal are left to what set
+// it.
 func (o CordonOptions) Prepare(ctx context.Context, env *session.Env, key types.NamespacedName, nodes []string, taint *corev1.Taint) (apply.Change, error) {
 	if err := showEvacuation(ctx, env, key, nodes, taint); err != nil {
 		return apply.Change{}, err
 	}
-	open, err := openAmong(ctx, env, nodes)
+	open, err := schedulableAmong(ctx, env, nodes)
 	if err != nil {
 		return apply.Change{}, err
 	}
-	if o.there {
+	if o.selectedByTaint {
 		c := o.change(key.Name, nodes, nil)
 		c.Args = append(append([]string{c.Args[0]}, c.Args[1+len(nodes):]...), "--taint="+o.taint)
 		if len(open) > 0 {
@@ -154,7 +154,7 @@ func (o CordonOptions) Prepare(ctx context.Context, env *session.Env, key types.
 		return c, nil
 	}
 	c := o.change(key.Name, nodes, taint)
-	if len(open) > 0 { // nodes cordoned before are not ours to uncordon
+	if len(open) > 0 { // uncordon only what this command cordons
 		c.Undo = uncordonWords(key.Name, open, taint)
 	}
 	return c, nil
@@ -248,7 +248,7 @@ type emptying struct {
 	nodes []string
 	// cordonOnly is true if the command ends once the nodes are unschedulable.
 	cordonOnly bool
-	// agents is true if pods of backup agents leave the nodes, too.
+	// agents is true if pods of backup agents are evacuated, too.
 	agents bool
 }
 

@@ -98,7 +98,7 @@ func (o DrainOptions) Prepare(ctx context.Context, env *session.Env, key types.N
 	if err := showEvacuation(ctx, env, key, nodes, nil); err != nil {
 		return c, nil, err
 	}
-	open, err := openAmong(ctx, env, nodes)
+	open, err := schedulableAmong(ctx, env, nodes)
 	if err != nil {
 		return c, nil, err
 	}
@@ -175,7 +175,7 @@ func (o DrainOptions) undoing(ctx context.Context, env *session.Env, key types.N
 	if slices.Contains(goesOn, exit.Code(end)) || ctx.Err() != nil {
 		return end
 	}
-	still, err := openAmong(ctx, env, open)
+	still, err := schedulableAmong(ctx, env, open)
 	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
 	if err == nil && len(ours) > 0 {
 		env.Logf("the drain failed: uncordoning %s", strings.Join(ours, ", "))

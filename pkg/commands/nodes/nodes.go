@@ -130,8 +130,8 @@ func parseTaint(text string) (*corev1.Taint, error) {
 	return taint, nil
 }
 
-// openAmong returns the nodes that are schedulable.
-func openAmong(ctx context.Context, e *session.Env, names []string) ([]string, error) {
+// schedulableAmong returns the nodes that are schedulable.
+func schedulableAmong(ctx context.Context, e *session.Env, names []string) ([]string, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func RunPlan(ctx context.Context, o apply.PlanOptions, env *session.Env, args []
 	if o.WithBackups {
 		return apply.PlanTogether(ctx, env, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, requested, o)
 	}
-	return of(ctx, o, env, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, nil, selected)
+	return preview(ctx, o, env, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, nil, selected)
 }
 
 // runOn plans a pass over a backup or a restore.
@@ -110,11 +110,11 @@ func runOn(ctx context.Context, o apply.PlanOptions, env *session.Env, kind *ses
 	if err := kind.MustExist(ctx, env, key); err != nil {
 		return err
 	}
-	return of(ctx, o, env, key, kind, selected)
+	return preview(ctx, o, env, key, kind, selected)
 }
 
-// of shows what a pass over one resource would do; kind is nil for a cluster.
-func of(ctx context.Context, o apply.PlanOptions, env *session.Env, key types.NamespacedName, kind *session.ResourceKind, selected []plan.Stage) error {
+// preview prints what a pass over one resource would do; kind is nil for a cluster.
+func preview(ctx context.Context, o apply.PlanOptions, env *session.Env, key types.NamespacedName, kind *session.ResourceKind, selected []plan.Stage) error {
 	r := apply.Run{
 		Env: env, StageList: selected, Seed: env.Random(), Gates: live.GateOptions{Coexist: o.Coexist},
 		Command: command(o, kind.Named(key).Name), ResourceKind: kind, NoForecast: !o.Forecast,

@@ -86,11 +86,11 @@ func read(ctx context.Context, env *session.Env, key types.NamespacedName) (read
 		return reading{}, exit.CauseOf(ctx, err)
 	}
 	r := reading{seen: observed.Seen, session: observed.Session}
-	return r, r.again(ctx, env)
+	return r, r.readFacts(ctx, env)
 }
 
-// again reads the facts of the snapshot.
-func (r *reading) again(ctx context.Context, env *session.Env) error {
+// readFacts reads the facts about a loss, for the cluster of the snapshot.
+func (r *reading) readFacts(ctx context.Context, env *session.Env) error {
 	c, err := env.Client()
 	if err != nil {
 		return err

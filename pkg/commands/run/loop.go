@@ -63,7 +63,7 @@ func (r *runner) steps(ctx context.Context) error {
 	}
 }
 
-// number returns the place of a step: "2/6".
+// number returns the position of a step: "2/6".
 func (r *runner) number(m runbook.Move) string {
 	if m.Compensates {
 		return "revert"

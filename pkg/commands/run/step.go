@@ -209,7 +209,7 @@ func (c *capture) bytes() []byte {
 	return bytes.Clone(c.text.Bytes())
 }
 
-// lastError returns the last lines of stderr, for reports.
+// lastError returns the end of stderr, for reports.
 func (c *capture) lastError() string {
 	const most = 2000
 	text := strings.TrimSpace(string(c.bytes()))

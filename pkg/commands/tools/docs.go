@@ -72,8 +72,8 @@ func (o docsOptions) write(env *session.Env, root *cobra.Command) error {
 	}, o.dir)
 }
 
-// dateOfPages returns the date in man pages: that of SOURCE_DATE_EPOCH, which builds that can be
-// repeated set, else now.
+// dateOfPages returns the date in man pages: that of SOURCE_DATE_EPOCH, which reproducible
+// builds set, else now.
 func dateOfPages(env *session.Env) time.Time {
 	if seconds, err := strconv.ParseInt(env.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 		return time.Unix(seconds, 0).UTC()

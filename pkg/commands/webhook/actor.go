@@ -27,8 +27,9 @@ type actor struct {
 	mu      sync.Mutex // keeps the output of one pass together
 }
 
-// Act implements evictionhook.Actor. A pod that only coordinates too much loses its coordinator;
-// any other with data is replaced. A pod without data is waited for: nothing helps it but time.
+// Act implements evictionhook.Actor. If only its coordinator prevents the eviction, the coordinator is
+// moved; otherwise the process group of a pod with data is replaced. For a pod without data nothing is done: a
+// later request can succeed.
 func (a *actor) Act(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +60,7 @@ func (a *actor) pass(ctx context.Context, cluster types.NamespacedName, c apply.
 	return err
 }
 
-// logged prints what a pass prints between the lines about other answers.
+// logged prints the output of a pass as log lines of the webhook.
 type logged struct{ env *session.Env }
 
 func (l logged) Write(text []byte) (int, error) {
@@ -75,7 +76,7 @@ const (
 	movesCoordinators
 )
 
-// decide returns the process group to work on, and how; an empty ID where only time helps.
+// decide returns the process group to change, and how; an empty ID if the eviction can only be tried again.
 func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) (v1beta2.ProcessGroupID, remedy, error) {
 	var s plan.Snapshot
 	observer, err := a.env.Connect(ctx, e.Cluster)

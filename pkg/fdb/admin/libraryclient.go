@@ -16,7 +16,7 @@ var statusKey = []byte("\xff\xff/status/json")
 // LibraryClient is Admin and KV through FoundationDB's client library in this process,
 // which must reach the processes of the database. It reads and changes what special keys
 // offer. What they do not offer, configurations and restarts in another version, is
-// KindUnsupported; see WithFallback.
+// KindUnsupported; package direct uses fdbcli for that.
 type LibraryClient struct {
 	library Library
 	clock   clock.Clock

@@ -79,7 +79,7 @@ type Database struct {
 
 	mu        sync.Mutex
 	native    admin.Client
-	met       bool   // the database of native answered
+	met       bool   // native reached the right database before
 	temporary string // directory of the cluster file that was written
 	cause     error  // why native is not used any longer
 }
@@ -280,7 +280,7 @@ func reachable(s *fdb.Status) error {
 }
 
 // autoClient is the client of Auto: the native one, and fdbcli for what that does
-// not support. Once a status could not be read it is fdbcli alone.
+// not support. Once a status could not be read, Database.Client returns fdbcli alone.
 type autoClient struct {
 	admin.Client
 	direct *Database

@@ -15,9 +15,9 @@ import (
 // resolveLimit is how long the names of all coordinators may take together.
 const resolveLimit = 5 * time.Second
 
-// unresolved fails if a quorum of coordinators cannot be reached for their names alone: too many
-// of them do not resolve here. What a client reports that queried no coordinator is no fact about
-// the database.
+// unresolved fails if no quorum of coordinators can be reached only because too many of their names do not
+// resolve here. The status document of a client that reached no coordinator describes the client, not the
+// database.
 func (d *Database) unresolved(ctx context.Context, s *fdb.Status, coordinators []fdb.Address) error {
 	if s.Client.Coordinators.QuorumReachable {
 		return nil

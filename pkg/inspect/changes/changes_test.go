@@ -125,6 +125,17 @@ func TestEveryChangeIsFoundByItsField(t *testing.T) {
 	}
 }
 
+// A new process group has no addresses until its pod has some.
+func TestAProcessGroupWithoutAddressesIsNotUnknown(t *testing.T) {
+	before, after := side(inspecttest.Healthy(t)), side(inspecttest.Healthy(t))
+	for _, s := range []*Side{before, after} {
+		s.Facts.Cluster.Status.ProcessGroups[0].Addresses = nil
+	}
+	if diff := cmp.Diff("", words(New(inspect.Metadata{}, *before, *after))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // pod returns the pod of the first process group.
 func (s *Side) pod() *corev1.Pod {
 	return s.Facts.Pods[s.Facts.Cluster.Status.ProcessGroups[0].PodName(s.Facts.Cluster)]

@@ -110,7 +110,8 @@ func groups(s Side) facts {
 		}
 		slices.Sort(conditions)
 		// Those of the status: whether processes report them is a fact of its own.
-		addresses := slices.Sorted(slices.Values(s.Facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(g.ID)).Addresses))
+		addresses := append([]string{}, s.Facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(g.ID)).Addresses...)
+		slices.Sort(addresses)
 		f := fields{}
 		f.set("class", g.Class)
 		f.setWord("zone", g.Zone)

@@ -1,5 +1,5 @@
-// Package inspecttest holds the cluster on which the tests of pkg/inspect and of its renderers
-// stand: the one of which the recorded status documents of FoundationDB 7.3.79 tell.
+// Package inspecttest holds the cluster that the tests of pkg/inspect and of its renderers use: that of
+// the recorded status documents of FoundationDB 7.3.79.
 package inspecttest
 
 import (

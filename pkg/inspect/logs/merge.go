@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Filter selects entries of one log; its zero value selects none before the end.
+// Filter selects entries of one log. Its zero value selects none: Tail is 0.
 type Filter struct {
 	// Since is when the first entries were written; the zero time is no limit.
 	Since time.Time

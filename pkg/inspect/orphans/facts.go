@@ -60,7 +60,7 @@ type Facts struct {
 	Users map[string][]string
 	// Volumes are PersistentVolumes that belong or belonged to a PVC of the cluster.
 	Volumes []string
-	// Unread is why a kind, or who mounts PVCs (Users), could not be read; absent where it was.
+	// Unread is why a kind, or which pods mount PVCs (Users), could not be read; absent where it was.
 	Unread map[Subject]string
 	// Chosen are the PVCs that the user named.
 	Chosen []string

@@ -30,9 +30,9 @@ func (f Facts) judge(o Object) (Item, bool) {
 		return item.kept(CodeTerminating, "it is being deleted"), true
 	}
 	if f.Stored == nil {
-		return f.judgeAlone(o, item), true
+		return f.judgeLeftover(o, item), true
 	}
-	return f.judgeBeside(o, item), true
+	return f.judgeOfCluster(o, item), true
 }
 
 // isOwned reports whether a process group in the stored status, the cluster, or an object that is no
@@ -99,8 +99,8 @@ func (i Item) unknown(code Code, reason string) Item {
 	return i
 }
 
-// judgeBeside decides on an object of a cluster that exists.
-func (f Facts) judgeBeside(o Object, item Item) Item {
+// judgeOfCluster decides on an object of a cluster that exists.
+func (f Facts) judgeOfCluster(o Object, item Item) Item {
 	if len(f.Stored.Status.ProcessGroups) == 0 {
 		return item.unknown(CodeUnknownOwner, "the status has no process groups: a pass restores it from such objects")
 	}
@@ -179,8 +179,8 @@ func (f Facts) dataChecks() []string {
 	return all
 }
 
-// judgeAlone decides on an object of a cluster without a resource. Its database cannot be queried.
-func (f Facts) judgeAlone(o Object, item Item) Item {
+// judgeLeftover decides on an object of a cluster without a resource. Its database cannot be queried.
+func (f Facts) judgeLeftover(o Object, item Item) Item {
 	switch o.Kind {
 	case Pod:
 		if !o.Ended {

@@ -186,7 +186,7 @@ func TestWhatAWaitBelieves(t *testing.T) {
 			if tc.given != nil {
 				tc.given(t, &f)
 			}
-			got := tc.condition.ask(f)
+			got := tc.condition.evaluate(f)
 			if phrase.YesNo(got.met, phrase.UnknownCell) != tc.want || got.reason != tc.reason {
 				t.Errorf("%s: %s (%q), want %s (%q)", tc.condition.Text, phrase.YesNo(got.met, phrase.UnknownCell), got.reason, tc.want, tc.reason)
 			}

@@ -12,8 +12,8 @@ import (
 type WaitCondition struct {
 	// Text is the condition as the user wrote it: "tolerance=2".
 	Text string
-	// ask evaluates the condition. It is met only if the facts show that.
-	ask func(inspect.Facts) verdict
+	// evaluate decides the condition. It is met only if the facts show that.
+	evaluate func(inspect.Facts) verdict
 }
 
 // verdict is yes, no or unknown, with the reason when it is not yes.

@@ -46,7 +46,7 @@ type Wait struct {
 
 // Evaluate evaluates what was observed.
 func (w *Wait) Evaluate(m inspect.Metadata, f inspect.Facts) {
-	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.ask(f) })
+	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.evaluate(f) })
 	w.view.Warnings = append(w.view.Warnings, f.Warnings...)
 }
 

@@ -67,7 +67,7 @@ func (w *why) withoutAgents(c *Chain, v inspect.BackupStatusView) {
 	c.Summary = "has no agents"
 	c.Reasons = []Link{{Message: fmt.Sprintf("0 of %s ready: nothing is written, and what is restorable is unknown", phrase.Count(v.Agents.Desired, "agent"))}}
 	c.Reasons[0].Reasons = agentProblems(v)
-	c.Next = append(w.looks(c.Reasons), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
+	c.Next = append(w.inspections(c.Reasons), w.FDB("plan", c.Subjects[0]), w.FDB("reconcile", c.Subjects[0], "--wait"))
 }
 
 // agentProblems returns the pods of agents that are not ready.
@@ -97,7 +97,7 @@ func (w *why) otherwise(c *Chain, v inspect.BackupStatusView) {
 			c.Since = v.Snapshot.BeganAt
 		}
 	}
-	c.Next = append(w.looks(c.Reasons), w.FDB("backup", "status", v.Name), w.FDB("plan", c.Subjects[0]))
+	c.Next = append(w.inspections(c.Reasons), w.FDB("backup", "status", v.Name), w.FDB("plan", c.Subjects[0]))
 	if isForAPass(v) {
 		slices.Reverse(c.Next[len(c.Next)-2:])
 	}

@@ -32,7 +32,7 @@ func (w *why) database(v inspect.StatusView) []Chain {
 			c.Summary = "has an incomplete status document"
 		}
 		c.Reasons = []Link{{Message: v.Database.UnknownReason, Reasons: w.coordinatorProblems()}}
-		if w.forbidden(v) {
+		if w.forbidden() {
 			c.Next = []string{w.Kubectl("auth", "can-i", "--list")}
 			return []Chain{c}
 		}
@@ -50,7 +50,7 @@ func (w *why) database(v inspect.StatusView) []Chain {
 	case inspect.StateHealthy, inspect.StateDegraded, inspect.StateNotConfigured:
 		return nil
 	}
-	c.Next = append(w.looks(c.Reasons), w.FDB("status", w.name))
+	c.Next = append(w.inspections(c.Reasons), w.FDB("status", w.name))
 	return []Chain{c}
 }
 
@@ -68,9 +68,7 @@ func (w *why) blinded() []Link {
 }
 
 // forbidden reports whether the database is unknown only because permissions are missing.
-func (w *why) forbidden(v inspect.StatusView) bool {
-	return strings.HasPrefix(v.Database.UnknownReason, "forbidden: ")
-}
+func (w *why) forbidden() bool { return w.Database.Forbidden }
 
 // unavailableWords returns which coordinators answer, and the progress of the recovery, which has
 // none without a quorum.
@@ -170,10 +168,10 @@ func link(t inspect.Problem, subject, remark string) Link {
 	return Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), command: t.Command, key: t.Key, own: t.Own}
 }
 
-// looks returns the commands that show more of the first problem in a tree of reasons.
-func (w *why) looks(links []Link) []string {
+// inspections returns the command that shows more of the first problem in a tree of reasons.
+func (w *why) inspections(links []Link) []string {
 	for _, l := range links {
-		if deeper := w.looks(l.Reasons); len(deeper) > 0 {
+		if deeper := w.inspections(l.Reasons); len(deeper) > 0 {
 			return deeper
 		}
 		if len(l.command) > 0 {
@@ -198,6 +196,6 @@ func (w *why) degraded(v inspect.StatusView) []Chain {
 		}
 		c.Reasons = append(c.Reasons, link)
 	}
-	c.Next = append(w.looks(c.Reasons), w.FDB("status", w.name))
+	c.Next = append(w.inspections(c.Reasons), w.FDB("status", w.name))
 	return []Chain{c}
 }

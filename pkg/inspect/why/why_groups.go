@@ -100,7 +100,7 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 	if t := w.ProblemOf(g); t != nil {
 		c.Reasons = append(c.Reasons, link(*t, "", ""))
 	}
-	c.Next = append(w.looks(c.Reasons), c.Next...)
+	c.Next = append(w.inspections(c.Reasons), c.Next...)
 	if len(c.Next) == 0 {
 		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	}
@@ -214,7 +214,7 @@ func (w *why) remaining(g *v1beta2.ProcessGroupStatus) Chain {
 		acts = w.stage(&c, g, stage) || acts
 	}
 	broken := c.rank == rankBlocked
-	c.Next = append(w.looks(c.Reasons), c.Next...)
+	c.Next = append(w.inspections(c.Reasons), c.Next...)
 	if acts && len(w.Plan.Refused()) == 0 {
 		c.State, c.rank = Ready, rankReady
 		if broken {

@@ -77,7 +77,7 @@ func (v OutageView) Text() string {
 // outageOf returns the outage of a database that was created; nil for none, and where only
 // permissions are missing.
 func (w *why) outageOf(status inspect.StatusView) *OutageView {
-	if len(w.Only) > 0 || !w.Cluster.Status.Configured || w.forbidden(status) {
+	if len(w.Only) > 0 || !w.Cluster.Status.Configured || w.forbidden() {
 		return nil
 	}
 	v := OutageView{Missing: []MissingCoordinator{}, WaitingStages: []plan.StageName{}}
@@ -153,7 +153,7 @@ func (w *why) bringBack(v OutageView) Step {
 		names = append(names, c.Name())
 	}
 	s := Step{Message: "bring back what does not run", Command: w.FDB("status", w.name)}
-	if next := w.looks(links); len(next) > 0 {
+	if next := w.inspections(links); len(next) > 0 {
 		s.Command = next[0]
 	}
 	switch {

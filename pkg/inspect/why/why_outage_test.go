@@ -229,8 +229,10 @@ func TestOnlyAnOutageHasSteps(t *testing.T) {
 		"there never was one": func(in *Input) {
 			in.Cluster.Status.Configured, in.Database = false, plan.DatabaseFacts{Unreachable: "no pod runs"}
 		},
-		"permissions are missing": func(in *Input) { in.Database = plan.DatabaseFacts{Unreachable: "forbidden: pods/exec"} },
-		"one process group":       func(in *Input) { in.Only = []v1beta2.ProcessGroupID{"log-1"} },
+		"permissions are missing": func(in *Input) {
+			in.Database = plan.DatabaseFacts{Unreachable: "pods/exec is forbidden", Forbidden: true}
+		},
+		"one process group": func(in *Input) { in.Only = []v1beta2.ProcessGroupID{"log-1"} },
 	}
 	for name, given := range tests {
 		t.Run(name, func(t *testing.T) {

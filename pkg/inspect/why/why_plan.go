@@ -38,7 +38,7 @@ func (w *why) holds() []Chain {
 		w.reported[h.Stage] = true
 		c := Chain{Subjects: []string{w.subject}, Summary: "is not reconciled", Reasons: []Link{w.held(h)}}
 		c.judgeHold(h)
-		c.Next = append(w.looks(c.Reasons), w.nextFor(h)...)
+		c.Next = append(w.inspections(c.Reasons), w.nextFor(h)...)
 		chains = append(chains, c)
 	}
 	return chains

@@ -92,9 +92,9 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 		},
 		"exec is forbidden": {
 			given: func(in *why.Input) {
-				in.Database = plan.DatabaseFacts{Unreachable: `forbidden: pods "x" is forbidden: User "me" cannot create resource "pods/exec"`}
+				in.Database = plan.DatabaseFacts{Unreachable: `reaching pod ns/x: pods "x" is forbidden: User "me" cannot create resource "pods/exec"`, Forbidden: true}
 			}, state: why.Unknown,
-			want: `database does not answer: forbidden: pods "x" is forbidden: User "me" cannot create resource "pods/exec"  next: kubectl auth can-i --list`,
+			want: `database does not answer: reaching pod ns/x: pods "x" is forbidden: User "me" cannot create resource "pods/exec"  next: kubectl auth can-i --list`,
 		},
 		"the pod of a coordinator does not start, and no database answers": {
 			given: func(in *why.Input) {

@@ -94,8 +94,7 @@ func (v *View) cause(r Rule, effect Effect, found []reading, c inspect.Commands)
 		subjects[i] = f.subject
 	}
 	worst := found[0]
-	limits := map[Code]string{RatekeeperLimit: v.Load.Ratekeeper.LimitedBy.Code, BatchLimit: v.Load.Ratekeeper.BatchLimitedBy.Code}
-	limit := limits[r.Code]
+	limit := v.Load.Ratekeeper.limitOf(r.Code)
 	return Cause{
 		Code: r.Code, Effect: effect, Subjects: subjects, Value: *worst.value, Limit: limit,
 		Threshold: r.threshold(effect),

@@ -55,6 +55,16 @@ type Ratekeeper struct {
 	ThrottledTags *int `json:"throttledTags"`
 }
 
+// limitOf returns the code of the limit that a cause is about; empty for causes that are none, and where the
+// database reports no reason.
+func (r Ratekeeper) limitOf(cause Code) string {
+	limit := map[Code]*Limit{RatekeeperLimit: r.LimitedBy, BatchLimit: r.BatchLimitedBy}[cause]
+	if limit == nil {
+		return ""
+	}
+	return limit.Code
+}
+
 // Limit is the reason of ratekeeper's limit.
 type Limit struct {
 	// Code is the name that FoundationDB has for it, such as storage_server_write_queue_size.

@@ -329,3 +329,20 @@ func TestEveryRuleHasAThresholdAndItsSource(t *testing.T) {
 		seen[r.Code] = true
 	}
 }
+
+// Right after a recovery, and while ratekeeper cannot be reached, the document has no reason of a limit.
+func TestACauseIsKnownWithoutTheReasonOfALimit(t *testing.T) {
+	for name, change := range map[string]func(*fdb.Status){
+		"no performance state": func(s *fdb.Status) { s.Cluster.QoS = nil },
+		"no reasons": func(s *fdb.Status) {
+			s.Cluster.QoS.PerformanceLimitedBy, s.Cluster.QoS.BatchPerformanceLimitedBy = nil, nil
+		},
+	} {
+		s := recorded(t, "05-healthy")
+		change(s)
+		changeProcess(s, "storage-1", func(p *fdb.Process) { p.Disk.Busy = new(1.0) })
+		if v := viewOf(s); v.State != Slow || len(v.Causes) != 1 || v.Causes[0].Limit != "" {
+			t.Errorf("%s: %s %+v", name, v.State, v.Causes)
+		}
+	}
+}

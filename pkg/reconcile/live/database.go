@@ -24,7 +24,7 @@ import (
 // unreachable. A database that is down takes up to 19 s to answer.
 const DefaultStatusTimeout = 60 * time.Second
 
-// database leads to the cluster's database, and reads it.
+// database finds a way to the cluster's database, and reads it.
 type database struct {
 	*Options
 	known  *known
@@ -33,7 +33,7 @@ type database struct {
 	mu     sync.Mutex
 	binary string     // the fdbcli that has the protocol of the processes; empty when unknown
 	answer string     // the pod in which fdbcli succeeded last; empty when unknown
-	looked statusRead // at the database, since this run holds the Lease
+	latest statusRead // the status document read last, since this run holds the Lease
 }
 
 // readDatabase reads the status document. An unreachable database is a fact that stages decide
@@ -78,7 +78,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	default:
 		facts.Status = status
 		d.rememberBinary(inPods)
-		d.rememberLook(status)
+		d.rememberStatus(status)
 	}
 	return facts, nil
 }
@@ -274,7 +274,7 @@ func mainContainerReady(pod *corev1.Pod) bool {
 	})
 }
 
-// database returns a client for actions.
+// open returns a client for actions.
 func (d *database) open(ctx context.Context) (admin.Client, *v1beta2.FoundationDBCluster, error) {
 	cluster, pods := d.known.toReach()
 	if cluster == nil {

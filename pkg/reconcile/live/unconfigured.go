@@ -53,14 +53,14 @@ type statusRead struct {
 	at     time.Time
 }
 
-// rememberLook keeps a document that was read while this run held the Lease.
-func (d *database) rememberLook(s *fdb.Status) {
+// rememberStatus keeps a document that was read while this run held the Lease.
+func (d *database) rememberStatus(s *fdb.Status) {
 	held := d.leases.current() != nil
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.looked = statusRead{}
+	d.latest = statusRead{}
 	if held {
-		d.looked = statusRead{s, d.Clock.Now()}
+		d.latest = statusRead{s, d.Clock.Now()}
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *database) rememberLook(s *fdb.Status) {
 func (d *database) forgetLook() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.looked = statusRead{}
+	d.latest = statusRead{}
 }
 
 // lastLook is for how long a document is the last read before a database is created: shorter than
@@ -79,8 +79,8 @@ const lastLook = 5 * time.Second
 // itself refuses to create a database over one that exists.
 func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
 	d.mu.Lock()
-	last := d.looked
-	d.looked = statusRead{} // it is the last read before one command, not before two
+	last := d.latest
+	d.latest = statusRead{} // it is the last read before one command, not before two
 	d.mu.Unlock()
 	status := last.status
 	if status == nil || d.Clock.Since(last.at) > lastLook {

@@ -15,12 +15,12 @@ type Timer struct {
 	start   time.Time
 	due     time.Time
 	first   time.Time // when the burst of changes began; zero before any
-	soonest time.Time
+	soonest time.Time // no change ends the wait before
 }
 
-// NewAlarm is set at the start of a wait.
-func NewAlarm(start time.Time, r Wait) *Timer {
-	return &Timer{wait: r, start: start, due: start.Add(r.AtMost), soonest: start.Add(r.AtLeast)}
+// NewAlarm returns the Timer of a wait that begins at start.
+func NewAlarm(start time.Time, w Wait) *Timer {
+	return &Timer{wait: w, start: start, due: start.Add(w.AtMost), soonest: start.Add(w.AtLeast)}
 }
 
 // Due is when the wait is over, as far as is known now.
@@ -29,7 +29,7 @@ func (a *Timer) Due() time.Time { return a.due }
 // Woken reports whether a change, and not time alone, decides when the wait is over.
 func (a *Timer) Woken() bool { return a.due.Before(a.start.Add(a.wait.AtMost)) }
 
-// Changed records a change. OfResource is true when the resource itself was changed.
+// Changed records a change. ofResource is true when the resource itself was changed.
 func (a *Timer) Changed(now time.Time, ofResource bool) {
 	if a.first.IsZero() {
 		a.first = now

@@ -31,8 +31,8 @@ func UnnamedClients(v fdb.SupportedVersion) int {
 	return max(0, *v.MaxProtocol-len(v.MaxProtocolClients))
 }
 
-// IsIgnoredClient reports whether the spec allows clients of this log group may lose
-// to lose the database.
+// IsIgnoredClient reports whether the spec ignores clients of this log group in upgrades: they may lose
+// their connection to the database.
 func IsIgnoredClient(c *v1beta2.FoundationDBCluster, client fdb.ConnectedClient) bool {
 	return slices.Contains(c.IgnoreLogGroupsForUpgrade(), v1beta2.LogGroup(client.LogGroup))
 }

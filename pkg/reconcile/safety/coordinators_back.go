@@ -104,13 +104,13 @@ func mayComeBack(s plan.Snapshot, address fdb.Address) string {
 	return ""
 }
 
-// reportsLong reports whether all processes of a group report, and have run for coordinatorPatience.
+// reportsLong reports whether all processes of a group report, and have run for coordinatorLimit.
 func reportsLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return len(reportingOf(s, g)) >= serversOf(s, g) && s.Now.Sub(lastAlive(s.Pod(g))) >= coordinatorLimit
 }
 
 // justMade returns why the process of a group may not report yet: its pod terminates, or was
-// created less than coordinatorPatience ago; empty otherwise.
+// created less than coordinatorLimit ago; empty otherwise.
 func justMade(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
 	pod := s.Pod(g)
 	lost, noted := g.Condition(v1beta2.ConditionMissingPod)

@@ -96,7 +96,7 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 // with the first one that reports.
 func neverReported(g *v1beta2.ProcessGroupStatus) bool { return g.FaultDomain == "" }
 
-// LongMissing reports whether a group has not reported for missingPatience, the database has
+// LongMissing reports whether a group has not reported for missingLimit, the database has
 // no process of it, and its pod was not just recreated. Its exclusion moves no role and does
 // not reduce the number of processes that are up.
 func LongMissing(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {

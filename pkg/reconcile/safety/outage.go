@@ -35,7 +35,7 @@ type Outage struct {
 }
 
 // OutageOf dates the outage of a process group whose processes do not report. Every source notices
-// an outage after it began, so the earliest time is the nearest. FirstSeen is when a pass recorded
+// an outage after it began, so the earliest time is the nearest. firstSeen is when a pass recorded
 // the outage, zero while none has.
 //
 // It is for users, in all views alike. No decision uses it: a node that is not ready and a container

@@ -22,7 +22,7 @@ func replicasDesired(s plan.Snapshot) (n int, known bool) {
 	return fdb.MinimumFaultDomains(redundancyOf(s))
 }
 
-// unknownRedundancy is the evidence for an unknown replicasWanted.
+// unknownRedundancy is the evidence for an unknown number of replicas.
 func unknownRedundancy(s plan.Snapshot) string {
 	if s.Database.Status.Cluster.Configuration == nil {
 		return "the redundancy mode in force is unknown: the status document has no configuration"

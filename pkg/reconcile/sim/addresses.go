@@ -21,7 +21,7 @@ func (w *Cluster) giveAddresses(pod *corev1.Pod) {
 			return
 		}
 	}
-	net := 2*w.number + 1 // two networks for each of the joined worlds
+	net := 2*w.number + 1 // two networks for each of the joined clusters
 	n := 0
 	for name := range w.Pods {
 		if name < pod.Name {

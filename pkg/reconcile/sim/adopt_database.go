@@ -42,8 +42,8 @@ func (w *Cluster) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 	return nil
 }
 
-// adoptRecovery has the database recover when the observed one did, if that was after the simulated
-// one had settled.
+// adoptRecovery makes the simulated database recover at the time of the last observed recovery, if that was
+// after the simulated one had settled.
 func (w *Cluster) adoptRecovery(s plan.Snapshot) {
 	age, known := s.Database.Status.RecoveryAge()
 	until := s.Now.Add(-max(age, joining)).Sub(w.Now())

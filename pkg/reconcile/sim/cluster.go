@@ -108,9 +108,9 @@ type Cluster struct {
 	// otherNames are the addresses of processes of other control-plane instances by DNS name.
 	otherNames map[string]string
 
-	// site is what joined worlds share.
+	// site is what joined clusters share.
 	site *site
-	// number identifies each of the joined worlds, from 0.
+	// number identifies each of the joined clusters, from 0.
 	number        int
 	mu            sync.Mutex
 	running       map[string]*runningPod
@@ -120,7 +120,7 @@ type Cluster struct {
 	cooldownUntil time.Time // until when other control-plane instances must not act
 }
 
-// site is where several worlds live: one network, one clock, one FoundationDB.
+// site is what several clusters share: one network, one clock, one FoundationDB.
 type site struct{ clusters []*Cluster }
 
 // ErrCrashed is the error of a pass at Cluster.Crash.
@@ -171,7 +171,7 @@ func (s *site) add(cluster *v1beta2.FoundationDBCluster) *Cluster {
 // nodesPerCluster is how many nodes each starts with.
 const nodesPerCluster = 5
 
-// nodeName is the name of the n-th node: no two worlds share a fault domain.
+// nodeName is the name of the n-th node: no two clusters share a fault domain.
 func (w *Cluster) nodeName(n int) string {
 	if w.number == 0 {
 		return fmt.Sprintf("node-%d", n)
@@ -182,7 +182,7 @@ func (w *Cluster) nodeName(n int) string {
 // Now is the simulated time.
 func (w *Cluster) Now() time.Time { return w.FDB.Now() }
 
-// Tick lets d pass, second by second, for all worlds of the site; seconds in which nothing can
+// Tick lets d pass, second by second, for all clusters of the site; seconds in which nothing can
 // happen are skipped.
 func (w *Cluster) Tick(d time.Duration) {
 	for left := d.Truncate(time.Second); left > 0; {
@@ -214,7 +214,7 @@ func (w *Cluster) idleFor() time.Duration {
 	return max(0, next.Sub(w.Now())-time.Nanosecond).Truncate(time.Second)
 }
 
-// resolve resolves a host name in the DNS of all worlds, as control-plane instances that share a
+// resolve resolves a host name in the DNS of all clusters, as control-plane instances that share a
 // database by name need it.
 func (s *site) resolve(host string) ([]netip.Addr, error) {
 	for _, w := range s.clusters {

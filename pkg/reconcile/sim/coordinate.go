@@ -15,7 +15,7 @@ import (
 )
 
 // Shared is what control-plane instances that use one database store in it for each other.
-// Joined worlds have the same one.
+// Joined clusters have the same one.
 type Shared struct {
 	Lock     *fdb.Lock
 	DenyList map[string]bool

@@ -1,5 +1,6 @@
-// Package stages holds the stages of a reconcile pass, one file each. A stage decides what to do
-// and why; it never acts, and it reads only the facets of the snapshot that it declares.
+// Package stages lists the stages of a reconcile pass, and of the passes of other commands, in order. The
+// stages themselves are in the packages below it, one file each. A stage decides what to do and why; it never
+// acts, and it reads only the facets of the snapshot that it declares.
 package stages
 
 import (

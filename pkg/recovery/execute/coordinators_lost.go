@@ -22,8 +22,8 @@ import (
 // coordinationLimit bounds the copy of coordination files in or from one pod.
 const coordinationLimit = 2 * time.Minute
 
-// freeze is the begin of scripts that stop the fdbserver processes in "$@", and let them go on at their
-// end: what a process that is stopped has written is what it would find after it was killed.
+// freeze is the beginning of scripts that stop the fdbserver processes in "$@", and continue them at the
+// end: the files of a stopped process are those that it would find after it was killed.
 const freeze = `frozen=
 trap 'for p in $frozen; do kill -CONT "$p"; done' EXIT
 trap 'exit 1' HUP INT TERM
@@ -67,7 +67,7 @@ sync "$1"
 sha256sum <"$1" | cut -d ' ' -f 1`
 
 // installScript replaces the pair of coordination files with those that were staged, once. A process
-// that had others open is killed: it would go on with them. Its arguments are the data directory, the
+// that had other files open is killed: it would continue to use them. Its arguments are the data directory, the
 // suffix of staged files, the checksums, and process IDs.
 const installScript = `set -e
 d=$1 s=$2 a=$3 b=$4

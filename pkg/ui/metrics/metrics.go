@@ -14,7 +14,7 @@ import (
 // namespace begins the name of every metric.
 const namespace = "kubectl_fdb"
 
-// Metrics counts the passes over one cluster. Report and Rested are called by one
+// Metrics counts the passes over one cluster. Report is called by one
 // goroutine; the registry may be read concurrently.
 type Metrics struct {
 	registry *prometheus.Registry

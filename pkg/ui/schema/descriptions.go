@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// descriptions are what comments of the code say of types, fields and values.
+// descriptions are the comments of types, fields and values in the code.
 type descriptions struct {
 	Types  map[string]string   `json:"types"`
 	Fields map[string]string   `json:"fields"`

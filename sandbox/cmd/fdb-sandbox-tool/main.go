@@ -50,7 +50,7 @@ func idle() {
 	<-ctx.Done()
 }
 
-// simulated has the sandbox run a FoundationDB program in this one's place.
+// simulated makes the sandbox run a simulated FoundationDB program instead of this one.
 func simulated(name string) (int, error) {
 	version, err := images.StampedVersion("/proc/self/exe")
 	if err != nil {

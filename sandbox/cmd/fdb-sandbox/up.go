@@ -109,7 +109,7 @@ func (o upOptions) run(ctx context.Context, out io.Writer) error {
 	}
 }
 
-// machine is the sandbox the flags ask for.
+// machine returns the options of the sandbox that the flags describe.
 func (o upOptions) machine() (machine.Options, error) {
 	dir, err := checkDir(o.dir)
 	if err != nil {

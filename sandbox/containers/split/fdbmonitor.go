@@ -31,7 +31,7 @@ func ParseMonitor(args []string) (Monitor, error) {
 	return m, nil
 }
 
-// pollInterval is how often the configuration file is looked at.
+// pollInterval is how often the configuration file is read.
 const pollInterval = 200 * time.Millisecond
 
 // fdbmonitor runs the processes of a configuration file.
@@ -51,7 +51,7 @@ type fdbmonitor struct {
 type slot struct {
 	conf    ServerConf
 	process process.Process // nil while it does not run
-	stop    chan struct{}   // closed when it was taken out of the configuration
+	stop    chan struct{}   // closed when it is removed from the configuration
 }
 
 // Run runs the processes until ctx ends, and returns when they have ended.
@@ -63,7 +63,7 @@ func (m Monitor) Run(ctx context.Context, start process.Start, c clock.WithTicke
 	ticker := c.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		f.look()
+		f.poll()
 		select {
 		case <-ctx.Done():
 			f.apply(MonitorConf{})
@@ -79,8 +79,8 @@ func (f *fdbmonitor) log(id, format string, args ...any) {
 		float64(f.clock.Now().UnixMicro())/1e6, f.LogGroup, id, fmt.Sprintf(format, args...))
 }
 
-// look follows the configuration file; one that cannot be read changes nothing.
-func (f *fdbmonitor) look() {
+// poll applies the configuration file if it changed; one that cannot be read changes nothing.
+func (f *fdbmonitor) poll() {
 	text, err := os.ReadFile(f.ConfFile)
 	if err != nil || string(text) == f.text {
 		return
@@ -95,19 +95,18 @@ func (f *fdbmonitor) look() {
 	f.apply(conf)
 }
 
-// apply starts new processes, ends removed ones and gives the others their
-// new settings at their next start, or at once when it is to be killed on a
-// change.
+// apply starts new processes and ends removed ones. The others get their new
+// settings at their next start; those with KillOnChange are restarted for it.
 func (f *fdbmonitor) apply(conf MonitorConf) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	wanted := map[string]bool{}
+	desired := map[string]bool{}
 	for _, c := range conf.Servers {
-		wanted[c.ID] = true
+		desired[c.ID] = true
 		f.applyOne(c)
 	}
 	for id, s := range f.servers {
-		if wanted[id] {
+		if desired[id] {
 			continue
 		}
 		f.log(id, "Deconfigured %s", id)
@@ -135,7 +134,7 @@ func (f *fdbmonitor) applyOne(c ServerConf) {
 	}
 }
 
-// keep restarts a process until it is taken out of the configuration.
+// keep restarts a process until it is removed from the configuration.
 func (f *fdbmonitor) keep(s *slot) {
 	delay := time.Duration(-1)
 	for {

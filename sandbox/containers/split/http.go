@@ -66,14 +66,14 @@ func (h *server) routes() http.Handler {
 		"copy_files": h.sidecar.CopyConfigFiles, "copy_binaries": h.sidecar.CopyPrograms, "copy_monitor_conf": h.sidecar.CopyMonitorConf,
 		"copy_libraries": func() error { return nil }, // there are none to copy, by Sidecar.check
 		"refresh_certs":  func() error { return nil }, // every connection reads them again
-		"restart":        h.askToRestart,
+		"restart":        h.requestRestart,
 	} {
 		mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, _ *http.Request) { finish(w, do()) })
 	}
 	return mux
 }
 
-func (h *server) askToRestart() error {
+func (h *server) requestRestart() error {
 	select {
 	case h.restart <- struct{}{}:
 	default: // a restart is already requested
@@ -140,7 +140,7 @@ func (h *server) checkHash(w http.ResponseWriter, q *http.Request) {
 	h.answerTwice(w, text)
 }
 
-// answerTwice is the sidecar's own fault since 7.3: a 404 follows the answer on
+// answerTwice has the defect of the sidecar since 7.3: a 404 follows the answer on
 // the same connection, so that a reader must stop at the content's length.
 func (h *server) answerTwice(w http.ResponseWriter, text string) {
 	conn, out, err := http.NewResponseController(w).Hijack()
@@ -154,7 +154,7 @@ func (h *server) answerTwice(w http.ResponseWriter, text string) {
 	_ = out.Flush()
 }
 
-// authenticated asks for a client certificate when TLS is on, except for /ready.
+// authenticated requires a client certificate when TLS is on, except for /ready.
 func (h *server) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if h.sidecar.TLS && q.URL.Path != "/ready" && (q.TLS == nil || len(q.TLS.VerifiedChains) == 0) {

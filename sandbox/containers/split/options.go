@@ -1,5 +1,5 @@
-// Package split is the programs of the split images: a sidecar that fills in
-// and hands on the configuration and answers over HTTP, and fdbmonitor, which
+// Package split is the programs of the split images: a sidecar that
+// copies the configuration with its variables filled in and serves an HTTP API, and fdbmonitor, which
 // runs fdbserver processes according to a configuration file. Both run inside
 // a container and see nothing but the container.
 package split
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/containers/copying"
 )
 
-// Sidecar is the sidecar's flags and surroundings.
+// Sidecar is the sidecar's flags and environment.
 type Sidecar struct {
 	InputDir, OutputDir  string
 	InputMonitorConf     string

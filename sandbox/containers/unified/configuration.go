@@ -19,7 +19,7 @@ type accepted struct {
 }
 
 // accept checks a configuration: it must name a version whose binary is there,
-// and every process's arguments must come out.
+// and the arguments of every process must be valid.
 func (o Options) accept(raw []byte, env map[string]string) (accepted, error) {
 	c, err := fdb.ParseMonitorConfiguration(raw)
 	if err != nil {
@@ -43,7 +43,7 @@ func (o Options) binaryFor(version string) (string, error) {
 	if version == "" {
 		return "", errors.New("the configuration has no version")
 	}
-	wanted, err := fdb.ParseVersion(version)
+	desired, err := fdb.ParseVersion(version)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func (o Options) binaryFor(version string) (string, error) {
 		return "", fmt.Errorf("read the image's version: %w", err)
 	}
 	dir := o.BinaryDir
-	if !wanted.ProtocolCompatible(own) {
+	if !desired.ProtocolCompatible(own) {
 		dir = filepath.Join(o.SharedBinaries, version)
 	}
 	binary := filepath.Join(dir, "fdbserver")

@@ -25,7 +25,7 @@ type Facts struct {
 // Pod is the monitor's own pod.
 type Pod interface {
 	// Facts delivers the pod's facts now and whenever they change; it is closed
-	// when the pod is out of reach.
+	// when the pod cannot be reached any more.
 	Facts() <-chan Facts
 	// Annotate sets annotations.
 	Annotate(ctx context.Context, set map[string]string) error
@@ -70,7 +70,7 @@ func RunLauncher(ctx context.Context, o Options, pod Pod, start process.Start, c
 	ticker := c.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		m.look(ctx)
+		m.poll(ctx)
 		select {
 		case <-ctx.Done():
 			m.shutDown()
@@ -95,8 +95,8 @@ func (m *monitor) take(f Facts) {
 	}
 }
 
-// look reads the files and makes processes and annotations follow.
-func (m *monitor) look(ctx context.Context) {
+// poll reads the files and updates processes and annotations.
+func (m *monitor) poll(ctx context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.readConfiguration()
@@ -139,7 +139,7 @@ func (m *monitor) refuse(raw string, err error) {
 	}
 }
 
-// readClusterFile notices changes of the live cluster file after the first sight.
+// readClusterFile notes changes of the live cluster file after the first read.
 func (m *monitor) readClusterFile() {
 	content, err := os.ReadFile(m.ClusterFile)
 	if err != nil || string(content) == m.cluster {
@@ -151,7 +151,7 @@ func (m *monitor) readClusterFile() {
 	m.cluster = string(content)
 }
 
-// annotate sets what is to be set; what fails is retried at the next check.
+// annotate sets the pending annotations; after a failure the next poll retries.
 func (m *monitor) annotate(ctx context.Context) {
 	if len(m.pending) == 0 {
 		return
@@ -163,19 +163,19 @@ func (m *monitor) annotate(ctx context.Context) {
 	clear(m.pending)
 }
 
-// wanted reports whether processes should run.
-func (m *monitor) wanted() bool {
+// shouldRun reports whether processes should run.
+func (m *monitor) shouldRun() bool {
 	return m.active != nil && m.active.ServersRun() && m.facts.Annotations[AnnotationIsolate] != "true"
 }
 
 // arrange starts the loops of processes that should run and ends the others.
 func (m *monitor) arrange() {
 	for _, s := range m.slots {
-		switch wanted := m.wanted(); {
-		case wanted && !s.running:
+		switch shouldRun := m.shouldRun(); {
+		case shouldRun && !s.running:
 			s.running, s.stop = true, make(chan struct{})
 			m.work.Go(func() { m.keep(s, s.stop) })
-		case !wanted && s.running:
+		case !shouldRun && s.running:
 			m.end(s)
 		}
 	}
@@ -205,7 +205,7 @@ func (m *monitor) keep(s *slot, stop <-chan struct{}) {
 	for {
 		began := m.clock.Now()
 		code, ran := m.runOnce(s, stop)
-		if m.clock.Since(began) > calmAfter {
+		if m.clock.Since(began) > stableAfter {
 			failures = 0
 		}
 		if !ran || code != 0 {
@@ -260,7 +260,7 @@ func (m *monitor) begin(s *slot, stop <-chan struct{}) (wait func() int, err err
 	return p.Wait, nil
 }
 
-// shutDown waits as long as the pod asks for and ends every process.
+// shutDown waits for the time in an annotation of the pod, and ends every process.
 func (m *monitor) shutDown() {
 	m.mu.Lock()
 	delay, err := time.ParseDuration(m.facts.Annotations[AnnotationDelayShutdown])

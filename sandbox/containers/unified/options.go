@@ -98,7 +98,7 @@ const (
 const (
 	pollInterval   = 200 * time.Millisecond // how often files are looked at
 	longestBackOff = 60 * time.Second
-	calmAfter      = 5 * time.Minute // a process that ran so long has no failures behind it
+	stableAfter    = 5 * time.Minute // a process that ran so long has no failures behind it
 )
 
 // backOff is the wait before a process starts again after so many failures in a row.

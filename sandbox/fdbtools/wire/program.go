@@ -33,7 +33,7 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// RunProgram has the sandbox run a program in this one's place and returns its
+// RunProgram makes the sandbox run a program instead of this one and returns its
 // exit code.
 func RunProgram(ctx context.Context, run Run, s Streams) (int, error) {
 	c, err := Dial(ctx)
@@ -43,7 +43,7 @@ func RunProgram(ctx context.Context, run Run, s Streams) (int, error) {
 	return RunOver(c, run, s)
 }
 
-// RunOver is RunProgram over a connection that is there already; it closes it.
+// RunOver is RunProgram over an open connection, which it closes.
 func RunOver(c *Conn, run Run, s Streams) (int, error) {
 	defer func() { _ = c.Close() }()
 	if err := c.Send(FromProgram{Run: &run}); err != nil {

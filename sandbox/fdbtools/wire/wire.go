@@ -1,5 +1,5 @@
-// Package wire is what programs in containers and the sandbox say to each
-// other over a unix socket: one JSON message after the other, in both
+// Package wire is the protocol between programs in containers and the sandbox,
+// over a unix socket: one JSON message after the other, in both
 // directions. A connection is one run of one program, and ends with it.
 package wire
 
@@ -19,7 +19,7 @@ const Socket = box.RunDir + "/tools.sock"
 // Watch.
 type FromProgram struct {
 	Run      *Run              `json:",omitempty"` // run a FoundationDB program in its place
-	Watch    bool              `json:",omitempty"` // tell the pod's facts now and when they change
+	Watch    bool              `json:",omitempty"` // send the pod's facts now and when they change
 	Annotate map[string]string `json:",omitempty"` // set annotations of the pod
 	Stdin    []byte            `json:",omitempty"`
 	StdinEnd bool              `json:",omitempty"`
@@ -90,7 +90,7 @@ type Conn struct {
 	out *json.Encoder
 }
 
-// NewConn speaks over c.
+// NewConn returns a connection over c.
 func NewConn(c net.Conn) *Conn {
 	return &Conn{conn: c, in: json.NewDecoder(c), out: json.NewEncoder(c)}
 }

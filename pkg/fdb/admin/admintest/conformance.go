@@ -16,8 +16,8 @@ import (
 // Keys and localities of a database that no other process uses.
 const (
 	conformancePrefix = "\xff\x02/kubectl-fdb-conformance"
-	nobodysLocality   = "locality_instance_id:kubectl-fdb-conformance"
-	nobodysAddress    = "192.0.2.1"
+	unusedLocality    = "locality_instance_id:kubectl-fdb-conformance"
+	unusedAddress     = "192.0.2.1"
 )
 
 // Conformance checks an implementation against a configured, available database that
@@ -91,7 +91,7 @@ func connectionStringConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 
 func exclusionConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 	t.Helper()
-	targets := []string{nobodysAddress, nobodysAddress + ":4501", nobodysLocality}
+	targets := []string{unusedAddress, unusedAddress + ":4501", unusedLocality}
 	t.Cleanup(func() {
 		if err := a.Include(context.WithoutCancel(t.Context()), targets); err != nil {
 			t.Errorf("cleaning up: %v", err)
@@ -111,7 +111,7 @@ func exclusionConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 		t.Error(diff)
 	}
 	for _, address := range must(a.InProgressExclusions(t.Context()))(t) {
-		if strings.HasPrefix(address, nobodysAddress) {
+		if strings.HasPrefix(address, unusedAddress) {
 			t.Errorf("the address of no process is in progress: %s", address)
 		}
 	}
@@ -130,8 +130,8 @@ func badTargetsConform(t *testing.T, a admin.Admin, _ admin.KV) {
 	before := must(a.Exclusions(t.Context()))(t)
 	for _, target := range []string{"garbage", "all", "10.1.0.1:4500:tls", ""} {
 		for _, err := range []error{
-			a.Exclude(t.Context(), []string{nobodysAddress, target}),
-			a.Include(t.Context(), []string{nobodysAddress, target}),
+			a.Exclude(t.Context(), []string{unusedAddress, target}),
+			a.Include(t.Context(), []string{unusedAddress, target}),
 		} {
 			if admin.KindOf(err) != admin.KindBadInput {
 				t.Errorf("%q: got %v", target, err)
@@ -221,7 +221,7 @@ func coordinatorsConform(t *testing.T, a admin.Admin, _ admin.KV) {
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)
 	}
-	unreachable := []fdb.Address{{Host: nobodysAddress, Port: 4501}}
+	unreachable := []fdb.Address{{Host: unusedAddress, Port: 4501}}
 	if got, err := a.ChangeCoordinators(t.Context(), unreachable); admin.KindOf(err) != admin.KindNotYet {
 		t.Errorf("an unreachable coordinator: got %s (%v)", got, err)
 	}
@@ -232,7 +232,7 @@ func coordinatorsConform(t *testing.T, a admin.Admin, _ admin.KV) {
 
 func killConforms(t *testing.T, a admin.Admin, _ admin.KV) {
 	t.Helper()
-	err := a.Kill(t.Context(), []fdb.Address{{Host: nobodysAddress, Port: 4501}})
+	err := a.Kill(t.Context(), []fdb.Address{{Host: unusedAddress, Port: 4501}})
 	if admin.KindOf(err) != admin.KindRefused {
 		t.Errorf("got %v", err)
 	}

@@ -40,8 +40,7 @@ type Follower struct {
 }
 
 // Follow watches the objects that belong to the given cluster. Called again, it changes nothing
-// unless other objects belong to the cluster now. The
-// watches end with the context, or with Stop.
+// unless other objects belong to the cluster now. The watches end with the context, or with Stop.
 func (f *Follower) Follow(ctx context.Context, c *v1beta2.FoundationDBCluster) {
 	desired := slices.DeleteFunc(subjectsOf(f.Key, c), func(s subject) bool { return s.facet&f.Facets == 0 })
 	if f.stop != nil && slices.EqualFunc(desired, f.following, subject.same) {

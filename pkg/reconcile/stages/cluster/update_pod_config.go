@@ -15,7 +15,7 @@ import (
 
 // UpdatePodConfig makes sure that every pod uses the current cluster file and monitor configuration,
 // and records on the pod which one it has confirmed. One outdated pod never blocks another. Groups
-// that are marked for removal keep what they have: see keepsItsConfig.
+// that are marked for removal keep what they have: see readings.KeepsItsConfig.
 var UpdatePodConfig = plan.Stage{
 	Name:  plan.StageUpdatePodConfig,
 	Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.PodFiles,

@@ -32,14 +32,14 @@ var DetectFailures = plan.Stage{
 }
 
 // Failures returns the process groups that have a condition for which they are replaced once it
-// lasts, unless they crash on purpose or are under maintenance. The hold is why other failures are unknown; nil where all
-// are known.
+// lasts, unless they crash on purpose or are under maintenance. The hold is why other failures are unknown;
+// nil where all are known.
 func Failures(s plan.Snapshot) (failed []v1beta2.ProcessGroupID, unknown *plan.Hold, err error) {
 	if !s.Cluster.Status.Configured && !s.Database.Available() {
-		return nil, notKnown(plan.HoldNoDatabase, "there is no database yet"), nil
+		return nil, failuresUnknown(plan.HoldNoDatabase, "there is no database yet"), nil
 	}
 	if !s.Database.Available() {
-		return nil, notKnown(plan.HoldDatabaseUnavailable, "the database is unavailable"), nil
+		return nil, failuresUnknown(plan.HoldDatabaseUnavailable, "the database is unavailable"), nil
 	}
 	written, err := status.NewStatus(s)
 	if err != nil {
@@ -52,11 +52,11 @@ func Failures(s plan.Snapshot) (failed []v1beta2.ProcessGroupID, unknown *plan.H
 		}
 	}
 	if !status.ProcessesReport(s) {
-		unknown = notKnown(plan.HoldNotReporting, "no process of the data center reports")
+		unknown = failuresUnknown(plan.HoldNotReporting, "no process of the data center reports")
 	}
 	return failed, unknown, nil
 }
 
-func notKnown(code plan.HoldCode, why string) *plan.Hold {
+func failuresUnknown(code plan.HoldCode, why string) *plan.Hold {
 	return &plan.Hold{Code: code, Reason: "cannot determine which process groups have failed: " + why, RetryAfter: plan.PodDelay}
 }

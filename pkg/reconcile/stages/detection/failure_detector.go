@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
-// FailureDetector creates, updates and deletes the CronJob of the failure detector. Its life
-// depends on automatic replacements: without them nothing acts on what it sees.
+// FailureDetector creates, updates and deletes the CronJob of the failure detector. It
+// exists only with automatic replacements: without them nothing acts on what it detects.
 var FailureDetector = plan.Stage{
 	Name:  plan.StageFailureDetector,
 	Reads: plan.ClusterResource | plan.Detector,
@@ -47,11 +47,11 @@ func withoutDetector(s plan.Snapshot) plan.Decision {
 	case have == nil || have.DeletionTimestamp != nil || !metav1.IsControlledBy(have, s.Cluster):
 		return plan.Decision{}
 	default:
-		return plan.Decision{Why: whyUnwanted(s.Cluster), Actions: []plan.Action{plan.DeleteFailureDetector{Name: have.Name, UID: have.UID}}}
+		return plan.Decision{Why: whyUndesired(s.Cluster), Actions: []plan.Action{plan.DeleteFailureDetector{Name: have.Name, UID: have.UID}}}
 	}
 }
 
-func whyUnwanted(c *v1beta2.FoundationDBCluster) string {
+func whyUndesired(c *v1beta2.FoundationDBCluster) string {
 	switch {
 	case !*c.FailureDetection().Enabled:
 		return fmt.Sprintf("%s.enabled is not true", v1beta2.ExtensionFailureDetectionCronJob)

@@ -14,7 +14,7 @@ import (
 
 // UpdateAgentTolerations sets on the pods of agents how long they wait for a node that is lost, where
 // the resource requests it, and reverts it where it does not any more. The Deployment stays as the
-// operator creates it, so pods that it creates later get the times from the next pass.
+// operator creates it, so the next pass sets the times on pods that it creates later.
 var UpdateAgentTolerations = plan.Stage{
 	Name:  plan.StageUpdateTolerations,
 	Reads: plan.Backup | plan.Agents,

@@ -52,8 +52,8 @@ var UpdateDisruptionBudget = plan.Stage{
 // budgetRetry is when to read again whether the budget may be opened.
 const budgetRetry = 30 * time.Second
 
-// withoutBudget deletes the budget that passes kept before. Without permission to read budgets
-// there is none of theirs.
+// withoutBudget deletes the budget that earlier passes kept. If budgets cannot be read, passes have created
+// none.
 func withoutBudget(s plan.Snapshot) plan.Decision {
 	own := readings.OwnDisruptionBudget(s)
 	if own == nil || own.DeletionTimestamp != nil {
@@ -65,7 +65,7 @@ func withoutBudget(s plan.Snapshot) plan.Decision {
 	}
 }
 
-// withBudget updates the budget, or creates it where none of others is in conflict with it.
+// withBudget updates the budget, or creates it unless another budget conflicts with it.
 func withBudget(s plan.Snapshot, conflicts []string) (plan.Decision, error) {
 	pods, err := readings.PodsInDisruptionBudget(s)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // UpdateTolerations sets on the running pods of a cluster that requests it how long they wait for
 // a node that is lost, by the eviction rule of their class. No pod is recreated, and no desired
-// spec changes: the operator creates the very same pods. Where it is not requested any more, pods
-// get back what they had.
+// spec changes: the operator creates the very same pods. Where it is not requested any more, the
+// former tolerations are restored.
 var UpdateTolerations = plan.Stage{
 	Name:  plan.StageUpdateTolerations,
 	Reads: plan.ClusterResource | plan.Pods,
@@ -30,8 +30,8 @@ var UpdateTolerations = plan.Stage{
 	},
 }
 
-// toleratingPod is a pod of a process group, or of none, and the action that gives it the
-// tolerations of its eviction rule.
+// toleratingPod is a pod of a process group, or of none, and the action that sets the tolerations of its
+// eviction rule.
 type toleratingPod struct {
 	group v1beta2.ProcessGroupID
 	pod   *corev1.Pod

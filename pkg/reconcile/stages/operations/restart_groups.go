@@ -25,7 +25,7 @@ type Restart struct {
 // RestartGroups returns a stage that restarts the processes of named process groups, one wave
 // per pass. The next wave restarts once all processes of the last one report, have been up for
 // the minimum uptime of the spec, and the database has its full fault tolerance; see
-// checkRestart and FullFaultTolerance.
+// restartForbidden and safety.FullFaultTolerance.
 //
 // It keeps no state: the uptime of the processes shows what was restarted.
 func RestartGroups(r Restart) plan.Stage {

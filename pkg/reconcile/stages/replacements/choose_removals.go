@@ -19,7 +19,7 @@ import (
 // spread over fault domains as evenly as possible. Groups that do not report are removed
 // first. Where pods are packed, the fullest buckets lose groups first.
 //
-// A group that the spec keeps is never chosen: its replacement leaves instead, see leavingBeside. If
+// A group that the spec keeps is never chosen: its replacement is removed instead, see markOthers. If
 // the spec keeps more groups than it desires, those above the desired count need a user.
 //
 // When one class shrinks, the operator also marks groups of all other classes that do not
@@ -107,7 +107,7 @@ func SurplusGroups(s plan.Snapshot) map[v1beta2.ProcessClass]int {
 // those that stay. Where the spec keeps groups of the class there can be fewer than the surplus.
 func chooseMarked(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) ([]v1beta2.ProcessGroupID, error) {
 	if len(keptOf(s, class)) > 0 {
-		return markedBeside(s, class, surplus), nil
+		return markOthers(s, class, surplus), nil
 	}
 	var all []v1beta2.ProcessGroupID
 	var candidates []readings.Candidate

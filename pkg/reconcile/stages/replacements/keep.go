@@ -81,7 +81,7 @@ func (k *keeping) decision(why string) plan.Decision {
 	if len(k.unmark)+len(k.include) > 0 && !safety.NoDatabaseYet(k.s) {
 		if d.Hold = k.unknown(); d.Hold != nil {
 			d.Checks = []plan.Check{safety.Available(k.s.Database)}
-			d.Hold = k.beside(d.Hold)
+			d.Hold = k.removalChoice(d.Hold)
 			return d
 		}
 	}
@@ -97,7 +97,7 @@ func (k *keeping) decision(why string) plan.Decision {
 	if len(d.Actions) > 0 {
 		d.Why = why
 	}
-	d.Hold = k.beside(waiting)
+	d.Hold = k.removalChoice(waiting)
 	return d
 }
 
@@ -141,8 +141,8 @@ func (k *keeping) actions() []plan.Action {
 	return actions
 }
 
-// beside adds to a hold what needs a user, which comes first.
-func (k *keeping) beside(waiting *plan.Hold) *plan.Hold {
+// removalChoice adds to a hold what needs a user, which comes first.
+func (k *keeping) removalChoice(waiting *plan.Hold) *plan.Hold {
 	holds := []*plan.Hold{
 		k.listed.Hold(plan.HoldSpecContradiction, "", 0), k.late.Hold(plan.HoldTooLateToKeep, "", 0), k.covered.Hold(plan.HoldExclusionsKept, "", 0),
 		k.ending.Hold(plan.HoldPodsUnsettled, "", plan.PodDelay), waiting,

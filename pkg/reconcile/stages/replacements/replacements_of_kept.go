@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
-// markedBeside returns which groups of a class leave beside those that the spec keeps, at most as
-// many as the surplus: the replacements of the kept ones. First leave those that never reported,
-// then the youngest; among groups of the same age those stay that are spread best.
-func markedBeside(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v1beta2.ProcessGroupID {
-	b := beside{s: s, used: map[string]map[string]int{}}
+// markOthers returns the groups of a class to mark for removal instead of those that the spec keeps, at most
+// as many as the surplus: the replacements of the kept ones. Those that never reported come first, then the
+// youngest; among groups of the same age those stay that are spread best.
+func markOthers(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v1beta2.ProcessGroupID {
+	b := removalChoice{s: s, used: map[string]map[string]int{}}
 	var others []*v1beta2.ProcessGroupStatus
 	for _, g := range s.Remaining() {
 		switch {
@@ -46,8 +46,8 @@ func markedBeside(s plan.Snapshot, class v1beta2.ProcessClass, surplus int) []v1
 	return marked
 }
 
-// beside chooses among groups beside others that stay.
-type beside struct {
+// removalChoice chooses the groups to remove, by how well those that stay are spread.
+type removalChoice struct {
 	s plan.Snapshot
 	// used counts those that stay by locality and its value.
 	used map[string]map[string]int
@@ -60,7 +60,7 @@ const distributionKey = v1beta2.LabelDistributionKey
 // spreadFields are what groups are spread over, the most important first.
 var spreadFields = []string{distributionKey, fdb.LocalityZoneID, fdb.LocalityDCID, fdb.LocalityDataHall}
 
-func (b beside) stay(g *v1beta2.ProcessGroupStatus) {
+func (b removalChoice) stay(g *v1beta2.ProcessGroupStatus) {
 	for _, field := range spreadFields {
 		if b.used[field] == nil {
 			b.used[field] = map[string]int{}
@@ -70,7 +70,7 @@ func (b beside) stay(g *v1beta2.ProcessGroupStatus) {
 }
 
 // locality returns a locality of a group; the recorded zone of one that does not report.
-func (b beside) locality(g *v1beta2.ProcessGroupStatus, field string) string {
+func (b removalChoice) locality(g *v1beta2.ProcessGroupStatus, field string) string {
 	if field == distributionKey {
 		key, _ := distribution.Of(b.s.Cluster).KeyOf(g)
 		return key
@@ -85,7 +85,7 @@ func (b beside) locality(g *v1beta2.ProcessGroupStatus, field string) string {
 }
 
 // leavesFirst sorts groups by which of them leaves first; 0 for those of the same kind and age.
-func (b beside) leavesFirst(x, y *v1beta2.ProcessGroupStatus) int {
+func (b removalChoice) leavesFirst(x, y *v1beta2.ProcessGroupStatus) int {
 	if c := cmp.Compare(rank(b.everReported(x)), rank(b.everReported(y))); c != 0 {
 		return c
 	}
@@ -101,13 +101,13 @@ func rank(later bool) int {
 
 // everReported reports whether a process of a group has ever reported: its fault domain is
 // recorded with the first one that does.
-func (b beside) everReported(g *v1beta2.ProcessGroupStatus) bool {
+func (b removalChoice) everReported(g *v1beta2.ProcessGroupStatus) bool {
 	return g.FaultDomain != "" || len(b.s.Database.Status.ProcessesOf(string(g.ProcessGroupID))) > 0
 }
 
 // created returns when the oldest object of a group was created: its PVC, or else its pod. A group
 // without objects was created last.
-func (b beside) created(g *v1beta2.ProcessGroupStatus) time.Time {
+func (b removalChoice) created(g *v1beta2.ProcessGroupStatus) time.Time {
 	if claim := b.s.Volumes[g.PVCName(b.s.Cluster)]; claim != nil {
 		return claim.CreationTimestamp.Time
 	}
@@ -117,9 +117,9 @@ func (b beside) created(g *v1beta2.ProcessGroupStatus) time.Time {
 	return b.s.Now
 }
 
-// worstSpread returns so many of some groups of the same age, that the rest and those that stay
-// are spread best. One that does not report now leaves before one that does.
-func (b beside) worstSpread(alike []*v1beta2.ProcessGroupStatus, leave int) []v1beta2.ProcessGroupID {
+// worstSpread returns the given number of groups of the same age whose removal leaves the others spread
+// best. One that does not report now leaves before one that does.
+func (b removalChoice) worstSpread(alike []*v1beta2.ProcessGroupStatus, leave int) []v1beta2.ProcessGroupID {
 	left := slices.Clone(alike)
 	for range len(alike) - leave {
 		best := slices.MinFunc(left, func(x, y *v1beta2.ProcessGroupStatus) int {
@@ -139,6 +139,6 @@ func (b beside) worstSpread(alike []*v1beta2.ProcessGroupStatus, leave int) []v1
 	return readings.IDsOf(left)
 }
 
-func (b beside) reports(g *v1beta2.ProcessGroupStatus) bool {
+func (b removalChoice) reports(g *v1beta2.ProcessGroupStatus) bool {
 	return len(b.s.Database.Status.ProcessesOf(string(g.ProcessGroupID))) > 0
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// LosePod deletes the pod of the first storage group, and loseClaim its PVC.
+// LosePod deletes the pod of the first storage group.
 func LosePod(s *plan.Snapshot) { delete(s.Pods, FirstOf(*s, "storage").PodName(s.Cluster)) }
 
-// LoseClaim removes the PVC of a storage group.
+// LoseClaim deletes the PVC of the first storage group.
 func LoseClaim(s *plan.Snapshot) { delete(s.Volumes, FirstOf(*s, "storage").PVCName(s.Cluster)) }
 
 // MarkFirst marks the first storage group for removal.

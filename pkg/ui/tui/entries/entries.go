@@ -103,12 +103,13 @@ type Reads interface {
 
 // Ask is the action that a key requests.
 type Ask struct {
-	// Verb is the command: replace, exclude, include, restart, reconcile or cordon; keep is
-	// replace --undo --include.
+	// Verb is the action: a command, such as replace, drain or cordon, or change coordinators, start backup,
+	// stop backup, pause backups or resume backups; keep is replace --undo --include.
 	Verb string
 	// Cluster is the FoundationDBCluster, as in entries.
 	Cluster string
-	// Subjects are process groups, or nodes for cordon; empty for reconcile.
+	// Subjects are process groups; nodes for cordon, uncordon and drain, a backup for its actions; empty for
+	// reconcile.
 	Subjects []string
 }
 

@@ -317,7 +317,7 @@ func RateCell(d inspect.DrainView) string {
 	return phrase.Bytes(int64(*d.RateBytesPerSecond)) + "/s"
 }
 
-// EtaCell returns the likely range of the end; "?" if it is unknown.
+// EtaCell returns the likely range of the time until the end; "-" if it is unknown.
 func EtaCell(d inspect.DrainView) string {
 	if d.ETASeconds == nil {
 		return phrase.Nothing
