@@ -143,7 +143,7 @@ func TestResourcesOfHealthChecksAreValid(t *testing.T) {
 	}
 }
 
-// A sync ignores exactly the fields of a spec that commands write, and fields that exist.
+// A sync ignores fields of a spec that commands write or print a patch for, and that exist.
 func TestIgnoredDifferencesAreFieldsThatCommandsWrite(t *testing.T) {
 	var config struct {
 		Data map[string]string `json:"data"`

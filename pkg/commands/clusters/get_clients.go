@@ -41,8 +41,8 @@ func NewGetClients(env *session.Env) *cobra.Command {
 		Short:   "List database clients and their version compatibility",
 		Long: `List the clients reported by the database, with the newest version that each can use and
 the pods in which they run. The database names a sample of its clients and only counts the
-others, which have rows of their own. BLOCKS is evaluated for spec.version during an
-upgrade, else for --blocking, with the rules of a reconcile pass. A client in the pod of a
+others, which have rows of their own. BLOCKS is evaluated for --blocking, else during an
+upgrade for spec.version, with the rules of a reconcile pass. A client in the pod of a
 process and a client of a log group ignored by the spec
 (automationOptions.ignoreLogGroupsForUpgrade) block nothing.`,
 		Example: `  # List the clients of a database

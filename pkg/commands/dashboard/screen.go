@@ -42,7 +42,7 @@ const (
 
 const screenLong = `Watch clusters live in a dashboard: a summary sentence, and one view per number key:
 process groups, nodes and zones, exclusions, coordinators, the next pass and why it waits,
-locks, events, the running pass, and backups. "?" lists all keys, "q" quits.
+locks, events, the running pass, backups, and the load. "?" lists all keys, "q" quits.
 
 Every fact shows its age. If the API server or the database does not answer, its facts age
 and all others stay current. Without CLUSTER the dashboard covers all clusters of the

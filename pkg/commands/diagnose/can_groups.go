@@ -106,8 +106,8 @@ func newCanRestart(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restart [CLUSTER] [ID...]",
 		Short: "Check whether processes can be restarted now",
-		Long: `Check whether processes can be restarted now. Every restart causes a recovery, regardless
-of the processes, so the checks are the same for all classes.
+		Long: `Check whether processes can be restarted now. The checks are those of restart before its
+first wave. Without IDs and flags all process groups are selected.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether the storage processes can be restarted

@@ -57,8 +57,8 @@ pods, PVCs, services, events, nodes, Leases, logs and trace files (also those of
 previous container), status documents, the answers of fdbcli, locks, permissions, the
 audit, and the output of status, describe, why, check, plan and other commands.
 
-Every command that only reads can read the file instead of the API server, with --from
-FILE, and prints what it would have printed when the dump was written. Nothing is changed.
+Most commands that only read can read the file instead of the API server, with --from FILE,
+and print what they would have printed when the dump was written. Nothing is changed.
 
 Secrets are hidden before the file is written: values of Secrets, passwords, tokens,
 private keys, credentials in URLs, IDs of connection strings, keys and values in trace

@@ -32,10 +32,11 @@ func NewDrain(env *session.Env) *cobra.Command {
 		Use:   "drain [CLUSTER] NODE...",
 		Short: "Drain the pods of a cluster from nodes",
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
-rules for its kind allow it, and wait until none is left. Pods without a PVC are recreated
-on other nodes, one at a time; process groups with a PVC are replaced after their data was
-moved. Pods of the cluster's backup agents are evicted, one of each backup at a time. Pods
-of other workloads are not evicted; use kubectl drain for them afterwards.
+rules for its kind allow it, and wait until none is left. Process groups with a PVC are
+replaced: they are removed once their data was moved to new ones. When they are excluded,
+pods without a PVC are recreated on other nodes, one at a time. Pods of the cluster's backup
+agents are evicted, one of each backup at a time. Pods of other workloads are not evicted;
+use kubectl drain for them afterwards.
 
 If the drain cannot start, the nodes that it cordoned are uncordoned again. After the first
 eviction, and when interrupted or timed out, they stay cordoned; run the same command again

@@ -35,8 +35,8 @@ REPLACE-IN the time until passes may replace the process groups on the node.
 "kubectl fdb plan" shows how many are replaced at once, and whether too many nodes are
 tainted for replacements.
 
-Nodes are not namespaced. Without the permission to list them, "?" is shown and the reason
-is printed on stderr.`,
+Nodes are not namespaced. Without the permission to list them, "?" is shown, MATCHED-RULE is
+not-checked, and the reason is printed on stderr.`,
 		Example: `  # List the nodes of a cluster and pending replacements
   kubectl fdb get nodes sample-cluster
 
