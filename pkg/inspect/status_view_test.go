@@ -139,16 +139,20 @@ func TestUnknownIsNullAndNeverZero(t *testing.T) {
 	}
 }
 
-func TestThatTheDatabaseDoesNotAnswerIsSaidOnce(t *testing.T) {
-	for why, want := range map[string]string{
-		"timed out": "Unknown: no answer from the database: timed out",
-		"no answer from the database for 5s, still asking": "Unknown: no answer from the database for 5s, still asking",
-	} {
-		f := unanswered(t)
-		f.Database.Unreachable = why
-		if got := NewStatusView(meta, f).Summary; got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+// A database that returned an incomplete document did answer.
+func TestWhyThereIsNoDocumentIsSaid(t *testing.T) {
+	f := unanswered(t)
+	f.Database.Unreachable = "timed out"
+	if got, want := NewStatusView(meta, f).Summary, "Unknown: no answer from the database: timed out"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	f.Database.Unreachable, f.Database.Partial = "the status document is incomplete", inspecttest.Recorded(t, "63-all-logs-down")
+	v := NewStatusView(meta, f)
+	if want := "Unknown: the status document is incomplete"; v.Summary != want {
+		t.Errorf("%s, want %s", v.Summary, want)
+	}
+	if c := v.Coordinators; c.Source != SourceLive || c.Reachable == nil || *c.Reachable != 3 {
+		t.Errorf("the coordinators of an incomplete document: %+v", c)
 	}
 }
 

@@ -72,7 +72,7 @@ func freezeEachClass(t *testing.T) {
 
 // exceedTheDeadline has the cluster controller end the collection of each status after a moment, by knobs
 // that set its deadline: documents are partial from then on, with a database that serves. Nothing may
-// change a pod, a process or the database meanwhile. The way back is by hand, as no gate passes.
+// change a pod, a process or the database meanwhile. The way back is manual, as no gate passes.
 func exceedTheDeadline(t *testing.T) {
 	c := create(t, "deadline", doubled)
 	c.mark(t, t.Name())

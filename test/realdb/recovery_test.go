@@ -92,10 +92,10 @@ func rebuildTheResource(t *testing.T) {
 }
 
 // recoverFromVolumes deletes the resource with all its objects but the volumes. Without its connection
-// string nothing can be recovered; with it the volumes are bound again. A pass that runs too early, while
-// the resource names the former database, creates no other one.
+// string nothing can be recovered; with it the volumes are bound again. Coordinators are known by DNS names:
+// pods of a cluster with addresses can get those of other coordinators, which begins state in their files.
 func recoverFromVolumes(t *testing.T) {
-	c := create(t, "volumes", byAddress)
+	c := create(t, "volumes", doubled)
 	c.mark(t, t.Name())
 	former := c.connection(t)
 	for _, volume := range strings.Fields(must(t, "kubectl", "get", "pvc", "-n", c.ns, "-o", "jsonpath={.items[*].spec.volumeName}")) {
@@ -104,12 +104,12 @@ func recoverFromVolumes(t *testing.T) {
 	must(t, "kubectl", "delete", "fdb", c.name, "-n", c.ns)
 	eventually(t, 2*time.Minute, func() string { return must(t, "kubectl", "get", "pods,pvc", "-n", c.ns, "-o", "name") })
 
-	c.apply(t, manifest(c.name, newest(), byAddress+"skip: true\n"))
+	c.apply(t, manifest(c.name, newest(), doubled+"skip: true\n"))
 	c.ends(t, 4, "recover plan")
-	c.apply(t, manifest(c.name, newest(), byAddress+"skip: true\nseedConnectionString: "+former+"\n"))
+	c.apply(t, manifest(c.name, newest(), doubled+"skip: true\nseedConnectionString: "+former+"\n"))
 	plan := c.recoveryPlan(t, "volumes-released")
 	c.must(t, "recover apply", "--plan", plan, "--yes", "--reason", "test", "--timeout", "5m")
-	c.apply(t, manifest(c.name, newest(), byAddress))
+	c.apply(t, manifest(c.name, newest(), doubled))
 	c.reconcile(t)
 	if now := c.connection(t); strings.Split(now, "@")[0] != strings.Split(former, "@")[0] {
 		t.Errorf("the connection string is %s, and was %s", now, former)
