@@ -139,7 +139,7 @@ func fillTheDisks(t *testing.T) {
 		}
 		return ""
 	})
-	if r := c.fdb(t, "status"); !strings.Contains(r.stdout, "storage_server_min_free_space") {
+	if r := c.fdb(t, "status", "-o", "json"); !strings.Contains(r.stdout, "storage_server_min_free_space") {
 		t.Errorf("status names no limit: %s%s", r.stdout, r.stderr)
 	}
 	c.patch(t, `{"processes":{"general":{"customParameters":[]}}}`)
