@@ -13,6 +13,8 @@ type ClusterBackups struct {
 	// Unread is why they could not be listed; empty when they could. Then the lists are
 	// complete.
 	Unread string
+	// Forbidden is true where that is a missing permission.
+	Forbidden bool
 	// All are the resources of the namespace, including those of other clusters.
 	All         []v1beta2.FoundationDBBackup
 	AllRestores []v1beta2.FoundationDBRestore
@@ -32,6 +34,8 @@ type SeenBackup struct {
 	View *BackupStatusView
 	// Unread is why its state could not be read; empty when it could.
 	Unread string
+	// Forbidden is true where that is a missing permission.
+	Forbidden bool
 }
 
 // SeenRestore is a restore into the cluster, and its progress.
@@ -41,6 +45,8 @@ type SeenRestore struct {
 	View *RestoreStatusView
 	// Unread is why its state could not be read; empty when it could.
 	Unread string
+	// Forbidden is true where that is a missing permission.
+	Forbidden bool
 }
 
 // UnreadBackups returns warnings about what could not be read.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,7 +71,7 @@ func (l BackupsReader) Resources(ctx context.Context) (*inspect.ClusterBackups, 
 		return nil, exit.CauseOf(ctx, ctx.Err())
 	}
 	if err != nil {
-		found.Unread = exit.Explain(err)
+		found.Unread, found.Forbidden = exit.Explain(err), apierrors.IsForbidden(err)
 	}
 	return &found, nil
 }
@@ -130,7 +131,7 @@ func (l BackupsReader) readBackup(ctx context.Context, b *inspect.SeenBackup) {
 	key := types.NamespacedName{Namespace: l.Key.Namespace, Name: b.Resource.Name}
 	s, err := l.observe(ctx, BackupKind, key, plan.Backup|plan.Agents|plan.BackupStatus)
 	if err != nil {
-		b.Unread = exit.Explain(err)
+		b.Unread, b.Forbidden = exit.Explain(err), apierrors.IsForbidden(err)
 		return
 	}
 	b.View = new(inspect.NewBackupStatusView(l.Env.Metadata(BackupKind.Named(key)), BackupFacts(s, inspect.DefaultMaxLag)))
@@ -148,7 +149,7 @@ func (l BackupsReader) readRestores(ctx context.Context, restores []inspect.Seen
 		}
 		s, err := l.observe(ctx, RestoreKind, key, facets)
 		if err != nil {
-			r.Unread = exit.Explain(err)
+			r.Unread, r.Forbidden = exit.Explain(err), apierrors.IsForbidden(err)
 			continue
 		}
 		if reported == nil {

@@ -3,7 +3,6 @@ package check
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // permissions returns the rules about the permissions of the current user.
@@ -59,17 +58,21 @@ func unreadOthers(f Facts) []Finding {
 // could not be read are reported by the rules about them.
 func unreadBackups(f Facts) []Finding {
 	var found []Finding
-	check := func(subject, why string, permission ...string) {
-		if strings.HasPrefix(why, "forbidden: ") {
-			found = append(found, one(subject, why, append([]string{"auth", "can-i"}, permission...)...)...)
+	add := func(subject, why string, permission ...string) {
+		found = append(found, one(subject, why, append([]string{"auth", "can-i"}, permission...)...)...)
+	}
+	if f.Backups.Forbidden {
+		add("foundationdbbackups", f.Backups.Unread, "list", "foundationdbbackups.apps.foundationdb.org")
+	}
+	for _, b := range f.Backups.Backups {
+		if b.Forbidden {
+			add(backup(b.Resource.Name), b.Unread, "get", "deployments.apps")
 		}
 	}
-	check("foundationdbbackups", f.Backups.Unread, "list", "foundationdbbackups.apps.foundationdb.org")
-	for _, b := range f.Backups.Backups {
-		check(backup(b.Resource.Name), b.Unread, "get", "deployments.apps")
-	}
 	for _, r := range f.Backups.Restores {
-		check(restore(r.Resource.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
+		if r.Forbidden {
+			add(restore(r.Resource.Name), r.Unread, "get", "foundationdbrestores.apps.foundationdb.org")
+		}
 	}
 	return found
 }

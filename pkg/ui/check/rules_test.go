@@ -192,7 +192,7 @@ var problems = map[string]problem{
 	"an unmatched process": {"ORPHAN-005", func(f *Facts) {
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
 	}, "no process group of the resource", "fdb status"},
-	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x"} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x", Forbidden: true} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
 	"budgets are hidden":          {"RBAC-001", func(f *Facts) { f.Others.BudgetsUnread = "forbidden: x" }, "forbidden: x", "auth can-i list poddisruptionbudgets.policy"},
 	"storage classes are hidden":  {"RBAC-001", func(f *Facts) { f.Others.ClassesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list storageclasses.storage.k8s.io"},
 	"nodes may not be listed":     {"RBAC-001", func(f *Facts) { f.Others.NodesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list nodes"},
