@@ -35,6 +35,19 @@ func (n *nodeSelection) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "label selector for nodes, instead of names")
 }
 
+// namesOf returns the names in arguments, NAME or node/NAME, each once.
+func namesOf(args []string) ([]string, error) {
+	names := make([]string, len(args))
+	for i, arg := range args {
+		names[i] = strings.TrimPrefix(arg, "node/")
+		if names[i] == "" { // an unset shell variable: must not match pods without a node
+			return nil, exit.Usagef("node names must not be empty: %q", args)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
 // Names returns the selected nodes, each once. A node that was deleted is no error if it is
 // among those known to have existed.
 func (n nodeSelection) Names(ctx context.Context, env *session.Env, args []string, known ...string) ([]string, error) {
@@ -57,16 +70,15 @@ func (n nodeSelection) Names(ctx context.Context, env *session.Env, args []strin
 	case len(args) == 0:
 		return session.NodesWith(ctx, c, selector)
 	}
-	names := slices.Compact(slices.Sorted(slices.Values(args)))
-	for i, name := range names {
-		names[i] = strings.TrimPrefix(name, "node/")
-		if names[i] == "" { // an unset shell variable: must not match pods without a node
-			return nil, exit.Usagef("node names must not be empty: %q", args)
-		}
-		if slices.Contains(known, names[i]) {
+	names, err := namesOf(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if slices.Contains(known, name) {
 			continue
 		}
-		if err := isNode(ctx, env, c, names[i]); err != nil {
+		if err := isNode(ctx, env, c, name); err != nil {
 			return nil, err
 		}
 	}
