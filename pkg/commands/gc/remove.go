@@ -200,6 +200,15 @@ func (o options) endExclusions(ctx context.Context, env *session.Env, now findin
 // stageGC names removals in the audit, where other changes have the stage of a pass.
 const stageGC plan.StageName = "GC"
 
+// words are those of the command that removes the same.
+func (o options) words(cluster string) []string {
+	words := []string{"gc", cluster}
+	if len(o.pvcs) > 0 {
+		words = append(words, "--pvc", strings.Join(o.pvcs, ","))
+	}
+	return words
+}
+
 // audit writes a line per removal.
 func (o options) audit(env *session.Env, v orphans.View) {
 	path, err := audit.Path(env.Getenv)
@@ -210,7 +219,7 @@ func (o options) audit(env *session.Env, v orphans.View) {
 	who, _, _ := strings.Cut(env.Holder, " (")
 	of := audit.Run{
 		RunID: env.RunID, Who: who, Context: env.Connection().ContextName(), Namespace: env.About.Namespace, Cluster: env.About.Name,
-		Command: env.Command("gc", env.About.Name), Reason: o.reason,
+		Command: env.Command(o.words(env.About.Name)...), Reason: o.reason,
 	}
 	for _, i := range v.Items {
 		if i.Outcome == "" {

@@ -42,7 +42,7 @@ func (a *actor) Act(ctx context.Context, e evictionhook.Eviction, refused []plan
 	words := []string{"replace", e.Cluster.Name, string(id)}
 	if why == movesCoordinators {
 		list = stages.Marking(operations.MoveCoordinatorsOff(groups))
-		words = []string{"coordinators", "change", e.Cluster.Name}
+		words = []string{"coordinators", "change", e.Cluster.Name, "--away-from", string(id)}
 	}
 	reason := fmt.Sprintf("eviction of %s from %s requested by %s", e.Pod, e.Node, e.User)
 	return a.pass(ctx, e.Cluster, apply.Change{Args: words, Stages: list}, reason)
