@@ -214,7 +214,7 @@ func (c *capture) lastError() string {
 	const most = 2000
 	text := strings.TrimSpace(string(c.bytes()))
 	if len(text) > most {
-		text = "…" + text[len(text)-most:]
+		text = "…" + strings.ToValidUTF8(text[len(text)-most:], "") // the cut can be inside a character
 	}
 	return text
 }
