@@ -98,7 +98,7 @@ func recoverFromVolumes(t *testing.T) {
 	c := create(t, "volumes", doubled)
 	c.mark(t, t.Name())
 	former := c.connection(t)
-	for _, volume := range strings.Fields(must(t, "kubectl", "get", "pvc", "-n", c.ns, "-o", "jsonpath={.items[*].spec.volumeName}")) {
+	for volume := range strings.FieldsSeq(must(t, "kubectl", "get", "pvc", "-n", c.ns, "-o", "jsonpath={.items[*].spec.volumeName}")) {
 		must(t, "kubectl", "patch", "pv", volume, "-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`)
 	}
 	must(t, "kubectl", "delete", "fdb", c.name, "-n", c.ns)
