@@ -37,7 +37,7 @@ const (
 	OutageNoQuorum OutageCause = "no-quorum"
 	// OutageUnavailable is a database that reports that it is unavailable, with a quorum.
 	OutageUnavailable OutageCause = "unavailable"
-	// OutageIncomplete is a status document that the database could not complete: it may serve.
+	// OutageIncomplete is a status document that the database could not complete: it may be available.
 	OutageIncomplete OutageCause = "status-incomplete"
 	// OutageNoAnswer is a database whose state is unknown.
 	OutageNoAnswer OutageCause = "no-answer"
@@ -68,7 +68,7 @@ func (v OutageView) Text() string {
 	case v.Cause == OutageUnavailable:
 		return "the database is unavailable, and a quorum of coordinators answers"
 	case v.Cause == OutageIncomplete:
-		return "whether the database serves is unknown: its status document is incomplete, and a quorum of coordinators answers"
+		return "whether the database is available is unknown: its status document is incomplete, and a quorum of coordinators answers"
 	default:
 		return "the database does not answer; whether a quorum of coordinators does is unknown"
 	}
@@ -123,7 +123,7 @@ func (w *why) stepsOf(v OutageView, quorum lists.CoordinatorCase) []Step {
 		return steps
 	case OutageIncomplete:
 		return []Step{
-			{"read any key: an answer proves that the database serves", w.FDB("cli", w.name, "--", "get", "key")},
+			{"read any key: an answer proves that the database is available", w.FDB("cli", w.name, "--", "get", "key")},
 			steps[0],
 			{"wait until the status document is complete; no pass changes the database before", w.FDB("wait", w.name, "--for", "available")},
 		}
@@ -146,7 +146,7 @@ func (w *why) causeOf(quorum lists.CoordinatorCase) string {
 // does not run.
 func (w *why) bringBack(v OutageView) Step {
 	links, names := w.problems(nil), []string{}
-	if v.asksOfCoordinators() {
+	if v.isAboutCoordinators() {
 		links = w.coordinatorProblems()
 	}
 	for _, c := range v.Missing {
@@ -159,7 +159,7 @@ func (w *why) bringBack(v OutageView) Step {
 	switch {
 	case w.recreates(v):
 		s.Command = w.FDB("reconcile", w.name)
-	case !v.asksOfCoordinators():
+	case !v.isAboutCoordinators():
 		return s
 	}
 	missing := v.Required
@@ -174,8 +174,8 @@ func (w *why) bringBack(v OutageView) Step {
 	return s
 }
 
-// asksOfCoordinators reports whether coordinators may be what has to be brought back.
-func (v OutageView) asksOfCoordinators() bool {
+// isAboutCoordinators reports whether coordinators may be what has to be brought back.
+func (v OutageView) isAboutCoordinators() bool {
 	return v.Cause == OutageNoQuorum || v.Cause == OutageNoAnswer
 }
 

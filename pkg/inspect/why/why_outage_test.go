@@ -130,8 +130,8 @@ func TestAnOutageHasItsCauseAndWhatToDo(t *testing.T) {
 		},
 		"the status document is incomplete": {
 			given: func(in *Input) { in.Database = incomplete(inspecttest.Recorded(t, "63-all-logs-down")) }, cause: OutageIncomplete,
-			words:    "whether the database serves is unknown: its status document is incomplete, and a quorum of coordinators answers",
-			steps:    []string{"read any key: an answer proves that the database serves", "bring back what does not run", "wait until the status document is complete; no pass changes the database before"},
+			words:    "whether the database is available is unknown: its status document is incomplete, and a quorum of coordinators answers",
+			steps:    []string{"read any key: an answer proves that the database is available", "bring back what does not run", "wait until the status document is complete; no pass changes the database before"},
 			commands: []string{"kubectl fdb cli sample -- get key", "kubectl ", "kubectl fdb wait sample --for available"},
 		},
 		"the status document is incomplete without a quorum": {
