@@ -122,7 +122,7 @@ test-real-native: ## The same through the native transport (needs gcc and Founda
 	CGO_ENABLED=1 FDB_CONFORMANCE=scratch go test -count=1 -tags fdb_native -run '^TestRealNativeConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: test-real
-test-real: ## Journeys on real FoundationDB programs in the sandbox: make test-real FDB_BIN=VERSION=DIR[,VERSION=DIR] [RUN=NAME[,NAME]]
+test-real: ## Journeys on real FoundationDB programs in the sandbox: make test-real FDB_BIN=VERSION=DIR[,VERSION=DIR] [RUN=NAME[,NAME]] [JOBS=4]
 	@: "$${FDB_BIN:?needs directories with fdbserver and fdbcli: FDB_BIN=VERSION=DIR[,VERSION=DIR]}"
 	@$(MAKE) build build-sandbox
 	go test -count=1 -timeout 90m -v ./test/realdb

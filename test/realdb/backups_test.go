@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -62,7 +61,7 @@ func destination(address string) string {
 
 // backUpAndRestore backs a database up to a store of this test, deletes all its data, and restores it.
 // What was written after the snapshot began is restored from the log.
-func backUpAndRestore(t *testing.T) {
+func backUpAndRestore(t *test) {
 	s, address := startStore(t)
 	c := create(t, "backed", doubled)
 	c.mark(t, t.Name())
@@ -100,7 +99,7 @@ func backUpAndRestore(t *testing.T) {
 }
 
 // agreesOnTheBackup asks the real fdbbackup in the pod of an agent whether the backup can be restored.
-func (c *cluster) agreesOnTheBackup(t *testing.T) {
+func (c *cluster) agreesOnTheBackup(t *test) {
 	t.Helper()
 	agent := strings.TrimSpace(must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "foundationdb.org/deployment-name=nightly-backup-agents", "-o", "jsonpath={.items[0].metadata.name}"))
 	actual := must(t, "kubectl", "exec", "-n", c.ns, agent, "--", "fdbbackup", "status", "-t", "default")
@@ -110,7 +109,7 @@ func (c *cluster) agreesOnTheBackup(t *testing.T) {
 }
 
 // plugin runs a command of the plugin about another resource than the cluster, which has to succeed.
-func (c *cluster) plugin(t *testing.T, args ...string) string {
+func (c *cluster) plugin(t *test, args ...string) string {
 	t.Helper()
 	return must(t, "kubectl", append([]string{"fdb", "-n", c.ns}, args...)...)
 }

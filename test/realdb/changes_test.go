@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
 // migrateEngine moves all data to another storage engine with the perpetual wiggle. The
 // engine of the configuration is the new one at once; what counts is the engine of each
 // storage process.
-func migrateEngine(t *testing.T) {
+func migrateEngine(t *test) {
 	c := create(t, "engine", doubled)
 	c.mark(t, t.Name())
 	const engine = "ssd-redwood-1"
@@ -33,7 +32,7 @@ func migrateEngine(t *testing.T) {
 }
 
 // changePods changes the pod template: pods are deleted one fault domain at a time.
-func changePods(t *testing.T) {
+func changePods(t *test) {
 	c := create(t, "pods", doubled)
 	c.mark(t, t.Name())
 	c.patch(t, `{"automationOptions":{"podUpdateStrategy":"Delete"},"processes":{"general":{"podTemplate":{"metadata":{"labels":{"journey":"pods"}}}}}}`)
@@ -47,7 +46,7 @@ func changePods(t *testing.T) {
 
 // race runs two passes on one cluster at once: they take turns, and the database ends with
 // one configuration.
-func race(t *testing.T) {
+func race(t *test) {
 	c := shared(t)
 	want := len(c.of(t, "storage")) + 1
 	c.patch(t, fmt.Sprintf(`{"processCounts":{"storage":%d}}`, want))
@@ -72,7 +71,7 @@ func race(t *testing.T) {
 
 // loseAVolume stops the node of a storage process with data, empties its volume, and starts
 // the node again: the process comes back empty, and the database copies its data again.
-func loseAVolume(t *testing.T) {
+func loseAVolume(t *test) {
 	c := shared(t)
 	lost := c.fullest(t)
 	must(t, "fdb-sandbox", "node", "stop", lost.Node)

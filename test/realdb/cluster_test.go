@@ -3,7 +3,6 @@ package realdb
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -50,12 +49,12 @@ processCounts: {storage: 3, log: 3, stateless: 3}
 `
 
 // create creates a cluster of the newest version in a namespace of its own.
-func create(t *testing.T, name, more string) *cluster {
+func create(t *test, name, more string) *cluster {
 	t.Helper()
 	return createOf(t, newest(), name, more)
 }
 
-func createOf(t *testing.T, version, name, more string) *cluster {
+func createOf(t *test, version, name, more string) *cluster {
 	t.Helper()
 	c := inNamespace(t, name)
 	c.apply(t, manifest(name, version, more))
@@ -64,7 +63,7 @@ func createOf(t *testing.T, version, name, more string) *cluster {
 }
 
 // inNamespace returns a cluster that is not applied yet, with its namespace.
-func inNamespace(t *testing.T, name string) *cluster {
+func inNamespace(t *test, name string) *cluster {
 	t.Helper()
 	c := &cluster{ns: "real-" + name, name: name}
 	must(t, "kubectl", "create", "namespace", c.ns)
@@ -72,7 +71,7 @@ func inNamespace(t *testing.T, name string) *cluster {
 }
 
 // apply applies objects in the namespace of the cluster.
-func (c *cluster) apply(t *testing.T, text string) {
+func (c *cluster) apply(t *test, text string) {
 	t.Helper()
 	if r := run(t, text, "kubectl", "apply", "-n", c.ns, "-f", "-"); r.code != 0 {
 		t.Fatalf("applying: %s%s", r.stdout, r.stderr)
@@ -81,30 +80,25 @@ func (c *cluster) apply(t *testing.T, text string) {
 
 // discard ends the processes of a cluster that no other journey uses. The API server
 // removes its objects meanwhile.
-func (c *cluster) discard(t *testing.T) {
+func (c *cluster) discard(t *test) {
 	t.Helper()
 	must(t, "kubectl", "delete", "namespace", c.ns, "--wait=false")
 }
 
-// common is the cluster that journeys share, nil if there is none that can be used.
-var (
-	common  *cluster
-	commons int
-)
-
 // shared returns a healthy cluster with two copies of all data, three process groups of each
 // class, and markers of this journey. A journey that fails may leave a broken one behind, so
 // the next one gets another.
-func shared(t *testing.T) *cluster {
+func shared(t *test) *cluster {
 	t.Helper()
-	if common == nil {
-		commons++
-		common = create(t, fmt.Sprintf("c%d", commons), doubled)
+	s := t.sandbox
+	if s.shared == nil {
+		s.clusters++
+		s.shared = create(t, fmt.Sprintf("c%d", s.clusters), doubled)
 	}
-	c := common
+	c := s.shared
 	t.Cleanup(func() {
-		if t.Failed() && common == c {
-			common = nil
+		if t.Failed() && s.shared == c {
+			s.shared = nil
 		}
 	})
 	c.mark(t, fmt.Sprintf("%s-%d", t.Name(), len(c.markers)))
@@ -113,7 +107,7 @@ func shared(t *testing.T) *cluster {
 
 // fdb runs `kubectl fdb` on the cluster, through kubectl, as a user does. words are a command
 // and its subcommand.
-func (c *cluster) fdb(t *testing.T, words string, args ...string) result {
+func (c *cluster) fdb(t *test, words string, args ...string) result {
 	t.Helper()
 	line := append(append([]string{"fdb"}, strings.Fields(words)...), "-n", c.ns, "--fdb-cluster", c.name)
 	r := run(t, "", "kubectl", append(line, args...)...)
@@ -122,13 +116,13 @@ func (c *cluster) fdb(t *testing.T, words string, args ...string) result {
 }
 
 // must runs `kubectl fdb` on the cluster and fails the test unless it succeeds.
-func (c *cluster) must(t *testing.T, words string, args ...string) string {
+func (c *cluster) must(t *test, words string, args ...string) string {
 	t.Helper()
 	return c.ends(t, 0, words, args...).stdout
 }
 
 // ends runs `kubectl fdb` on the cluster and fails the test unless it ends with a code.
-func (c *cluster) ends(t *testing.T, code int, words string, args ...string) result {
+func (c *cluster) ends(t *test, code int, words string, args ...string) result {
 	t.Helper()
 	r := c.fdb(t, words, args...)
 	if r.code != code {
@@ -137,13 +131,13 @@ func (c *cluster) ends(t *testing.T, code int, words string, args ...string) res
 	return r
 }
 
-func (c *cluster) reconcile(t *testing.T) {
+func (c *cluster) reconcile(t *test) {
 	t.Helper()
 	c.must(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
 }
 
 // reconcileWithin repeats a reconciliation that takes longer than one command may.
-func (c *cluster) reconcileWithin(t *testing.T, within time.Duration) {
+func (c *cluster) reconcileWithin(t *test, within time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(within); ; {
 		r := c.fdb(t, "reconcile", "--yes", "--wait", "--timeout", "7m")
@@ -157,7 +151,7 @@ func (c *cluster) reconcileWithin(t *testing.T, within time.Duration) {
 }
 
 // patch merges JSON into the spec.
-func (c *cluster) patch(t *testing.T, spec string) {
+func (c *cluster) patch(t *test, spec string) {
 	t.Helper()
 	must(t, "kubectl", "patch", "fdb", c.name, "-n", c.ns, "--type", "merge", "-p", `{"spec":`+spec+`}`)
 }
@@ -173,14 +167,14 @@ type group struct {
 	StoredBytes          *int64
 }
 
-func (c *cluster) groups(t *testing.T) []group {
+func (c *cluster) groups(t *test) []group {
 	t.Helper()
 	return decode[struct{ Items []group }](t, c.must(t, "get process-groups", "-o", "json")).Items
 }
 
 // of returns the process groups of a class that are not marked for removal, and fails the
 // test if there is none.
-func (c *cluster) of(t *testing.T, class string) []group {
+func (c *cluster) of(t *test, class string) []group {
 	t.Helper()
 	var all []group
 	for _, g := range c.groups(t) {

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -23,13 +22,13 @@ type result struct {
 }
 
 // run runs a program of the build, and fails the test if it does not end.
-func run(t *testing.T, stdin, program string, args ...string) result {
+func run(t *test, stdin, program string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
 	defer cancel()
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, program), args...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment(), strings.NewReader(stdin), &out, &errOut
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.sandbox.environment(), strings.NewReader(stdin), &out, &errOut
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
@@ -39,7 +38,7 @@ func run(t *testing.T, stdin, program string, args ...string) result {
 }
 
 // must runs a program that has to succeed, and returns what it prints.
-func must(t *testing.T, program string, args ...string) string {
+func must(t *test, program string, args ...string) string {
 	t.Helper()
 	r := run(t, "", program, args...)
 	if r.code != 0 {
@@ -50,7 +49,7 @@ func must(t *testing.T, program string, args ...string) string {
 
 // eventually repeats a question until its answer is empty, and fails the test with the last
 // answer after the given time.
-func eventually(t *testing.T, within time.Duration, question func() string) {
+func eventually(t *test, within time.Duration, question func() string) {
 	t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(time.Second) {
 		answer := question()
@@ -64,7 +63,7 @@ func eventually(t *testing.T, within time.Duration, question func() string) {
 }
 
 // decode reads a JSON document of a program.
-func decode[T any](t *testing.T, text string) T { //nolint:ireturn // T is a type of this package
+func decode[T any](t *test, text string) T { //nolint:ireturn // T is a type of this package
 	t.Helper()
 	var v T
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

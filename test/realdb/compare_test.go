@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -87,7 +86,7 @@ func flag(b *bool) string {
 	return strconv.FormatBool(*b)
 }
 
-func (c *cluster) claims(t *testing.T) claim {
+func (c *cluster) claims(t *test) claim {
 	t.Helper()
 	r := c.fdb(t, "status", "-o", "json")
 	if r.code != 0 && r.code != 1 {
@@ -103,7 +102,7 @@ const attempts = 6
 // that was the same before and after has to be the plugin's, too; a difference counts when it
 // shows twice in a row, because a value can change and change back in between. The test fails
 // as well if a fact never stood still, because then nothing was compared.
-func (c *cluster) agrees(t *testing.T) {
+func (c *cluster) agrees(t *test) {
 	t.Helper()
 	open := c.status(t).facts()
 	differed := facts{}
@@ -137,7 +136,7 @@ func (c *cluster) agrees(t *testing.T) {
 
 // groupsAgree compares the addresses and the number of processes of `get process-groups` with
 // the processes of the real status.
-func (c *cluster) groupsAgree(t *testing.T) {
+func (c *cluster) groupsAgree(t *test) {
 	t.Helper()
 	eventually(t, time.Minute, func() string {
 		groups, actual := c.groups(t), c.status(t)
@@ -165,7 +164,7 @@ type drained struct {
 	ID, State, Reason string
 }
 
-func (c *cluster) exclusions(t *testing.T) []drained {
+func (c *cluster) exclusions(t *test) []drained {
 	t.Helper()
 	r := c.fdb(t, "exclusion status", "-o", "json")
 	if r.code != 0 && r.code != 1 {
@@ -177,7 +176,7 @@ func (c *cluster) exclusions(t *testing.T) []drained {
 // provenByTheDatabase fails the test if a process that the plugin calls safe to remove has
 // data or a role of the log or storage in the real status, or is not excluded there. It returns
 // the process groups that are called safe.
-func (c *cluster) provenByTheDatabase(t *testing.T) (safe []string) {
+func (c *cluster) provenByTheDatabase(t *test) (safe []string) {
 	t.Helper()
 	states := c.exclusions(t)
 	excluded, actual := c.fdbcli(t, "exclude"), c.status(t)
@@ -202,7 +201,7 @@ func (c *cluster) provenByTheDatabase(t *testing.T) (safe []string) {
 
 // settled fails the test unless the plugin reports that nothing is left to do, the database
 // confirms it, and all markers have their values.
-func (c *cluster) settled(t *testing.T) {
+func (c *cluster) settled(t *test) {
 	t.Helper()
 	c.must(t, "wait", "--for=healthy,reconciled", "--timeout", "5m")
 	c.agrees(t)

@@ -3,7 +3,6 @@ package realdb
 import (
 	"fmt"
 	"strings"
-	"testing"
 )
 
 // coordinator is one of the connection string, as the client sees it.
@@ -63,7 +62,7 @@ func (p process) group() string { return p.Locality["instance_id"] }
 
 // fdbcli runs the real fdbcli in a pod of the cluster: independent of how the plugin reads
 // the database. Pods are tried in turn, as some may be lost.
-func (c *cluster) fdbcli(t *testing.T, command string) string {
+func (c *cluster) fdbcli(t *test, command string) string {
 	t.Helper()
 	pods := strings.Fields(must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "foundationdb.org/fdb-cluster-name="+c.name, "--field-selector", "status.phase=Running", "-o", `jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}`))
 	var last result
@@ -78,7 +77,7 @@ func (c *cluster) fdbcli(t *testing.T, command string) string {
 }
 
 // status is the real status document.
-func (c *cluster) status(t *testing.T) document {
+func (c *cluster) status(t *test) document {
 	t.Helper()
 	return decode[document](t, c.fdbcli(t, "status json"))
 }
@@ -108,7 +107,7 @@ func marker(set string, n int) string {
 func key(set string, n int) string { return fmt.Sprintf("marker/%s/%05d", set, n) }
 
 // mark writes a set of marker keys.
-func (c *cluster) mark(t *testing.T, set string) {
+func (c *cluster) mark(t *test, set string) {
 	t.Helper()
 	set = strings.ReplaceAll(set, "/", ".")
 	for from := 0; from < markersOfASet; from += atOnce {
@@ -125,7 +124,7 @@ func (c *cluster) mark(t *testing.T, set string) {
 
 // verify fails the test unless every marker of every set has its value, as the real fdbcli
 // reads it.
-func (c *cluster) verify(t *testing.T) {
+func (c *cluster) verify(t *test) {
 	t.Helper()
 	if len(c.markers) == 0 {
 		t.Fatal("no marker was written")

@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 )
 
 // signalProcesses sends a signal to the fdbserver processes of a pod, from inside it, where no other is visible.
 const signalProcesses = `sent=1; for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill -s "$1" "${p#/proc/}" && sent=0; fi; done; exit $sent`
 
-func (c *cluster) signal(t *testing.T, pod, signal string) {
+func (c *cluster) signal(t *test, pod, signal string) {
 	t.Helper()
 	must(t, "kubectl", "exec", "-n", c.ns, pod, "-c", "foundationdb", "--", "sh", "-c", signalProcesses, "sh", signal)
 }
 
 // killEachClass kills a process of each class with SIGKILL; its monitor starts it again.
-func killEachClass(t *testing.T) {
+func killEachClass(t *test) {
 	c := shared(t)
 	for _, class := range []string{"storage", "log", "stateless"} {
 		g := c.of(t, class)[0]
@@ -41,7 +40,7 @@ func killEachClass(t *testing.T) {
 // freezeEachClass stops a process of each class from answering, without ending it. Documents are partial
 // then, and late. No other pod of its class may go down meanwhile if it has data; a stateless one may, as
 // the database recovers with others.
-func freezeEachClass(t *testing.T) {
+func freezeEachClass(t *test) {
 	c := shared(t)
 	for _, class := range []string{"storage", "log", "stateless"} {
 		frozen, other := c.of(t, class)[0], c.of(t, class)[1]
@@ -73,7 +72,7 @@ func freezeEachClass(t *testing.T) {
 // exceedTheDeadline has the cluster controller end the collection of each status after a moment, by knobs
 // that set its deadline: documents are partial from then on, with a database that serves. Nothing may
 // change a pod, a process or the database meanwhile. The way back is manual, as no gate passes.
-func exceedTheDeadline(t *testing.T) {
+func exceedTheDeadline(t *test) {
 	c := create(t, "deadline", doubled)
 	c.mark(t, t.Name())
 	c.patch(t, `{"processes":{"general":{"customParameters":["knob_status_timeout=0.002","knob_status_timeout_buffer=0.001"]}}}`)
@@ -127,7 +126,7 @@ func exceedTheDeadline(t *testing.T) {
 // fillTheDisks has processes require nearly all of a disk to be free, which counts as a full disk: no
 // transaction starts. The limit is reported with the process whose disk it is, and the way back is an
 // ordinary restart, since the database is available.
-func fillTheDisks(t *testing.T) {
+func fillTheDisks(t *test) {
 	c := create(t, "disks", doubled)
 	c.mark(t, t.Name())
 	const knob = "knob_min_available_space_ratio=0.99"
@@ -149,7 +148,7 @@ func fillTheDisks(t *testing.T) {
 }
 
 // loseANode stops a node with a storage process that has data, and starts it again.
-func loseANode(t *testing.T) {
+func loseANode(t *test) {
 	c := shared(t)
 	lost := c.fullest(t)
 	must(t, "fdb-sandbox", "node", "stop", lost.Node)
@@ -173,7 +172,7 @@ func loseANode(t *testing.T) {
 }
 
 // loseTheQuorum stops the nodes of all coordinators but one, and starts them again.
-func loseTheQuorum(t *testing.T) {
+func loseTheQuorum(t *test) {
 	c := shared(t)
 	nodes := map[string]bool{}
 	for _, g := range c.groups(t) {
@@ -231,7 +230,7 @@ func (d document) coordinates(p process) bool {
 func withoutTLS(address string) string { return strings.TrimSuffix(address, ":tls") }
 
 // moveCoordinators moves a coordinator to another process.
-func moveCoordinators(t *testing.T) {
+func moveCoordinators(t *test) {
 	c := shared(t)
 	old, own := c.aCoordinator(t)
 	c.must(t, "coordinators change", "--away-from", old.ID, "--yes", "--wait", "--timeout", "7m")
@@ -243,7 +242,7 @@ func moveCoordinators(t *testing.T) {
 }
 
 // aCoordinator returns a process group that is a coordinator, and its process.
-func (c *cluster) aCoordinator(t *testing.T) (group, process) {
+func (c *cluster) aCoordinator(t *test) (group, process) {
 	t.Helper()
 	for _, g := range c.groups(t) {
 		if g.Coordinator == nil || !*g.Coordinator {
@@ -262,7 +261,7 @@ func (c *cluster) aCoordinator(t *testing.T) (group, process) {
 
 // repairCoordinators stops the node of a coordinator: the repair replaces it by another process while
 // the node is stopped.
-func repairCoordinators(t *testing.T) {
+func repairCoordinators(t *test) {
 	c := shared(t)
 	lost, own := c.aCoordinator(t)
 	must(t, "fdb-sandbox", "node", "stop", lost.Node)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -15,44 +16,45 @@ type journey struct {
 	name string
 	// versions is how many versions of the programs it needs.
 	versions int
-	run      func(*testing.T)
+	run      func(*test)
 }
 
-// journeys are all journeys in the order of a run.
+// journeys are all journeys in the order of a run. The longest begin first, so that the
+// sandboxes end at about the same time.
 func journeys() []journey {
 	return []journey{
-		{"create", 1, createUnified},
-		{"grow", 1, grow},
-		{"shrink", 1, shrink},
+		{"regions", 1, twoRegions},
+		{"tls", 1, convertToTLSAndBack},
+		{"redundancy", 1, changeRedundancy},
+		{"upgrade", 2, upgrade},
 		{"replace", 1, replace},
-		{"kill", 1, killEachClass},
-		{"exclude", 1, excludeAndInclude},
-		{"maintenance", 1, maintain},
+		{"full-disks", 1, fillTheDisks},
 		{"deny", 1, deny},
-		{"node", 1, loseANode},
-		{"quorum", 1, loseTheQuorum},
-		{"coordinators", 1, moveCoordinators},
-		{"knobs", 1, changeKnobs},
-		{"race", 1, race},
-		{"volume", 1, loseAVolume},
-		{"repair", 1, repairCoordinators},
 		{"coordinators-moved", 1, moveAllAddresses},
+		{"coordinators", 1, moveCoordinators},
 		{"coordinators-lost", 1, loseCoordinators},
+		{"repair", 1, repairCoordinators},
+		{"engine", 1, migrateEngine},
+		{"shrink", 1, shrink},
+		{"backup", 1, backUpAndRestore},
+		{"deadline", 1, exceedTheDeadline},
+		{"knobs", 1, changeKnobs},
+		{"resource-volumes", 1, recoverFromVolumes},
+		{"pods", 1, changePods},
+		{"freeze", 1, freezeEachClass},
+		{"exclude", 1, excludeAndInclude},
 		{"coordinators-recreated", 1, loseCoordinatorsAndRecreate},
 		{"resource-orphans", 1, rebuildTheResource},
-		{"resource-volumes", 1, recoverFromVolumes},
-		{"engine", 1, migrateEngine},
-		{"pods", 1, changePods},
+		{"quorum", 1, loseTheQuorum},
 		{"create-split", 1, createSplit},
+		{"kill", 1, killEachClass},
+		{"maintenance", 1, maintain},
 		{"create-triple", 1, createTriple},
-		{"redundancy", 1, changeRedundancy},
-		{"tls", 1, convertToTLSAndBack},
-		{"backup", 1, backUpAndRestore},
-		{"freeze", 1, freezeEachClass},
-		{"deadline", 1, exceedTheDeadline},
-		{"full-disks", 1, fillTheDisks},
-		{"regions", 1, twoRegions},
-		{"upgrade", 2, upgrade},
+		{"volume", 1, loseAVolume},
+		{"node", 1, loseANode},
+		{"race", 1, race},
+		{"create", 1, createUnified},
+		{"grow", 1, grow},
 	}
 }
 
@@ -87,9 +89,14 @@ type outcome struct {
 	took         time.Duration
 }
 
-var outcomes []outcome
+// outcomes are how the journeys ended, and began is when the first did.
+var (
+	outcomes []outcome
+	began    = time.Now()
+)
 
 func TestJourneys(t *testing.T) {
+	var queue []journey
 	for _, j := range journeys() {
 		if !slices.Contains(chosen, j.name) {
 			continue
@@ -101,15 +108,51 @@ func TestJourneys(t *testing.T) {
 			}
 			continue
 		}
+		queue = append(queue, j)
+	}
+	next := make(chan journey, len(queue))
+	for _, j := range queue {
+		next <- j
+	}
+	close(next)
+	ended := make(chan outcome)
+	var sandboxes sync.WaitGroup
+	for range min(jobs, len(queue)) {
+		sandboxes.Go(func() { runInSandbox(t, next, ended) })
+	}
+	go func() {
+		sandboxes.Wait()
+		close(ended)
+	}()
+	for o := range ended {
+		outcomes = append(outcomes, o)
+		// An interrupted run has no table at its end.
+		t.Logf("%s: %s after %s", o.name, o.result, o.took.Round(time.Second))
+	}
+	// A sandbox that did not start has run nothing, and the others may all have failed to start.
+	for j := range next {
+		outcomes = append(outcomes, outcome{name: j.name, result: "NOT RUN: no sandbox"})
+	}
+}
+
+// runInSandbox runs journeys, one after the other, in a sandbox of their own, until there are none left.
+func runInSandbox(t *testing.T, next <-chan journey, ended chan<- outcome) {
+	s, err := startSandbox()
+	if s != nil {
+		defer s.stop(t)
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for j := range next {
 		began := time.Now()
 		result := "failed"
-		if t.Run(j.name, j.run) {
+		if t.Run(j.name, func(t *testing.T) { j.run(&test{T: t, sandbox: s}) }) {
 			result = "passed"
 		}
-		ended := outcome{j.name, result, time.Since(began)}
-		outcomes = append(outcomes, ended)
-		// An interrupted run has no table at its end.
-		t.Logf("%s: %s after %s", ended.name, ended.result, ended.took.Round(time.Second))
+		s.failed = s.failed || result == "failed"
+		ended <- outcome{j.name, result, time.Since(began)}
 	}
 }
 
@@ -122,7 +165,8 @@ func report() {
 		total += o.took
 		fmt.Fprintf(w, "%s\t%s\t%s\n", o.name, o.took.Round(time.Second), o.result)
 	}
-	fmt.Fprintf(w, "all\t%s\t%d of %d journeys were chosen\n", total.Round(time.Second), len(chosen), len(names()))
+	fmt.Fprintf(w, "one after the other\t%s\t%d of %d journeys were chosen\n", total.Round(time.Second), len(chosen), len(names()))
+	fmt.Fprintf(w, "elapsed\t%s\tin %d sandboxes\n", time.Since(began).Round(time.Second), jobs)
 	if err := w.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 )
 
 // excludeAndInclude excludes a process group with data until it is safe to remove. It is
 // included again with the next pass that may: ten minutes after the last recovery, which is
 // longer than a journey; the database includes it by fdbcli.
-func excludeAndInclude(t *testing.T) {
+func excludeAndInclude(t *test) {
 	c := shared(t)
 	c.patch(t, `{"processCounts":{"storage":4}}`)
 	c.reconcile(t)
@@ -38,7 +37,7 @@ func excludeAndInclude(t *testing.T) {
 }
 
 // maintain puts a zone under maintenance and ends that again.
-func maintain(t *testing.T) {
+func maintain(t *test) {
 	c := shared(t)
 	zone := c.status(t).of(c.fullest(t).ID)[0].Locality["zoneid"]
 	c.must(t, "maintenance on", zone, "--for", "10m", "--wait", "--timeout", "5m")
@@ -55,7 +54,7 @@ func maintain(t *testing.T) {
 
 // deny denies the database lock to the control-plane instance of the test: what changes the
 // database is refused, until it is allowed again.
-func deny(t *testing.T) {
+func deny(t *test) {
 	c := create(t, "denied", "processGroupIDPrefix: mine\nlockOptions: {disableLocks: false}\n"+doubled)
 	c.mark(t, t.Name())
 	c.must(t, "locks deny", "mine", "--yes")
@@ -76,7 +75,7 @@ func deny(t *testing.T) {
 }
 
 // changeKnobs changes a knob of all classes, and compares the command lines of the processes.
-func changeKnobs(t *testing.T) {
+func changeKnobs(t *test) {
 	c := shared(t)
 	const knob = "knob_max_trace_lines=900001"
 	c.patch(t, `{"processes":{"general":{"customParameters":["`+knob+`"]}}}`)
@@ -91,7 +90,7 @@ func changeKnobs(t *testing.T) {
 
 // upgrade creates a cluster of the version that FDB_BIN names first, and upgrades it to the
 // one named last.
-func upgrade(t *testing.T) {
+func upgrade(t *test) {
 	from, to := given[0].Version, newest()
 	c := createOf(t, from, "upgraded", doubled)
 	c.mark(t, t.Name())
@@ -107,7 +106,7 @@ func upgrade(t *testing.T) {
 }
 
 // runs fails the test unless all processes of the real status have a version.
-func (c *cluster) runs(t *testing.T, version string) {
+func (c *cluster) runs(t *test, version string) {
 	t.Helper()
 	processes := c.status(t).Cluster.Processes
 	if len(processes) == 0 {

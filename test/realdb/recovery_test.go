@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -30,7 +29,7 @@ spec:
 
 // moveAllAddresses deletes all pods of a cluster, which then have other addresses: the former
 // coordinators are found by their files, and the connection string gets their new addresses.
-func moveAllAddresses(t *testing.T) {
+func moveAllAddresses(t *test) {
 	c := create(t, "moved", byAddress)
 	c.mark(t, t.Name())
 	c.must(t, "recover verify")
@@ -50,7 +49,7 @@ func moveAllAddresses(t *testing.T) {
 
 // loseCoordinators deletes two of three coordinators with their volumes: the state of the third one is
 // copied to others.
-func loseCoordinators(t *testing.T) {
+func loseCoordinators(t *test) {
 	c := create(t, "lost", byAddress)
 	c.losesCoordinators(t)
 	former := c.connection(t)
@@ -61,7 +60,7 @@ func loseCoordinators(t *testing.T) {
 
 // loseCoordinatorsAndRecreate is the same after a pass has recreated the lost coordinators, with empty
 // volumes and other addresses.
-func loseCoordinatorsAndRecreate(t *testing.T) {
+func loseCoordinatorsAndRecreate(t *test) {
 	c := create(t, "recreated", byAddress)
 	c.losesCoordinators(t)
 	former := c.connection(t)
@@ -74,7 +73,7 @@ func loseCoordinatorsAndRecreate(t *testing.T) {
 
 // rebuildTheResource deletes the resource and keeps its objects: the manifest that is inferred from them is
 // applied, no pod is replaced and no database created.
-func rebuildTheResource(t *testing.T) {
+func rebuildTheResource(t *test) {
 	c := create(t, "orphans", doubled)
 	c.mark(t, t.Name())
 	former, pods := c.connection(t), c.podUIDs(t)
@@ -94,7 +93,7 @@ func rebuildTheResource(t *testing.T) {
 // recoverFromVolumes deletes the resource with all its objects but the volumes. Without its connection
 // string nothing can be recovered; with it the volumes are bound again. Coordinators are known by DNS names:
 // pods of a cluster with addresses can get those of other coordinators, which begins state in their files.
-func recoverFromVolumes(t *testing.T) {
+func recoverFromVolumes(t *test) {
 	c := create(t, "volumes", doubled)
 	c.mark(t, t.Name())
 	former := c.connection(t)
@@ -119,14 +118,14 @@ func recoverFromVolumes(t *testing.T) {
 }
 
 // podUIDs returns the UIDs of all pods, which change when a pod is replaced.
-func (c *cluster) podUIDs(t *testing.T) string {
+func (c *cluster) podUIDs(t *test) string {
 	t.Helper()
 	return must(t, "kubectl", "get", "pods", "-n", c.ns, "-o", "jsonpath={.items[*].metadata.uid}")
 }
 
 // losesCoordinators writes markers and deletes two of three coordinators, first their pods and then their
 // volumes: nothing is lost while those exist.
-func (c *cluster) losesCoordinators(t *testing.T) {
+func (c *cluster) losesCoordinators(t *test) {
 	t.Helper()
 	c.mark(t, t.Name())
 	lost := c.of(t, "coordinator")[:2]
@@ -140,7 +139,7 @@ func (c *cluster) losesCoordinators(t *testing.T) {
 }
 
 // copiesCoordination carries out a plan that copies the state of the coordinator that is left.
-func (c *cluster) copiesCoordination(t *testing.T, former string) {
+func (c *cluster) copiesCoordination(t *test, former string) {
 	t.Helper()
 	plan := c.recoveryPlan(t, "coordinators-lost")
 	c.ends(t, 7, "recover apply", "--plan", plan, "--yes") // without the name of the cluster
@@ -150,7 +149,7 @@ func (c *cluster) copiesCoordination(t *testing.T, former string) {
 
 // recovered fails the test unless the database is available under its former name with other coordinators,
 // with all markers.
-func (c *cluster) recovered(t *testing.T, former string) {
+func (c *cluster) recovered(t *test, former string) {
 	t.Helper()
 	now := c.connection(t)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
@@ -163,19 +162,19 @@ func (c *cluster) recovered(t *testing.T, former string) {
 }
 
 // completes has a pass do what a recovery leaves to it, and verifies the result.
-func (c *cluster) completes(t *testing.T) {
+func (c *cluster) completes(t *test) {
 	t.Helper()
 	c.reconcile(t)
 	c.must(t, "recover verify", "--wait", "--timeout", "3m")
 	c.settled(t)
 }
 
-func (c *cluster) connection(t *testing.T) string {
+func (c *cluster) connection(t *test) string {
 	t.Helper()
 	return must(t, "kubectl", "get", "fdb", c.name, "-n", c.ns, "-o", "jsonpath={.status.connectionString}")
 }
 
-func (c *cluster) fill(t *testing.T) {
+func (c *cluster) fill(t *test) {
 	t.Helper()
 	c.apply(t, fillers)
 	must(t, "kubectl", "wait", "-n", c.ns, "--for=condition=Available", "--timeout", "2m", "deployment/fillers")
@@ -183,14 +182,14 @@ func (c *cluster) fill(t *testing.T) {
 
 // recreatePods has a pass create the pods that are missing. It ends before the database, which cannot
 // become available.
-func (c *cluster) recreatePods(t *testing.T) {
+func (c *cluster) recreatePods(t *test) {
 	t.Helper()
 	c.fdb(t, "reconcile", "--yes")
 	must(t, "kubectl", "wait", "-n", c.ns, "--for=condition=Ready", "--timeout", "2m", "pods", "-l", "foundationdb.org/fdb-cluster-name="+c.name)
 }
 
 // recoveryPlan writes a plan of this kind to a file, once all that it needs can be read.
-func (c *cluster) recoveryPlan(t *testing.T, kind string) string {
+func (c *cluster) recoveryPlan(t *test, kind string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "recovery.json")
 	eventually(t, 3*time.Minute, func() string {

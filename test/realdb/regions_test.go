@@ -3,7 +3,6 @@ package realdb
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -18,7 +17,7 @@ processCounts: {storage: 3, log: 4, stateless: 4}
 `
 
 // twoRegions adds a second region to a database and removes it again, with one resource per data center.
-func twoRegions(t *testing.T) {
+func twoRegions(t *test) {
 	c := create(t, "dc1", fmt.Sprintf(oneRegion, "dc1"))
 	c.mark(t, t.Name())
 	other := &cluster{ns: c.ns, name: "dc2", markers: c.markers}
@@ -40,7 +39,7 @@ func twoRegions(t *testing.T) {
 }
 
 // changesRegions patches both resources, reconciles them, and compares the result with the database.
-func (c *cluster) changesRegions(t *testing.T, other *cluster, usable int, spec string) {
+func (c *cluster) changesRegions(t *test, other *cluster, usable int, spec string) {
 	t.Helper()
 	for _, one := range []*cluster{c, other} {
 		one.patch(t, spec)
@@ -56,7 +55,7 @@ func (c *cluster) changesRegions(t *testing.T, other *cluster, usable int, spec 
 }
 
 // failsOver makes the region of a data center primary, and compares the result with the database.
-func (c *cluster) failsOver(t *testing.T, to string) {
+func (c *cluster) failsOver(t *test, to string) {
 	t.Helper()
 	eventually(t, 5*time.Minute, func() string {
 		if r := c.fdb(t, "failover", "--to", to, "--yes", "--wait", "--timeout", "4m", "--reason", "test"); r.code != 0 {
@@ -71,7 +70,7 @@ func (c *cluster) failsOver(t *testing.T, to string) {
 }
 
 // storageIn counts the storage roles in a data center.
-func (c *cluster) storageIn(t *testing.T, dataCenter string) (n int) {
+func (c *cluster) storageIn(t *test, dataCenter string) (n int) {
 	t.Helper()
 	for _, p := range c.status(t).Cluster.Processes {
 		for _, role := range p.Roles {

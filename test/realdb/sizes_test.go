@@ -3,27 +3,31 @@ package realdb
 import (
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 )
 
-func createUnified(t *testing.T) { shared(t).settled(t) }
+func createUnified(t *test) {
+	c := create(t, "unified", doubled)
+	c.mark(t, t.Name())
+	c.settled(t)
+	c.discard(t)
+}
 
-func createSplit(t *testing.T) {
+func createSplit(t *test) {
 	c := create(t, "split", "imageType: split\n"+strings.Replace(doubled, "double", "single", 1))
 	c.mark(t, t.Name())
 	c.settled(t)
 	c.discard(t)
 }
 
-func createTriple(t *testing.T) {
+func createTriple(t *test) {
 	c := create(t, "triple", strings.NewReplacer("double", "triple", "storage: 3, log: 3", "storage: 5, log: 4").Replace(doubled))
 	c.mark(t, t.Name())
 	c.settled(t)
 	c.discard(t)
 }
 
-func grow(t *testing.T) {
+func grow(t *test) {
 	c := shared(t)
 	c.patch(t, `{"processCounts":{"storage":4,"log":4}}`)
 	c.reconcile(t)
@@ -35,7 +39,7 @@ func grow(t *testing.T) {
 	c.settled(t)
 }
 
-func shrink(t *testing.T) {
+func shrink(t *test) {
 	c := shared(t)
 	if len(c.of(t, "storage")) == 3 || len(c.of(t, "log")) == 3 { // it was not grown before
 		c.patch(t, `{"processCounts":{"storage":4,"log":4}}`)
@@ -53,7 +57,7 @@ func shrink(t *testing.T) {
 
 // removes reconciles while something is to be removed, and holds every claim of a safe
 // removal against the database meanwhile.
-func (c *cluster) removes(t *testing.T, class string) {
+func (c *cluster) removes(t *test, class string) {
 	t.Helper()
 	done := time.Now().Add(limit)
 	for c.fdb(t, "plan").code != 0 {
@@ -69,7 +73,7 @@ func (c *cluster) removes(t *testing.T, class string) {
 }
 
 // replace replaces a process group of each class; that of storage has data.
-func replace(t *testing.T) {
+func replace(t *test) {
 	c := shared(t)
 	for _, class := range []string{"storage", "log", "stateless"} {
 		old := c.of(t, class)[0]
@@ -90,7 +94,7 @@ func replace(t *testing.T) {
 
 // fullest returns the storage process group with the most data, as fdbcli reports it. A new database
 // reports none at first.
-func (c *cluster) fullest(t *testing.T) (found group) {
+func (c *cluster) fullest(t *test) (found group) {
 	t.Helper()
 	eventually(t, time.Minute, func() string {
 		actual := c.status(t)
@@ -112,7 +116,7 @@ func (c *cluster) fullest(t *testing.T) (found group) {
 	return found
 }
 
-func changeRedundancy(t *testing.T) {
+func changeRedundancy(t *test) {
 	c := shared(t)
 	for _, mode := range []string{"single", "double"} {
 		c.patch(t, fmt.Sprintf(`{"databaseConfiguration":{"redundancy_mode":%q}}`, mode))

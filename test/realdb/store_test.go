@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -28,7 +27,7 @@ type store struct {
 }
 
 // startStore starts a store, and returns it with the address that pods use.
-func startStore(t *testing.T) (s *store, address string) {
+func startStore(t *test) (s *store, address string) {
 	t.Helper()
 	s = &store{objects: map[string][]byte{}, uploads: map[string]map[int][]byte{}}
 	server := httptest.NewServer(s)

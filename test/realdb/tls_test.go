@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -29,7 +28,7 @@ const certified = `          volumes:
 `
 
 // convertToTLSAndBack has all processes listen with TLS only, and then with plaintext only.
-func convertToTLSAndBack(t *testing.T) {
+func convertToTLSAndBack(t *test) {
 	c := inNamespace(t, "tls")
 	dir := certificate(t)
 	must(t, "kubectl", "create", "secret", "generic", "fdb-certificate", "-n", c.ns,
@@ -58,7 +57,7 @@ func convertToTLSAndBack(t *testing.T) {
 }
 
 // certificate returns a directory with a certificate of its own authority.
-func certificate(t *testing.T) string {
+func certificate(t *test) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

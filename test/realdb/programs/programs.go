@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -87,4 +88,21 @@ func Choose(text string, all []string) ([]string, error) {
 		}
 	}
 	return chosen, nil
+}
+
+// DefaultJobs is how many journeys run at the same time without JOBS. Most of
+// a journey is waiting; a sandbox with its database needs about 3 GiB of memory.
+const DefaultJobs = 4
+
+// Jobs returns how many journeys run at the same time: the positive number that text is, or
+// DefaultJobs if it is empty.
+func Jobs(text string) (int, error) {
+	if text == "" {
+		return DefaultJobs, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("JOBS: %q is not a positive number", text)
+	}
+	return n, nil
 }

@@ -70,3 +70,16 @@ func TestJourneysAreChosenByName(t *testing.T) {
 		}
 	}
 }
+
+func TestJobsAreAPositiveNumber(t *testing.T) {
+	for text, want := range map[string]int{"": DefaultJobs, "1": 1, "7": 7} {
+		if got, err := Jobs(text); got != want || err != nil {
+			t.Errorf("%q: %d %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"0", "-1", "two", "2.5"} {
+		if got, err := Jobs(text); err == nil {
+			t.Errorf("%q was accepted as %d", text, got)
+		}
+	}
+}
