@@ -40,6 +40,7 @@ func journeys() []journey {
 		{"deadline", 1, exceedTheDeadline},
 		{"knobs", 1, changeKnobs},
 		{"resource-volumes", 1, recoverFromVolumes},
+		{"resource-volumes-addresses", 1, recoverFromVolumesByAddress},
 		{"pods", 1, changePods},
 		{"freeze", 1, freezeEachClass},
 		{"exclude", 1, excludeAndInclude},

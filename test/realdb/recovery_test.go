@@ -90,11 +90,21 @@ func rebuildTheResource(t *test) {
 	c.discard(t)
 }
 
-// recoverFromVolumes deletes the resource with all its objects but the volumes. Without its connection
-// string nothing can be recovered; with it the volumes are bound again. Coordinators are known by DNS names:
-// pods of a cluster with addresses can get those of other coordinators, which begins state in their files.
-func recoverFromVolumes(t *test) {
-	c := create(t, "volumes", doubled)
+// recoverFromVolumes deletes the resource with all its objects but the volumes, of a cluster whose
+// coordinators have DNS names.
+func recoverFromVolumes(t *test) { recoversFromVolumes(t, "volumes", doubled) }
+
+// recoverFromVolumesByAddress does it with addresses. Pods can get those of other coordinators: their
+// files then have a record of a reader, and must not count as those of a coordinator.
+func recoverFromVolumesByAddress(t *test) {
+	recoversFromVolumes(t, "addresses", doubled+"routing: {useDNSInClusterFile: false}\n")
+}
+
+// recoversFromVolumes recovers a deleted resource: without its connection string nothing is; with it the
+// volumes are bound again.
+func recoversFromVolumes(t *test, name, spec string) {
+	t.Helper()
+	c := create(t, name, spec)
 	c.mark(t, t.Name())
 	former := c.connection(t)
 	for volume := range strings.FieldsSeq(must(t, "kubectl", "get", "pvc", "-n", c.ns, "-o", "jsonpath={.items[*].spec.volumeName}")) {
@@ -103,12 +113,12 @@ func recoverFromVolumes(t *test) {
 	must(t, "kubectl", "delete", "fdb", c.name, "-n", c.ns)
 	eventually(t, 2*time.Minute, func() string { return must(t, "kubectl", "get", "pods,pvc", "-n", c.ns, "-o", "name") })
 
-	c.apply(t, manifest(c.name, newest(), doubled+"skip: true\n"))
+	c.apply(t, manifest(c.name, newest(), spec+"skip: true\n"))
 	c.ends(t, 4, "recover plan")
-	c.apply(t, manifest(c.name, newest(), doubled+"skip: true\nseedConnectionString: "+former+"\n"))
+	c.apply(t, manifest(c.name, newest(), spec+"skip: true\nseedConnectionString: "+former+"\n"))
 	plan := c.recoveryPlan(t, "volumes-released")
 	c.must(t, "recover apply", "--plan", plan, "--yes", "--reason", "test", "--timeout", "5m")
-	c.apply(t, manifest(c.name, newest(), doubled))
+	c.apply(t, manifest(c.name, newest(), spec))
 	c.reconcile(t)
 	if now := c.connection(t); strings.Split(now, "@")[0] != strings.Split(former, "@")[0] {
 		t.Errorf("the connection string is %s, and was %s", now, former)

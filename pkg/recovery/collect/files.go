@@ -18,13 +18,25 @@ const dataDir = "/var/fdb/data"
 // container with their arguments, a record per line, and a last line that proves that the output is complete. Its
 // arguments are the data directory and the generation that is searched for in coordination files: as
 // a key, so neither before the @ of a connection string nor as the beginning of a longer ID.
+//
+// A coordinator whose state is read, and that has none, stores the generation of the reader: a value of 57
+// bytes, the protocol version, two generations and a flag that no state follows. Its length is in the four
+// bytes before the key. A file in which all records of the key are such is of a process that was never a
+// coordinator of the generation, and got the address of one. Of whatever else is there, also where
+// the image has no od, the file counts as one of a coordinator.
 const readScript = `if [ -f "$1/fdb.cluster" ]; then
 while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
 fi
 for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
 [ -f "$f" ] || continue
 current=no
-if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then current=yes; fi
+if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then
+current=no
+offsets=$(grep -a -b -o -E "$2([^@0-9A-Za-z]|\$)" "$f" | cut -d: -f1)
+for o in ${offsets:-0}; do
+[ "$(od -A n -t u4 -j "$((o - 4))" -N 4 "$f" | tr -d ' ')" = 57 ] || { current=yes; break; }
+done
+fi
 stat -c "coordination %s %Y $current %n" "$f" || exit 1
 done
 for p in /proc/[0-9]*; do

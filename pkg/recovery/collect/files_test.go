@@ -1,9 +1,11 @@
 package collect
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +28,19 @@ func written(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+// record is a record of the key-value store in a coordination file, as fdbserver writes it: the operation, the lengths
+// of key and value, and these.
+func record(key, value string) string {
+	lengths := binary.LittleEndian.AppendUint32([]byte{0, 0, 0, 0}, uint32(len(key)))
+	return string(binary.LittleEndian.AppendUint32(lengths, uint32(len(value)))) + key + value + "\x01"
+}
+
+// noState and state are values of a coordinator without state that was read, and of one with state.
+var (
+	noState = "\x00\x00\x00\x73\xb0\x00\xdb\x0f" + strings.Repeat("\x0a", 48) + "\x00"
+	state   = "\x00\x00\x00\x73\xb0\x00\xdb\x0f" + strings.Repeat("\x0a", 48) + "\x01\x05\x00\x00\x00state"
+)
+
 // The script runs on this machine as it runs in a container.
 func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
 	const current, clusterFile = "sample:abc", "# DO NOT EDIT!\nsample:abc@10.0.0.1:4501,10.0.0.2:4501"
@@ -41,6 +56,26 @@ func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
 		"state of the generation": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "\x00\x01key sample:abc\x00value", "2/coordination-0.fdq": "\x00nothing"},
 			paths: []string{"1/coordination-0.fdq", "2/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a read, without state": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "page\n" + record(current, noState) + record(current, noState)},
+			paths: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"state after a read": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, noState) + record(current, state)},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a read after state": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, state) + record(current, noState)},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a key whose length is in the page before": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, noState) + "\xf0\x0f\x00\x00" + current + state},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a key at the beginning": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": current + "\x00"},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
 		},
 		"a former coordinator refers to the generation": {
 			files: map[string]string{"fdb.cluster": clusterFile, "coordination-1.fdq": "sample:old\x00sample:abc@10.0.0.1:4501"},
