@@ -45,10 +45,14 @@ func (f Facts) Judge(v StatusView) (State, []string) {
 	case !s.Available():
 		return StateUnavailable, f.unavailable(v)
 	}
-	if reasons := f.degraded(v); len(reasons) > 0 {
+	reasons := []string{}
+	for _, d := range f.Degradations(v) {
+		reasons = append(reasons, d.Message)
+	}
+	if len(reasons) > 0 {
 		return StateDegraded, reasons
 	}
-	return StateHealthy, []string{}
+	return StateHealthy, reasons
 }
 
 func (f Facts) unavailable(v StatusView) []string {
@@ -56,15 +60,34 @@ func (f Facts) unavailable(v StatusView) []string {
 	if v.Database.RecoveryState != "" {
 		reasons = append(reasons, fmt.Sprintf("its recovery is at %s", Spaced(v.Database.RecoveryState)))
 	}
-	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
+	reasons = append(reasons, coordinatorReasons(v.Coordinators)...)
 	return append(reasons, f.LossReasons()...)
 }
 
-func (f Facts) degraded(v StatusView) []string {
-	reasons := f.LossReasons()
-	reasons = append(reasons, f.problems()...)
-	reasons = append(reasons, dataReasons(v.Database)...)
-	reasons = append(reasons, CoordinatorReasons(v.Coordinators)...)
+// Degradation is why a database that is available is degraded.
+type Degradation struct {
+	Message string
+	// OfCoordinators is whether not all coordinators answering is the reason.
+	OfCoordinators bool
+}
+
+// Degradations returns why a database that is available is degraded, the causes first.
+func (f Facts) Degradations(v StatusView) []Degradation {
+	var all []Degradation
+	for _, m := range slices.Concat(f.LossReasons(), f.problems(), dataReasons(v.Database)) {
+		all = append(all, Degradation{Message: m})
+	}
+	for _, m := range coordinatorReasons(v.Coordinators) {
+		all = append(all, Degradation{Message: m, OfCoordinators: true})
+	}
+	for _, m := range toleranceReasons(v) {
+		all = append(all, Degradation{Message: m})
+	}
+	return all
+}
+
+// toleranceReasons are a fault tolerance that is lower than desired or unknown, and a lock.
+func toleranceReasons(v StatusView) (reasons []string) {
 	switch t := v.FaultTolerance; {
 	case t.Zones == nil:
 		reasons = append(reasons, "the fault tolerance is unknown: the database does not report it")
@@ -98,8 +121,8 @@ func dataReasons(d DatabaseView) []string {
 	}
 }
 
-// CoordinatorReasons returns why the coordinators are a problem; nil where they are none.
-func CoordinatorReasons(v CoordinatorsView) []string {
+// coordinatorReasons returns why the coordinators are a problem; nil where they are none.
+func coordinatorReasons(v CoordinatorsView) []string {
 	switch {
 	case v.QuorumReachable != nil && !*v.QuorumReachable:
 		return []string{"no quorum: " + Answering(*v.Reachable, len(v.Items))}

@@ -188,10 +188,9 @@ func (w *why) degraded(v inspect.StatusView) []Chain {
 		return nil
 	}
 	c := Chain{Subjects: []string{subjectDatabase}, State: Waiting, Summary: "is degraded", rank: rankDegraded}
-	about := inspect.CoordinatorReasons(v.Coordinators)
-	for _, reason := range v.Reasons {
-		link := Link{Message: reason}
-		if slices.Contains(about, reason) {
+	for _, reason := range w.Degradations(v) {
+		link := Link{Message: reason.Message}
+		if reason.OfCoordinators {
 			link.Reasons = w.coordinatorProblems()
 		}
 		c.Reasons = append(c.Reasons, link)
