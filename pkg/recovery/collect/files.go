@@ -21,9 +21,11 @@ const dataDir = "/var/fdb/data"
 //
 // A coordinator whose state is read, and that has none, stores the generation of the reader: a value of 57
 // bytes, the protocol version, two generations and a flag that no state follows. Its length is in the four
-// bytes before the key. A file in which all records of the key are such is of a process that was never a
-// coordinator of the generation, and got the address of one. Of whatever else is there, also where
-// the image has no od, the file counts as one of a coordinator.
+// bytes before the key. If most coordinators are without state, a recovery begins and stores one without logs,
+// as before a database is created: a short value, in which the numbers of logs and of old generations of logs
+// are zero, 81 bytes after the key. The state of a database has logs. So a file in which all records of the
+// key are such is of a process that was never a coordinator of the database, and got the address of one.
+// Of whatever else is there, also where the image has no od, the file counts as one of a coordinator.
 const readScript = `if [ -f "$1/fdb.cluster" ]; then
 while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
 fi
@@ -34,7 +36,11 @@ if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then
 current=no
 offsets=$(grep -a -b -o -E "$2([^@0-9A-Za-z]|\$)" "$f" | cut -d: -f1)
 for o in ${offsets:-0}; do
-[ "$(od -A n -t u4 -j "$((o - 4))" -N 4 "$f" | tr -d ' ')" = 57 ] || { current=yes; break; }
+length=$(od -A n -t u4 -j "$((o - 4))" -N 4 "$f" | tr -d ' ')
+[ "$length" = 57 ] && continue
+[ "${length:-256}" -lt 256 ] && [ "$(od -A n -t u4 -j "$((o + ${#2} + 81))" -N 8 "$f" | tr -d ' ')" = 00 ] && continue
+current=yes
+break
 done
 fi
 stat -c "coordination %s %Y $current %n" "$f" || exit 1

@@ -35,10 +35,26 @@ func record(key, value string) string {
 	return string(binary.LittleEndian.AppendUint32(lengths, uint32(len(value)))) + key + value + "\x01"
 }
 
-// noState and state are values of a coordinator without state that was read, and of one with state.
+// stateOf is the value of a coordinator whose state has so many logs and generations of old ones, and more
+// that follows.
+func stateOf(logs, old uint32, more string) string {
+	numbers := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, logs), old)
+	inner := "\x00\x00\x00\x72\xb0\x00\xdb\x0f" + string(numbers) + "\x01\x00\x00\x00\x00\x00\x00\x00" + more
+	movable := "\x01\x00\x01\x62\xb0\x00\xdb\x0f" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(inner)))) + inner + "\x02\x00\x00\x00\x00"
+	return generations + "\x01" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(movable)))) + movable
+}
+
+// generations are the protocol version, and the generations of the last reader and writer, with line feeds.
+var generations = "\x01\x00\x01\x62\xb0\x00\xdb\x0f" + strings.Repeat("\x0a", 48)
+
+// Values of a coordinator without state that was read, with the state before a database is created, with that of
+// a database, and with one that is as short as the second.
 var (
-	noState = "\x00\x00\x00\x73\xb0\x00\xdb\x0f" + strings.Repeat("\x0a", 48) + "\x00"
-	state   = "\x00\x00\x00\x73\xb0\x00\xdb\x0f" + strings.Repeat("\x0a", 48) + "\x01\x05\x00\x00\x00state"
+	noState  = generations + "\x00"
+	newState = stateOf(0, 0, strings.Repeat("\x00", 36))
+	state    = stateOf(1, 0, strings.Repeat("logs", 150))
+	short    = stateOf(1, 0, strings.Repeat("\x00", 36))
+	old      = stateOf(0, 1, strings.Repeat("\x00", 36))
 )
 
 // The script runs on this machine as it runs in a container.
@@ -60,6 +76,26 @@ func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
 		"a read, without state": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "page\n" + record(current, noState) + record(current, noState)},
 			paths: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"the state before a database is created": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, noState), "1/coordination-1.fdq": record(current, newState)},
+			paths: []string{"1/coordination-0.fdq", "1/coordination-1.fdq"}, generation: current,
+		},
+		"a short state with logs": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, newState) + record(current, short)},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a short state with old logs": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, old)},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a state that is cut off": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, newState)[:60]},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"a long state that looks empty": {
+			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, stateOf(0, 0, strings.Repeat("\x00", 400)))},
+			paths: []string{"1/coordination-0.fdq"}, current: []string{"1/coordination-0.fdq"}, generation: current,
 		},
 		"state after a read": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, noState) + record(current, state)},
