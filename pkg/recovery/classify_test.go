@@ -27,13 +27,25 @@ func TestAssess(t *testing.T) {
 		"no connection string":                        {edit: func(f *Facts) { f.Recorded = "" }, want: Undetermined},
 		"an unknown quorum":                           {edit: func(f *Facts) { f.Quorum, f.Unknown = nil, "no pod" }, want: CoordinatorsMoved, obstacle: "whether a quorum of coordinators answers is unknown"},
 		"another connection string in a pod":          {edit: func(f *Facts) { f.Groups[4].Files.ClusterFile = strings.Replace(recorded, "abc", "def", 1) }, want: CoordinatorsMoved, obstacle: "different connection strings exist"},
-		"an address that another pod has now":         {edit: func(f *Facts) { f.Groups[4].Now = []string{"10.0.0.1"} }, want: CoordinatorsMoved, obstacle: "the address of sample-storage-5 now"},
-		"an answer from outside of the cluster":       {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, want: CoordinatorsMoved, obstacle: "10.0.0.1:4501 answers, and belongs to no pod"},
-		"a pod that cannot be read":                   {edit: func(f *Facts) { f.Groups[4].Files, f.Groups[4].Unread = nil, "timeout" }, want: CoordinatorsMoved, obstacle: "could not be read: timeout"},
-		"a coordinator without its files":             {edit: func(f *Facts) { f.Groups[0].Files.Coordination = nil }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
-		"files of another generation":                 {edit: func(f *Facts) { f.Groups[0].Files.Coordination[0].Current = false }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
-		"files that are not of coordinators":          {edit: withTooManyFiles, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
-		"two addresses":                               {edit: func(f *Facts) { f.Groups[0].Now = []string{"10.0.9.1", "fd00::1"} }, want: CoordinatorsMoved, obstacle: "1 required"},
+		"an address that a pod without state has now": {edit: func(f *Facts) { f.Groups[4].Now = []string{"10.0.0.1"} }, want: CoordinatorsMoved, handled: true},
+		"the only addresses of a quorum, with pods without state": {edit: func(f *Facts) {
+			f.Groups[3].Now, f.Groups[4].Now = []string{"10.0.0.2"}, []string{"10.0.0.1"}
+		}, want: CoordinatorsMoved, obstacle: "are a quorum without state"},
+		"a quorum that is pods without state": {edit: func(f *Facts) {
+			f.Quorum, f.Groups[3].Now, f.Groups[4].Now = new(true), []string{"10.0.0.2"}, []string{"10.0.0.1"}
+		}, want: CoordinatorsMoved, obstacle: "delete these pods"},
+		"a quorum of pods of which one cannot be read": {edit: func(f *Facts) {
+			f.Quorum, f.Groups[3].Now, f.Groups[4].Now, f.Groups[4].Files = new(true), []string{"10.0.0.2"}, []string{"10.0.0.1"}, nil
+		}, want: DatabaseDown},
+		"an address that a pod with state has now": {edit: func(f *Facts) {
+			f.Groups[4].Now, f.Groups[4].Files.Coordination = []string{"10.0.0.1"}, []File{{Bytes: 4096, Current: true}}
+		}, want: CoordinatorsMoved, obstacle: "the address of sample-storage-5 now"},
+		"an answer from outside of the cluster": {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, want: CoordinatorsMoved, obstacle: "10.0.0.1:4501 answers, and belongs to no pod"},
+		"a pod that cannot be read":             {edit: func(f *Facts) { f.Groups[4].Files, f.Groups[4].Unread = nil, "timeout" }, want: CoordinatorsMoved, obstacle: "could not be read: timeout"},
+		"a coordinator without its files":       {edit: func(f *Facts) { f.Groups[0].Files.Coordination = nil }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"files of another generation":           {edit: func(f *Facts) { f.Groups[0].Files.Coordination[0].Current = false }, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"files that are not of coordinators":    {edit: withTooManyFiles, want: CoordinatorsMoved, obstacle: "which ones were coordinators is unknown"},
+		"two addresses":                         {edit: func(f *Facts) { f.Groups[0].Now = []string{"10.0.9.1", "fd00::1"} }, want: CoordinatorsMoved, obstacle: "1 required"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

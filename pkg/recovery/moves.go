@@ -94,13 +94,15 @@ func (f Facts) obstacles() []string {
 		if err != nil {
 			continue
 		}
-		now := f.at(address.Host)
-		switch owner := f.groupOf(c); {
-		case now != nil && (owner == nil || owner.ID != now.ID):
+		switch now := f.at(address.Host); {
+		case f.isOfAnother(c, now) && !now.isEmpty():
 			all = append(all, fmt.Sprintf("%s is the address of %s now, which may have begun another coordination state", c.Address, now.Pod))
 		case now == nil && isTrue(c.Reachable):
 			all = append(all, fmt.Sprintf("%s answers, and belongs to no pod of the cluster", c.Address))
 		}
+	}
+	if obstacle := f.emptyQuorum(); obstacle != "" {
+		all = append(all, obstacle)
 	}
 	for _, g := range f.Groups {
 		if g.Files == nil {
@@ -108,6 +110,35 @@ func (f Facts) obstacles() []string {
 		}
 	}
 	return all
+}
+
+// isOfAnother reports whether a process group has the address of a coordinator that is not its own by the
+// status.
+func (f Facts) isOfAnother(c Coordinator, now *Group) bool {
+	owner := f.groupOf(c)
+	return now != nil && (owner == nil || owner.ID != now.ID)
+}
+
+// isEmpty reports whether a process group has no coordination state, by its files.
+func (g *Group) isEmpty() bool { return g.Files != nil && !g.Coordinates() }
+
+// emptyQuorum describes the pods without state at addresses of coordinators, if they are a quorum; empty otherwise.
+// They elect a cluster controller that knows of no database. Fewer cannot, and are no coordinators of
+// a connection string with the addresses of those that have the state.
+func (f Facts) emptyQuorum() string {
+	var pods []string
+	for _, c := range f.Coordinators {
+		if address, err := fdb.ParseAddress(c.Address); err == nil {
+			if now := f.at(address.Host); f.isOfAnother(c, now) && now.isEmpty() {
+				pods = append(pods, now.Pod)
+			}
+		}
+	}
+	if len(pods) == 0 || len(pods) < quorum(f) {
+		return ""
+	}
+	return fmt.Sprintf("%s %s addresses of coordinators now, and %s a quorum without state: delete these pods, so that they get other addresses",
+		phrase.List(pods), phrase.Has(len(pods)), phrase.Is(len(pods)))
 }
 
 func listed(texts map[string][]string) string {

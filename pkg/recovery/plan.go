@@ -178,7 +178,7 @@ func (p Plan) Moved(f Facts) []string {
 	case !f.asks(p.From) && !f.asks(p.To):
 		all = append(all, "the pods use coordinators that are not of the plan: "+phrase.List(f.Queried))
 	case *f.Quorum && !f.asks(p.To):
-		all = append(all, "a quorum of the former coordinators answers: nothing has to be recovered")
+		all = append(all, phrase.Or(f.emptyQuorum(), "a quorum of the former coordinators answers: nothing has to be recovered"))
 	}
 	for _, g := range f.Groups {
 		if g.Files == nil {

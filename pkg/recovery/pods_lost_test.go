@@ -172,12 +172,21 @@ func TestCoordinatorsAreFollowedToTheirAddresses(t *testing.T) {
 		// to is empty if nothing is written; obstacle is part of one.
 		to, obstacle string
 	}{
-		"all moved":                                       {edit: func(*Facts) {}, to: movedTo},
-		"half written":                                    {edit: func(f *Facts) { f.Groups[1].Files.ClusterFile, f.ConfigMap = movedTo, movedTo }, to: movedTo},
-		"all written":                                     {edit: func(f *Facts) { withFilesWritten(f); f.Recorded, f.ConfigMap = movedTo, movedTo }, to: movedTo},
-		"none moved":                                      {edit: atFormerAddresses},
-		"a former one answers elsewhere":                  {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, obstacle: "belongs to no pod"},
-		"an address that another pod has":                 {edit: func(f *Facts) { f.Groups[1].Now = []string{"10.0.0.1"} }, obstacle: "is the address of sample-storage-5 now"},
+		"all moved":                      {edit: func(*Facts) {}, to: movedTo},
+		"half written":                   {edit: func(f *Facts) { f.Groups[1].Files.ClusterFile, f.ConfigMap = movedTo, movedTo }, to: movedTo},
+		"all written":                    {edit: func(f *Facts) { withFilesWritten(f); f.Recorded, f.ConfigMap = movedTo, movedTo }, to: movedTo},
+		"none moved":                     {edit: atFormerAddresses},
+		"a former one answers elsewhere": {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, obstacle: "belongs to no pod"},
+		"an address that a pod without state has": {edit: func(f *Facts) { f.Groups[1].Now = []string{"10.0.0.1"} }, to: movedTo},
+		"a quorum that is pods without state": {edit: func(f *Facts) {
+			f.Quorum, f.Groups[1].Now, f.Groups[2].Now = new(true), []string{"10.0.0.1"}, []string{"10.0.0.2"}
+		}, obstacle: "are a quorum without state"},
+		"an address that a pod with state has": {edit: func(f *Facts) {
+			f.Groups[1].Now, f.Groups[1].Files.Coordination = []string{"10.0.0.1"}, []File{{Bytes: 4096, Current: true}}
+		}, obstacle: "is the address of sample-storage-5 now"},
+		"an address that a pod has which cannot be read": {edit: func(f *Facts) {
+			f.Groups[1].Now, f.Groups[1].Files = []string{"10.0.0.1"}, nil
+		}, obstacle: "is the address of sample-storage-5 now"},
 		"a coordinator without its state":                 {edit: func(f *Facts) { f.Groups[5].Files.Coordination = nil }, obstacle: "which ones were coordinators is unknown"},
 		"a quorum of the former ones":                     {edit: func(f *Facts) { f.Quorum = new(true) }, obstacle: "a quorum of the former coordinators answers"},
 		"a quorum of them, and the database is available": {edit: func(f *Facts) { f.Quorum, f.Available = new(true), new(true) }},

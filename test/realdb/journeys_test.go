@@ -167,7 +167,7 @@ func report() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", o.name, o.took.Round(time.Second), o.result)
 	}
 	fmt.Fprintf(w, "one after the other\t%s\t%d of %d journeys were chosen\n", total.Round(time.Second), len(chosen), len(names()))
-	fmt.Fprintf(w, "elapsed\t%s\tin %d sandboxes\n", time.Since(began).Round(time.Second), jobs)
+	fmt.Fprintf(w, "elapsed\t%s\t%d sandboxes\n", time.Since(began).Round(time.Second), min(jobs, len(chosen)))
 	if err := w.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

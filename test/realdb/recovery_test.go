@@ -94,11 +94,8 @@ func rebuildTheResource(t *test) {
 // coordinators have DNS names.
 func recoverFromVolumes(t *test) { recoversFromVolumes(t, "volumes", doubled) }
 
-// recoverFromVolumesByAddress does it with addresses. Pods can get those of other coordinators: their
-// files then have a record of a reader, and must not count as those of a coordinator.
-func recoverFromVolumesByAddress(t *test) {
-	recoversFromVolumes(t, "addresses", doubled+"routing: {useDNSInClusterFile: false}\n")
-}
+// recoverFromVolumesByAddress does it with addresses: the recreated pods have others.
+func recoverFromVolumesByAddress(t *test) { recoversFromVolumes(t, "addresses", byAddress) }
 
 // recoversFromVolumes recovers a deleted resource: without its connection string nothing is; with it the
 // volumes are bound again.
@@ -113,6 +110,7 @@ func recoversFromVolumes(t *test, name, spec string) {
 	must(t, "kubectl", "delete", "fdb", c.name, "-n", c.ns)
 	eventually(t, 2*time.Minute, func() string { return must(t, "kubectl", "get", "pods,pvc", "-n", c.ns, "-o", "name") })
 
+	c.fill(t)
 	c.apply(t, manifest(c.name, newest(), spec+"skip: true\n"))
 	c.ends(t, 4, "recover plan")
 	c.apply(t, manifest(c.name, newest(), spec+"skip: true\nseedConnectionString: "+former+"\n"))
